@@ -1,0 +1,74 @@
+import type { Definition } from "./define.js";
+import type { Field, Fields, ReferenceField } from "./field.js";
+
+/** A field somewhere inside a definition that holds the id of another object. */
+export interface ReferencePath {
+  readonly from: Definition;
+  readonly to: Definition;
+  /** As a person would write it, such as `applications.botConfiguration.bots[].participant`. */
+  readonly path: string;
+  readonly field: ReferenceField;
+}
+
+const inside = (from: Definition, field: Field, path: string): ReferencePath[] => {
+  switch (field.type) {
+    case "reference":
+      return [{ from, to: field.to, path, field }];
+    case "object":
+      return members(from, field.fields, `${path}.`);
+    case "list":
+      return inside(from, field.of, `${path}[]`);
+    case "map":
+      return inside(from, field.of, `${path}{}`);
+    default:
+      return [];
+  }
+};
+
+const members = (from: Definition, fields: Fields, prefix: string): ReferencePath[] =>
+  Object.entries(fields).flatMap(([name, field]) => inside(from, field, prefix + name));
+
+/** Every reference that objects of a kind may hold, nested ones too. */
+export const referencesOf = (definition: Definition): readonly ReferencePath[] =>
+  members(definition, definition.fields, "");
+
+/** Every reference of any kind that may point at objects of this kind: the other end of the same data. */
+export const referencesTo = (
+  target: Definition,
+  resources: readonly Definition[],
+): readonly ReferencePath[] =>
+  resources.flatMap(referencesOf).filter((reference) => reference.to.kind === target.kind);
+
+const sorted = (
+  resources: readonly Definition[],
+  before: (definition: Definition) => readonly Definition[],
+): Definition[] => {
+  const done: Definition[] = [];
+  const visit = (definition: Definition): void => {
+    if (done.includes(definition)) return;
+    for (const earlier of before(definition)) visit(earlier);
+    done.push(definition);
+  };
+  for (const definition of resources) visit(definition);
+  return done;
+};
+
+/** Kinds so that each comes after everything it refers to. */
+export const setUpOrder = (resources: readonly Definition[]): readonly Definition[] =>
+  sorted(resources, (definition) => referencesOf(definition).map(({ to }) => to));
+
+/**
+ * Kinds so that each comes before everything it refers to, and before what it holds by the literal
+ * wording of a deletion rule: right under every reading of the rules (specification §2).
+ */
+export const deletionOrder = (resources: readonly Definition[]): readonly Definition[] =>
+  sorted([...resources].reverse(), (definition) => [
+    ...referencesTo(definition, resources).map(({ from }) => from),
+    ...(definition.heldByAny?.kinds ?? []),
+  ]);
+
+/** The field that tells objects of a kind apart for a person: the unique one, else `name`. */
+export const naturalKey = (definition: Definition): string =>
+  Object.entries(definition.fields).find(
+    ([, field]) => field.type === "text" && field.unique,
+  )?.[0] ?? "name";

@@ -1,0 +1,141 @@
+import { commonFields, defineResource } from "../definition/define.js";
+import { type Fields, flag, list, map, number, object, text } from "../definition/field.js";
+import { clientApplication } from "./client-application.js";
+
+const words = (doc: string, each: string) =>
+  list({
+    doc,
+    basis: "public",
+    unordered: true,
+    of: text({ doc: each, basis: "public", min: 1 }),
+  });
+
+const restrictions: Fields = {
+  maxTextLength: number({
+    doc: "Longest text message, in characters.",
+    basis: "public",
+    integer: true,
+    min: 0,
+  }),
+  features: words(
+    "What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything.",
+    "A feature.",
+  ),
+  attachmentPolicy: object({
+    doc: "Which attachments are allowed.",
+    basis: "public",
+    fields: {
+      enabled: flag({ doc: "Must be true for attachments.", basis: "public" }),
+      maxSize: number({
+        doc: "Largest attachment; bytes are likely, the unit is not stated.",
+        basis: "public",
+        integer: true,
+        min: 0,
+      }),
+      type: text({
+        doc: "Whether `extensions` lists what is allowed or what is blocked.",
+        basis: "public",
+        values: ["allow", "block"],
+      }),
+      extensions: words("File extensions without the dot.", "An extension."),
+    },
+  }),
+};
+
+export const channel = defineResource({
+  kind: "Channel",
+  noun: "channel",
+  collection: "channels",
+  listKey: "channel",
+  doc: "The parameters of a way that chat messages travel.",
+  heldByAny: {
+    kinds: [clientApplication],
+    basis: "spec",
+    doc: "A channel that a client application uses cannot be deleted (specification §2 rule 3), though no field of a client application names a channel.",
+  },
+  fields: {
+    type: text({
+      doc: "Unique identity of the channel at run time. Own channels look like `custom.teams`; changing it breaks look-ups by it.",
+      basis: "public",
+      required: true,
+      unique: true,
+      min: 1,
+      max: 255,
+    }),
+    displayName: text({ doc: "Shown name.", basis: "public", required: true, min: 1, max: 255 }),
+    icon: text({
+      doc: "Image as base64; png of 32 × 32 where the platform's own agent desktop shows it.",
+      basis: "public",
+      required: true,
+      min: 1,
+      max: 512_000,
+      format: "base64",
+    }),
+    ...commonFields("channel"),
+    restrictions: object({
+      doc: "What the channel can carry.",
+      basis: "public",
+      fields: {
+        inbound: object({
+          doc: "Messages from the customer.",
+          basis: "public",
+          fields: restrictions,
+        }),
+        outbound: object({
+          doc: "Messages to the customer.",
+          basis: "public",
+          fields: {
+            ...restrictions,
+            systemMessages: flag({ doc: "Whether system messages are sent.", basis: "public" }),
+            midChatAuth: flag({
+              doc: "Whether a customer may sign in within a conversation.",
+              basis: "public",
+            }),
+            richMessageTypes: words(
+              "Rich messages the channel can show, without the `richMessage.` prefix, such as `listpicker`.",
+              "A rich message type.",
+            ),
+          },
+        }),
+      },
+    }),
+    l10nProperties: map({
+      doc: "System texts by language (such as `en-US`), then by key (such as `msg_hub_off_hours`).",
+      basis: "public",
+      min: 1,
+      max: 25,
+      members: { key: "language", value: "properties" },
+      of: map({
+        doc: "System texts of one language.",
+        basis: "public",
+        of: text({ doc: "The text; `{0}` stands for a value.", basis: "public" }),
+      }),
+    }),
+  },
+  example: {
+    type: "custom.kiosk",
+    displayName: "Store kiosk",
+    icon: "aVZCT1J3MEtHZ28=",
+    description: "In-store kiosk chat",
+    active: true,
+    restrictions: {
+      inbound: {
+        maxTextLength: 500,
+        features: ["typing_events", "attachments", "richText"],
+        attachmentPolicy: {
+          enabled: true,
+          maxSize: 1_048_576,
+          type: "block",
+          extensions: ["exe", "bat"],
+        },
+      },
+      outbound: {
+        maxTextLength: 500,
+        systemMessages: true,
+        midChatAuth: false,
+        richMessageTypes: ["listpicker", "quickreply"],
+      },
+    },
+    l10nProperties: { "en-US": { msg_hub_off_hours: "We are closed right now." } },
+  },
+});

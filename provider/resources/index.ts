@@ -1,0 +1,17 @@
+import type { Definition } from "../definition/define.js";
+import { account } from "./account.js";
+import { authentication } from "./authentication.js";
+import { channel } from "./channel.js";
+import { clientApplication } from "./client-application.js";
+import { orchestration } from "./orchestration.js";
+import { participant } from "./participant.js";
+
+/** Every kind of set-up object, in the order in which an account is set up (specification §1). */
+export const resources: readonly Definition[] = [
+  authentication,
+  clientApplication,
+  participant,
+  channel,
+  orchestration,
+  account,
+];

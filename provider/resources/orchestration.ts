@@ -1,0 +1,121 @@
+import { commonFields, defineResource } from "../definition/define.js";
+import { flag, list, number, object, reference, text } from "../definition/field.js";
+import { clientApplication } from "./client-application.js";
+import { participant } from "./participant.js";
+
+export const orchestration = defineResource({
+  kind: "Orchestration",
+  noun: "orchestration",
+  collection: "orchestrations",
+  listKey: "orchestration",
+  doc: "How a conversation moves between customer, bots and agents.",
+  fields: {
+    name: text({ doc: "Name; need not be unique.", basis: "public", required: true, min: 1 }),
+    ...commonFields("orchestration"),
+    applications: object({
+      doc: "Who takes part.",
+      basis: "public",
+      required: true,
+      rule: { atLeastOne: ["botConfiguration", "agentConfiguration"] },
+      fields: {
+        botConfiguration: object({
+          doc: "The bots that answer first.",
+          basis: "public",
+          fields: {
+            forwardTranscript: flag({
+              doc: "Hand the transcript to an agent if the bot session was not escalated and the customer is known.",
+              basis: "public",
+            }),
+            bypassVaDuration: number({
+              doc: "A customer who is back within so many minutes skips the bot and goes to the agent.",
+              basis: "public",
+              min: 0,
+            }),
+            bots: list({
+              doc: "The bots.",
+              basis: "public",
+              required: true,
+              min: 1,
+              of: object({
+                doc: "A bot and who takes over from it.",
+                basis: "public",
+                fields: {
+                  application: reference(clientApplication, {
+                    doc: "Client application of the bot.",
+                    basis: "public",
+                    required: true,
+                    wire: "id",
+                    bare: true,
+                  }),
+                  participant: reference(participant, {
+                    doc: "The bot itself.",
+                    basis: "public",
+                    required: true,
+                  }),
+                  onEscalation: object({
+                    doc: "What happens when the bot hands over.",
+                    basis: "public",
+                    fields: {
+                      agent: reference(clientApplication, {
+                        doc: "Client application that gets the conversation after escalation.",
+                        basis: "public",
+                        required: true,
+                      }),
+                    },
+                  }),
+                },
+              }),
+            }),
+          },
+        }),
+        customerConfiguration: object({
+          doc: "The customer's side; needed for custom channels.",
+          basis: "public",
+          fields: {
+            customer: reference(clientApplication, {
+              doc: "Client application that gets the replies to the customer.",
+              basis: "public",
+              required: true,
+            }),
+          },
+        }),
+        agentConfiguration: object({
+          doc: "The agents.",
+          basis: "public",
+          fields: {
+            agents: list({
+              doc: "Client applications of the agents.",
+              basis: "public",
+              required: true,
+              min: 1,
+              of: reference(clientApplication, {
+                doc: "Client application of an agent.",
+                basis: "public",
+              }),
+            }),
+          },
+        }),
+      },
+    }),
+  },
+  example: {
+    name: "orders",
+    description: "Orders bot first, agents on escalation",
+    active: true,
+    applications: {
+      botConfiguration: {
+        forwardTranscript: true,
+        bypassVaDuration: 15,
+        bots: [
+          {
+            application: "${ClientApplication}",
+            participant: "${Participant}",
+            onEscalation: { agent: "${ClientApplication}" },
+          },
+        ],
+      },
+      customerConfiguration: { customer: "${ClientApplication}" },
+      agentConfiguration: { agents: ["${ClientApplication}"] },
+    },
+  },
+});
