@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { deletionOrder, referencesTo, setUpOrder } from "../../provider/definition/references.js";
+import { resources } from "../../provider/resources/index.js";
+
+const kinds = (definitions: readonly { kind: string }[]) => definitions.map(({ kind }) => kind);
+
+test("the set-up order is the specification's", () => {
+  expect(kinds(setUpOrder([...resources].reverse()))).not.toEqual(kinds(resources));
+  expect(kinds(setUpOrder(resources))).toEqual([
+    "Authentication",
+    "ClientApplication",
+    "Participant",
+    "Channel",
+    "Orchestration",
+    "Account",
+  ]);
+});
+
+test("the deletion order holds for every reading of the rules", () => {
+  expect(kinds(deletionOrder(resources))).toEqual([
+    "Account",
+    "Orchestration",
+    "Participant",
+    "ClientApplication",
+    "Channel",
+    "Authentication",
+  ]);
+});
+
+test("the other end of the references", () => {
+  const paths = (kind: string) => {
+    const target = resources.find((definition) => definition.kind === kind);
+    if (!target) throw new Error(kind);
+    return referencesTo(target, resources).map(({ from, path }) => `${from.kind}.${path}`);
+  };
+  expect(paths("Authentication")).toEqual(["ClientApplication.roles[].authentication"]);
+  expect(paths("ClientApplication")).toEqual([
+    "Participant.application",
+    "Orchestration.applications.botConfiguration.bots[].application",
+    "Orchestration.applications.botConfiguration.bots[].onEscalation.agent",
+    "Orchestration.applications.customerConfiguration.customer",
+    "Orchestration.applications.agentConfiguration.agents[]",
+  ]);
+  expect(paths("Participant")).toEqual([
+    "Orchestration.applications.botConfiguration.bots[].participant",
+  ]);
+  expect(paths("Channel")).toEqual(["Account.channel"]);
+  expect(paths("Orchestration")).toEqual(["Account.chatConfigurations.orchestration"]);
+  expect(paths("Account")).toEqual([]);
+});

@@ -1,0 +1,28 @@
+import { defineConfig } from "vitest/config";
+
+/** `source`: everything that runs from source. `built`: needs `npm run build` and the Pulumi CLI. */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "source",
+          root: "test",
+          include: ["**/*.test.ts"],
+          exclude: ["built/**"],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: "built",
+          root: "test",
+          include: ["built/**/*.test.ts"],
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+          server: { deps: { external: [/\/dist\//] } },
+        },
+      },
+    ],
+  },
+});
