@@ -1,4 +1,7 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+
+const built = (path: string) => fileURLToPath(new URL(`../dist/${path}`, import.meta.url));
 
 /** `source`: everything that runs from source. `built`: needs `npm run build` and the Pulumi CLI. */
 export default defineConfig({
@@ -14,6 +17,12 @@ export default defineConfig({
         },
       },
       {
+        resolve: {
+          alias: [
+            { find: /^pulumi-conversation$/, replacement: built("sdk/index.js") },
+            { find: /^pulumi-conversation\/emulator$/, replacement: built("emulator/index.js") },
+          ],
+        },
         test: {
           name: "built",
           root: "test",

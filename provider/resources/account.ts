@@ -11,7 +11,7 @@ export const account = defineResource({
   doc: "The conversation account that ties a channel and an orchestration together under an address.",
   fields: {
     name: text({
-      doc: "Unique name.",
+      doc: "Name; made from the logical name where a program gives none.",
       basis: "public",
       required: true,
       unique: true,
@@ -83,7 +83,7 @@ export const account = defineResource({
       },
     }),
     attributes: map({
-      doc: "Further attributes. Their values are treated as secrets, as they may hold a provider's credentials.",
+      doc: "Further attributes, which may hold the credentials of a provider.",
       basis: "assumed",
       min: 1,
       max: 10,

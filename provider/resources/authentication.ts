@@ -11,7 +11,7 @@ export const authentication = defineResource({
   rule: { discriminator: "type", exactlyOne: { basic: "basicAuth", oauth2: "oauth2" } },
   fields: {
     name: text({
-      doc: "Unique name.",
+      doc: "Name; made from the logical name where a program gives none.",
       basis: "public",
       required: true,
       unique: true,

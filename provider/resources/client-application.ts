@@ -10,7 +10,7 @@ export const clientApplication = defineResource({
   doc: "An external application that sends and receives messages.",
   fields: {
     name: text({
-      doc: "Unique name.",
+      doc: "Name; made from the logical name where a program gives none.",
       basis: "public",
       required: true,
       unique: true,
@@ -63,7 +63,7 @@ export const clientApplication = defineResource({
             format: "email",
           }),
           headers: map({
-            doc: "Headers sent with every callback. Their values are treated as secrets.",
+            doc: "Headers sent with every callback.",
             basis: "public",
             of: text({ doc: "Value of the header.", basis: "public", secret: true }),
           }),

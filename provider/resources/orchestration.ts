@@ -10,7 +10,12 @@ export const orchestration = defineResource({
   listKey: "orchestration",
   doc: "How a conversation moves between customer, bots and agents.",
   fields: {
-    name: text({ doc: "Name; need not be unique.", basis: "public", required: true, min: 1 }),
+    name: text({
+      doc: "Name, which need not be unique; made from the logical name where a program gives none.",
+      basis: "public",
+      required: true,
+      min: 1,
+    }),
     ...commonFields("orchestration"),
     applications: object({
       doc: "Who takes part.",

@@ -10,7 +10,7 @@ export const participant = defineResource({
   doc: "A registered bot. Several can be registered for one client application.",
   fields: {
     name: text({
-      doc: "Unique name.",
+      doc: "Name; made from the logical name where a program gives none.",
       basis: "public",
       required: true,
       unique: true,

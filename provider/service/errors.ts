@@ -15,7 +15,7 @@
  * - `UNAVAILABLE`: the service failed (5xx).
  * - `UNREACHABLE`: no connection, or it broke.
  * - `TIMED_OUT`: no complete answer in the time allowed.
- * - `CANCELLED`: the caller gave up while waiting; nothing was sent.
+ * - `CANCELLED`: the caller gave up while waiting; nothing was sent, or only a read was.
  * - `BAD_RESPONSE`: an answer that cannot be used: no JSON, wrong shape, too large, a redirect.
  */
 export type ConversationErrorCode =
@@ -52,8 +52,12 @@ export interface ErrorDetails {
   /** `code` and `developerMessage` of the service's error body. */
   readonly serviceCode?: string;
   readonly serviceMessage?: string;
+  /** `details` of the service's error body: what is wrong with which attribute. */
+  readonly serviceNotes?: readonly { readonly key: string; readonly value: string }[];
   /** Id of the object that the service made, where the answer still tells it. */
   readonly objectId?: string;
+  /** The same call cannot succeed before somebody changes something, so it is not repeated. */
+  readonly permanent?: true;
 }
 
 /**

@@ -1,0 +1,196 @@
+/**
+ * Makes a clean clone ready and runs one compiled entry of it:
+ *
+ *   node cli/bootstrap.mjs <entry under dist> [arguments…]
+ *
+ * Installs the dependencies where package-lock.json changed, builds where a source changed, then
+ * runs the entry on the project's own Node. Plain JavaScript for Node 18 and newer, with no
+ * dependency: it runs before anything is installed.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const modules = join(root, "node_modules");
+const installedHash = join(modules, ".package-lock-hash");
+const builtHash = join(root, "dist", ".source-hash");
+const sourceFolders = ["provider", "sdk", "emulator", "cli", "bench", "test"];
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+const windows = process.platform === "win32";
+const LEAST_NODE = [22, 19];
+const ERROR_LINES = 25;
+
+/** A failure that the person at the terminal can act on: shown without a stack trace. */
+class Failure extends Error {
+  constructor(message, exitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+const read = (path) => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
+const say = (text) => process.stderr.write(`${text}\n`);
+
+/** Starts a command and resolves when it ended. Signals reach it, and all that it started. */
+const run = (command, args, options, onOutput = () => {}) =>
+  new Promise((done, failed) => {
+    const { group = false, ...rest } = options;
+    const child = spawn(command, args, { cwd: root, detached: group && !windows, ...rest });
+    let received;
+    const pass = (signal) => {
+      received = signal;
+      try {
+        process.kill(group && !windows ? -child.pid : child.pid, signal);
+      } catch {
+        // It has ended in the meantime.
+      }
+    };
+    const parent = process.ppid;
+    const orphaned = setInterval(() => process.ppid !== parent && pass("SIGTERM"), 1000);
+    for (const signal of signals) process.on(signal, pass);
+    const settle = () => {
+      clearInterval(orphaned);
+      for (const signal of signals) process.off(signal, pass);
+    };
+    child.stdout?.on("data", onOutput);
+    child.stderr?.on("data", onOutput);
+    child.on("error", (error) => {
+      settle();
+      failed(error);
+    });
+    child.on("close", (code, signal) => {
+      settle();
+      done({ code, signal, received });
+    });
+  });
+
+const exitCodeOf = ({ code, signal }) =>
+  code ?? 128 + ({ SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }[signal] ?? 0);
+
+/** npm as it was started with, or the one on PATH: never the one of a folder that it may delete. */
+const npm = (args) => {
+  const { npm_execpath: script = "", npm_node_execpath: node } = process.env;
+  const own = /[\\/]npm-cli\.c?js$/.test(script) && existsSync(script) && node && existsSync(node);
+  return own ? [node, [script, ...args], {}] : ["npm", args, { shell: windows }];
+};
+
+/** Runs npm quietly; shows that it is alive, and its last lines if it fails. */
+const npmStep = async (doing, args) => {
+  const started = Date.now();
+  const seconds = () => Math.round((Date.now() - started) / 1000);
+  let output = "";
+  const [command, commandArgs, options] = npm(args);
+  const live = process.stderr.isTTY;
+  say(`${doing} …`);
+  const alive = setInterval(() => !live && say(`  … still busy, ${seconds()} s`), 15_000);
+  const spawned = { ...options, group: true, stdio: ["ignore", "pipe", "pipe"] };
+  const ended = await run(command, commandArgs, spawned, (chunk) => {
+    output = (output + chunk).slice(-20_000);
+  })
+    .catch((error) => {
+      throw new Failure(
+        `${doing}: npm could not be started (${error.message}). Install npm, then try again.`,
+      );
+    })
+    .finally(() => clearInterval(alive));
+  if (ended.received)
+    throw new Failure(`${doing}: interrupted.`, exitCodeOf({ signal: ended.received }));
+  if (ended.code !== 0) {
+    const tail = output.trimEnd().split("\n").slice(-ERROR_LINES).join("\n");
+    throw new Failure(
+      `${tail}\n\nnpm ${args.join(" ")} failed after ${seconds()} s; its last lines are above.`,
+    );
+  }
+  say(`  done in ${seconds()} s`);
+};
+
+const hash = (...parts) => {
+  const sum = createHash("sha256");
+  for (const part of parts) sum.update(part).update("\0");
+  return sum.digest("hex");
+};
+
+/** Whether somebody ran `npm install` by hand: npm's own record is then newer than the lock file. */
+const installedByHand = () => {
+  const record = join(modules, ".package-lock.json");
+  if (!existsSync(record)) return false;
+  return statSync(record).mtimeMs >= statSync(join(root, "package-lock.json")).mtimeMs;
+};
+
+const ensureDependencies = async () => {
+  const wanted = hash(readFileSync(join(root, "package-lock.json")));
+  const installed = read(installedHash);
+  if (installed === wanted) return;
+  if (installed !== undefined || !installedByHand()) {
+    await npmStep("Installing the dependencies (about a minute the first time)", [
+      "ci",
+      "--no-progress",
+      "--loglevel=error",
+    ]);
+  }
+  writeFileSync(installedHash, wanted);
+};
+
+const sourcesIn = (folder) => {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return sourcesIn(path);
+    return /(?<!\.generated)\.ts$/.test(entry.name) ? [path] : [];
+  });
+};
+
+/** One number for everything the build reads. Generated sources are left out: the build writes them. */
+const sourceHash = () => {
+  const settings = ["package.json", "package-lock.json", "tsconfig.json"];
+  const files = sourceFolders.flatMap((folder) => sourcesIn(join(root, folder))).sort();
+  const all = [...settings.map((name) => join(root, name)), ...files];
+  return hash(...all.flatMap((path) => [path.slice(root.length), readFileSync(path)]));
+};
+
+const ensureBuild = async () => {
+  const wanted = sourceHash();
+  if (read(builtHash) === wanted) return;
+  rmSync(builtHash, { force: true });
+  await npmStep("Building", ["run", "build", "--silent"]);
+  writeFileSync(builtHash, wanted);
+};
+
+/** The project's own Node, or the running one where that cannot run here and this one is new enough. */
+const chooseNode = () => {
+  const own = join(modules, "node", "bin", windows ? "node.exe" : "node");
+  if (spawnSync(own, ["--version"], { stdio: "ignore" }).status === 0) {
+    return { node: own, path: [join(modules, ".bin")] };
+  }
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])) {
+    return { node: process.execPath, path: [dirname(process.execPath), join(modules, ".bin")] };
+  }
+  throw new Failure(
+    `Looking for a Node to run on: ${own} does not run here, and the Node in use, ` +
+      `${process.versions.node}, is older than ${LEAST_NODE.join(".")}. Install Node 24, then try again.`,
+  );
+};
+
+const main = async ([entry, ...args]) => {
+  if (!entry) throw new Failure("Usage: node cli/bootstrap.mjs <entry under dist> [arguments…]", 2);
+  await ensureDependencies();
+  await ensureBuild();
+  const { node, path } = chooseNode();
+  const target = join(root, "dist", entry);
+  if (!existsSync(target))
+    throw new Failure(`dist/${entry} does not exist: the build makes no such entry.`, 2);
+  const env = { ...process.env, PATH: [...path, process.env.PATH ?? ""].join(delimiter) };
+  return exitCodeOf(await run(node, [target, ...args], { env, stdio: "inherit" }));
+};
+
+main(process.argv.slice(2)).then(
+  (code) => process.exit(code),
+  (error) => {
+    say(error instanceof Failure ? error.message : String(error.stack ?? error));
+    process.exit(error.exitCode ?? 1);
+  },
+);

@@ -1,0 +1,33 @@
+import type { RegisterCommand } from "../command.js";
+
+interface DoctorOptions {
+  readonly json?: true;
+  readonly profile?: string;
+  readonly stack?: string;
+}
+
+/** `doctor`: looks at everything that a run needs and says what to do. */
+export const registerDoctor: RegisterCommand = (program, session) => {
+  program
+    .command("doctor")
+    .summary("Check Node, Pulumi, settings, token, scopes and clock.")
+    .description(
+      "Checks everything that a run needs and says what to do about what is wrong.\n" +
+        "Changes nothing, shows no secret, and makes at most two calls to the service.\n" +
+        "Exit code 0 if nothing failed, 1 otherwise.",
+    )
+    .option("--profile <name>", "Look at the settings of this profile.")
+    .option("--stack <name>", "Read the configuration of this stack (default: the selected one).")
+    .option("--json", "Print one JSON object: { ok, checks: [{ name, status, message, advice }] }.")
+    .action(async ({ json, ...options }: DoctorOptions) => {
+      const { diagnose } = await import("../doctor/diagnose.js");
+      const { doctorReport } = await import("../doctor/report.js");
+      const diagnosis = await diagnose(options);
+      session.out(
+        json
+          ? `${JSON.stringify(diagnosis, null, 2)}\n`
+          : doctorReport(diagnosis, session.coloured),
+      );
+      session.exitCode = diagnosis.ok ? 0 : 1;
+    });
+};

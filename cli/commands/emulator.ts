@@ -1,0 +1,2 @@
+import type { RegisterCommand } from "../command.js";
+export const registerEmulator: RegisterCommand = () => {};

@@ -1,0 +1,139 @@
+import type { Grant } from "../../provider/service/access-token.js";
+import { isConversationError } from "../../provider/service/errors.js";
+import { allOperations, endpointName, type Operation } from "../../provider/service/operations.js";
+import { type Settings, settingLabel } from "../../provider/service/settings.js";
+import { grantOf, tokenRequest } from "../../provider/service/token-call.js";
+import {
+  type HttpResponse,
+  httpTransport,
+  type Transport,
+  TransportFailure,
+} from "../../provider/service/transport.js";
+import { faultOf } from "../../provider/service/transport-faults.js";
+import { messageOf } from "../failure.js";
+import { type CheckResult, fail, ok, skipped, warn } from "./check.js";
+
+const CALL_MS = 15_000;
+const CLOCK_WARN_S = 30;
+const HEADERS = { accept: "application/json", "user-agent": "pulumi-conversation doctor" };
+const SHOWN_OPERATIONS = 5;
+
+/** Scopes held, as far as the token address tells: undefined where it does not. */
+const isAllowed = (operation: Operation, scopes: readonly string[] | undefined): boolean =>
+  scopes === undefined || operation.scopes.some((scope) => scopes.includes(scope));
+
+/** Which operations the granted scopes leave out. */
+export const checkScopes = (scopes: readonly string[] | undefined): CheckResult => {
+  const name = "scopes";
+  if (scopes === undefined)
+    return skipped(name, "the token address does not say which scopes it granted");
+  const refused = allOperations().filter((operation) => !isAllowed(operation, scopes));
+  if (refused.length === 0) return ok(name, `${scopes.length} granted: every operation is allowed`);
+  const shown = refused.slice(0, SHOWN_OPERATIONS).map(({ title }) => title);
+  const more = refused.length > shown.length ? ` and ${refused.length - shown.length} more` : "";
+  const needed = [...new Set(refused.flatMap(({ scopes: [first] }) => first ?? []))];
+  return warn(
+    name,
+    `${refused.length} operations would be refused: ${shown.join(", ")}${more}`,
+    `Have these scopes granted to the client, and ask for them in conversation:scope: ${needed.join(" ")}`,
+  );
+};
+
+/** How far this machine's clock is from the service's, by the Date header of an answer. */
+export const checkClock = (date: unknown, now: number): CheckResult => {
+  const name = "clock";
+  const theirs = typeof date === "string" ? Date.parse(date) : Number.NaN;
+  if (Number.isNaN(theirs)) return skipped(name, "the service sends no Date");
+  const seconds = Math.round((now - theirs) / 1000);
+  const apart = `${Math.abs(seconds)} s ${seconds < 0 ? "behind" : "ahead of"} the service`;
+  if (Math.abs(seconds) > CLOCK_WARN_S)
+    return warn(
+      name,
+      `this machine's clock is ${apart}`,
+      "Synchronise the clock of this machine (NTP).",
+    );
+  return ok(name, Math.abs(seconds) <= 1 ? "the same as the service's" : apart);
+};
+
+const reason = (error: unknown, url: string): string =>
+  error instanceof TransportFailure ? faultOf(error, url).text : messageOf(error);
+
+const checkToken = async (
+  settings: Settings,
+  transport: Transport,
+): Promise<{ check: CheckResult; grant?: Grant }> => {
+  try {
+    const grant = grantOf(settings, await transport.send(tokenRequest(settings, HEADERS)));
+    const lifetime = grant.expiresIn === undefined ? "" : `, good for ${grant.expiresIn} s`;
+    return { check: ok("token", `had from ${settings.tokenUrl}${lifetime}`), grant };
+  } catch (error) {
+    const advice = isConversationError(error)
+      ? "Correct that, then run doctor again."
+      : `The address is the setting ${settingLabel("tokenUrl", settings.profile)}.`;
+    return { check: fail("token", reason(error, settings.tokenUrl), advice) };
+  }
+};
+
+const judgeAnswer = ({ status }: HttpResponse, call: string): CheckResult => {
+  const name = "service";
+  const said = `${call} answered ${status}`;
+  if (status === 200) return ok(name, said);
+  if (status === 401)
+    return fail(name, said, "Check that tokenUrl and baseUrl belong to the same service.");
+  if (status === 403) return warn(name, said, "The client lacks a scope or a right: ask for it.");
+  if (status === 404) return fail(name, said, "Check the path of baseUrl.");
+  if (status === 429) return warn(name, said, "The rate limit is used up at the moment.");
+  return fail(name, said, "Check baseUrl; if it is right, the service has a problem.");
+};
+
+/** One harmless call with the token: a list that the granted scopes allow. */
+const checkService = async (
+  settings: Settings,
+  grant: Grant,
+  transport: Transport,
+  now: () => number,
+): Promise<CheckResult[]> => {
+  const lists = allOperations().filter(
+    ({ method, template }) => method === "GET" && !template.includes("{"),
+  );
+  const operation = lists.find((list) => isAllowed(list, grant.scopes));
+  if (!operation)
+    return [
+      skipped("service", "no scope to list anything with"),
+      skipped("clock", "no call was made"),
+    ];
+  const url = settings.baseUrl + operation.template;
+  const headers = { ...HEADERS, authorization: `Bearer ${grant.accessToken}` };
+  const label = settingLabel("baseUrl", settings.profile);
+  try {
+    const response = await transport.send({ method: "GET", url, headers });
+    return [
+      judgeAnswer(response, endpointName(operation)),
+      checkClock(response.headers.date, now()),
+    ];
+  } catch (error) {
+    const failed = fail("service", reason(error, url), `The address is the setting ${label}.`);
+    return [failed, skipped("clock", "the service did not answer")];
+  }
+};
+
+/** Everything that needs the service: one call for a token and one list. */
+export const checkConnection = async (
+  settings: Settings,
+  env: NodeJS.ProcessEnv,
+  now: () => number = Date.now,
+): Promise<readonly CheckResult[]> => {
+  const transport = httpTransport({ callTimeoutMs: CALL_MS, environment: env });
+  try {
+    const { check, grant } = await checkToken(settings, transport);
+    if (!grant) return [check, ...skippedAfterToken("no token")];
+    const rest = await checkService(settings, grant, transport, now);
+    return [check, checkScopes(grant.scopes), ...rest];
+  } finally {
+    await transport.close();
+  }
+};
+
+/** The checks that cannot run, and why. */
+export const skippedAfterToken = (why: string): readonly CheckResult[] =>
+  ["scopes", "service", "clock"].map((name) => skipped(name, why));

@@ -1,0 +1,50 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { resources } from "../provider/resources/index.js";
+import { resourceClasses } from "./generate/resource-classes.js";
+import { resourceReference, resourceTable } from "./generate/resource-docs.js";
+import { settingsTable } from "./generate/settings-docs.js";
+
+const root = join(__dirname, "..", "..");
+
+/** A text with the part between two marker comments replaced. */
+const between = (text: string, marker: string, content: string): string => {
+  const [start, end] = [`<!-- ${marker} -->`, `<!-- /${marker} -->`];
+  const [from, to] = [text.indexOf(start), text.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`The markers ${start} and ${end} are missing`);
+  return `${text.slice(0, from + start.length)}\n${content}${text.slice(to)}`;
+};
+
+const current = (path: string): string => {
+  try {
+    return readFileSync(join(root, path), "utf8");
+  } catch {
+    return "";
+  }
+};
+
+const generated = (): Readonly<Record<string, string>> => ({
+  "sdk/resources.ts": resourceClasses(resources),
+  "docs/resources.md": resourceReference(resources),
+  "README.md": between(
+    between(current("README.md"), "resources", resourceTable(resources)),
+    "settings",
+    settingsTable(),
+  ),
+});
+
+/** Writes every file that follows from the definitions; `--check` only compares. */
+const main = (): void => {
+  const stale = Object.entries(generated()).filter(([path, content]) => current(path) !== content);
+  if (process.argv.includes("--check")) {
+    for (const [path] of stale) console.error(`${path} is not up to date. Run: npm run generate`);
+    process.exitCode = stale.length > 0 ? 1 : 0;
+    return;
+  }
+  for (const [path, content] of stale) {
+    writeFileSync(join(root, path), content);
+    console.log(`wrote ${path}`);
+  }
+};
+
+main();

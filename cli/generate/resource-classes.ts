@@ -1,0 +1,106 @@
+import type { Definition } from "../../provider/definition/define.js";
+import { outputFields } from "../../provider/definition/define.js";
+import { type Shape, shapesOf } from "./shapes.js";
+import {
+  comment,
+  docOf,
+  inputMembers,
+  outputMembers,
+  outputType,
+  ruleType,
+  withoutRuled,
+} from "./types.js";
+
+const camel = (kind: string): string => kind.charAt(0).toLowerCase() + kind.slice(1);
+const fileOf = (kind: string): string =>
+  kind.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+
+const argsOf = (
+  name: string,
+  doc: readonly string[],
+  shape: Parameters<typeof withoutRuled>[0],
+  shapes: readonly Shape[],
+  autoNamed: boolean,
+): string => {
+  const rule = ruleType(shape, shapes);
+  const common = autoNamed ? " extends CommonArgs" : "";
+  if (!rule)
+    return `${comment(doc, "")}export interface ${name}${common} {\n${inputMembers(shape, shapes, autoNamed)}}\n`;
+  const members = `interface ${name}Members${common} {\n${inputMembers(withoutRuled(shape), shapes, autoNamed)}}\n`;
+  return `${members}\n${comment(doc, "")}export type ${name} = ${name}Members & ${rule};\n`;
+};
+
+const nested = (shapes: readonly Shape[]): string[] =>
+  shapes.flatMap(({ name, field }) => [
+    argsOf(`${name}Args`, [field.doc], field, shapes, false),
+    `${comment([field.doc], "")}export interface ${name} {\n${outputMembers(field, shapes)}}\n`,
+  ]);
+
+const outputs = (definition: Definition, shapes: readonly Shape[]): string =>
+  [...Object.entries(definition.fields), ...Object.entries(outputFields)]
+    .map(([name, field]) => {
+      const type = outputType(field, shapes) + (field.required ? "" : " | undefined");
+      const note =
+        name in outputFields
+          ? {
+              ...field,
+              doc: `${field.doc} Known once the service has told it, at the latest after a refresh.`,
+            }
+          : field;
+      return `${docOf(note, "  ")}  declare readonly ${name}: pulumi.Output<${type}>;\n`;
+    })
+    .join("\n");
+
+const classOf = (definition: Definition, shapes: readonly Shape[]): string => {
+  const { kind, noun } = definition;
+  return `${comment([definition.doc, `Collection \`/${definition.collection}\` (specification §2, §4.1). Updated in place, never replaced.`], "")}export class ${kind} extends ConversationResource {
+${outputs(definition, shapes)}
+  /**
+   * @param name Logical name, unique in the program.
+   * @param args What the ${noun} is to be.
+   * @param opts Options of the engine. \`import\` takes an existing object over, like \`adopt\`.
+   */
+  constructor(name: string, args: ${kind}Args, opts?: pulumi.CustomResourceOptions) {
+    super(${camel(kind)}, name, { ...args }, opts);
+  }
+
+  /**
+   * Reads an existing ${noun} without managing it: one call to the service on every preview and update.
+   *
+   * @param name Logical name, unique in the program.
+   * @param id Id of the ${noun} at the service.
+   * @param state Settings to read with.
+   */
+  static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): ${kind} {
+    return lookUp(${kind}, name, id, state, opts);
+  }
+}
+`;
+};
+
+const kindSource = (definition: Definition): string => {
+  const shapes = shapesOf(definition);
+  const doc = [`What a program says of one ${definition.noun}.`, definition.doc];
+  return [
+    ...nested(shapes),
+    argsOf(`${definition.kind}Args`, doc, definition, shapes, true),
+    classOf(definition, shapes),
+  ].join("\n");
+};
+
+/** Source of the resource classes and their types: one class for each kind of the registry. */
+export const resourceClasses = (resources: readonly Definition[]): string => {
+  const imports = resources.map(
+    ({ kind }) => `import { ${camel(kind)} } from "../provider/resources/${fileOf(kind)}.js";`,
+  );
+  return [
+    "// Generated from provider/resources by `npm run generate`. Change the definitions, not this file.\n",
+    [
+      'import type * as pulumi from "@pulumi/pulumi";',
+      ...imports,
+      'import { type CommonArgs, ConversationResource, type Lookup, lookUp } from "./resource-class.js";',
+      "",
+    ].join("\n"),
+    ...resources.map(kindSource),
+  ].join("\n");
+};

@@ -1,0 +1,136 @@
+import type { Field, Fields, MemberRule, TextField } from "../../provider/definition/field.js";
+import { factsOf, sourceOf } from "./field-facts.js";
+import { type Shape, shapeName } from "./shapes.js";
+
+const literals = (values: readonly string[]): string =>
+  values.map((value) => JSON.stringify(value)).join(" | ");
+
+const inputText = (field: TextField): string => {
+  if (field.values) return literals(field.values);
+  return field.json ? "string | pulumi.Inputs" : "string";
+};
+
+/** Type of a value that a program gives. */
+export const inputType = (field: Field, shapes: readonly Shape[]): string => {
+  switch (field.type) {
+    case "text":
+      return `pulumi.Input<${inputText(field)}>`;
+    case "number":
+      return "pulumi.Input<number>";
+    case "flag":
+      return "pulumi.Input<boolean>";
+    case "reference":
+      return `pulumi.Input<string> | pulumi.Input<${field.to.kind}>`;
+    case "object":
+      return `pulumi.Input<${shapeName(shapes, field)}Args>`;
+    case "list":
+      return `pulumi.Input<(${inputType(field.of, shapes)})[]>`;
+    case "map":
+      return `pulumi.Input<Record<string, ${inputType(field.of, shapes)}>>`;
+  }
+};
+
+/** Type of a value as it stands in the outputs. */
+export const outputType = (field: Field, shapes: readonly Shape[]): string => {
+  switch (field.type) {
+    case "text":
+      return field.values ? literals(field.values) : "string";
+    case "number":
+      return "number";
+    case "flag":
+      return "boolean";
+    case "reference":
+      return "string";
+    case "object":
+      return shapeName(shapes, field);
+    case "list":
+      return `(${outputType(field.of, shapes)})[]`;
+    case "map":
+      return `Record<string, ${outputType(field.of, shapes)}>`;
+  }
+};
+
+/** A doc comment at the given indentation, one line for each sentence given. */
+export const comment = (lines: readonly string[], indent: string): string => {
+  const safe = lines.map((line) => line.replaceAll("*/", "*\\/"));
+  return safe.length === 1
+    ? `${indent}/** ${safe[0]} */\n`
+    : `${indent}/**\n${safe.map((line) => `${indent} * ${line}\n`).join("")}${indent} */\n`;
+};
+
+export const docOf = (field: Field, indent: string): string =>
+  comment([[field.doc, ...factsOf(field), `Source: ${sourceOf(field.basis)}.`].join(" ")], indent);
+
+/** Whether a program must give the member. A name may always be left out, as may what follows from another member. */
+const mustGive = (
+  name: string,
+  field: Field,
+  rule: MemberRule | undefined,
+  autoNamed: boolean,
+): boolean =>
+  field.required === true &&
+  !(autoNamed && name === "name") &&
+  !(rule && "exactlyOne" in rule && rule.discriminator === name);
+
+interface ObjectShape {
+  readonly fields: Fields;
+  readonly rule?: MemberRule;
+}
+
+export const inputMembers = (
+  shape: ObjectShape,
+  shapes: readonly Shape[],
+  autoNamed: boolean,
+): string =>
+  Object.entries(shape.fields)
+    .map(([name, field]) => {
+      const type = inputType(field, shapes);
+      const member = mustGive(name, field, shape.rule, autoNamed)
+        ? `${name}: ${type}`
+        : `${name}?: ${type} | undefined`;
+      return `${docOf(field, "  ")}  ${member};\n`;
+    })
+    .join("");
+
+export const outputMembers = (shape: ObjectShape, shapes: readonly Shape[]): string =>
+  Object.entries(shape.fields)
+    .map(([name, field]) => {
+      const optional = field.required ? ":" : "?:";
+      return `${docOf(field, "  ")}  readonly ${name}${optional} ${outputType(field, shapes)};\n`;
+    })
+    .join("");
+
+/** The allowed combinations of members, as a union: a wrong one does not compile. */
+export const ruleType = (shape: ObjectShape, shapes: readonly Shape[]): string => {
+  const { rule, fields } = shape;
+  if (!rule) return "";
+  const given = (member: string): string => {
+    const field = fields[member];
+    if (!field) throw new Error(`No field ${member}`);
+    return `\n${docOf(field, "      ")}      ${member}: ${inputType(field, shapes)};\n`;
+  };
+  if ("atLeastOne" in rule) return union(rule.atLeastOne.map(given));
+  const { discriminator } = rule;
+  const type = fields[discriminator];
+  return union(
+    Object.entries(rule.exactlyOne).map(([value, member]) => {
+      const others = Object.values(rule.exactlyOne).filter((other) => other !== member);
+      const never = others.map((other) => `      ${other}?: undefined;\n`).join("");
+      const doc = type ? docOf(type, "      ") : "";
+      return `\n${doc}      ${discriminator}?: ${JSON.stringify(value)} | undefined;${given(member)}${never}`;
+    }),
+  );
+};
+
+const union = (members: readonly string[]): string =>
+  `(\n${members.map((each) => `  | {${each}    }\n`).join("")})`;
+
+/** The members that a rule speaks of are declared by its union alone. */
+export const withoutRuled = ({ fields, rule }: ObjectShape): ObjectShape => {
+  if (!rule || !("exactlyOne" in rule)) return { fields, ...(rule ? { rule } : {}) };
+  const ruled = new Set([rule.discriminator, ...Object.values(rule.exactlyOne)]);
+  return {
+    fields: Object.fromEntries(Object.entries(fields).filter(([name]) => !ruled.has(name))),
+    rule,
+  };
+};

@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+
+/** Time that what a command started gets to end by itself after it. */
+const GRACE_MS = 1000;
+const LOOK_EVERY_MS = 50;
+
+const send = (target: number, signal: NodeJS.Signals | 0): boolean => {
+  try {
+    return process.kill(target, signal);
+  } catch {
+    return false;
+  }
+};
+
+/** Sends a signal to one process; one that has ended is no error. */
+export const signalProcess = (pid: number | undefined, signal: NodeJS.Signals): void => {
+  if (pid === undefined) return;
+  // A command that must be ended takes its helpers with it; one that is asked to end sees to them itself.
+  if (signal === "SIGKILL") for (const member of membersOf(pid)) send(member, signal);
+  send(pid, signal);
+};
+
+const sessionOf = (pid: number): number | undefined => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name in brackets may hold spaces: state, parent, group, session follow the last bracket.
+    const [state, , , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return state === "Z" ? undefined : Number(session);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Whether a process is there; one that has ended but was not collected by its parent is not. */
+export const isRunning = (pid: number): boolean =>
+  process.platform === "linux" ? sessionOf(pid) !== undefined : send(pid, 0);
+
+/** Processes of the session that `leader` opened, also those that moved to a group of their own. */
+const membersOf = (leader: number): readonly number[] => {
+  if (process.platform !== "linux") return send(-leader, 0) ? [-leader] : [];
+  const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
+  return pids.filter((pid) => pid !== process.pid && sessionOf(pid) === leader);
+};
+
+/** Ends whatever a command, itself gone, has left behind. */
+export const endGroup = async (leader: number | undefined): Promise<void> => {
+  if (leader === undefined || process.platform === "win32") return;
+  const deadline = performance.now() + GRACE_MS;
+  while (performance.now() < deadline) {
+    if (membersOf(leader).length === 0) return;
+    await pause(LOOK_EVERY_MS);
+  }
+  for (const member of membersOf(leader)) send(member, "SIGKILL");
+};

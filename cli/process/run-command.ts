@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { endGroup, signalProcess } from "./process-group.js";
+
+/** How to ask a command to stop: signals, each so many milliseconds after the request. */
+export type Stops = readonly { readonly signal: NodeJS.Signals; readonly afterMs: number }[];
+
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Aborting asks the command to stop, and ends it and all it started if it does not. */
+  readonly signal?: AbortSignal | undefined;
+  readonly stops?: Stops;
+  /** Longest run; the command is then stopped. */
+  readonly timeoutMs?: number;
+  /** Each line of both outputs, as it comes. */
+  readonly onLine?: (line: string) => void;
+}
+
+export interface Ended {
+  /** Exit code; 128 + the number of the signal is not used: `undefined` means ended by a signal. */
+  readonly code: number | undefined;
+  /** Standard output, whole. */
+  readonly stdout: string;
+  /** The last lines of both outputs in the order they came. */
+  readonly lastLines: readonly string[];
+  readonly timedOut: boolean;
+}
+
+const LAST_LINES = 40;
+
+const STOPS: Stops = [
+  { signal: "SIGTERM", afterMs: 0 },
+  { signal: "SIGKILL", afterMs: 3000 },
+];
+
+const eachLine = (stream: Readable, take: (line: string) => void): void => {
+  createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on("line", take);
+};
+
+/**
+ * Runs a command to its end, without input, in a process group of its own: a Ctrl-C at the
+ * terminal reaches it once, through `signal`, and nothing that it started outlives it.
+ */
+export const runCommand = (
+  command: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Ended> =>
+  new Promise((done, failed) => {
+    const child = spawn(command, args, {
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      env: options.env ?? process.env,
+      detached: process.platform !== "win32",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const stdout: string[] = [];
+    const lastLines: string[] = [];
+    const take = (line: string) => {
+      lastLines.push(line);
+      if (lastLines.length > LAST_LINES) lastLines.shift();
+      options.onLine?.(line);
+    };
+    eachLine(child.stdout, (line) => {
+      stdout.push(line);
+      take(line);
+    });
+    eachLine(child.stderr, take);
+
+    const timers: NodeJS.Timeout[] = [];
+    let timedOut = false;
+    const stop = () => {
+      for (const { signal, afterMs } of options.stops ?? STOPS)
+        timers.push(setTimeout(() => signalProcess(child.pid, signal), afterMs));
+    };
+    if (options.timeoutMs !== undefined)
+      timers.push(
+        setTimeout(() => {
+          timedOut = true;
+          stop();
+        }, options.timeoutMs),
+      );
+    options.signal?.addEventListener("abort", stop, { once: true });
+    if (options.signal?.aborted) stop();
+    const settle = () => {
+      for (const timer of timers) clearTimeout(timer);
+      options.signal?.removeEventListener("abort", stop);
+    };
+    child.on("error", (error) => {
+      settle();
+      failed(error);
+    });
+    let swept: Promise<void> | undefined;
+    child.on("exit", () => {
+      settle();
+      swept = endGroup(child.pid);
+    });
+    child.on("close", async (code) => {
+      await swept;
+      done({ code: code ?? undefined, stdout: stdout.join("\n"), lastLines, timedOut });
+    });
+  });

@@ -1,0 +1,57 @@
+import { Command, CommanderError } from "commander";
+import { packageVersion } from "../provider/service/package-version.js";
+import type { RegisterCommand, Session } from "./command.js";
+import { registerDoctor } from "./commands/doctor.js";
+import { registerEmulator } from "./commands/emulator.js";
+import { Failure, messageOf } from "./failure.js";
+import { untilInterrupted } from "./process/interruption.js";
+
+/** Every command, in the order of the help. */
+const commands: readonly RegisterCommand[] = [registerEmulator, registerDoctor];
+
+/** A run on the process's own streams. */
+const ownSession = (): Session => ({
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  coloured: process.stdout.isTTY === true && !process.env.NO_COLOR,
+  untilInterrupted,
+  exitCode: 0,
+});
+
+const createProgram = (session: Session): Command => {
+  const program = new Command("pulumi-conversation")
+    .description("Works beside Pulumi on conversation accounts of the messaging hub.")
+    .version(packageVersion(), "-V, --version", "Show the version of this package.")
+    .helpOption("-h, --help", "Show this help.")
+    .helpCommand("help [command]", "Show the help of a command.")
+    .configureOutput({ writeOut: session.out, writeErr: session.err })
+    .showHelpAfterError("(--help shows what can be given)")
+    .exitOverride();
+  for (const register of commands) register(program, session);
+  return program;
+};
+
+/** 2 where the command line is wrong, as far as commander can tell. */
+const exitCodeOf = (error: unknown): number => {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  return error instanceof Failure ? error.exitCode : 1;
+};
+
+/**
+ * Runs the command line to its end.
+ *
+ * @returns exit code: 0 done, 1 failed, 2 wrong command line
+ */
+export const runProgram = async (
+  args: readonly string[],
+  session: Session = ownSession(),
+): Promise<number> => {
+  try {
+    await createProgram(session).parseAsync(args, { from: "user" });
+    return session.exitCode;
+  } catch (error) {
+    // Commander has already said what was wrong with the command line.
+    if (!(error instanceof CommanderError)) session.err(`error: ${messageOf(error)}\n`);
+    return exitCodeOf(error);
+  }
+};

@@ -1,0 +1,34 @@
+import { Failure, messageOf } from "./failure.js";
+import { packageRoot } from "./package-root.js";
+import { interruption } from "./process/interruption.js";
+import { runQuickstart } from "./quickstart/run-quickstart.js";
+
+const USAGE = `npm run quickstart               a complete conversation account on the emulator
+npm run quickstart -- --destroy  take it down again`;
+
+const wantsDestroy = (args: readonly string[]): boolean => {
+  const unknown = args.find((arg) => arg !== "--destroy");
+  if (unknown !== undefined)
+    throw new Failure(`Unknown option ${unknown}. What there is:\n\n${USAGE}`, 2);
+  return args.length > 0;
+};
+
+const main = async (args: readonly string[]): Promise<void> => {
+  if (args.includes("--help") || args.includes("-h")) return console.log(USAGE);
+  const destroy = wantsDestroy(args);
+  const { signal, release } = interruption();
+  try {
+    await runQuickstart({ root: packageRoot(), destroy, signal, stream: process.stdout });
+  } finally {
+    release();
+  }
+};
+
+main(process.argv.slice(2)).then(
+  // Waiting for idle connections would only cost time.
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(`\n✗ ${messageOf(error)}`);
+    process.exit(error instanceof Failure ? error.exitCode : 1);
+  },
+);

@@ -1,0 +1,102 @@
+import { Failure } from "../failure.js";
+import { type Ended, runCommand, type Stops } from "../process/run-command.js";
+import { environmentFor, type PulumiCli } from "../pulumi-cli/pulumi-cli.js";
+import { compact } from "./compact-output.js";
+import { STACK, type StateFolder } from "./state-folder.js";
+
+/** Runs Pulumi on the example, with everything it writes in the state folder. */
+export interface PulumiProject {
+  /** Makes the stack where it does not exist, and clears what an interrupted run left. */
+  ready(): Promise<void>;
+  /** Runs a command and shows what it says. */
+  show(...args: string[]): Promise<void>;
+  /** Removes the empty stack. */
+  removeStack(): Promise<void>;
+}
+
+export interface ProjectOptions {
+  readonly cli: PulumiCli;
+  readonly state: StateFolder;
+  /** Settings of the service, for the program and its providers. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly print: (line: string) => void;
+  readonly coloured: boolean;
+}
+
+/** Once: what is under way is finished and saved. Twice: it is given up. */
+const STOPS: Stops = [
+  { signal: "SIGINT", afterMs: 0 },
+  { signal: "SIGINT", afterMs: 10_000 },
+  { signal: "SIGKILL", afterMs: 20_000 },
+];
+
+const LONGEST_MS = 600_000;
+
+const environment = ({ cli, state, settings }: ProjectOptions): NodeJS.ProcessEnv => ({
+  ...environmentFor(cli, process.env),
+  PULUMI_HOME: `${state.folder}/home`,
+  PULUMI_BACKEND_URL: `file://${state.folder}`,
+  // The state of a demo is no secret.
+  PULUMI_CONFIG_PASSPHRASE: "quickstart",
+  ...settings,
+});
+
+export const interrupted = (): Failure =>
+  new Failure("Interrupted. Nothing is left running; npm run quickstart goes on from here.", 130);
+
+const failed = (
+  args: readonly string[],
+  { code, lastLines, timedOut }: Ended,
+  shown: boolean,
+): Failure => {
+  const how = timedOut
+    ? `did not end within ${LONGEST_MS / 60_000} minutes`
+    : `failed (exit code ${code ?? "none"})`;
+  const said = shown ? ["What it said is above."] : lastLines;
+  const next =
+    "Run npm run quickstart again to go on, or remove the folder .quickstart to start afresh.";
+  return new Failure([`pulumi ${args.join(" ")} ${how}.`, ...said, next].join("\n"));
+};
+
+/** Pulumi on the example of this checkout, its state in the state folder. */
+export const pulumiProject = (options: ProjectOptions): PulumiProject => {
+  const { cli, state, signal, print, coloured } = options;
+  const env = environment(options);
+
+  const run = async (cwd: string, args: readonly string[], onLine?: (line: string) => void) => {
+    const all = [
+      ...args,
+      "--stack",
+      STACK,
+      "--non-interactive",
+      "--color",
+      coloured ? "always" : "never",
+    ];
+    const limits = { signal, stops: STOPS, timeoutMs: LONGEST_MS };
+    const ended = await runCommand(cli.command, all, {
+      cwd,
+      env,
+      ...limits,
+      ...(onLine ? { onLine } : {}),
+    });
+    if (signal.aborted) throw interrupted();
+    if (ended.code !== 0) throw failed(args, ended, onLine !== undefined);
+  };
+  const showLine = (line: string) => {
+    const shown = compact(line);
+    if (shown !== undefined) print(shown);
+  };
+
+  return {
+    ready: async () => {
+      // In the state folder, since this writes the stack's configuration beside the project file.
+      if (!state.hasStack()) await run(state.folder, ["stack", "init", "--no-select"]);
+      if (!state.hasStaleLock()) return;
+      print("  An interrupted run left its lock behind: clearing it (pulumi cancel).");
+      await run(state.root, ["cancel", "--yes"]);
+    },
+    show: (...args) => run(state.root, [...args, "--config-file", state.configFile], showLine),
+    removeStack: () => run(state.folder, ["stack", "rm", "--yes"]),
+  };
+};

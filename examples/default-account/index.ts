@@ -1,0 +1,109 @@
+// A whole conversation account: a shop's chat kiosk, answered by two bots, with agents behind them.
+import * as pulumi from "@pulumi/pulumi";
+import {
+  Account,
+  Authentication,
+  Channel,
+  ClientApplication,
+  Orchestration,
+  Participant,
+} from "pulumi-conversation";
+
+const config = new pulumi.Config();
+
+/** A secret of this stack, set by `pulumi config set --secret <key>`. DEMO VALUE where it is not set. */
+const secret = (key: string): pulumi.Output<string> =>
+  config.getSecret(key) ?? pulumi.secret("demo-value-not-a-real-secret");
+
+// 1. How the service signs in when it posts messages to the shop's own systems.
+const basic = new Authentication("desk-login", {
+  basicAuth: { username: "hub", password: secret("deskPassword") },
+});
+const oauth = new Authentication("bot-login", {
+  oauth2: {
+    tokenRequestUrl: "https://bot.example.com/oauth/token",
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    payload: pulumi.jsonStringify({ clientId: "hub", clientSecret: secret("botClientSecret") }),
+    accessTokenPath: "$.accessToken",
+  },
+});
+
+// 2. The systems that send and receive messages.
+const callback = { version: "v3", notificationEmail: "ops@example.com" } as const;
+
+const customer = new ClientApplication("kiosk", {
+  roles: [
+    {
+      ...callback,
+      name: "customer",
+      callback: "https://kiosk.example.com/messages",
+      authentication: basic,
+    },
+  ],
+});
+const bot = new ClientApplication("bot", {
+  roles: [
+    {
+      ...callback,
+      name: "custom_bot",
+      callback: "https://bot.example.com/messages",
+      authentication: oauth,
+    },
+  ],
+});
+const agent = new ClientApplication("desk", {
+  roles: [
+    {
+      ...callback,
+      name: "custom_agent",
+      callback: "https://desk.example.com/messages",
+      authentication: basic,
+    },
+  ],
+});
+
+// 3. The bots that live in the bot application.
+const orders = new Participant("orders-bot", {
+  type: "custom_bot",
+  application: bot,
+  intents: [{ value: "order_status", displayValue: "Where is my order?" }],
+});
+const returns = new Participant("returns-bot", {
+  type: "custom_bot",
+  application: bot,
+  intents: [{ value: "returns", displayValue: "Return an item" }],
+});
+
+// 4. The way that messages travel.
+const channel = new Channel("kiosk", {
+  type: "custom.kiosk",
+  displayName: "Store kiosk",
+  icon: "aVZCT1J3MEtHZ28=",
+});
+
+// 5. Who answers: the bots first, an agent on escalation.
+const onEscalation = { agent };
+const orchestration = new Orchestration("bots-then-agents", {
+  applications: {
+    customerConfiguration: { customer },
+    botConfiguration: {
+      bots: [
+        { application: bot, participant: orders, onEscalation },
+        { application: bot, participant: returns, onEscalation },
+      ],
+    },
+    agentConfiguration: { agents: [agent] },
+  },
+});
+
+// 6. The account that ties them together under an address.
+const account = new Account("kiosk-berlin", {
+  address: "kiosk-berlin-01",
+  channel,
+  chatConfigurations: { orchestration, defaultLanguage: "en-US" },
+});
+
+export const accountId = account.id;
+export const channelId = channel.id;
+export const orchestrationId = orchestration.id;

@@ -1,0 +1,60 @@
+import type { Field, Fields, MemberRule } from "./field.js";
+import { isObject, type JsonObject, objectOf } from "./json.js";
+import { holdsUnknown, unknownValue } from "./unknown.js";
+
+const normaliseValue = (field: Field, value: unknown): unknown => {
+  if (value === unknownValue) return value;
+  switch (field.type) {
+    case "text":
+      return field.json && isObject(value) ? jsonText(value) : value;
+    case "object":
+      return isObject(value) ? normaliseFields(field, value) : value;
+    case "list":
+      return Array.isArray(value) ? value.map((item) => normaliseValue(field.of, item)) : value;
+    case "map":
+      return isObject(value)
+        ? objectOf(Object.entries(value).map(([key, of]) => [key, normaliseValue(field.of, of)]))
+        : value;
+    default:
+      return value;
+  }
+};
+
+const jsonText = (value: JsonObject): string =>
+  holdsUnknown(value) ? unknownValue : JSON.stringify(value);
+
+const defaultOf = (field: Field): unknown => ("default" in field ? field.default : undefined);
+
+/** The discriminator follows from the one member that is there. */
+const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonObject => {
+  if (!rule || !("exactlyOne" in rule) || values[rule.discriminator] !== undefined) return values;
+  const there = Object.entries(rule.exactlyOne).filter(
+    ([, member]) => values[member] !== undefined,
+  );
+  const [only] = there.length === 1 ? there : [];
+  return only ? { ...values, [rule.discriminator]: only[0] } : values;
+};
+
+/**
+ * Values in the one form that is checked, compared and stored: defaults filled in, what follows
+ * from other members derived, objects given for JSON text turned into text, undefined left out.
+ * Wrong values pass through untouched, for the check to name them.
+ */
+export const normaliseFields = (
+  shape: { readonly fields: Fields; readonly rule?: MemberRule },
+  values: JsonObject,
+): JsonObject => {
+  const filled = objectOf([
+    ...Object.entries(shape.fields).map(
+      ([name, field]) =>
+        [
+          name,
+          values[name] === undefined || values[name] === null
+            ? defaultOf(field)
+            : normaliseValue(field, values[name]),
+        ] as const,
+    ),
+    ...Object.entries(values).filter(([name]) => !Object.hasOwn(shape.fields, name)),
+  ]);
+  return discriminated(shape.rule, filled);
+};

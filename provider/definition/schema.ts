@@ -1,0 +1,232 @@
+import { z } from "zod";
+import type { Definition } from "./define.js";
+import type { Field, Fields, ListField, MapField, MemberRule, TextField } from "./field.js";
+import { isObject, type JsonObject } from "./json.js";
+import { unknownValue } from "./unknown.js";
+
+/** Ids that may stand in a path: nothing that could leave its segment. */
+export const idPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
+
+const isHttpUrl = (value: string): boolean =>
+  URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+
+const formats = {
+  url: { rule: "must be an absolute http or https address", accepts: isHttpUrl },
+  email: {
+    rule: "must be an e-mail address",
+    accepts: (value: string) => /^[^\s@]+@[^\s@]+$/.test(value),
+  },
+  base64: {
+    rule: "must be base64 text, without a data: prefix",
+    accepts: (value: string) => /^[A-Za-z0-9+/]*={0,2}$/.test(value),
+  },
+} as const;
+
+const count = (least: number | undefined, most: number | undefined, of: string): string => {
+  if (least !== undefined && most !== undefined) {
+    return least === most
+      ? `must have exactly ${least} ${of}`
+      : `must have ${least} to ${most} ${of}`;
+  }
+  return least === undefined
+    ? `must have at most ${most} ${of}`
+    : `must have at least ${least} ${of}`;
+};
+
+const within = (size: number, { min = 0, max = Number.POSITIVE_INFINITY }: Sized): boolean =>
+  size >= min && size <= max;
+
+interface Sized {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+const textSchema = (field: TextField): z.ZodType => {
+  if (field.values) {
+    return z.enum(field.values, { error: `must be one of ${field.values.join(", ")}` });
+  }
+  const { format } = field;
+  const sized = z
+    .string({ error: field.json ? "must be text or an object" : "must be text" })
+    .refine((value) => within(value.length, field), {
+      error: count(field.min, field.max, "characters"),
+      abort: true,
+    });
+  return format
+    ? sized.refine((value) => formats[format].accepts(value), { error: formats[format].rule })
+    : sized;
+};
+
+const keysAreUnique = (field: ListField) => (items: unknown) => {
+  const { key } = field;
+  if (!key || !Array.isArray(items)) return true;
+  const keys = items.map((item) => (isObject(item) ? item[key] : undefined));
+  const known = keys.filter((value) => value !== undefined && value !== unknownValue);
+  return new Set(known).size === known.length;
+};
+
+const listSchema = (field: ListField): z.ZodType =>
+  z
+    .array(fieldSchema(field.of), { error: "must be a list" })
+    .refine((items) => within(items.length, field), {
+      error: count(field.min, field.max, "items"),
+      when: ({ value }) => Array.isArray(value),
+    })
+    .refine(keysAreUnique(field), {
+      error: `must not hold two items with the same ${field.key}`,
+      when: ({ value }) => Array.isArray(value),
+    });
+
+const mapSchema = (field: MapField): z.ZodType =>
+  z
+    .record(z.string().min(1, { error: "must not have an empty key" }), fieldSchema(field.of), {
+      error: "must be an object of keys and values",
+    })
+    .refine((entries) => within(Object.keys(entries).length, field), {
+      error: count(field.min, field.max, "entries"),
+      when: ({ value }) => isObject(value),
+    });
+
+const fieldSchema = (field: Field): z.ZodType => {
+  switch (field.type) {
+    case "text":
+      return textSchema(field);
+    case "number": {
+      const numbers = field.integer
+        ? z.int({ error: "must be a whole number" })
+        : z.number({ error: "must be a number" });
+      return numbers.refine((value) => within(value, field), {
+        error:
+          field.max === undefined
+            ? `must be at least ${field.min}`
+            : `must be ${field.min} to ${field.max}`,
+      });
+    }
+    case "flag":
+      return z.boolean({ error: "must be true or false" });
+    case "reference":
+      return z
+        .string({ error: "must be a resource or its id" })
+        .refine(
+          (id) =>
+            idPattern.test(id) &&
+            within(id.length, { min: field.length ?? 1, max: field.length ?? 128 }),
+          {
+            error: field.length
+              ? `must be the id of a ${field.to.noun}: ${field.length} letters, digits and hyphens`
+              : `must be the id of a ${field.to.noun}: letters, digits, "_" and "-"`,
+          },
+        );
+    case "object":
+      return objectSchema(field);
+    case "list":
+      return listSchema(field);
+    case "map":
+      return mapSchema(field);
+  }
+};
+
+const present = (values: unknown, member: string): boolean =>
+  isObject(values) && values[member] !== undefined;
+
+const ruleIssue = (rule: MemberRule, values: unknown): string | undefined => {
+  if ("atLeastOne" in rule) {
+    return rule.atLeastOne.some((member) => present(values, member))
+      ? undefined
+      : `needs ${rule.atLeastOne.join(" or ")}`;
+  }
+  const members = Object.values(rule.exactlyOne);
+  const there = members.filter((member) => present(values, member));
+  if (there.length !== 1) return `needs exactly one of ${members.join(" and ")}`;
+  const chosen = isObject(values) ? values[rule.discriminator] : undefined;
+  const fits =
+    typeof chosen !== "string" || chosen === unknownValue || rule.exactlyOne[chosen] === there[0];
+  return fits ? undefined : `has ${rule.discriminator} ${chosen} but gives ${there[0]}`;
+};
+
+/** A discriminator follows from the member it names: where it is missing, the rule says what is. */
+const isRequired = (rule: MemberRule | undefined, name: string, field: Field): boolean =>
+  field.required === true && !(rule && "exactlyOne" in rule && rule.discriminator === name);
+
+const objectSchema = (shape: {
+  readonly fields: Fields;
+  readonly rule?: MemberRule;
+}): z.ZodType => {
+  const members = Object.entries(shape.fields).map(
+    ([name, field]) =>
+      [
+        name,
+        isRequired(shape.rule, name, field) ? fieldSchema(field) : fieldSchema(field).optional(),
+      ] as const,
+  );
+  const { rule } = shape;
+  const schema = z.strictObject(Object.fromEntries(members), { error: objectError });
+  return rule
+    ? schema.refine((values) => ruleIssue(rule, values) === undefined, {
+        error: ({ input }) => ruleIssue(rule, input) ?? "",
+        when: ({ value }) => isObject(value),
+      })
+    : schema;
+};
+
+const objectError = (issue: { readonly code?: string }): string | undefined =>
+  issue.code === "invalid_type" ? "must be an object" : undefined;
+
+const schemas = new WeakMap<Definition, z.ZodType>();
+
+/** The zod schema of a kind's inputs as a program gives them, made on first use. */
+export const inputSchema = (definition: Definition): z.ZodType => {
+  const known = schemas.get(definition);
+  if (known) return known;
+  const schema = objectSchema(definition);
+  schemas.set(definition, schema);
+  return schema;
+};
+
+/** A rule that a value breaks: the path as a person would write it, and the rule in words. */
+export interface Violation {
+  readonly path: string;
+  readonly rule: string;
+}
+
+const pathText = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (text, part) =>
+      typeof part === "number"
+        ? `${text}[${part}]`
+        : text
+          ? `${text}.${String(part)}`
+          : String(part),
+    "",
+  );
+
+const isUnknownAt = (values: unknown, path: readonly PropertyKey[]): boolean => {
+  let value = values;
+  for (const part of path) {
+    if (value === unknownValue) return true;
+    value = Array.isArray(value)
+      ? value[Number(part)]
+      : isObject(value)
+        ? value[String(part)]
+        : undefined;
+  }
+  return value === unknownValue;
+};
+
+/** Every rule that normalised inputs break. Values not known yet are forgiven, and nothing else. */
+export const violations = (definition: Definition, inputs: JsonObject): readonly Violation[] => {
+  const result = inputSchema(definition).safeParse(inputs, { reportInput: true });
+  if (result.success) return [];
+  return result.error.issues
+    .filter((issue) => !isUnknownAt(inputs, issue.path))
+    .flatMap((issue): Violation[] => {
+      if (issue.code === "unrecognized_keys") {
+        return issue.keys.map((key) => ({
+          path: pathText([...issue.path, key]),
+          rule: `is not a property of ${definition.kind}; fields that only the service knows go into "extra"`,
+        }));
+      }
+      const missing = issue.code !== "custom" && issue.input === undefined && issue.path.length > 0;
+      return [{ path: pathText(issue.path), rule: missing ? "is required" : issue.message }];
+    });
+};

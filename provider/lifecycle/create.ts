@@ -1,0 +1,104 @@
+import type { JsonObject } from "../definition/json.js";
+import { mergeFields } from "../definition/merge.js";
+import type { WireObject } from "../service/collections.js";
+import { isConversationError } from "../service/errors.js";
+import { type Context, desiredBody, keyOf, outputsOf } from "./context.js";
+import { adoptee, assertFree, findNew, findOwn, knownObjects } from "./existing.js";
+import { Incomplete } from "./incomplete.js";
+import { type Properties, split } from "./properties.js";
+import type { Session } from "./run.js";
+
+export interface CreateResult {
+  readonly id: string;
+  readonly outs: JsonObject;
+}
+
+/** Attempts to POST one object, each after a look whether the one before had an effect. */
+const attempts = 3;
+
+type Made = WireObject & { readonly id: string };
+
+/**
+ * Makes the object, once: an object with our own mark is taken over, a name that is not ours is
+ * refused, and a POST whose effect is not known is repeated only after a fresh list shows that it
+ * had none.
+ */
+export const create = async (context: Context, bag: JsonObject): Promise<CreateResult> => {
+  const { definition, run } = context;
+  const properties = split(bag);
+  const session = await run.session(properties.profile);
+  const made = await ensure(context, session, properties);
+  if (properties.owner) run.decisions.settled(keyOf(definition, properties.owner), made.id);
+  return { id: made.id, outs: outputsOf(definition, properties, made) };
+};
+
+const ensure = async (
+  context: Context,
+  session: Session,
+  properties: Properties,
+): Promise<Made> => {
+  const objects = await knownObjects(context, session);
+  const own = findOwn(context, session, properties, objects);
+  if (own) return takeOver(context, session, properties, own);
+  const adopted = await adoptee(context, session, properties, objects);
+  if (adopted) return replace(context, session, properties, adopted, {});
+  assertFree(context, session, properties, objects);
+  return post(context, session, properties, objects);
+};
+
+/** Our own object, left by an interrupted run or under forced replacement: put into shape. */
+const takeOver = async (
+  context: Context,
+  session: Session,
+  properties: Properties,
+  own: Made,
+): Promise<Made> => {
+  try {
+    return await replace(context, session, properties, own, own);
+  } catch (error) {
+    if (!(error instanceof Error) || isConversationError(error, "NOT_FOUND")) throw error;
+    throw new Incomplete(own.id, outputsOf(context.definition, properties, own), error);
+  }
+};
+
+const replace = async (
+  { definition }: Context,
+  { service, settings }: Session,
+  properties: Properties,
+  live: Made,
+  prior: WireObject,
+): Promise<Made> => {
+  const { id, created, ...rest } = live;
+  const body = mergeFields(
+    definition.fields,
+    rest,
+    desiredBody(definition, properties, settings),
+    prior,
+  );
+  await service.replace(definition, id, body);
+  return { id, ...(created === undefined ? {} : { created }) };
+};
+
+const post = async (
+  context: Context,
+  session: Session,
+  properties: Properties,
+  before: ReadonlyMap<string, WireObject>,
+): Promise<Made> => {
+  const { definition } = context;
+  const body = desiredBody(definition, properties, session.settings);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await session.service.create(definition, body);
+    } catch (error) {
+      if (!isConversationError(error) || error.effect === "none") throw error;
+      if (error.details.objectId) return { id: error.details.objectId };
+      const { objects } = await session.service.list(definition, { fresh: true });
+      const made =
+        findOwn(context, session, properties, objects) ??
+        findNew(context, session, properties, objects, before);
+      if (made) return takeOver(context, session, properties, made);
+      if (attempt === attempts) throw error;
+    }
+  }
+};

@@ -1,0 +1,28 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Definition } from "../definition/define.js";
+import type { JsonObject } from "../definition/json.js";
+import { normaliseFields } from "../definition/normalise.js";
+import { sameFields } from "../definition/same.js";
+import { split } from "./properties.js";
+
+export interface DiffResult {
+  readonly changes?: boolean;
+}
+
+/**
+ * What the engine is told of a difference between state and program: nothing, where inputs differ,
+ * as it then compares them itself and shows every property. Nothing is ever replaced.
+ *
+ * State of an older shape cannot be compared by the engine's means; it is updated once.
+ */
+export const diff = (definition: Definition, olds: JsonObject, news: JsonObject): DiffResult => {
+  if (olds.__provider === undefined) return { changes: true };
+  const old = split(olds);
+  const next = split(news);
+  const same =
+    sameFields(definition.fields, normaliseFields(definition, old.fields), next.fields) &&
+    isDeepStrictEqual(old.extra, next.extra) &&
+    old.owner === next.owner &&
+    old.profile === next.profile;
+  return same ? { changes: false } : {};
+};

@@ -1,0 +1,72 @@
+import type { Definition } from "../definition/define.js";
+import type { JsonObject } from "../definition/json.js";
+import { naturalKey } from "../definition/references.js";
+import { isConversationError } from "../service/errors.js";
+import { Incomplete } from "./incomplete.js";
+import { split } from "./properties.js";
+import { redact, secretTexts } from "./secrets.js";
+
+/** What a call is about, for messages. */
+interface Subject {
+  readonly definition: Definition;
+  readonly doing: string;
+  readonly id?: string;
+  readonly inputs: JsonObject;
+  readonly olds?: JsonObject;
+}
+
+const subjectText = ({ definition, doing, id, inputs }: Subject): string => {
+  const name = inputs[naturalKey(definition)];
+  const called = typeof name === "string" ? ` ${JSON.stringify(name)}` : "";
+  return `${doing} the ${definition.noun}${called}${id ? ` (id ${id.slice(0, 140)})` : ""} failed`;
+};
+
+const reasonOf = (error: unknown): string => {
+  if (isConversationError(error) || error instanceof Incomplete) return error.message;
+  const message = error instanceof Error ? error.message : String(error ?? "unknown failure");
+  return `${message} (this is a defect of pulumi-conversation; please report it)`;
+};
+
+/**
+ * The error as the engine's process prints it: it writes the stack to the user's terminal, so the
+ * stack holds the message and nothing else. It carries no `id` of its own, which would be taken
+ * for a created resource.
+ */
+const plainError = (message: string): Error => {
+  const error = new Error(message);
+  error.name = "pulumi-conversation";
+  error.stack = "";
+  error.toString = () => "pulumi-conversation";
+  return error;
+};
+
+const failure = (subject: Subject, error: unknown): Error => {
+  const { fields } = subject.definition;
+  const secrets = [subject.inputs, subject.olds ?? {}].flatMap((bag) =>
+    secretTexts(fields, split(bag).fields),
+  );
+  const message = redact(`${subjectText(subject)}: ${reasonOf(error)}`, secrets);
+  const plain = plainError(message);
+  if (!(error instanceof Incomplete)) return plain;
+  const properties = { ...error.outputs, __provider: subject.inputs.__provider };
+  return Object.assign(plain, {
+    id: error.objectId,
+    properties: JSON.parse(JSON.stringify(properties)) as JsonObject,
+    reasons: [message],
+  });
+};
+
+/**
+ * Runs one call of the engine. Whatever goes wrong leaves as a fresh error with a message that
+ * stands alone and holds no secret; whatever succeeds leaves as plain JSON, since the engine loses
+ * a created object whose outputs it cannot encode.
+ */
+export const handler = async <T>(subject: Subject, call: () => Promise<T>): Promise<T> => {
+  let result: T;
+  try {
+    result = await call();
+  } catch (error) {
+    throw failure(subject, error);
+  }
+  return result === undefined ? result : (JSON.parse(JSON.stringify(result)) as T);
+};

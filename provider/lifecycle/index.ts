@@ -1,0 +1,64 @@
+import type { Definition } from "../definition/define.js";
+import type { JsonObject } from "../definition/json.js";
+import { type CheckResult, check } from "./check.js";
+import { type Context, keyOf } from "./context.js";
+import { type CreateResult, create } from "./create.js";
+import { remove } from "./delete.js";
+import { type DiffResult, diff } from "./diff.js";
+import { handler } from "./handler.js";
+import { split } from "./properties.js";
+import { type ReadResult, read } from "./read.js";
+import type { Run } from "./run.js";
+import { update } from "./update.js";
+
+/** What the engine calls, with plain values. */
+export interface Lifecycle {
+  check(olds: JsonObject, news: JsonObject): Promise<CheckResult>;
+  diff(id: string, olds: JsonObject, news: JsonObject): Promise<DiffResult>;
+  create(inputs: JsonObject): Promise<CreateResult>;
+  read(id: string, properties: JsonObject): Promise<ReadResult>;
+  update(id: string, olds: JsonObject, news: JsonObject): Promise<{ readonly outs: JsonObject }>;
+  delete(id: string, properties: JsonObject): Promise<void>;
+}
+
+const checkAndRemember = ({ definition, run }: Context, olds: JsonObject, news: JsonObject) => {
+  const { owner } = split(news);
+  if (owner) run.decisions.wanted(keyOf(definition, owner));
+  return check(definition, olds, news);
+};
+
+const diffAndRemember = (
+  { definition, run }: Context,
+  id: string,
+  olds: JsonObject,
+  news: JsonObject,
+) => {
+  const { owner } = split(news);
+  if (owner) run.decisions.settled(keyOf(definition, owner), id);
+  return diff(definition, olds, news);
+};
+
+/** The life cycle of one kind within one run. */
+export const lifecycle = (definition: Definition, run: Run): Lifecycle => {
+  const context = { definition, run };
+  return {
+    check: (olds, inputs) =>
+      handler({ definition, doing: "checking", inputs, olds }, async () =>
+        checkAndRemember(context, olds, inputs),
+      ),
+    diff: (id, olds, inputs) =>
+      handler({ definition, doing: "comparing", id, inputs, olds }, async () =>
+        diffAndRemember(context, id, olds, inputs),
+      ),
+    create: (inputs) =>
+      handler({ definition, doing: "creating", inputs }, () => create(context, inputs)),
+    read: (id, inputs) =>
+      handler({ definition, doing: "reading", id, inputs }, () => read(context, id, inputs)),
+    update: (id, olds, inputs) =>
+      handler({ definition, doing: "updating", id, inputs, olds }, () =>
+        update(context, id, olds, inputs),
+      ),
+    delete: (id, inputs) =>
+      handler({ definition, doing: "deleting", id, inputs }, () => remove(context, id, inputs)),
+  };
+};

@@ -1,0 +1,57 @@
+import type { Definition } from "../definition/define.js";
+import type { JsonObject } from "../definition/json.js";
+import { wireName } from "../definition/wire.js";
+import type { Collections, WireObject } from "../service/collections.js";
+import { ConversationError, isConversationError } from "../service/errors.js";
+import { type Context, liveProperties, outputsOf } from "./context.js";
+import { join, split } from "./properties.js";
+import { sealFields } from "./secrets.js";
+
+export interface ReadResult {
+  /** Empty where the object is proven to be gone. */
+  readonly id: string;
+  readonly props: JsonObject;
+  readonly inputs?: JsonObject;
+}
+
+/** Whether an item of a list tells as much as the object itself would. */
+const isWhole = (definition: Definition, wire: WireObject): boolean =>
+  Object.entries(definition.fields).every(
+    ([name, field]) => !field.required || wire[wireName(name, field)] !== undefined,
+  );
+
+/** From the one list that all reads of a run share; absence is confirmed by the object itself. */
+const liveObject = async (
+  service: Collections,
+  definition: Definition,
+  id: string,
+): Promise<WireObject | undefined> => {
+  const listed = await service
+    .list(definition)
+    .then(({ objects }) => objects.get(id))
+    .catch((error) => {
+      if (isConversationError(error, "FORBIDDEN", "BAD_RESPONSE")) return undefined;
+      throw error;
+    });
+  return listed && isWhole(definition, listed) ? listed : service.read(definition, id);
+};
+
+/** The live object: for a refresh what the program manages, for `get` everything. */
+export const read = async (context: Context, id: string, bag: JsonObject): Promise<ReadResult> => {
+  const { definition, run } = context;
+  const prior = split(bag);
+  const { service, settings } = await run.session(prior.profile);
+  const isGet = Object.keys(prior.fields).length === 0;
+  const live = isGet
+    ? await service.read(definition, id)
+    : await liveObject(service, definition, id);
+  if (!live) {
+    // The engine takes an empty answer to `get` for success.
+    if (isGet)
+      throw new ConversationError("NOT_FOUND", `there is no ${definition.noun} with this id`);
+    return { id: "", props: {} };
+  }
+  const now = liveProperties(definition, live, prior, settings);
+  const inputs = join({ ...now, fields: sealFields(definition.fields, now.fields) });
+  return { id, props: outputsOf(definition, now, live), inputs };
+};

@@ -1,0 +1,64 @@
+import type { Field, Fields } from "../definition/field.js";
+import { isObject, type JsonObject, objectOf } from "../definition/json.js";
+
+/** The engine's own form of a secret value; public as `pulumi.runtime.specialSigKey` and `specialSecretSig`. */
+const signature = "4dabf18193072939515e22adb298388d";
+const secretKind = "1b47061264138c4ac30d75fd1eb44270";
+
+const sealed = (value: unknown): JsonObject => ({ [signature]: secretKind, value });
+
+const sealValue = (field: Field, value: unknown): unknown => {
+  if (value === undefined || value === null) return value;
+  if (field.secret) return sealed(value);
+  if (field.type === "object" && isObject(value)) return sealFields(field.fields, value);
+  if (field.type === "list" && Array.isArray(value))
+    return value.map((item) => sealValue(field.of, item));
+  if (field.type === "map" && isObject(value)) {
+    return objectOf(Object.entries(value).map(([key, of]) => [key, sealValue(field.of, of)]));
+  }
+  return value;
+};
+
+/**
+ * The values with every declared secret in the engine's sealed form, so that the state holds it
+ * encrypted even where a program forgot `pulumi.secret`.
+ */
+export const sealFields = (fields: Fields, values: JsonObject): JsonObject =>
+  objectOf(
+    Object.entries(values).map(([name, value]) => {
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      return [name, field ? sealValue(field, value) : value];
+    }),
+  );
+
+const textsIn = (value: unknown): string[] =>
+  typeof value === "string"
+    ? [value]
+    : Array.isArray(value)
+      ? value.flatMap(textsIn)
+      : isObject(value)
+        ? Object.values(value).flatMap(textsIn)
+        : [];
+
+const secretsIn = (field: Field, value: unknown): string[] => {
+  if (field.secret) return textsIn(value);
+  if (field.type === "object" && isObject(value)) return secretTexts(field.fields, value);
+  if (field.type === "list" && Array.isArray(value)) {
+    return value.flatMap((item) => secretsIn(field.of, item));
+  }
+  if (field.type === "map" && isObject(value)) {
+    return Object.values(value).flatMap((of) => secretsIn(field.of, of));
+  }
+  return [];
+};
+
+/** Every text that must not be shown. */
+export const secretTexts = (fields: Fields, values: JsonObject): string[] =>
+  Object.entries(fields).flatMap(([name, field]) => secretsIn(field, values[name]));
+
+/** A message without the given texts; very short ones are left, as they would blank out words. */
+export const redact = (message: string, secrets: readonly string[]): string =>
+  [...new Set(secrets)]
+    .filter((secret) => secret.length >= 4)
+    .sort((a, b) => b.length - a.length)
+    .reduce((text, secret) => text.replaceAll(secret, "[secret]"), message);

@@ -1,0 +1,96 @@
+import type { AccessToken } from "./access-token.js";
+import { type ClientParts, type Request, serviceRequest } from "./client.js";
+import { type Clock, systemClock } from "./clock.js";
+import type { Collections } from "./collections.js";
+import { ConversationError } from "./errors.js";
+import { type Pace, type Wait, waitOutRefusals } from "./pace.js";
+import { packageName, packageVersion } from "./package-version.js";
+import { restCollections } from "./rest-collections.js";
+import type { RetryLimits } from "./retry.js";
+import type { Settings } from "./setting-table.js";
+import { tokenSource } from "./token-source.js";
+import { httpTransport, type Transport } from "./transport.js";
+
+/** What is known of the access token in use; never the token itself. */
+export interface TokenInfo {
+  /** Scopes granted, where the token address tells them. */
+  readonly scopes?: readonly string[];
+  /** Time left before a new one is fetched, in milliseconds. */
+  readonly usableForMs: number;
+  /** Tokens fetched by this service object so far. */
+  readonly fetched: number;
+}
+
+/** A connection to the service of one tenant: the collections, every operation, and the token. */
+export interface Service extends Collections {
+  readonly request: Request;
+  /** What the token in use grants; fetches one if there is none. */
+  token(): Promise<TokenInfo>;
+  /** Ends waiting calls with `CANCELLED` and all connections. */
+  close(): Promise<void>;
+}
+
+/** Parts that a caller or a test may replace. */
+export interface ServiceOptions {
+  readonly clock?: Clock;
+  readonly transport?: Transport;
+  /** Decides when calls are made. Default: at once, with waits after a 429. */
+  readonly pace?: Pace;
+  /** Told whenever calls begin to wait for an endpoint; only for the default pace. */
+  readonly onWait?: (wait: Wait) => void;
+  readonly retry?: Partial<RetryLimits>;
+  /** Ends waiting calls with `CANCELLED`, like `close`. */
+  readonly signal?: AbortSignal;
+}
+
+const commonHeaders = (): Readonly<Record<string, string>> => ({
+  accept: "application/json",
+  "accept-language": "en-US",
+  "user-agent": `${packageName}/${packageVersion()}`,
+});
+
+const partsOf = (
+  settings: Settings,
+  options: ServiceOptions,
+  signal: AbortSignal,
+): Omit<ClientParts, "tokens"> => {
+  const clock = options.clock ?? systemClock;
+  const { onWait } = options;
+  return {
+    settings,
+    clock,
+    transport: options.transport ?? httpTransport(),
+    pace: options.pace ?? waitOutRefusals({ clock, ...(onWait ? { onWait } : {}) }),
+    headers: commonHeaders(),
+    signal,
+    ...(options.retry ? { retry: options.retry } : {}),
+  };
+};
+
+const infoOf = (token: AccessToken, clock: Clock): TokenInfo => ({
+  ...(token.scopes ? { scopes: token.scopes } : {}),
+  usableForMs: Math.max(0, token.usableUntil - clock.now()),
+  fetched: token.generation,
+});
+
+/** Connects to a service. Sends nothing: token, connections and lists are had on first use. */
+export const connectService = (settings: Settings, options: ServiceOptions = {}): Service => {
+  const closing = new AbortController();
+  const signal = options.signal
+    ? AbortSignal.any([closing.signal, options.signal])
+    : closing.signal;
+  const parts = partsOf(settings, options, signal);
+  const tokens = tokenSource(parts);
+  const request = serviceRequest({ ...parts, tokens });
+  return {
+    ...restCollections(request),
+    request,
+    token: async () => infoOf(await tokens.current(), parts.clock),
+    close: async () => {
+      closing.abort(
+        new ConversationError("CANCELLED", "The connection to the service was closed."),
+      );
+      await parts.transport.close();
+    },
+  };
+};

@@ -1,0 +1,119 @@
+import { type Call, callError, possibleEffect } from "./call.js";
+import type { ConversationError, ErrorDetails } from "./errors.js";
+import { isRecord, parseJson } from "./json.js";
+import { defaultScopes } from "./operations.js";
+import { shownText } from "./redaction.js";
+import { settingLabel } from "./settings.js";
+import type { HttpResponse } from "./transport.js";
+
+type Notes = readonly { readonly key: string; readonly value: string }[];
+
+const mostNotes = 30;
+
+const notesOf = (details: unknown, shown: (value: unknown) => string): Notes =>
+  (Array.isArray(details) ? details : [])
+    .slice(0, mostNotes)
+    .filter(isRecord)
+    .map(({ key, value }) => ({ key: shown(key), value: shown(value) }))
+    .filter(({ key, value }) => key !== "" || value !== "");
+
+const bodyOf = (text: string): unknown => {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** What the service says about a refusal, made fit for messages (specification §7, public reference). */
+const detailsOf = (call: Call, response: HttpResponse): ErrorDetails => {
+  const body = bodyOf(response.text);
+  const shown = (value: unknown): string =>
+    typeof value === "string" ? shownText(value, call.secrets) : "";
+  if (!isRecord(body)) return { status: response.status };
+  const serviceCode = shown(body.code);
+  const serviceMessage = shown(body.developerMessage);
+  const serviceNotes = notesOf(body.details, shown);
+  return {
+    status: response.status,
+    ...(serviceCode === "" ? {} : { serviceCode }),
+    ...(serviceMessage === "" ? {} : { serviceMessage }),
+    ...(serviceNotes.length === 0 ? {} : { serviceNotes }),
+  };
+};
+
+/** `(400, 400-143: A required attribute is missing; name: missing)` */
+const said = ({ status, serviceCode, serviceMessage, serviceNotes = [] }: ErrorDetails): string => {
+  const notes = serviceNotes.map(({ key, value }) => [key, value].filter(Boolean).join(": "));
+  const words = [serviceMessage, ...notes].filter(Boolean).join("; ").replace(/\.$/, "");
+  const head = [status, serviceCode].filter(Boolean).join(", ");
+  return words === "" ? `(${head})` : `(${head}: ${words})`;
+};
+
+/** Which scope is missing, as far as the token address told what it granted. */
+const scopeAdvice = ({ operation, settings, token }: Call): string => {
+  const wanted = operation.scopes.join(" or ");
+  const granted = token?.scopes?.filter((scope) => defaultScopes.some((known) => known === scope));
+  const setting = settingLabel("scope", settings.profile);
+  if (!granted || granted.length === 0) {
+    return `The operation needs the scope ${wanted}. Check that the client application has it and that ${setting} asks for it.`;
+  }
+  if (operation.scopes.some((scope) => granted.includes(scope))) {
+    return `The token has the scope that the operation needs (${wanted}), so the service refuses this client or this object for another reason.`;
+  }
+  return `The operation needs the scope ${wanted}; the token has only ${granted.join(", ")}. Give it to the client application, and ask for it in ${setting}.`;
+};
+
+const unauthorizedAdvice = ({ settings: { profile } }: Call): string =>
+  `The token was fetched a moment ago. Check that ${settingLabel("baseUrl", profile)} and ${settingLabel("tokenUrl", profile)} belong to the same tenant.`;
+
+/** Redirects say that the request was not acted on; 303 says the opposite. */
+const redirected = (call: Call, details: ErrorDetails): ConversationError =>
+  callError(
+    call,
+    "BAD_RESPONSE",
+    `was redirected (${details.status}), not followed: the token goes to the configured address only. Check ${settingLabel("baseUrl", call.settings.profile)}.`,
+    { ...details, permanent: true },
+    details.status === 303 ? possibleEffect(call) : "none",
+  );
+
+/** The error for an answer whose status is not 2xx. */
+export const refusal = (call: Call, response: HttpResponse): ConversationError => {
+  const details = detailsOf(call, response);
+  const { status } = response;
+  if (status < 400) return redirected(call, details);
+  if (status >= 500) {
+    const text = `failed in the service ${said(details)}. Run again later.`;
+    return callError(call, "UNAVAILABLE", text, details, possibleEffect(call));
+  }
+  switch (status) {
+    case 401:
+      return callError(
+        call,
+        "UNAUTHORIZED",
+        `was refused ${said(details)}. ${unauthorizedAdvice(call)}`,
+        details,
+      );
+    case 403:
+      return callError(
+        call,
+        "FORBIDDEN",
+        `is not allowed ${said(details)}. ${scopeAdvice(call)}`,
+        details,
+      );
+    case 404:
+      return callError(
+        call,
+        "NOT_FOUND",
+        `found nothing ${said(details)}. If an object was deleted behind the program's back, run: pulumi refresh`,
+        details,
+      );
+    default:
+      return callError(
+        call,
+        "REJECTED",
+        `was refused ${said(details)}. Correct what the service names and run again.`,
+        details,
+      );
+  }
+};

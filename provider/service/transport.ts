@@ -1,0 +1,163 @@
+import type { Dispatcher } from "undici";
+import { dispatchers } from "./dispatchers.js";
+import type { Method } from "./operations.js";
+
+/** One HTTP call, complete with its headers. */
+export interface HttpRequest {
+  readonly method: Method;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Aborts the call, even when it is under way. */
+  readonly signal?: AbortSignal;
+}
+
+/** An answer whose head, at least, arrived in full. */
+export interface HttpResponse {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** What arrived of the body. */
+  readonly text: string;
+  /** Why the body is not complete. Left out: it is. */
+  readonly broken?: Error;
+}
+
+/** No answer, not even its head. `cause` may quote what came over the wire: it is not for messages. */
+export class TransportFailure extends Error {
+  override readonly name = "TransportFailure";
+
+  constructor(
+    /** False: not one byte of the request was written. */
+    readonly sent: boolean,
+    override readonly cause: unknown,
+  ) {
+    super("no answer");
+  }
+}
+
+/** Carries calls to the service and answers back: no retries, no redirects, no tokens. */
+export interface Transport {
+  /** Any status is an answer, even with a broken body; all else is a {@link TransportFailure}. */
+  send(request: HttpRequest): Promise<HttpResponse>;
+  /** Ends all connections; calls under way fail. */
+  close(): Promise<void>;
+}
+
+/** Calls `expire` once after `ms`, unless the function it gives back was called before. */
+export type Timer = (ms: number, expire: () => void) => () => void;
+
+export interface TransportOptions {
+  /** Longest time of one call, connection and body included, in milliseconds. Default: 60 000. */
+  readonly callTimeoutMs?: number;
+  /** Tests pass their own. */
+  readonly timer?: Timer;
+  /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are looked up. Default: the process's environment. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+const callTimeoutMs = 60_000;
+
+/** A call under way keeps the process alive by its socket, not by its deadline. */
+const systemTimer: Timer = (ms, expire) => {
+  const handle = setTimeout(expire, ms).unref();
+  return () => clearTimeout(handle);
+};
+
+/** The transport over sockets. Loads the HTTP client and opens connections on the first call. */
+export const httpTransport = (options: TransportOptions = {}): Transport => {
+  const pools = dispatchers(options.environment ?? process.env);
+  const timer = options.timer ?? systemTimer;
+  const limit = (expire: () => void) => timer(options.callTimeoutMs ?? callTimeoutMs, expire);
+  return {
+    send: async (request) => exchange(await pools.of(new URL(request.url)), request, limit),
+    close: () => pools.close(),
+  };
+};
+
+/** What is known of an answer while it arrives. */
+class Arrival {
+  sent = false;
+  #status: number | undefined;
+  #headers: HttpResponse["headers"] = {};
+  readonly #chunks: Buffer[] = [];
+
+  head(status: number, headers: HttpResponse["headers"]): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  add(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  /** The answer so far; throws where there is none. */
+  answer(broken?: Error): HttpResponse {
+    if (this.#status === undefined) throw new TransportFailure(this.sent, broken);
+    return {
+      status: this.#status,
+      headers: this.#headers,
+      text: Buffer.concat(this.#chunks).toString("utf8"),
+      ...(broken === undefined ? {} : { broken }),
+    };
+  }
+}
+
+const errorOf = (cause: unknown): Error => (cause instanceof Error ? cause : new Error("aborted"));
+
+/**
+ * Drives the dispatcher itself instead of its `request` method: only so can one see whether the
+ * request was written at all, and keep the part of a broken answer that may hold an id.
+ */
+const exchange = (
+  pool: Dispatcher,
+  request: HttpRequest,
+  limit: (expire: () => void) => () => void,
+): Promise<HttpResponse> =>
+  new Promise((resolve, reject) => {
+    const { signal } = request;
+    const arrival = new Arrival();
+    let over: Error | undefined;
+    let stop: ((reason: Error) => void) | undefined;
+    const end = (broken?: Error): void => {
+      cancelLimit();
+      signal?.removeEventListener("abort", abort);
+      try {
+        resolve(arrival.answer(broken));
+      } catch (failure) {
+        reject(failure);
+      }
+    };
+    const giveUp = (reason: Error): void => {
+      over ??= reason;
+      end(over);
+      stop?.(over);
+    };
+    const abort = (): void => giveUp(errorOf(signal?.reason));
+    const cancelLimit = limit(() => giveUp(new DOMException("too slow", "TimeoutError")));
+    if (signal?.aborted) return abort();
+    signal?.addEventListener("abort", abort, { once: true });
+    pool.dispatch(dispatchOptions(request), {
+      onRequestStart: (controller) => {
+        stop = (reason) => controller.abort(reason);
+        // Given up while it waited for a connection: it must not be written any more.
+        if (over) stop(over);
+        else arrival.sent = true;
+      },
+      onResponseStart: (_controller, status, headers) => arrival.head(status, headers),
+      onResponseData: (_controller, chunk) => arrival.add(chunk),
+      onResponseEnd: () => end(),
+      onResponseError: (_controller, error) => end(error),
+    });
+  });
+
+const dispatchOptions = (request: HttpRequest): Dispatcher.DispatchOptions => {
+  const url = new URL(request.url);
+  return {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: request.method,
+    headers: { ...request.headers },
+    ...(request.body === undefined ? {} : { body: request.body }),
+  };
+};

@@ -1,0 +1,42 @@
+import { type Lifecycle, lifecycle } from "./lifecycle/index.js";
+import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership.js";
+import { createRun, type Run } from "./lifecycle/run.js";
+import { resources } from "./resources/index.js";
+import { ConversationError } from "./service/errors.js";
+import { readSettings } from "./service/settings.js";
+
+/** The stack's configuration as the engine hands it to `configure`. */
+export interface EngineConfig {
+  get(key: string): string | undefined;
+}
+
+let processRun: Run | undefined;
+
+/** One memory for all kinds of this process, as they share the token, the lists and the decisions. */
+const runOf = (config: EngineConfig | undefined): Run => {
+  processRun ??= createRun(async (profile) => {
+    const { connectService } = await import("./service/connect.js");
+    const source = { environment: process.env, config: (key: string) => config?.get(key) };
+    const settings = readSettings(source, profile);
+    return { settings, service: connectService(settings) };
+  });
+  return processRun;
+};
+
+/**
+ * What the pointer in every state file calls: the life cycle of one kind. Frozen: state written by
+ * any release asks for this name at `pulumi-conversation/provider/v1`.
+ *
+ * @throws ConversationError `INPUT_INVALID` for a kind that this release does not know
+ */
+export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
+  if (kind === ownershipKind) return ownershipLifecycle;
+  const definition = resources.find((candidate) => candidate.kind === kind);
+  if (!definition) {
+    throw new ConversationError(
+      "INPUT_INVALID",
+      `This release of pulumi-conversation does not know the resource ${kind}. Install the release that wrote the state, or a newer one.`,
+    );
+  }
+  return lifecycle(definition, runOf(config));
+};

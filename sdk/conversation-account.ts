@@ -1,0 +1,161 @@
+import * as pulumi from "@pulumi/pulumi";
+import {
+  Account,
+  type AccountChatConfigurationsArgs,
+  Authentication,
+  type AuthenticationBasicAuthArgs,
+  type AuthenticationOauth2Args,
+  Channel,
+  type ChannelArgs,
+  ClientApplication,
+  type ClientApplicationRoleArgs,
+  Orchestration,
+  type OrchestrationBotArgs,
+  Participant,
+  type ParticipantArgs,
+} from "./resources.js";
+
+/** Somebody who takes part: where the service delivers its messages, and how it signs in there. */
+export interface PartyArgs extends Omit<ClientApplicationRoleArgs, "name" | "version"> {
+  /** Format of the messages posted to the callback. Default: `v3`. */
+  version?: pulumi.Input<"v1" | "v3"> | undefined;
+  /** Makes a Basic authentication for the callback, in place of `authentication`. */
+  basicAuth?: pulumi.Input<AuthenticationBasicAuthArgs> | undefined;
+  /** Makes an OAuth authentication for the callback, in place of `authentication`. */
+  oauth2?: pulumi.Input<AuthenticationOauth2Args> | undefined;
+}
+
+/** A bot: its callback, and what it can do. */
+export interface BotArgs extends PartyArgs, Pick<ParticipantArgs, "intents" | "options"> {}
+
+export interface ConversationAccountArgs {
+  /** Business address on the channel. */
+  address: pulumi.Input<string>;
+  /** The channel to make, or an existing one. */
+  channel: ChannelArgs | Channel;
+  /** Where replies to the customer go. */
+  customer: PartyArgs;
+  /** The bots that answer first, by logical name. */
+  bots?: Readonly<Record<string, BotArgs>> | undefined;
+  /** Who takes over from the bots: a callback, or an existing client application of agents. */
+  agent?: PartyArgs | ClientApplication | undefined;
+  /** How conversations run. The orchestration is made. */
+  chatConfigurations?: Omit<AccountChatConfigurationsArgs, "orchestration"> | undefined;
+}
+
+type Role = "customer" | "custom_bot" | "custom_agent";
+
+/**
+ * The default set-up in one piece (specification §1): authentications, client applications,
+ * participants, a channel, an orchestration and the account that ties them together. Each part is
+ * an ordinary resource, named after this one.
+ */
+export class ConversationAccount extends pulumi.ComponentResource {
+  readonly account: Account;
+  readonly channel: Channel;
+  readonly orchestration: Orchestration;
+  /** By the name of the party: `customer`, `agent`, and the bots. */
+  readonly applications: Readonly<Record<string, ClientApplication>>;
+  /** By the name of the bot. */
+  readonly participants: Readonly<Record<string, Participant>>;
+
+  constructor(name: string, args: ConversationAccountArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("conversation:index:ConversationAccount", name, {}, opts);
+    const parts = new Parts(name, { parent: this });
+    const customer = parts.application("customer", "customer", args.customer);
+    const agent = args.agent && parts.agent(args.agent);
+    const bots = Object.entries(args.bots ?? {}).map(([bot, party]) => parts.bot(bot, party));
+    this.applications = Object.fromEntries([
+      ["customer", customer],
+      ...(agent ? ([["agent", agent]] as const) : []),
+      ...bots.map(({ bot, application }) => [bot, application] as const),
+    ]);
+    this.participants = Object.fromEntries(bots.map(({ bot, participant }) => [bot, participant]));
+    this.channel = args.channel instanceof Channel ? args.channel : parts.channel(args.channel);
+    this.orchestration = parts.orchestration(customer, agent, bots);
+    this.account = parts.account(args, this.channel, this.orchestration);
+    this.registerOutputs({ accountId: this.account.id, channelId: this.channel.id });
+  }
+}
+
+interface BotParts {
+  readonly bot: string;
+  readonly application: ClientApplication;
+  readonly participant: Participant;
+}
+
+/** Makes the parts of one account, named after it. */
+class Parts {
+  constructor(
+    private readonly name: string,
+    private readonly opts: pulumi.CustomResourceOptions,
+  ) {}
+
+  application(party: string, role: Role, args: PartyArgs): ClientApplication {
+    const { basicAuth, oauth2, version = "v3", authentication, ...rest } = args;
+    const name = `${this.name}-${party}`;
+    const made = basicAuth
+      ? new Authentication(name, { basicAuth }, this.opts)
+      : oauth2
+        ? new Authentication(name, { oauth2 }, this.opts)
+        : authentication;
+    const roles = [{ ...rest, name: role, version, authentication: made }];
+    return new ClientApplication(name, { roles }, this.opts);
+  }
+
+  agent(args: PartyArgs | ClientApplication): ClientApplication {
+    return args instanceof ClientApplication
+      ? args
+      : this.application("agent", "custom_agent", args);
+  }
+
+  bot(bot: string, { intents, options, ...party }: BotArgs): BotParts {
+    const application = this.application(bot, "custom_bot", party);
+    const args: ParticipantArgs = { type: "custom_bot", application, intents, options };
+    return {
+      bot,
+      application,
+      participant: new Participant(`${this.name}-${bot}`, args, this.opts),
+    };
+  }
+
+  channel(args: ChannelArgs): Channel {
+    return new Channel(this.name, args, this.opts);
+  }
+
+  orchestration(
+    customer: ClientApplication,
+    agent: ClientApplication | undefined,
+    bots: readonly BotParts[],
+  ): Orchestration {
+    const onEscalation = agent && { agent };
+    const inputs: OrchestrationBotArgs[] = bots.map(({ application, participant }) => ({
+      application,
+      participant,
+      onEscalation,
+    }));
+    const botConfiguration = { bots: inputs };
+    const agentConfiguration = agent && { agents: [agent] };
+    const customerConfiguration = { customer };
+    if (inputs.length === 0 && !agentConfiguration) {
+      throw new Error(`ConversationAccount "${this.name}" needs bots or an agent`);
+    }
+    const applications = agentConfiguration
+      ? {
+          customerConfiguration,
+          agentConfiguration,
+          botConfiguration: inputs.length > 0 ? botConfiguration : undefined,
+        }
+      : { customerConfiguration, botConfiguration };
+    return new Orchestration(this.name, { applications }, this.opts);
+  }
+
+  account(args: ConversationAccountArgs, channel: Channel, orchestration: Orchestration): Account {
+    const chatConfigurations = { ...args.chatConfigurations, orchestration };
+    return new Account(
+      this.name,
+      { address: args.address, channel, chatConfigurations },
+      this.opts,
+    );
+  }
+}

@@ -1,0 +1,778 @@
+// Generated from provider/resources by `npm run generate`. Change the definitions, not this file.
+
+import type * as pulumi from "@pulumi/pulumi";
+import { authentication } from "../provider/resources/authentication.js";
+import { clientApplication } from "../provider/resources/client-application.js";
+import { participant } from "../provider/resources/participant.js";
+import { channel } from "../provider/resources/channel.js";
+import { orchestration } from "../provider/resources/orchestration.js";
+import { account } from "../provider/resources/account.js";
+import { type CommonArgs, ConversationResource, type Lookup, lookUp } from "./resource-class.js";
+
+/** Credentials of Basic authentication. */
+export interface AuthenticationBasicAuthArgs {
+  /** User name. Source: public reference. */
+  username: pulumi.Input<string>;
+  /** Password. Secret: encrypted in the state, never shown. Source: public reference. */
+  password: pulumi.Input<string>;
+}
+
+/** Credentials of Basic authentication. */
+export interface AuthenticationBasicAuth {
+  /** User name. Source: public reference. */
+  readonly username: string;
+  /** Password. Secret: encrypted in the state, never shown. Source: public reference. */
+  readonly password: string;
+}
+
+/** How the service fetches a token for the callback. It keeps a token until the callback answers 401. */
+export interface AuthenticationOauth2Args {
+  /** Address that the token is fetched from. Absolute http or https address. Source: public reference. */
+  tokenRequestUrl?: pulumi.Input<string> | undefined;
+  /** HTTP method of the token call, such as `POST`. Source: public reference. */
+  method?: pulumi.Input<string> | undefined;
+  /** Headers of the token call. Values are secret: encrypted in the state, never shown. Source: public reference. */
+  headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
+  /** Body of the token call: text, or an object that is sent as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
+  payload?: pulumi.Input<string | pulumi.Inputs> | undefined;
+  /** JSONPath of the token in the reply, such as `$.accessToken`. Source: public reference. */
+  accessTokenPath?: pulumi.Input<string> | undefined;
+}
+
+/** How the service fetches a token for the callback. It keeps a token until the callback answers 401. */
+export interface AuthenticationOauth2 {
+  /** Address that the token is fetched from. Absolute http or https address. Source: public reference. */
+  readonly tokenRequestUrl?: string;
+  /** HTTP method of the token call, such as `POST`. Source: public reference. */
+  readonly method?: string;
+  /** Headers of the token call. Values are secret: encrypted in the state, never shown. Source: public reference. */
+  readonly headers?: Record<string, string>;
+  /** Body of the token call: text, or an object that is sent as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
+  readonly payload?: string;
+  /** JSONPath of the token in the reply, such as `$.accessToken`. Source: public reference. */
+  readonly accessTokenPath?: string;
+}
+
+interface AuthenticationArgsMembers extends CommonArgs {
+  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  name?: pulumi.Input<string> | undefined;
+  /** What the authentication is for. 1 to 1,023 characters. Source: public reference. */
+  description?: pulumi.Input<string> | undefined;
+  /** Whether the authentication is in use. Default: `true`. Source: public reference. */
+  active?: pulumi.Input<boolean> | undefined;
+}
+
+/**
+ * What a program says of one authentication.
+ * How the service signs in when it posts messages to a client application's callback address: Basic or OAuth.
+ */
+export type AuthenticationArgs = AuthenticationArgsMembers & (
+  | {
+      /** The method. Follows from `basicAuth` or `oauth2` when left out. Source: public reference. */
+      type?: "basic" | undefined;
+      /** Credentials of Basic authentication. Source: public reference. */
+      basicAuth: pulumi.Input<AuthenticationBasicAuthArgs>;
+      oauth2?: undefined;
+    }
+  | {
+      /** The method. Follows from `basicAuth` or `oauth2` when left out. Source: public reference. */
+      type?: "oauth2" | undefined;
+      /** How the service fetches a token for the callback. It keeps a token until the callback answers 401. Source: public reference. */
+      oauth2: pulumi.Input<AuthenticationOauth2Args>;
+      basicAuth?: undefined;
+    }
+);
+
+/**
+ * How the service signs in when it posts messages to a client application's callback address: Basic or OAuth.
+ * Collection `/authentications` (specification §2, §4.1). Updated in place, never replaced.
+ */
+export class Authentication extends ConversationResource {
+  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  declare readonly name: pulumi.Output<string>;
+
+  /** What the authentication is for. 1 to 1,023 characters. Source: public reference. */
+  declare readonly description: pulumi.Output<string | undefined>;
+
+  /** Whether the authentication is in use. Default: `true`. Source: public reference. */
+  declare readonly active: pulumi.Output<boolean | undefined>;
+
+  /** The method. Follows from `basicAuth` or `oauth2` when left out. Source: public reference. */
+  declare readonly type: pulumi.Output<"basic" | "oauth2">;
+
+  /** Credentials of Basic authentication. Source: public reference. */
+  declare readonly basicAuth: pulumi.Output<AuthenticationBasicAuth | undefined>;
+
+  /** How the service fetches a token for the callback. It keeps a token until the callback answers 401. Source: public reference. */
+  declare readonly oauth2: pulumi.Output<AuthenticationOauth2 | undefined>;
+
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  declare readonly created: pulumi.Output<string | undefined>;
+
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  declare readonly modified: pulumi.Output<string | undefined>;
+
+  /**
+   * @param name Logical name, unique in the program.
+   * @param args What the authentication is to be.
+   * @param opts Options of the engine. `import` takes an existing object over, like `adopt`.
+   */
+  constructor(name: string, args: AuthenticationArgs, opts?: pulumi.CustomResourceOptions) {
+    super(authentication, name, { ...args }, opts);
+  }
+
+  /**
+   * Reads an existing authentication without managing it: one call to the service on every preview and update.
+   *
+   * @param name Logical name, unique in the program.
+   * @param id Id of the authentication at the service.
+   * @param state Settings to read with.
+   */
+  static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Authentication {
+    return lookUp(Authentication, name, id, state, opts);
+  }
+}
+
+/** A role and its callback. */
+export interface ClientApplicationRoleArgs {
+  /** What the application acts as. No role twice in one application. Source: public reference. */
+  name: pulumi.Input<"customer" | "custom_bot" | "platform_bot" | "platform_agent" | "custom_agent" | "business_notification">;
+  /** Format of the messages posted to the callback. Source: public reference. */
+  version: pulumi.Input<"v1" | "v3">;
+  /** Address that the service posts messages to. Absolute http or https address. Source: public reference. */
+  callback: pulumi.Input<string>;
+  /** Who is told when the callback cannot be reached. E-mail address. Source: public reference. */
+  notificationEmail: pulumi.Input<string>;
+  /** Headers sent with every callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
+  headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
+  /** How the service signs in at the callback. Left out: no Authorization header. Source: public reference. */
+  authentication?: pulumi.Input<string> | pulumi.Input<Authentication> | undefined;
+}
+
+/** A role and its callback. */
+export interface ClientApplicationRole {
+  /** What the application acts as. No role twice in one application. Source: public reference. */
+  readonly name: "customer" | "custom_bot" | "platform_bot" | "platform_agent" | "custom_agent" | "business_notification";
+  /** Format of the messages posted to the callback. Source: public reference. */
+  readonly version: "v1" | "v3";
+  /** Address that the service posts messages to. Absolute http or https address. Source: public reference. */
+  readonly callback: string;
+  /** Who is told when the callback cannot be reached. E-mail address. Source: public reference. */
+  readonly notificationEmail: string;
+  /** Headers sent with every callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
+  readonly headers?: Record<string, string>;
+  /** How the service signs in at the callback. Left out: no Authorization header. Source: public reference. */
+  readonly authentication?: string;
+}
+
+/**
+ * What a program says of one client application.
+ * An external application that sends and receives messages.
+ */
+export interface ClientApplicationArgs extends CommonArgs {
+  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  name?: pulumi.Input<string> | undefined;
+  /** What the client application is for. 1 to 1,023 characters. Source: public reference. */
+  description?: pulumi.Input<string> | undefined;
+  /** Whether the client application is in use. Default: `true`. Source: public reference. */
+  active?: pulumi.Input<boolean> | undefined;
+  /** What the application acts as, each role with its own callback. 1 to 7 items. Source: public reference. */
+  roles: pulumi.Input<(pulumi.Input<ClientApplicationRoleArgs>)[]>;
+}
+
+/**
+ * An external application that sends and receives messages.
+ * Collection `/clientapplications` (specification §2, §4.1). Updated in place, never replaced.
+ */
+export class ClientApplication extends ConversationResource {
+  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  declare readonly name: pulumi.Output<string>;
+
+  /** What the client application is for. 1 to 1,023 characters. Source: public reference. */
+  declare readonly description: pulumi.Output<string | undefined>;
+
+  /** Whether the client application is in use. Default: `true`. Source: public reference. */
+  declare readonly active: pulumi.Output<boolean | undefined>;
+
+  /** What the application acts as, each role with its own callback. 1 to 7 items. Source: public reference. */
+  declare readonly roles: pulumi.Output<(ClientApplicationRole)[]>;
+
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  declare readonly created: pulumi.Output<string | undefined>;
+
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  declare readonly modified: pulumi.Output<string | undefined>;
+
+  /**
+   * @param name Logical name, unique in the program.
+   * @param args What the client application is to be.
+   * @param opts Options of the engine. `import` takes an existing object over, like `adopt`.
+   */
+  constructor(name: string, args: ClientApplicationArgs, opts?: pulumi.CustomResourceOptions) {
+    super(clientApplication, name, { ...args }, opts);
+  }
+
+  /**
+   * Reads an existing client application without managing it: one call to the service on every preview and update.
+   *
+   * @param name Logical name, unique in the program.
+   * @param id Id of the client application at the service.
+   * @param state Settings to read with.
+   */
+  static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): ClientApplication {
+    return lookUp(ClientApplication, name, id, state, opts);
+  }
+}
+
+/** One thing the bot can do. */
+export interface ParticipantIntentArgs {
+  /** Internal value. Source: public reference. */
+  value: pulumi.Input<string>;
+  /** Shown value. Source: public reference. */
+  displayValue: pulumi.Input<string>;
+}
+
+/** One thing the bot can do. */
+export interface ParticipantIntent {
+  /** Internal value. Source: public reference. */
+  readonly value: string;
+  /** Shown value. Source: public reference. */
+  readonly displayValue: string;
+}
+
+/**
+ * What a program says of one participant.
+ * A registered bot. Several can be registered for one client application.
+ */
+export interface ParticipantArgs extends CommonArgs {
+  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  name?: pulumi.Input<string> | undefined;
+  /** What the participant is for. 1 to 1,023 characters. Source: public reference. */
+  description?: pulumi.Input<string> | undefined;
+  /** Whether the participant is in use. Default: `true`. Source: public reference. */
+  active?: pulumi.Input<boolean> | undefined;
+  /** Kind of bot. The platform's own are made by its bot product. Source: public reference. */
+  type: pulumi.Input<"custom_bot" | "platform_bot">;
+  /** Client application whose callback gets this bot's messages. Source: public reference. */
+  application: pulumi.Input<string> | pulumi.Input<ClientApplication>;
+  /** What the bot can do. Source: public reference. */
+  intents?: pulumi.Input<(pulumi.Input<ParticipantIntentArgs>)[]> | undefined;
+  /** Free attributes. 1 to 25 entries. Source: public reference. */
+  options?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
+}
+
+/**
+ * A registered bot. Several can be registered for one client application.
+ * Collection `/participants` (specification §2, §4.1). Updated in place, never replaced.
+ */
+export class Participant extends ConversationResource {
+  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  declare readonly name: pulumi.Output<string>;
+
+  /** What the participant is for. 1 to 1,023 characters. Source: public reference. */
+  declare readonly description: pulumi.Output<string | undefined>;
+
+  /** Whether the participant is in use. Default: `true`. Source: public reference. */
+  declare readonly active: pulumi.Output<boolean | undefined>;
+
+  /** Kind of bot. The platform's own are made by its bot product. Source: public reference. */
+  declare readonly type: pulumi.Output<"custom_bot" | "platform_bot">;
+
+  /** Client application whose callback gets this bot's messages. Source: public reference. */
+  declare readonly application: pulumi.Output<string>;
+
+  /** What the bot can do. Source: public reference. */
+  declare readonly intents: pulumi.Output<(ParticipantIntent)[] | undefined>;
+
+  /** Free attributes. 1 to 25 entries. Source: public reference. */
+  declare readonly options: pulumi.Output<Record<string, string> | undefined>;
+
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  declare readonly created: pulumi.Output<string | undefined>;
+
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  declare readonly modified: pulumi.Output<string | undefined>;
+
+  /**
+   * @param name Logical name, unique in the program.
+   * @param args What the participant is to be.
+   * @param opts Options of the engine. `import` takes an existing object over, like `adopt`.
+   */
+  constructor(name: string, args: ParticipantArgs, opts?: pulumi.CustomResourceOptions) {
+    super(participant, name, { ...args }, opts);
+  }
+
+  /**
+   * Reads an existing participant without managing it: one call to the service on every preview and update.
+   *
+   * @param name Logical name, unique in the program.
+   * @param id Id of the participant at the service.
+   * @param state Settings to read with.
+   */
+  static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Participant {
+    return lookUp(Participant, name, id, state, opts);
+  }
+}
+
+/** Which attachments are allowed. */
+export interface ChannelAttachmentPolicyArgs {
+  /** Must be true for attachments. Source: public reference. */
+  enabled?: pulumi.Input<boolean> | undefined;
+  /** Largest attachment; bytes are likely, the unit is not stated. Whole number. Source: public reference. */
+  maxSize?: pulumi.Input<number> | undefined;
+  /** Whether `extensions` lists what is allowed or what is blocked. Source: public reference. */
+  type?: pulumi.Input<"allow" | "block"> | undefined;
+  /** File extensions without the dot. Source: public reference. */
+  extensions?: pulumi.Input<(pulumi.Input<string>)[]> | undefined;
+}
+
+/** Which attachments are allowed. */
+export interface ChannelAttachmentPolicy {
+  /** Must be true for attachments. Source: public reference. */
+  readonly enabled?: boolean;
+  /** Largest attachment; bytes are likely, the unit is not stated. Whole number. Source: public reference. */
+  readonly maxSize?: number;
+  /** Whether `extensions` lists what is allowed or what is blocked. Source: public reference. */
+  readonly type?: "allow" | "block";
+  /** File extensions without the dot. Source: public reference. */
+  readonly extensions?: (string)[];
+}
+
+/** Messages from the customer. */
+export interface ChannelInboundArgs {
+  /** Longest text message, in characters. Whole number. Source: public reference. */
+  maxTextLength?: pulumi.Input<number> | undefined;
+  /** What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything. Source: public reference. */
+  features?: pulumi.Input<(pulumi.Input<string>)[]> | undefined;
+  /** Which attachments are allowed. Source: public reference. */
+  attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
+}
+
+/** Messages from the customer. */
+export interface ChannelInbound {
+  /** Longest text message, in characters. Whole number. Source: public reference. */
+  readonly maxTextLength?: number;
+  /** What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything. Source: public reference. */
+  readonly features?: (string)[];
+  /** Which attachments are allowed. Source: public reference. */
+  readonly attachmentPolicy?: ChannelAttachmentPolicy;
+}
+
+/** Messages to the customer. */
+export interface ChannelOutboundArgs {
+  /** Longest text message, in characters. Whole number. Source: public reference. */
+  maxTextLength?: pulumi.Input<number> | undefined;
+  /** What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything. Source: public reference. */
+  features?: pulumi.Input<(pulumi.Input<string>)[]> | undefined;
+  /** Which attachments are allowed. Source: public reference. */
+  attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
+  /** Whether system messages are sent. Source: public reference. */
+  systemMessages?: pulumi.Input<boolean> | undefined;
+  /** Whether a customer may sign in within a conversation. Source: public reference. */
+  midChatAuth?: pulumi.Input<boolean> | undefined;
+  /** Rich messages the channel can show, without the `richMessage.` prefix, such as `listpicker`. Source: public reference. */
+  richMessageTypes?: pulumi.Input<(pulumi.Input<string>)[]> | undefined;
+}
+
+/** Messages to the customer. */
+export interface ChannelOutbound {
+  /** Longest text message, in characters. Whole number. Source: public reference. */
+  readonly maxTextLength?: number;
+  /** What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything. Source: public reference. */
+  readonly features?: (string)[];
+  /** Which attachments are allowed. Source: public reference. */
+  readonly attachmentPolicy?: ChannelAttachmentPolicy;
+  /** Whether system messages are sent. Source: public reference. */
+  readonly systemMessages?: boolean;
+  /** Whether a customer may sign in within a conversation. Source: public reference. */
+  readonly midChatAuth?: boolean;
+  /** Rich messages the channel can show, without the `richMessage.` prefix, such as `listpicker`. Source: public reference. */
+  readonly richMessageTypes?: (string)[];
+}
+
+/** What the channel can carry. */
+export interface ChannelRestrictionsArgs {
+  /** Messages from the customer. Source: public reference. */
+  inbound?: pulumi.Input<ChannelInboundArgs> | undefined;
+  /** Messages to the customer. Source: public reference. */
+  outbound?: pulumi.Input<ChannelOutboundArgs> | undefined;
+}
+
+/** What the channel can carry. */
+export interface ChannelRestrictions {
+  /** Messages from the customer. Source: public reference. */
+  readonly inbound?: ChannelInbound;
+  /** Messages to the customer. Source: public reference. */
+  readonly outbound?: ChannelOutbound;
+}
+
+/**
+ * What a program says of one channel.
+ * The parameters of a way that chat messages travel.
+ */
+export interface ChannelArgs extends CommonArgs {
+  /** Unique identity of the channel at run time. Own channels look like `custom.teams`; changing it breaks look-ups by it. 1 to 255 characters. Unique. Source: public reference. */
+  type: pulumi.Input<string>;
+  /** Shown name. 1 to 255 characters. Source: public reference. */
+  displayName: pulumi.Input<string>;
+  /** Image as base64; png of 32 × 32 where the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text. Source: public reference. */
+  icon: pulumi.Input<string>;
+  /** What the channel is for. 1 to 1,023 characters. Source: public reference. */
+  description?: pulumi.Input<string> | undefined;
+  /** Whether the channel is in use. Default: `true`. Source: public reference. */
+  active?: pulumi.Input<boolean> | undefined;
+  /** What the channel can carry. Source: public reference. */
+  restrictions?: pulumi.Input<ChannelRestrictionsArgs> | undefined;
+  /** System texts by language (such as `en-US`), then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
+  l10nProperties?: pulumi.Input<Record<string, pulumi.Input<Record<string, pulumi.Input<string>>>>> | undefined;
+}
+
+/**
+ * The parameters of a way that chat messages travel.
+ * Collection `/channels` (specification §2, §4.1). Updated in place, never replaced.
+ */
+export class Channel extends ConversationResource {
+  /** Unique identity of the channel at run time. Own channels look like `custom.teams`; changing it breaks look-ups by it. 1 to 255 characters. Unique. Source: public reference. */
+  declare readonly type: pulumi.Output<string>;
+
+  /** Shown name. 1 to 255 characters. Source: public reference. */
+  declare readonly displayName: pulumi.Output<string>;
+
+  /** Image as base64; png of 32 × 32 where the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text. Source: public reference. */
+  declare readonly icon: pulumi.Output<string>;
+
+  /** What the channel is for. 1 to 1,023 characters. Source: public reference. */
+  declare readonly description: pulumi.Output<string | undefined>;
+
+  /** Whether the channel is in use. Default: `true`. Source: public reference. */
+  declare readonly active: pulumi.Output<boolean | undefined>;
+
+  /** What the channel can carry. Source: public reference. */
+  declare readonly restrictions: pulumi.Output<ChannelRestrictions | undefined>;
+
+  /** System texts by language (such as `en-US`), then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
+  declare readonly l10nProperties: pulumi.Output<Record<string, Record<string, string>> | undefined>;
+
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  declare readonly created: pulumi.Output<string | undefined>;
+
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  declare readonly modified: pulumi.Output<string | undefined>;
+
+  /**
+   * @param name Logical name, unique in the program.
+   * @param args What the channel is to be.
+   * @param opts Options of the engine. `import` takes an existing object over, like `adopt`.
+   */
+  constructor(name: string, args: ChannelArgs, opts?: pulumi.CustomResourceOptions) {
+    super(channel, name, { ...args }, opts);
+  }
+
+  /**
+   * Reads an existing channel without managing it: one call to the service on every preview and update.
+   *
+   * @param name Logical name, unique in the program.
+   * @param id Id of the channel at the service.
+   * @param state Settings to read with.
+   */
+  static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Channel {
+    return lookUp(Channel, name, id, state, opts);
+  }
+}
+
+/** What happens when the bot hands over. */
+export interface OrchestrationOnEscalationArgs {
+  /** Client application that gets the conversation after escalation. Source: public reference. */
+  agent: pulumi.Input<string> | pulumi.Input<ClientApplication>;
+}
+
+/** What happens when the bot hands over. */
+export interface OrchestrationOnEscalation {
+  /** Client application that gets the conversation after escalation. Source: public reference. */
+  readonly agent: string;
+}
+
+/** A bot and who takes over from it. */
+export interface OrchestrationBotArgs {
+  /** Client application of the bot. Source: public reference. */
+  application: pulumi.Input<string> | pulumi.Input<ClientApplication>;
+  /** The bot itself. Source: public reference. */
+  participant: pulumi.Input<string> | pulumi.Input<Participant>;
+  /** What happens when the bot hands over. Source: public reference. */
+  onEscalation?: pulumi.Input<OrchestrationOnEscalationArgs> | undefined;
+}
+
+/** A bot and who takes over from it. */
+export interface OrchestrationBot {
+  /** Client application of the bot. Source: public reference. */
+  readonly application: string;
+  /** The bot itself. Source: public reference. */
+  readonly participant: string;
+  /** What happens when the bot hands over. Source: public reference. */
+  readonly onEscalation?: OrchestrationOnEscalation;
+}
+
+/** The bots that answer first. */
+export interface OrchestrationBotConfigurationArgs {
+  /** Hand the transcript to an agent if the bot session was not escalated and the customer is known. Source: public reference. */
+  forwardTranscript?: pulumi.Input<boolean> | undefined;
+  /** A customer who is back within so many minutes skips the bot and goes to the agent. Source: public reference. */
+  bypassVaDuration?: pulumi.Input<number> | undefined;
+  /** The bots. Source: public reference. */
+  bots: pulumi.Input<(pulumi.Input<OrchestrationBotArgs>)[]>;
+}
+
+/** The bots that answer first. */
+export interface OrchestrationBotConfiguration {
+  /** Hand the transcript to an agent if the bot session was not escalated and the customer is known. Source: public reference. */
+  readonly forwardTranscript?: boolean;
+  /** A customer who is back within so many minutes skips the bot and goes to the agent. Source: public reference. */
+  readonly bypassVaDuration?: number;
+  /** The bots. Source: public reference. */
+  readonly bots: (OrchestrationBot)[];
+}
+
+/** The customer's side; needed for custom channels. */
+export interface OrchestrationCustomerConfigurationArgs {
+  /** Client application that gets the replies to the customer. Source: public reference. */
+  customer: pulumi.Input<string> | pulumi.Input<ClientApplication>;
+}
+
+/** The customer's side; needed for custom channels. */
+export interface OrchestrationCustomerConfiguration {
+  /** Client application that gets the replies to the customer. Source: public reference. */
+  readonly customer: string;
+}
+
+/** The agents. */
+export interface OrchestrationAgentConfigurationArgs {
+  /** Client applications of the agents. Source: public reference. */
+  agents: pulumi.Input<(pulumi.Input<string> | pulumi.Input<ClientApplication>)[]>;
+}
+
+/** The agents. */
+export interface OrchestrationAgentConfiguration {
+  /** Client applications of the agents. Source: public reference. */
+  readonly agents: (string)[];
+}
+
+interface OrchestrationApplicationsArgsMembers {
+  /** The bots that answer first. Source: public reference. */
+  botConfiguration?: pulumi.Input<OrchestrationBotConfigurationArgs> | undefined;
+  /** The customer's side; needed for custom channels. Source: public reference. */
+  customerConfiguration?: pulumi.Input<OrchestrationCustomerConfigurationArgs> | undefined;
+  /** The agents. Source: public reference. */
+  agentConfiguration?: pulumi.Input<OrchestrationAgentConfigurationArgs> | undefined;
+}
+
+/** Who takes part. */
+export type OrchestrationApplicationsArgs = OrchestrationApplicationsArgsMembers & (
+  | {
+      /** The bots that answer first. Source: public reference. */
+      botConfiguration: pulumi.Input<OrchestrationBotConfigurationArgs>;
+    }
+  | {
+      /** The agents. Source: public reference. */
+      agentConfiguration: pulumi.Input<OrchestrationAgentConfigurationArgs>;
+    }
+);
+
+/** Who takes part. */
+export interface OrchestrationApplications {
+  /** The bots that answer first. Source: public reference. */
+  readonly botConfiguration?: OrchestrationBotConfiguration;
+  /** The customer's side; needed for custom channels. Source: public reference. */
+  readonly customerConfiguration?: OrchestrationCustomerConfiguration;
+  /** The agents. Source: public reference. */
+  readonly agentConfiguration?: OrchestrationAgentConfiguration;
+}
+
+/**
+ * What a program says of one orchestration.
+ * How a conversation moves between customer, bots and agents.
+ */
+export interface OrchestrationArgs extends CommonArgs {
+  /** Name, which need not be unique; made from the logical name where a program gives none. Source: public reference. */
+  name?: pulumi.Input<string> | undefined;
+  /** What the orchestration is for. 1 to 1,023 characters. Source: public reference. */
+  description?: pulumi.Input<string> | undefined;
+  /** Whether the orchestration is in use. Default: `true`. Source: public reference. */
+  active?: pulumi.Input<boolean> | undefined;
+  /** Who takes part. Source: public reference. */
+  applications: pulumi.Input<OrchestrationApplicationsArgs>;
+}
+
+/**
+ * How a conversation moves between customer, bots and agents.
+ * Collection `/orchestrations` (specification §2, §4.1). Updated in place, never replaced.
+ */
+export class Orchestration extends ConversationResource {
+  /** Name, which need not be unique; made from the logical name where a program gives none. Source: public reference. */
+  declare readonly name: pulumi.Output<string>;
+
+  /** What the orchestration is for. 1 to 1,023 characters. Source: public reference. */
+  declare readonly description: pulumi.Output<string | undefined>;
+
+  /** Whether the orchestration is in use. Default: `true`. Source: public reference. */
+  declare readonly active: pulumi.Output<boolean | undefined>;
+
+  /** Who takes part. Source: public reference. */
+  declare readonly applications: pulumi.Output<OrchestrationApplications>;
+
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  declare readonly created: pulumi.Output<string | undefined>;
+
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  declare readonly modified: pulumi.Output<string | undefined>;
+
+  /**
+   * @param name Logical name, unique in the program.
+   * @param args What the orchestration is to be.
+   * @param opts Options of the engine. `import` takes an existing object over, like `adopt`.
+   */
+  constructor(name: string, args: OrchestrationArgs, opts?: pulumi.CustomResourceOptions) {
+    super(orchestration, name, { ...args }, opts);
+  }
+
+  /**
+   * Reads an existing orchestration without managing it: one call to the service on every preview and update.
+   *
+   * @param name Logical name, unique in the program.
+   * @param id Id of the orchestration at the service.
+   * @param state Settings to read with.
+   */
+  static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Orchestration {
+    return lookUp(Orchestration, name, id, state, opts);
+  }
+}
+
+/** How conversations become cases. */
+export interface AccountCaseManagementArgs {
+  /** A customer who is back within this time joins the same case. The unit is not stated. Source: public reference. */
+  sameCaseDuration?: pulumi.Input<number> | undefined;
+  /** Copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration. Source: public reference. */
+  copyCustomAttributes?: pulumi.Input<boolean> | undefined;
+}
+
+/** How conversations become cases. */
+export interface AccountCaseManagement {
+  /** A customer who is back within this time joins the same case. The unit is not stated. Source: public reference. */
+  readonly sameCaseDuration?: number;
+  /** Copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration. Source: public reference. */
+  readonly copyCustomAttributes?: boolean;
+}
+
+/** How conversations of the account run. */
+export interface AccountChatConfigurationsArgs {
+  /** Idle time after which a new conversation must be started; minutes by one integrator's account. Source: public reference. */
+  timeout?: pulumi.Input<number> | undefined;
+  /** Language, such as `en-US`. Source: public reference. */
+  defaultLanguage?: pulumi.Input<string> | undefined;
+  /** Answer with the off-hours text, or hold the message until an agent is there. Source: public reference. */
+  onAgentUnavailability?: pulumi.Input<"off_hours" | "retain_and_retry"> | undefined;
+  /** Whether agents may log out with open chats. Source: public reference. */
+  allowLogoutWithOpenChats?: pulumi.Input<boolean> | undefined;
+  /** Whether agents may put messages back in the queue when none is available. Source: public reference. */
+  allowQueueTransferOnAgentUnavailability?: pulumi.Input<boolean> | undefined;
+  /** Orchestration of the account's conversations. Source: public reference. */
+  orchestration?: pulumi.Input<string> | pulumi.Input<Orchestration> | undefined;
+  /** Entry point, an object of another product area: numeric text such as `1007`. Source: public reference. */
+  entryPoint?: pulumi.Input<string> | undefined;
+}
+
+/** How conversations of the account run. */
+export interface AccountChatConfigurations {
+  /** Idle time after which a new conversation must be started; minutes by one integrator's account. Source: public reference. */
+  readonly timeout?: number;
+  /** Language, such as `en-US`. Source: public reference. */
+  readonly defaultLanguage?: string;
+  /** Answer with the off-hours text, or hold the message until an agent is there. Source: public reference. */
+  readonly onAgentUnavailability?: "off_hours" | "retain_and_retry";
+  /** Whether agents may log out with open chats. Source: public reference. */
+  readonly allowLogoutWithOpenChats?: boolean;
+  /** Whether agents may put messages back in the queue when none is available. Source: public reference. */
+  readonly allowQueueTransferOnAgentUnavailability?: boolean;
+  /** Orchestration of the account's conversations. Source: public reference. */
+  readonly orchestration?: string;
+  /** Entry point, an object of another product area: numeric text such as `1007`. Source: public reference. */
+  readonly entryPoint?: string;
+}
+
+/**
+ * What a program says of one account.
+ * The conversation account that ties a channel and an orchestration together under an address.
+ */
+export interface AccountArgs extends CommonArgs {
+  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  name?: pulumi.Input<string> | undefined;
+  /** What the account is for. 1 to 1,023 characters. Source: public reference. */
+  description?: pulumi.Input<string> | undefined;
+  /** Whether the account is in use. Default: `true`. Source: public reference. */
+  active?: pulumi.Input<boolean> | undefined;
+  /** Business address on the channel: phone number, e-mail, page id. Changing it breaks look-ups by it. 1 to 255 characters. Source: public reference. */
+  address: pulumi.Input<string>;
+  /** Channel of the account. Source: public reference. */
+  channel: pulumi.Input<string> | pulumi.Input<Channel>;
+  /** How conversations become cases. Source: public reference. */
+  caseManagement?: pulumi.Input<AccountCaseManagementArgs> | undefined;
+  /** How conversations of the account run. Source: public reference. */
+  chatConfigurations: pulumi.Input<AccountChatConfigurationsArgs>;
+  /** Further attributes, which may hold the credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
+  attributes?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
+}
+
+/**
+ * The conversation account that ties a channel and an orchestration together under an address.
+ * Collection `/accounts` (specification §2, §4.1). Updated in place, never replaced.
+ */
+export class Account extends ConversationResource {
+  /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
+  declare readonly name: pulumi.Output<string>;
+
+  /** What the account is for. 1 to 1,023 characters. Source: public reference. */
+  declare readonly description: pulumi.Output<string | undefined>;
+
+  /** Whether the account is in use. Default: `true`. Source: public reference. */
+  declare readonly active: pulumi.Output<boolean | undefined>;
+
+  /** Business address on the channel: phone number, e-mail, page id. Changing it breaks look-ups by it. 1 to 255 characters. Source: public reference. */
+  declare readonly address: pulumi.Output<string>;
+
+  /** Channel of the account. Source: public reference. */
+  declare readonly channel: pulumi.Output<string>;
+
+  /** How conversations become cases. Source: public reference. */
+  declare readonly caseManagement: pulumi.Output<AccountCaseManagement | undefined>;
+
+  /** How conversations of the account run. Source: public reference. */
+  declare readonly chatConfigurations: pulumi.Output<AccountChatConfigurations>;
+
+  /** Further attributes, which may hold the credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
+  declare readonly attributes: pulumi.Output<Record<string, string> | undefined>;
+
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  declare readonly created: pulumi.Output<string | undefined>;
+
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  declare readonly modified: pulumi.Output<string | undefined>;
+
+  /**
+   * @param name Logical name, unique in the program.
+   * @param args What the account is to be.
+   * @param opts Options of the engine. `import` takes an existing object over, like `adopt`.
+   */
+  constructor(name: string, args: AccountArgs, opts?: pulumi.CustomResourceOptions) {
+    super(account, name, { ...args }, opts);
+  }
+
+  /**
+   * Reads an existing account without managing it: one call to the service on every preview and update.
+   *
+   * @param name Logical name, unique in the program.
+   * @param id Id of the account at the service.
+   * @param state Settings to read with.
+   */
+  static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Account {
+    return lookUp(Account, name, id, state, opts);
+  }
+}

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type TestStack, testStack } from "../support/stack.js";
+import { type StrictService, startStrictService } from "../support/strict-service.js";
+import { canaries, wholeAccount } from "../support/whole-account.js";
+
+const urn = (kind: string, name: string) =>
+  `urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:${kind}::${name}`;
+
+const program = (changes?: Parameters<typeof wholeAccount>[0]) => async () => wholeAccount(changes);
+
+const count = 9;
+
+let service: StrictService;
+let shop: TestStack;
+
+const during = async <T>(
+  work: () => Promise<T>,
+): Promise<{ result: T; calls: string[]; tokens: number }> => {
+  const [from, tokens] = [service.calls.length, service.tokens()];
+  const result = await work();
+  const calls = service.calls
+    .slice(from)
+    .map(({ method, path }) => `${method} ${path.replace(/[0-9a-f-]{36}/, "{id}")}`);
+  return { result, calls, tokens: service.tokens() - tokens };
+};
+
+beforeAll(async () => {
+  service = await startStrictService();
+  shop = await testStack(service.environment);
+});
+
+afterAll(async () => {
+  await shop?.remove();
+  await service?.close();
+});
+
+test("the first preview makes no call", async () => {
+  const { result, calls, tokens } = await during(() => shop.preview(program()));
+  expect(result.changeSummary.create).toBe(count + 2);
+  expect([calls, tokens]).toEqual([[], 0]);
+});
+
+test("up makes every object with one list for each collection", async () => {
+  const { calls } = await during(() => shop.up(program()));
+  expect(calls.filter((call) => call.startsWith("POST"))).toHaveLength(count);
+  expect(calls.filter((call) => call.startsWith("GET")).sort()).toEqual([
+    "GET /accounts",
+    "GET /authentications",
+    "GET /channels",
+    "GET /clientapplications",
+    "GET /orchestrations",
+    "GET /participants",
+  ]);
+  expect(service.objects("accounts")[0]).toMatchObject({
+    name: "kiosk-berlin",
+    channel: { id: service.objects("channels")[0]?.id },
+    attributes: [{ name: "providerKey", value: canaries.attribute }],
+    chatConfigurations: {
+      entryPoint: { id: "1007" },
+      orchestration: { id: service.objects("orchestrations")[0]?.id },
+    },
+  });
+});
+
+test("preview, up and refresh without changes change nothing; preview and up make no call", async () => {
+  const preview = await during(() => shop.preview(program()));
+  expect(preview.result.changeSummary).toEqual({ same: count + 2 });
+  const up = await during(() => shop.up(program()));
+  expect(up.result.summary.resourceChanges).toEqual({ same: count + 2 });
+  expect([...preview.calls, ...up.calls]).toEqual([]);
+  expect(preview.tokens + up.tokens).toBe(0);
+  const refresh = await during(() => shop.stack.refresh());
+  expect(refresh.result.summary.resourceChanges).toEqual({ same: count + 2 });
+  expect(refresh.calls.every((call) => call.startsWith("GET") && !call.includes("{id}"))).toBe(
+    true,
+  );
+  const again = await during(() => shop.preview(program()));
+  expect(again.result.changeSummary).toEqual({ same: count + 2 });
+});
+
+test("the state holds no secret in clear", () => {
+  const state = shop.state();
+  const secrets = [...Object.values(canaries), "canary-client-secret"];
+  expect(secrets.filter((secret) => state.includes(secret))).toEqual([]);
+});
+
+test("one changed field is one read and one PUT of that object, and dependents stay", async () => {
+  const { result, calls } = await during(() => shop.up(program({ maxTextLength: 600 })));
+  expect(result.summary.resourceChanges).toEqual({ same: count + 1, update: 1 });
+  expect(calls).toEqual(["GET /channels/{id}", "PUT /channels/{id}"]);
+  await shop.up(program());
+});
+
+test("what the definitions do not know survives an update", async () => {
+  service.change("channels", "custom.kiosk", {
+    region: "eu",
+    restrictions: { ...(service.objects("channels")[0]?.restrictions as object), quota: 7 },
+  });
+  await shop.up(program({ maxTextLength: 700 }));
+  expect(service.objects("channels")[0]).toMatchObject({
+    region: "eu",
+    restrictions: { quota: 7, inbound: { maxTextLength: 700 } },
+  });
+  await shop.up(program());
+});
+
+test("drift is seen by a refresh and repaired by up", async () => {
+  service.change("accounts", "kiosk-berlin", { address: "elsewhere" });
+  const refresh = await shop.stack.refresh();
+  expect(refresh.summary.resourceChanges).toMatchObject({ update: 1 });
+  const up = await shop.up(program());
+  expect(up.summary.resourceChanges).toMatchObject({ update: 1 });
+  expect(service.objects("accounts")[0]?.address).toBe("kiosk-berlin-01");
+});
+
+test("an object deleted behind us is made again", async () => {
+  service.remove("accounts", "kiosk-berlin");
+  await shop.stack.refresh();
+  await shop.up(program());
+  expect(service.objects("accounts")).toHaveLength(1);
+});
+
+test("a forced replacement keeps the one object", async () => {
+  const before = service.objects("channels")[0]?.id;
+  await shop.up(program(), urn("Channel", "kiosk"));
+  expect(service.objects("channels").map(({ id }) => id)).toEqual([before]);
+  expect((await shop.preview(program())).changeSummary).toEqual({ same: count + 2 });
+});
+
+test("a second state with the same names refuses and touches nothing", async () => {
+  const other = await testStack(service.environment);
+  const { calls } = await during(() =>
+    other.up(program()).catch((error: Error) => {
+      expect(error.message).toContain("belongs to another Pulumi resource or state: shop/prod");
+    }),
+  );
+  expect(calls.filter((call) => !call.startsWith("GET"))).toEqual([]);
+  await other.stack.destroy();
+  expect(service.objects("authentications")).toHaveLength(2);
+  await other.remove();
+});
+
+test("destroy leaves nothing", async () => {
+  await shop.stack.destroy();
+  for (const collection of [
+    "authentications",
+    "clientapplications",
+    "participants",
+    "channels",
+    "orchestrations",
+    "accounts",
+  ]) {
+    expect(service.objects(collection)).toEqual([]);
+  }
+});

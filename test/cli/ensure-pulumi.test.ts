@@ -1,0 +1,117 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ensurePulumi, type Way } from "../../cli/pulumi-cli/ensure-pulumi.js";
+import { release } from "../../cli/pulumi-cli/releases.js";
+import { progressOn } from "../../cli/terminal/progress.js";
+import { fakePulumi, temporaryFolder } from "./temporary-folder.js";
+
+const quiet = progressOn({ write: () => {} });
+
+const making: Way = {
+  origin: "Go modules",
+  get: async (root) => {
+    fakePulumi(join(root, "bin"), release.version);
+    return { ok: true };
+  },
+};
+
+const refusing = (reason: string): Way => ({
+  origin: "official installer",
+  get: async () => ({ ok: false, reason }),
+});
+
+const never: Way = { origin: "Go modules", get: () => Promise.reject(new Error("not wanted")) };
+
+const surroundings = (path = "/nowhere") => {
+  const cache = temporaryFolder();
+  const folder = join(cache, "pulumi-conversation", "pulumi");
+  return { folder, env: { PATH: `${path}:/bin:/usr/bin`, XDG_CACHE_HOME: cache } };
+};
+
+test("the CLI on PATH comes first", async () => {
+  const bin = temporaryFolder();
+  fakePulumi(bin, "3.300.0");
+  const { env, folder } = surroundings(bin);
+  const cli = await ensurePulumi({ progress: quiet, env, ways: [never] });
+  expect(cli).toMatchObject({ bin, version: "3.300.0", origin: "PATH" });
+  expect(existsSync(folder)).toBe(false);
+});
+
+test("an old CLI on PATH is passed over for the cache", async () => {
+  const bin = temporaryFolder();
+  fakePulumi(bin, "3.200.0");
+  const { env, folder } = surroundings(bin);
+  fakePulumi(join(folder, release.version, "bin"), release.version);
+  const cli = await ensurePulumi({ progress: quiet, env, ways: [never] });
+  expect(cli).toMatchObject({ origin: "cache", bin: join(folder, release.version, "bin") });
+});
+
+test("a missing CLI is made once and kept", async () => {
+  const { env, folder } = surroundings();
+  const first = await ensurePulumi({
+    progress: quiet,
+    env,
+    ways: [refusing("no network"), making],
+  });
+  expect(first.origin).toBe("Go modules");
+  expect(readdirSync(folder)).toEqual([release.version]);
+  const second = await ensurePulumi({ progress: quiet, env, ways: [never] });
+  expect(second).toEqual({ ...first, origin: "cache" });
+});
+
+test("a broken cache is made anew", async () => {
+  const { env, folder } = surroundings();
+  const command = fakePulumi(join(folder, release.version, "bin"), release.version);
+  writeFileSync(command, "not a program");
+  const cli = await ensurePulumi({ progress: quiet, env, ways: [making] });
+  expect(cli.origin).toBe("Go modules");
+});
+
+test("where no way works, the message names every way and what to do", async () => {
+  const { env, folder } = surroundings();
+  const attempt = ensurePulumi({ progress: quiet, env, ways: [refusing("no network")] });
+  await expect(attempt).rejects.toThrow(
+    /PATH: no pulumi[\s\S]*installer: no network[\s\S]*install Go 1\.26/,
+  );
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("an interruption leaves neither a half-made CLI nor a lock", async () => {
+  const { env, folder } = surroundings();
+  const controller = new AbortController();
+  const interrupting: Way = {
+    origin: "Go modules",
+    get: async (root, { signal }) => {
+      fakePulumi(join(root, "bin"), release.version);
+      controller.abort();
+      return { ok: !signal?.aborted, reason: "aborted" };
+    },
+  };
+  const attempt = ensurePulumi({
+    progress: quiet,
+    env,
+    signal: controller.signal,
+    ways: [interrupting],
+  });
+  await expect(attempt).rejects.toMatchObject({ exitCode: 130 });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("two at once make it once", async () => {
+  const { env } = surroundings();
+  let made = 0;
+  const counted: Way = {
+    origin: "Go modules",
+    get: (...args) => {
+      made += 1;
+      return making.get(...args);
+    },
+  };
+  const both = [1, 2].map(() => ensurePulumi({ progress: quiet, env, ways: [counted] }));
+  expect((await Promise.all(both)).map(({ version }) => version)).toEqual([
+    release.version,
+    release.version,
+  ]);
+  expect(made).toBe(1);
+});

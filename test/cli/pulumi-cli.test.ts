@@ -1,0 +1,72 @@
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { environmentFor, findProgram, inspectPulumi } from "../../cli/pulumi-cli/pulumi-cli.js";
+import { fakePulumi, shellScript, temporaryFolder } from "./temporary-folder.js";
+
+test("the first folder of PATH that holds the program wins", () => {
+  const [first, second] = [temporaryFolder(), temporaryFolder()];
+  shellScript(join(first, "tool"), "");
+  shellScript(join(second, "tool"), "");
+  expect(findProgram("tool", `/nowhere::${second}:${first}`)).toBe(join(second, "tool"));
+});
+
+test("a file that cannot be run is no program", () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "tool"), "");
+  expect(findProgram("tool", folder)).toBeUndefined();
+});
+
+test("a CLI that is new enough and complete is used", async () => {
+  const folder = temporaryFolder();
+  const command = fakePulumi(folder, "3.254.0");
+  expect(await inspectPulumi(command, "PATH", {})).toEqual({
+    cli: { command, bin: folder, version: "3.254.0", origin: "PATH" },
+  });
+});
+
+test("an old CLI is named with its version", async () => {
+  const command = fakePulumi(temporaryFolder(), "3.253.9");
+  expect(await inspectPulumi(command, "PATH", {})).toEqual({
+    unusable: `${command} is version 3.253.9, older than 3.254.0`,
+  });
+});
+
+test("a CLI without its language host is refused", async () => {
+  const folder = temporaryFolder();
+  const command = fakePulumi(folder, "3.300.0");
+  rmSync(join(folder, "pulumi-language-nodejs"));
+  expect(await inspectPulumi(command, "PATH", {})).toEqual({
+    unusable: `${command} lacks pulumi-language-nodejs beside it and on PATH`,
+  });
+});
+
+test("the companions may stand elsewhere on PATH, or beside the file that a link points at", async () => {
+  const [real, links, hosts] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
+  fakePulumi(real, "3.300.0");
+  symlinkSync(join(real, "pulumi"), join(links, "pulumi"));
+  expect(await inspectPulumi(join(links, "pulumi"), "PATH", {})).toHaveProperty("cli");
+  fakePulumi(hosts, "3.300.0");
+  rmSync(join(real, "pulumi-language-nodejs"));
+  expect(await inspectPulumi(join(links, "pulumi"), "PATH", { PATH: hosts })).toHaveProperty("cli");
+});
+
+test("a program that fails is no CLI", async () => {
+  const command = shellScript(join(temporaryFolder(), "pulumi"), "echo v3.300.0", "exit 1");
+  expect(await inspectPulumi(command, "PATH", {})).toEqual({ unusable: `${command} does not run` });
+});
+
+test("programs are run with the CLI's folder first and without the network", () => {
+  const cli = {
+    command: "/p/bin/pulumi",
+    bin: "/p/bin",
+    version: "3.259.0",
+    origin: "cache",
+  } as const;
+  const env = environmentFor(cli, { PATH: "/usr/bin", OTHER: "1" });
+  expect(env).toMatchObject({
+    PATH: "/p/bin:/usr/bin",
+    OTHER: "1",
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+  });
+});

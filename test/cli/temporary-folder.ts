@@ -1,0 +1,26 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+
+/** A folder that is gone after the test. */
+export const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "pulumi-conversation-cli-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+/** Writes a shell script that can be run, and gives its path. */
+export const shellScript = (path: string, ...lines: string[]): string => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, ["#!/bin/sh", ...lines, ""].join("\n"));
+  chmodSync(path, 0o755);
+  return path;
+};
+
+/** A folder with something that looks like a Pulumi CLI of some version, and its companions. */
+export const fakePulumi = (folder: string, version: string): string => {
+  for (const name of ["pulumi-language-nodejs", "pulumi-resource-pulumi-nodejs"])
+    shellScript(join(folder, name), "exit 0");
+  return shellScript(join(folder, "pulumi"), `echo v${version}`);
+};

@@ -1,0 +1,175 @@
+import { expect, test } from "vitest";
+import type { Definition } from "../../provider/definition/define.js";
+import type { JsonObject } from "../../provider/definition/json.js";
+import { normaliseFields } from "../../provider/definition/normalise.js";
+import { violations } from "../../provider/definition/schema.js";
+import { unknownValue } from "../../provider/definition/unknown.js";
+import { account } from "../../provider/resources/account.js";
+import { authentication } from "../../provider/resources/authentication.js";
+import { channel } from "../../provider/resources/channel.js";
+import { clientApplication } from "../../provider/resources/client-application.js";
+import { resources } from "../../provider/resources/index.js";
+import { orchestration } from "../../provider/resources/orchestration.js";
+import { participant } from "../../provider/resources/participant.js";
+
+const id = "1f0c2a54-6b7e-4a53-9a52-0c7f3a9b1d10";
+
+const withIds = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value).replaceAll(/"\$\{\w+\}"/g, JSON.stringify(id)));
+
+const found = (definition: Definition, inputs: JsonObject) =>
+  violations(definition, normaliseFields(definition, inputs)).map(
+    ({ path, rule }) => `${path}: ${rule}`,
+  );
+
+const role = {
+  name: "customer",
+  version: "v3",
+  callback: "https://web.example.com/",
+  notificationEmail: "ops@example.com",
+};
+
+test.each(resources)("the example of $kind is right", (definition) => {
+  expect(found(definition, withIds(definition.example) as JsonObject)).toEqual([]);
+});
+
+test.each(resources)("$kind names what is missing", (definition) => {
+  const derived =
+    definition.rule && "exactlyOne" in definition.rule ? definition.rule.discriminator : "";
+  const required = Object.entries(definition.fields).filter(
+    ([name, field]) => field.required && name !== derived,
+  );
+  for (const [name] of required) expect(found(definition, {})).toContain(`${name}: is required`);
+});
+
+test.each<[string, Definition, JsonObject, string[]]>([
+  [
+    "a long name",
+    participant,
+    { name: "n".repeat(256), type: "custom_bot", application: id },
+    ["name: must have 1 to 255 characters"],
+  ],
+  [
+    "an empty description",
+    participant,
+    { name: "n", description: "", type: "custom_bot", application: id },
+    ["description: must have 1 to 1023 characters"],
+  ],
+  [
+    "a short id",
+    participant,
+    { name: "n", type: "custom_bot", application: "short" },
+    ["application: must be the id of a client application: 36 letters, digits and hyphens"],
+  ],
+  [
+    "a hostile id",
+    account,
+    { name: "n", address: "a", channel: "../x", chatConfigurations: {} },
+    ['channel: must be the id of a channel: letters, digits, "_" and "-"'],
+  ],
+  ["no roles", clientApplication, { name: "n", roles: [] }, ["roles: must have 1 to 7 items"]],
+  [
+    "a role twice",
+    clientApplication,
+    { name: "n", roles: [role, role] },
+    ["roles: must not hold two items with the same name"],
+  ],
+  [
+    "a wrong callback",
+    clientApplication,
+    { name: "n", roles: [{ ...role, callback: "ftp://x" }] },
+    ["roles[0].callback: must be an absolute http or https address"],
+  ],
+  [
+    "a wrong e-mail",
+    clientApplication,
+    { name: "n", roles: [{ ...role, notificationEmail: "ops" }] },
+    ["roles[0].notificationEmail: must be an e-mail address"],
+  ],
+  [
+    "a typing error",
+    clientApplication,
+    { name: "n", roles: [role], rolls: 1 },
+    [
+      'rolls: is not a property of ClientApplication; fields that only the service knows go into "extra"',
+    ],
+  ],
+  [
+    "both methods",
+    authentication,
+    { name: "n", basicAuth: { username: "u", password: "p" }, oauth2: {} },
+    [": needs exactly one of basicAuth and oauth2"],
+  ],
+  [
+    "another method",
+    authentication,
+    { name: "n", type: "basic", oauth2: {} },
+    [": has type basic but gives oauth2"],
+  ],
+  [
+    "no bots and no agents",
+    orchestration,
+    { name: "n", applications: {} },
+    ["applications: needs botConfiguration or agentConfiguration"],
+  ],
+  [
+    "a data address as icon",
+    channel,
+    { type: "t", displayName: "d", icon: "data:image/png;base64,aa" },
+    ["icon: must be base64 text, without a data: prefix"],
+  ],
+  [
+    "26 languages",
+    channel,
+    {
+      type: "t",
+      displayName: "d",
+      icon: "aa",
+      l10nProperties: Object.fromEntries(Array.from({ length: 26 }, (_, i) => [`l${i}`, {}])),
+    },
+    ["l10nProperties: must have 1 to 25 entries"],
+  ],
+  [
+    "text for a number",
+    account,
+    { name: "n", address: "a", channel: id, chatConfigurations: { timeout: "30" } },
+    ["chatConfigurations.timeout: must be a number"],
+  ],
+  [
+    "text for an object",
+    account,
+    { name: "n", address: "a", channel: id, chatConfigurations: "x" },
+    ["chatConfigurations: must be an object"],
+  ],
+])("%s is named", (_, definition, inputs, expected) => {
+  expect(found(definition, inputs)).toEqual(expected);
+});
+
+test("unknown values are forgiven at every depth, and nothing else", () => {
+  expect(
+    found(clientApplication, {
+      name: unknownValue,
+      roles: [{ ...role, callback: unknownValue, authentication: unknownValue, version: "v2" }],
+    }),
+  ).toEqual(["roles[0].version: must be one of v1, v3"]);
+  expect(found(clientApplication, { name: "n", roles: unknownValue })).toEqual([]);
+  expect(
+    found(authentication, { name: "n", oauth2: { payload: { secret: unknownValue } } }),
+  ).toEqual([]);
+  expect(found(authentication, { name: "n", basicAuth: unknownValue })).toEqual([]);
+});
+
+test("normal form: defaults, the derived type, JSON text", () => {
+  expect(
+    normaliseFields(authentication, {
+      name: "n",
+      oauth2: { payload: { a: 1 } },
+      description: undefined,
+    }),
+  ).toEqual({
+    name: "n",
+    active: true,
+    type: "oauth2",
+    oauth2: { payload: '{"a":1}' },
+  });
+});

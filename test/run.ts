@@ -1,0 +1,107 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Failure, messageOf } from "../cli/failure.js";
+import { packageRoot } from "../cli/package-root.js";
+import { interruption } from "../cli/process/interruption.js";
+import { runCommand } from "../cli/process/run-command.js";
+import { ensurePulumi } from "../cli/pulumi-cli/ensure-pulumi.js";
+import { environmentFor } from "../cli/pulumi-cli/pulumi-cli.js";
+import { progressOn } from "../cli/terminal/progress.js";
+import { type Counts, countsIn, countsLine, noTests, sum } from "./test-counts.js";
+
+interface Surroundings {
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+}
+
+const script = (root: string, name: string): string => join(root, "node_modules", name);
+
+/** What is checked beside the tests; each counts like one test. */
+const checks = (root: string) => [
+  {
+    title: "Format and lint",
+    args: [script(root, "@biomejs/biome/bin/biome"), "check", "--colors=off", "."],
+  },
+  {
+    title: "Generated files are up to date",
+    args: [join(root, "dist/cli/generate.js"), "--check"],
+  },
+];
+
+const runChecks = async ({ root, env, signal }: Surroundings): Promise<Counts> => {
+  let counts = noTests;
+  for (const { title, args } of checks(root)) {
+    const step = progressOn(process.stdout).step(title);
+    const ended = await runCommand(process.execPath, args, {
+      cwd: root,
+      env,
+      signal,
+      timeoutMs: 300_000,
+    });
+    const passed = ended.code === 0;
+    if (passed) step.done();
+    else {
+      step.failed();
+      console.log(ended.lastLines.join("\n"));
+    }
+    counts = sum(counts, { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: 0 });
+  }
+  return counts;
+};
+
+/** Where the tests find the Pulumi CLI, and a network that they leave alone. */
+const withPulumi = async (root: string, signal: AbortSignal): Promise<Surroundings> => {
+  const cli = await ensurePulumi({ progress: progressOn(process.stdout), signal });
+  console.log(`Pulumi ${cli.version} from ${cli.origin}: ${cli.command}`);
+  const env = environmentFor(cli, { ...process.env, PULUMI_CONVERSATION_TEST_PULUMI: cli.bin });
+  return { root, env, signal };
+};
+
+const runVitest = async (
+  { root, env, signal }: Surroundings,
+  filters: readonly string[],
+): Promise<Counts> => {
+  const folder = mkdtempSync(join(tmpdir(), "pulumi-conversation-test-"));
+  const report = join(folder, "report.json");
+  const options = ["run", "--config", "test/vitest.config.mts"];
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  try {
+    const ended = await runCommand(
+      process.execPath,
+      [script(root, "vitest/vitest.mjs"), ...options, ...reporters, ...filters],
+      { cwd: root, env, signal, onLine: (line) => console.log(line) },
+    );
+    const counts = countsIn(readFileSync(report, "utf8"));
+    // An error outside every test, such as an unhandled rejection, must not pass unseen.
+    const unseen = ended.code !== 0 && counts.failed === 0 ? 1 : 0;
+    return { ...counts, failed: counts.failed + unseen };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** Checks and tests; with filters for vitest, only the tests that they name. */
+const runAll = async (filters: readonly string[], signal: AbortSignal): Promise<Counts> => {
+  const surroundings = await withPulumi(packageRoot(), signal);
+  const checked = filters.length === 0 ? await runChecks(surroundings) : noTests;
+  const tested = await runVitest(surroundings, filters);
+  if (signal.aborted) throw new Failure("The tests were interrupted.", 130);
+  if (tested.passed + tested.failed === 0) throw new Failure("No test was found.");
+  return sum(checked, tested);
+};
+
+const main = async (filters: readonly string[]): Promise<number> => {
+  const { signal } = interruption();
+  try {
+    const counts = await runAll(filters, signal);
+    console.log(countsLine(counts));
+    return counts.failed === 0 ? 0 : 1;
+  } catch (error) {
+    console.log(`\n✗ ${messageOf(error)}\n\n${countsLine({ ...noTests, failed: 1 })}`);
+    return error instanceof Failure ? error.exitCode : 1;
+  }
+};
+
+main(process.argv.slice(2)).then((code) => process.exit(code));

@@ -1,0 +1,145 @@
+import { expect, test } from "vitest";
+import { runtimeOperations } from "../../provider/service/operations.js";
+import { connected, failureOf } from "./support/connected.js";
+import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
+
+const { getAsset, createAsset } = runtimeOperations;
+const accepted = json(200, { id: "a1" });
+
+const onlyToken =
+  (token: string): Handler =>
+  (seen, ...rest) =>
+    (seen.headers.authorization === `Bearer ${token}` ? accepted : json(401, { code: "401-104" }))(
+      seen,
+      ...rest,
+    );
+
+test("the client credentials travel as four form fields", async () => {
+  await using live = await connected(accepted, {}, { scope: "a b", clientSecret: "s&=+ é" });
+  await live.service.request(getAsset, { id: "a1" });
+  const [call] = live.hub.tokenCalls;
+  expect(call?.headers["content-type"]).toBe("application/x-www-form-urlencoded");
+  expect(Object.fromEntries(new URLSearchParams(call?.body))).toEqual({
+    grant_type: "client_credentials",
+    scope: "a b",
+    client_id: "client-1",
+    client_secret: "s&=+ é",
+  });
+});
+
+test("every call carries the token and the agreed headers", async () => {
+  await using live = await connected(accepted);
+  await live.service.request(createAsset, { body: { name: "x" } });
+  expect(live.hub.calls[0]?.headers).toMatchObject({
+    authorization: "Bearer token-1",
+    accept: "application/json",
+    "accept-language": "en-US",
+    "content-type": "application/json",
+    "user-agent": expect.stringMatching(/^pulumi-conversation\/\d+\.\d+\.\d+/),
+  });
+});
+
+test("concurrent first calls share one token call", async () => {
+  await using live = await connected(accepted);
+  await Promise.all(Array.from({ length: 50 }, () => live.service.request(getAsset, { id: "a1" })));
+  expect(live.hub.tokenCalls).toHaveLength(1);
+});
+
+test("fifty calls refused with 401 at once cost exactly one more token call", async () => {
+  await using live = await connected(accepted);
+  await live.service.request(getAsset, { id: "a1" });
+  live.hub.handle = onlyToken("token-2");
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => live.service.request(createAsset, { body: {} })),
+  );
+  expect(answers.every(({ status }) => status === 200)).toBe(true);
+  expect(live.hub.tokenCalls).toHaveLength(2);
+});
+
+test("a fresh token that is refused too ends the call", async () => {
+  await using live = await connected(onlyToken("never"));
+  await expect(live.service.request(getAsset, { id: "a1" })).rejects.toMatchObject({
+    code: "UNAUTHORIZED",
+    effect: "none",
+  });
+  expect([live.hub.calls.length, live.hub.tokenCalls.length]).toEqual([2, 2]);
+});
+
+test.each([
+  ["an hour", { expires_in: 3600 }, 3_540_000],
+  ["an hour as text", { expires_in: "3600" }, 3_540_000],
+  ["a short life", { expires_in: 100 }, 90_000],
+  ["an unknown life", {}, 270_000],
+])("a token with %s is used until shortly before its end", async (_, reply, lifeMs) => {
+  await using live = await connected(accepted);
+  live.hub.handleToken = json(200, { access_token: "t", ...reply });
+  await live.service.request(getAsset, { id: "a1" });
+  live.clock.time += lifeMs - 1;
+  await live.service.request(getAsset, { id: "a1" });
+  expect(live.hub.tokenCalls).toHaveLength(1);
+  live.clock.time += 1;
+  await live.service.request(getAsset, { id: "a1" });
+  expect(live.hub.tokenCalls).toHaveLength(2);
+});
+
+test.each([
+  [401, "invalid_client", /clientId.*clientSecret/],
+  [400, "invalid_scope", /conversation:scope \(CONVERSATION_SCOPE\)/],
+  [403, "unauthorized_client", /clientId.*tokenUrl/],
+])("refused credentials (%i %s) name the code and what to check", async (status, error, advice) => {
+  await using live = await connected(accepted);
+  live.hub.handleToken = json(status, { error, error_description: "No canary-client-secret here" });
+  const failure = await failureOf(live.service.request(getAsset, { id: "a1" }));
+  expect(failure).toMatchObject({ code: "CREDENTIALS_REFUSED", effect: "none" });
+  expect(String(failure)).toMatch(advice);
+  expect(String(failure)).toContain(error);
+  expect(String(failure)).not.toContain("canary");
+  expect([live.hub.calls.length, live.hub.tokenCalls.length]).toEqual([0, 1]);
+});
+
+test("a failing token address is asked again, but not once more for the call itself", async () => {
+  await using live = await connected(accepted);
+  live.hub.handleToken = raw(503, "");
+  await expect(live.service.request(getAsset, { id: "a1" })).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    effect: "none",
+  });
+  expect(live.hub.tokenCalls).toHaveLength(5);
+});
+
+test("a token call that is lost is repeated, also below a POST", async () => {
+  await using live = await connected(accepted);
+  const granted = live.hub.handleToken;
+  live.hub.handleToken = inTurn((_seen, _response, socket) => socket.destroy(), granted);
+  expect(await live.service.request(createAsset, { body: {} })).toMatchObject({ status: 200 });
+});
+
+test("a token address that is over its rate is waited for", async () => {
+  await using live = await connected(accepted);
+  const granted = live.hub.handleToken;
+  live.hub.handleToken = inTurn(raw(429, ""), granted);
+  await live.service.request(getAsset, { id: "a1" });
+  expect(live.clock.slept).toEqual([1000]);
+});
+
+test.each([
+  ["no JSON", raw(200, "<html>canary</html>")],
+  ["no token", json(200, { token: "canary" })],
+  ["a token that fits no header", json(200, { access_token: "canary\r\nX: 1" })],
+])("an answer with %s cannot be used", async (_, handler) => {
+  await using live = await connected(accepted);
+  live.hub.handleToken = handler;
+  const failure = await failureOf(live.service.request(getAsset, { id: "a1" }));
+  expect(failure).toMatchObject({ code: "BAD_RESPONSE", effect: "none" });
+  expect(String(failure)).not.toContain("canary");
+});
+
+test("the granted scopes can be looked at, the token cannot", async () => {
+  await using live = await connected(accepted);
+  live.hub.handleToken = json(200, { access_token: "canary", expires_in: 3600, scope: "a b" });
+  expect(await live.service.token()).toEqual({
+    scopes: ["a", "b"],
+    usableForMs: 3_540_000,
+    fetched: 1,
+  });
+});

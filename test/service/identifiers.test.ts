@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest";
+import { assertId, pathOf } from "../../provider/service/identifiers.js";
+import { runtimeOperations } from "../../provider/service/operations.js";
+import { connected, failureOf } from "./support/connected.js";
+import { json } from "./support/fake-hub.js";
+
+const hostile = [
+  "..",
+  ".",
+  "",
+  "%2e%2e",
+  "a/../b",
+  "../accounts/1",
+  "..%2faccounts",
+  "a\\..\\b",
+  "x?admin=1",
+  "x#f",
+  "a b",
+  "a\r\nX: 1",
+  "a\u0000b",
+  "é\u202e",
+  "-leading",
+  "_leading",
+  "a.b",
+  "a\n",
+  "a".repeat(129),
+  "a".repeat(10_240),
+];
+
+describe.each(hostile.map((id) => [JSON.stringify(id.slice(0, 20)), id]))("the id %s", (_, id) => {
+  test("is refused before anything is sent", async () => {
+    await using live = await connected(json(200, { id: "x" }));
+    const call = live.service.request(runtimeOperations.getAsset, { id });
+    await expect(call).rejects.toMatchObject({ code: "ID_INVALID", effect: "none" });
+    expect([...live.hub.calls, ...live.hub.tokenCalls]).toEqual([]);
+  });
+});
+
+test.each(["a", "1001", "6f2a1b3c-4d5e-4f60-8a7b-9c0d1e2f3a4b", "A_b-9", "a".repeat(128)])(
+  "the id %s is put into the path as it is",
+  (id) => {
+    expect(pathOf("/channels/{id}", id)).toBe(`/channels/${id}`);
+  },
+);
+
+test("a path without an id takes none", () => {
+  expect(() => pathOf("/channels", "a")).toThrow(/takes no id/);
+});
+
+test("a missing id is refused", () => {
+  expect(() => pathOf("/channels/{id}")).toThrow(/cannot be the id/);
+});
+
+test("a long id is not repeated in full in the message", async () => {
+  const error = await failureOf(
+    Promise.resolve().then(() => assertId("é".repeat(10_240), "channel")),
+  );
+  expect(String(error).length).toBeLessThan(400);
+});

@@ -1,0 +1,184 @@
+import { expect, test } from "vitest";
+import type { Endpoint } from "../../provider/service/operations.js";
+import { type Wait, waitOutRefusals } from "../../provider/service/pace.js";
+import type { HttpResponse } from "../../provider/service/transport.js";
+import { JumpingClock, ManualClock, settled } from "./support/clocks.js";
+
+const list: Endpoint = { method: "GET", template: "/channels" };
+const item: Endpoint = { method: "GET", template: "/channels/{id}" };
+
+const ok: HttpResponse = { status: 200, headers: {}, text: "{}" };
+const refused = (headers: HttpResponse["headers"] = {}): HttpResponse => ({
+  status: 429,
+  headers,
+  text: "",
+});
+
+/** Answers from a list, the last one for ever. */
+const answering = (...answers: HttpResponse[]) => {
+  let next = 0;
+  return async () => answers[Math.min(next++, answers.length - 1)] ?? ok;
+};
+
+test("a call that is not refused goes at once", async () => {
+  const clock = new JumpingClock();
+  expect(await waitOutRefusals({ clock })(list, answering(ok))).toBe(ok);
+  expect(clock.slept).toEqual([]);
+});
+
+test("refusals are waited out with 1, 2, 4, 8, 16, 16 seconds", async () => {
+  const clock = new JumpingClock();
+  const attempt = answering(...Array.from({ length: 6 }, () => refused()), ok);
+  await waitOutRefusals({ clock })(list, attempt);
+  expect(clock.slept).toEqual([1000, 2000, 4000, 8000, 16_000, 16_000]);
+});
+
+test("a success starts the waits anew", async () => {
+  const clock = new JumpingClock();
+  const pace = waitOutRefusals({ clock });
+  await pace(list, answering(refused(), refused(), ok));
+  await pace(list, answering(refused(), ok));
+  expect(clock.slept).toEqual([1000, 2000, 1000]);
+});
+
+test.each([
+  ["seconds", { "retry-after": "7" }, 7000],
+  [
+    "a date, by the service's own clock",
+    { "retry-after": "Thu, 01 Jan 2026 12:00:09 GMT", date: "Thu, 01 Jan 2026 12:00:00 GMT" },
+    9000,
+  ],
+  ["a date, by our clock", { "retry-after": "Thu, 01 Jan 2026 00:00:05 GMT" }, 5000],
+  ["a year, cut to 100 seconds", { "retry-after": "31536000" }, 100_000],
+  ["nothing useful", { "retry-after": "soon" }, 1000],
+  ["no wait at all", { "retry-after": "0" }, 1000],
+  ["a date in the past", { "retry-after": "Thu, 01 Jan 2015 00:00:00 GMT" }, 1000],
+])("Retry-After with %s", async (_, headers, waitMs) => {
+  const clock = new JumpingClock();
+  await waitOutRefusals({ clock })(list, answering(refused(headers), ok));
+  expect(clock.slept).toEqual([waitMs]);
+});
+
+test("other endpoints go on while one waits", async () => {
+  const clock = new ManualClock();
+  const pace = waitOutRefusals({ clock });
+  const waiting = pace(list, answering(refused(), ok));
+  await settled();
+  expect(await pace(item, answering(ok))).toBe(ok);
+  expect(clock.sleeping).toBe(1);
+  clock.advance(1000);
+  expect(await waiting).toBe(ok);
+});
+
+test("callers of a refused endpoint queue in order of arrival, the refused one first", async () => {
+  const clock = new ManualClock();
+  const pace = waitOutRefusals({ clock });
+  const order: string[] = [];
+  const named = (name: string, ...answers: HttpResponse[]) => {
+    const attempt = answering(...answers);
+    return pace(list, () => {
+      order.push(name);
+      return attempt();
+    });
+  };
+  const first = named("first", refused(), ok);
+  await settled();
+  const others = [named("second", ok), named("third", ok)];
+  await settled();
+  expect(order).toEqual(["first"]);
+  clock.advance(1000);
+  await Promise.all([first, ...others]);
+  expect(order).toEqual(["first", "first", "second", "third"]);
+});
+
+test("calls that are refused together count as one refusal", async () => {
+  const clock = new JumpingClock();
+  const pace = waitOutRefusals({ clock });
+  await Promise.all(Array.from({ length: 10 }, () => pace(list, answering(refused(), ok))));
+  expect(clock.slept).toEqual([1000]);
+});
+
+test("when the time allowed is over the call fails and names the endpoint", async () => {
+  const pace = waitOutRefusals({ clock: new JumpingClock(), totalMs: 60_000 });
+  await expect(pace(list, answering(refused()))).rejects.toMatchObject({
+    code: "THROTTLED",
+    effect: "none",
+    message: expect.stringContaining("GET /channels"),
+  });
+});
+
+test("a waiting call can be given up, and nothing is sent for it", async () => {
+  const clock = new ManualClock();
+  const pace = waitOutRefusals({ clock });
+  const giveUp = new AbortController();
+  let attempts = 0;
+  const attempt = async () => {
+    attempts += 1;
+    return refused();
+  };
+  const call = pace(list, attempt, giveUp.signal);
+  await settled();
+  giveUp.abort();
+  await expect(call).rejects.toMatchObject({ code: "CANCELLED", effect: "none" });
+  await settled();
+  expect({ attempts, sleeping: clock.sleeping }).toEqual({ attempts: 1, sleeping: 0 });
+});
+
+test("a refused call that gives up lets those behind it go on", async () => {
+  const clock = new ManualClock();
+  const pace = waitOutRefusals({ clock });
+  const giveUp = new AbortController();
+  const first = pace(list, answering(refused()), giveUp.signal);
+  await settled();
+  const second = pace(list, answering(ok));
+  giveUp.abort();
+  await expect(first).rejects.toMatchObject({ code: "CANCELLED" });
+  clock.advance(1000);
+  expect(await second).toBe(ok);
+});
+
+test("a call that is refused again while it is given up does not hold the queue", async () => {
+  const clock = new ManualClock();
+  const pace = waitOutRefusals({ clock });
+  const giveUp = new AbortController();
+  let attempts = 0;
+  const held = pace(
+    list,
+    async () => {
+      attempts += 1;
+      if (attempts === 2) giveUp.abort();
+      return refused();
+    },
+    giveUp.signal,
+  );
+  const rejected = expect(held).rejects.toMatchObject({ code: "CANCELLED" });
+  await settled();
+  const second = pace(list, answering(ok));
+  clock.advance(1000);
+  await rejected;
+  clock.advance(2000);
+  expect(await second).toBe(ok);
+});
+
+test("an attempt that fails lets the next one go", async () => {
+  const clock = new ManualClock();
+  const pace = waitOutRefusals({ clock });
+  const failing = answering(refused());
+  let attempts = 0;
+  const first = pace(list, () => {
+    attempts += 1;
+    return attempts === 1 ? failing() : Promise.reject(new Error("broken"));
+  });
+  await settled();
+  const second = pace(list, answering(ok));
+  clock.advance(1000);
+  await expect(first).rejects.toThrow("broken");
+  expect(await second).toBe(ok);
+});
+
+test("a wait is announced with its length and the number of calls that wait", async () => {
+  const waits: Wait[] = [];
+  const pace = waitOutRefusals({ clock: new JumpingClock(), onWait: (wait) => waits.push(wait) });
+  await pace(list, answering(refused(), ok));
+  expect(waits).toEqual([{ method: "GET", template: "/channels", queued: 1, waitMs: 1000 }]);
+});

@@ -1,0 +1,213 @@
+import { expect, test } from "vitest";
+import { authentication } from "../../provider/resources/authentication.js";
+import { channel } from "../../provider/resources/channel.js";
+import { runtimeOperations, scopes, setUpOperation } from "../../provider/service/operations.js";
+import { connected, failureOf } from "./support/connected.js";
+import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
+
+const { getAsset, createAsset } = runtimeOperations;
+const body429 = { code: "429-001", developerMessage: "Too many requests." };
+
+test.each([
+  [400, "REJECTED", "none"],
+  [403, "FORBIDDEN", "none"],
+  [404, "NOT_FOUND", "none"],
+  [406, "REJECTED", "none"],
+  [409, "REJECTED", "none"],
+  [412, "REJECTED", "none"],
+  [418, "REJECTED", "none"],
+  [500, "UNAVAILABLE", "unknown"],
+] as const)("status %i of a POST becomes %s with effect %s", async (status, code, effect) => {
+  await using live = await connected(json(status, { code: `${status}-1` }));
+  await expect(live.service.request(createAsset, { body: {} })).rejects.toMatchObject({
+    code,
+    effect,
+    details: { method: "POST", template: "/assets", status, serviceCode: `${status}-1` },
+  });
+  expect(live.hub.calls).toHaveLength(1);
+});
+
+test("a refusal tells the call, what the service said, and what to do", async () => {
+  await using live = await connected(
+    json(400, {
+      code: "400-143",
+      developerMessage: "A required attribute is missing.",
+      details: [{ key: "name", value: "missing" }],
+    }),
+  );
+  const failure = await failureOf(
+    live.service.request(setUpOperation(channel, "update"), { id: "c1", body: {} }),
+  );
+  expect(failure).toMatchObject({
+    message:
+      "Could not update channel: PUT /channels/c1 was refused (400, 400-143: A required attribute is missing.; name: missing). Correct what the service names and run again.",
+    details: { serviceNotes: [{ key: "name", value: "missing" }] },
+  });
+});
+
+test.each([
+  ["the body of the specification", json(429, body429)],
+  ["another body", json(429, { code: "429-999" })],
+  ["an empty body", raw(429, "")],
+  ["HTML", raw(429, "<html>slow down</html>")],
+])("429 with %s is waited out, also below a POST", async (_, refusal) => {
+  await using live = await connected(inTurn(refusal, refusal, json(200, { id: "a1" })));
+  expect(await live.service.request(createAsset, { body: {} })).toMatchObject({ status: 200 });
+  expect(live.clock.slept).toEqual([1000, 2000]);
+});
+
+test("refusals by rate do not use up the repeats", async () => {
+  const refusals = Array.from({ length: 20 }, () => json(429, body429));
+  await using live = await connected(inTurn(...refusals, json(200, { id: "a1" })));
+  expect(await live.service.request(getAsset, { id: "a1" })).toMatchObject({ status: 200 });
+});
+
+const withScopes =
+  (scope: string): Handler =>
+  (...call) =>
+    json(200, { access_token: "t", expires_in: 3600, scope })(...call);
+
+test.each([
+  ["unknown", "https://id.example.com/.default", /needs the scope \S+\.manage\. Check/],
+  [
+    "too few",
+    scopes.interactionRead,
+    /needs the scope \S+\.manage; the token has only \S+interaction\.read/,
+  ],
+  ["enough", `${scopes.manage} ${scopes.read}`, /has the scope that the operation needs/],
+])("403 names the scope that is needed; granted: %s", async (_, scope, advice) => {
+  await using live = await connected(json(403, { code: "403-197" }));
+  live.hub.handleToken = withScopes(scope);
+  await expect(live.service.list(authentication)).rejects.toMatchObject({
+    code: "FORBIDDEN",
+    message: expect.stringMatching(advice),
+  });
+});
+
+test("403 on listing channels offers both scopes", async () => {
+  await using live = await connected(json(403, {}));
+  await expect(live.service.list(channel)).rejects.toThrow(`${scopes.manage} or ${scopes.read}`);
+});
+
+const secretBody = {
+  name: "a",
+  type: "oauth2",
+  basicAuth: { username: "shown-user", password: "canary-password" },
+  oauth2: {
+    headers: [{ name: "X-Key", value: "canary-header" }],
+    payload: '{"clientId":"canary-inner","deep":{"secret":"canary \\"quoted\\""}}',
+  },
+};
+
+const echo: Handler = (seen, response) => {
+  const text = `${seen.body} ${seen.headers.authorization}`;
+  response.writeHead(400);
+  response.end(
+    JSON.stringify({
+      code: "400-1",
+      developerMessage: `${text.slice(0, 255)} canary-client-secret`,
+      details: [
+        { key: "payload", value: 'canary-inner and canary "quoted" and canary+%22quoted%22' },
+        { key: "cut", value: "the password was canary-pass" },
+        { key: "token", value: String(seen.headers.authorization) },
+      ],
+    }),
+  );
+};
+
+test("secrets that the service echoes are in no message and no detail", async () => {
+  await using live = await connected(echo);
+  live.hub.handleToken = json(200, { access_token: "canary-token", expires_in: 3600 });
+  const failure = await failureOf(live.service.create(authentication, secretBody));
+  const everything = `${failure} ${JSON.stringify(failure)}`;
+  expect(everything).toContain("shown-user");
+  expect(everything).not.toContain("canary");
+});
+
+test("text of the service is cut and stripped of control characters", async () => {
+  const developerMessage = `one\r\ntwo\u001b[31m${"x".repeat(1000)}`;
+  await using live = await connected(json(400, { code: "400-1", developerMessage }));
+  const failure = await failureOf(live.service.request(createAsset, { body: {} }));
+  const message = failure instanceof Error ? failure.message : "";
+  expect(message).toContain("one two [31mxxx");
+  expect(message.length).toBeLessThan(500);
+});
+
+test("a profile is named in the advice", async () => {
+  await using live = await connected(json(403, {}), {}, { profile: "eu-west" });
+  await expect(live.service.request(getAsset, { id: "a1" })).rejects.toThrow(
+    "conversation:eu-west.scope (CONVERSATION_EU_WEST_SCOPE)",
+  );
+});
+
+test("a call that is given up before it is sent sends nothing", async () => {
+  await using live = await connected(json(200, { id: "a1" }));
+  const signal = AbortSignal.abort();
+  await expect(live.service.request(createAsset, { body: {}, signal })).rejects.toMatchObject({
+    code: "CANCELLED",
+    effect: "none",
+  });
+  expect([...live.hub.calls, ...live.hub.tokenCalls]).toEqual([]);
+});
+
+test("a call that is given up while it waits for the token sends nothing", async () => {
+  const giveUp = new AbortController();
+  await using live = await connected(json(200, { id: "a1" }));
+  live.hub.handleToken = () => giveUp.abort();
+  const { signal } = giveUp;
+  await expect(live.service.request(createAsset, { body: {}, signal })).rejects.toMatchObject({
+    code: "CANCELLED",
+    effect: "none",
+  });
+  expect(live.hub.calls).toEqual([]);
+});
+
+test("a read that is given up under way ends at once", async () => {
+  const giveUp = new AbortController();
+  await using live = await connected(() => giveUp.abort());
+  const { signal } = giveUp;
+  await expect(live.service.request(getAsset, { id: "a1", signal })).rejects.toMatchObject({
+    code: "CANCELLED",
+  });
+  expect(live.hub.calls).toHaveLength(1);
+});
+
+test("a write that was sent is waited for, so that its answer is not lost", async () => {
+  const giveUp = new AbortController();
+  const late: Handler = (...call) => {
+    giveUp.abort();
+    setImmediate(() => json(201, { id: "a1" })(...call));
+  };
+  await using live = await connected(late);
+  const { signal } = giveUp;
+  expect(await live.service.request(createAsset, { body: {}, signal })).toMatchObject({
+    body: { id: "a1" },
+  });
+});
+
+test("a write given up under way still tells that its effect is unknown", async () => {
+  const giveUp = new AbortController();
+  const lost: Handler = (_seen, _response, socket) => {
+    giveUp.abort();
+    setImmediate(() => socket.resetAndDestroy());
+  };
+  await using live = await connected(lost);
+  const { signal } = giveUp;
+  await expect(live.service.request(createAsset, { body: {}, signal })).rejects.toMatchObject({
+    code: "UNREACHABLE",
+    effect: "unknown",
+  });
+});
+
+test("closing ends waiting calls", async () => {
+  await using live = await connected(json(429, body429), {
+    pace: (_endpoint, _attempt, signal) =>
+      new Promise((_resolve, reject) =>
+        signal?.addEventListener("abort", () => reject(signal.reason)),
+      ),
+  });
+  const call = failureOf(live.service.request(getAsset, { id: "a1" }));
+  await new Promise((resolve) => setImmediate(resolve));
+  await live.service.close();
+  expect(await call).toMatchObject({ code: "CANCELLED" });
+});

@@ -1,0 +1,100 @@
+import { expect, test, vi } from "vitest";
+import { ConversationError, type Effect } from "../../provider/service/errors.js";
+import { mayRepeat, withRetry } from "../../provider/service/retry.js";
+import { JumpingClock } from "./support/clocks.js";
+import { failureOf, noPauses } from "./support/connected.js";
+
+const template = "/channels";
+const failing = (
+  code: "UNREACHABLE" | "TIMED_OUT" | "UNAVAILABLE" | "BAD_RESPONSE" | "REJECTED" | "THROTTLED",
+  effect: Effect = "unknown",
+  details = {},
+) => new ConversationError(code, "failed", { template, ...details }, effect);
+
+test.each([
+  ["GET", failing("UNREACHABLE", "none"), true],
+  ["PUT", failing("UNREACHABLE"), true],
+  ["DELETE", failing("TIMED_OUT"), true],
+  ["POST", failing("UNREACHABLE"), false],
+  ["POST", failing("UNAVAILABLE"), false],
+  ["POST", failing("TIMED_OUT"), false],
+  ["POST", failing("UNREACHABLE", "none"), true],
+  ["GET", failing("REJECTED", "none"), false],
+  ["GET", failing("THROTTLED", "none"), false],
+  ["GET", failing("UNREACHABLE", "none", { permanent: true }), false],
+  ["GET", failing("UNREACHABLE", "none", { template: "token address" }), false],
+  ["GET", new Error("a defect"), false],
+] as const)("after a failed %s, case %#, a repeat is allowed or not", (method, error, allowed) => {
+  expect(mayRepeat({ method, template }, error, 1)).toBe(allowed);
+});
+
+test("an unreadable answer to a GET is asked for again twice", () => {
+  const allowed = [1, 2, 3].map((failures) =>
+    mayRepeat({ method: "GET", template }, failing("BAD_RESPONSE", "none"), failures),
+  );
+  expect(allowed).toEqual([true, true, false]);
+});
+
+test("pauses double from half a second to eight, with up to as much again at random", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const random = vi.spyOn(Math, "random").mockReturnValue(0);
+  const asked: number[] = [];
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  const call = failureOf(
+    withRetry(
+      () => Promise.reject(failing("UNREACHABLE")),
+      () => true,
+    ),
+  );
+  await vi.waitFor(() => expect(timers).toHaveBeenCalled());
+  for (let pause = 0; pause < 4; pause++) {
+    await vi.advanceTimersToNextTimerAsync();
+  }
+  await call;
+  for (const [, ms] of timers.mock.calls) if (typeof ms === "number") asked.push(ms);
+  timers.mockRestore();
+  random.mockRestore();
+  vi.useRealTimers();
+  expect(asked.filter((ms) => ms >= 500)).toEqual([500, 1000, 2000, 4000]);
+});
+
+test("no repeat starts later than two minutes after the first failure", async () => {
+  const clock = new JumpingClock();
+  let attempts = 0;
+  const attempt = async () => {
+    attempts += 1;
+    // The first attempt waits long for its turn; that does not count.
+    clock.time += attempts === 1 ? 1_000_000 : 70_000;
+    throw failing("UNREACHABLE");
+  };
+  await failureOf(withRetry(attempt, () => true, { clock, limits: noPauses }));
+  expect(attempts).toBe(3);
+});
+
+test("a signal ends the repeats with CANCELLED when the failures had no effect", async () => {
+  const giveUp = new AbortController();
+  let attempts = 0;
+  const attempt = async () => {
+    attempts += 1;
+    giveUp.abort();
+    throw failing("UNREACHABLE", "none");
+  };
+  const options = { signal: giveUp.signal, limits: noPauses };
+  expect(await failureOf(withRetry(attempt, () => true, options))).toMatchObject({
+    code: "CANCELLED",
+  });
+  expect(attempts).toBe(1);
+});
+
+test("a signal does not hide that an attempt may have had an effect", async () => {
+  const giveUp = new AbortController();
+  const attempt = async () => {
+    giveUp.abort();
+    throw failing("UNREACHABLE", "unknown");
+  };
+  const options = { signal: giveUp.signal, limits: noPauses };
+  expect(await failureOf(withRetry(attempt, () => true, options))).toMatchObject({
+    code: "UNREACHABLE",
+    effect: "unknown",
+  });
+});

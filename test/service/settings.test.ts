@@ -1,0 +1,168 @@
+import { describe, expect, test } from "vitest";
+import { describeSettings, readSettings } from "../../provider/service/settings.js";
+
+const complete = {
+  CONVERSATION_BASE_URL: "https://hub.example.com/conversation/v3",
+  CONVERSATION_TOKEN_URL: "https://id.example.com/oauth/token",
+  CONVERSATION_CLIENT_ID: "client-1",
+  CONVERSATION_CLIENT_SECRET: "canary-secret",
+};
+
+const read = (environment: Record<string, string>, config: Record<string, string> = {}) =>
+  readSettings({ environment, config: (key) => config[key] });
+
+const withOne = (name: string, value: string) => read({ ...complete, [name]: value });
+
+const messageOf = (run: () => unknown): string => {
+  try {
+    run();
+  } catch (error) {
+    return error instanceof Error ? error.message : "";
+  }
+  throw new Error("nothing was refused");
+};
+
+test("the four required settings are enough; the rest has defaults", () => {
+  expect(read(complete)).toEqual({
+    baseUrl: "https://hub.example.com/conversation/v3",
+    tokenUrl: "https://id.example.com/oauth/token",
+    clientId: "client-1",
+    clientSecret: "canary-secret",
+    scope:
+      "app.conversation.conversationmgr.manage app.conversation.conversationmgr.read app.conversation.conversationmgr.interaction.manage app.conversation.conversationmgr.interaction.read",
+    share: 1,
+    platformName: "platform",
+    ownershipMark: "description",
+  });
+});
+
+test("the environment wins over the configuration", () => {
+  const settings = read(complete, { "conversation:clientId": "other" });
+  expect(settings.clientId).toBe("client-1");
+});
+
+test("the configuration is used where the environment is empty", () => {
+  const settings = read(
+    { ...complete, CONVERSATION_CLIENT_ID: " " },
+    { "conversation:clientId": "other" },
+  );
+  expect(settings.clientId).toBe("other");
+});
+
+test("all missing settings are named in one error, with both ways to set them", () => {
+  const message = messageOf(() => read({}));
+  for (const line of [
+    "set CONVERSATION_BASE_URL, or run: pulumi config set conversation:baseUrl <value>",
+    "set CONVERSATION_TOKEN_URL, or run: pulumi config set conversation:tokenUrl <value>",
+    "set CONVERSATION_CLIENT_ID, or run: pulumi config set conversation:clientId <value>",
+    "set CONVERSATION_CLIENT_SECRET, or run: pulumi config set --secret conversation:clientSecret <value>",
+  ]) {
+    expect(message).toContain(line);
+  }
+});
+
+test("missing settings have their own code", () => {
+  expect(() => read({})).toThrow(expect.objectContaining({ code: "SETTINGS_MISSING" }));
+});
+
+describe("a profile", () => {
+  const source = (environment: Record<string, string>, config: Record<string, string> = {}) => ({
+    environment,
+    config: (key: string) => config[key],
+  });
+
+  test("reads its own names", () => {
+    const settings = readSettings(
+      source(
+        {
+          CONVERSATION_EU_WEST_BASE_URL: "https://eu.example.com/v3",
+          CONVERSATION_EU_WEST_CLIENT_SECRET: "s",
+        },
+        {
+          "conversation:eu-west.tokenUrl": "https://eu.example.com/token",
+          "conversation:eu-west.clientId": "c",
+        },
+      ),
+      "eu-west",
+    );
+    expect(settings).toMatchObject({
+      baseUrl: "https://eu.example.com/v3",
+      tokenUrl: "https://eu.example.com/token",
+      clientId: "c",
+      clientSecret: "s",
+      profile: "eu-west",
+    });
+  });
+
+  test("takes nothing over from the default settings", () => {
+    expect(() => readSettings(source(complete), "staging")).toThrow(
+      /CONVERSATION_STAGING_BASE_URL.*conversation:staging\.baseUrl/,
+    );
+  });
+
+  test.each(["", "1st", "a.b", "a b", "a:b", "é"])("cannot be called %j", (profile) => {
+    expect(() => readSettings(source(complete), profile)).toThrow(
+      expect.objectContaining({ code: "SETTINGS_INVALID" }),
+    );
+  });
+});
+
+test.each([
+  ["https://hub.example.com/v3/", "https://hub.example.com/v3"],
+  ["http://localhost:4010/conversation/v3", "http://localhost:4010/conversation/v3"],
+  ["http://127.9.9.9/v3", "http://127.9.9.9/v3"],
+  ["http://[::1]:4010/v3", "http://[::1]:4010/v3"],
+])("the base address %s is taken as %s", (given, taken) => {
+  expect(withOne("CONVERSATION_BASE_URL", given).baseUrl).toBe(taken);
+});
+
+test.each([
+  ["BASE_URL", "https://hub.example.com/v4", /names version v4 .* talks to v3/],
+  ["BASE_URL", "https://hub.example.com/conversation", /version segment \/v3, which is missing/],
+  ["BASE_URL", "https://hub.example.com/v3/channels", /version segment \/v3, which is missing/],
+  ["BASE_URL", "http://hub.example.com/v3", /must start with https/],
+  ["BASE_URL", "http://127.0.0.1.example.com/v3", /must start with https/],
+  ["BASE_URL", "https://u:canary-pass@hub.example.com/v3", /no user name or password/],
+  ["BASE_URL", "https://hub.example.com/v3?a=canary-pass", /no "\?" part/],
+  ["BASE_URL", "https://hub.example.com/v3#canary-pass", /no "#" part/],
+  ["BASE_URL", "ftp://hub.example.com/v3", /starts with https/],
+  ["BASE_URL", "canary-pass", /starts with https/],
+  ["TOKEN_URL", "http://id.example.com/token", /must start with https/],
+  ["TOKEN_URL", "https://u:canary-pass@id.example.com/", /no user name or password/],
+  ["PLAN", "gold", /one of: developer, basic, enterprise/],
+  ["BURST", "0", /whole number of at least 1/],
+  ["BURST", "1.5", /whole number of at least 1/],
+  ["SHARE", "0", /above 0 and at most 1/],
+  ["SHARE", "1.1", /above 0 and at most 1/],
+  ["SHARE", "half", /above 0 and at most 1/],
+  ["PLATFORM_NAME", "Platform", /lower-case letters/],
+  ["PLATFORM_NAME", "2go", /lower-case letters/],
+  ["OWNERSHIP_MARK", "name", /one of: description, none/],
+  ["REDIS_URL", "http://u:canary-pass@redis/", /redis:\/\//],
+  ["CLIENT_SECRET", "canary-pass\n", /no control characters/],
+])("%s=%j breaks a rule that the error names, without the value", (suffix, value, rule) => {
+  const message = messageOf(() => withOne(`CONVERSATION_${suffix}`, value));
+  expect(message).toMatch(rule);
+  expect(message).toContain(`CONVERSATION_${suffix}`);
+  expect(message).not.toContain("canary");
+});
+
+test("the plan is taken in any case", () => {
+  expect(withOne("CONVERSATION_PLAN", "Enterprise").plan).toBe("enterprise");
+});
+
+test("burst and share are numbers", () => {
+  const settings = read({ ...complete, CONVERSATION_BURST: "20", CONVERSATION_SHARE: ".5" });
+  expect(settings).toMatchObject({ burst: 20, share: 0.5 });
+});
+
+test("every setting is described with both names and whether it is secret", () => {
+  expect(describeSettings("staging")).toContainEqual({
+    key: "clientSecret",
+    config: "conversation:staging.clientSecret",
+    environment: "CONVERSATION_STAGING_CLIENT_SECRET",
+    doc: expect.any(String),
+    required: true,
+    secret: true,
+  });
+});

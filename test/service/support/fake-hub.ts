@@ -1,0 +1,105 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { Settings } from "../../../provider/service/settings.js";
+
+/** A call as the fake service saw it. */
+export interface Seen {
+  readonly method: string;
+  /** Below the base path, query included. */
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+export type Handler = (seen: Seen, response: ServerResponse, socket: Socket) => void;
+
+/** Answers with JSON. */
+export const json =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Handler =>
+  (_seen, response) => {
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    response.end(JSON.stringify(body));
+  };
+
+/** Answers with text that need not be JSON. */
+export const raw =
+  (status: number, text: string, headers: Record<string, string> = {}): Handler =>
+  (_seen, response) => {
+    response.writeHead(status, headers);
+    response.end(text);
+  };
+
+/** One after the other; the last one from then on. */
+export const inTurn = (...handlers: readonly Handler[]): Handler => {
+  let next = 0;
+  return (...call) => {
+    handlers[Math.min(next, handlers.length - 1)]?.(...call);
+    next += 1;
+  };
+};
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString("utf8");
+};
+
+const basePath = "/conversation/v3";
+
+/** A service on a free port whose answers a test scripts; tokens are granted unless scripted too. */
+export class FakeHub implements AsyncDisposable {
+  readonly calls: Seen[] = [];
+  readonly tokenCalls: Seen[] = [];
+  handle: Handler = json(404, { code: "404-101", developerMessage: "Not found." });
+  handleToken: Handler = (_seen, response) => {
+    const token = `token-${this.tokenCalls.length}`;
+    json(200, { access_token: token, expires_in: 3600 })(_seen, response, response.req.socket);
+  };
+  #server = createServer((request, response) => void this.#serve(request, response));
+
+  static async start(handle?: Handler): Promise<FakeHub> {
+    const hub = new FakeHub();
+    if (handle) hub.handle = handle;
+    await new Promise<void>((resolve) => hub.#server.listen(0, "127.0.0.1", resolve));
+    return hub;
+  }
+
+  get port(): number {
+    const address: AddressInfo | string | null = this.#server.address();
+    if (address === null || typeof address === "string") throw new Error("not listening");
+    return address.port;
+  }
+
+  settings(changes: Partial<Settings> = {}): Settings {
+    const origin = `http://127.0.0.1:${this.port}`;
+    return {
+      baseUrl: `${origin}${basePath}`,
+      tokenUrl: `${origin}/token`,
+      clientId: "client-1",
+      clientSecret: "canary-client-secret",
+      scope: "scope-1",
+      share: 1,
+      platformName: "platform",
+      ownershipMark: "description",
+      ...changes,
+    };
+  }
+
+  /** `GET /channels` and so on, in order. */
+  get log(): readonly string[] {
+    return this.calls.map(({ method, path }) => `${method} ${path}`);
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = "", url = "", headers } = request;
+    const seen = { method, path: url.replace(basePath, ""), headers, body: await bodyOf(request) };
+    const isToken = url === "/token";
+    (isToken ? this.tokenCalls : this.calls).push(seen);
+    (isToken ? this.handleToken : this.handle)(seen, response, request.socket);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}

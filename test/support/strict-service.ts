@@ -1,0 +1,196 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/**
+ * A second service of the same contract, written by hand and from the contract alone: other base
+ * path, five objects on a page, masked secrets, a PUT that replaces, refusals that name nobody.
+ * It shares nothing with the emulator or the definitions, so that one mistake is not made twice.
+ */
+
+type Json = Record<string, unknown>;
+
+const keys: Readonly<Record<string, string>> = {
+  authentications: "authentication",
+  clientapplications: "clientApplication",
+  participants: "participant",
+  channels: "channel",
+  orchestrations: "orchestration",
+  accounts: "account",
+};
+
+const required: Readonly<Record<string, readonly string[]>> = {
+  authentications: ["name", "type"],
+  clientapplications: ["name", "roles"],
+  participants: ["name", "type", "application"],
+  channels: ["type", "displayName", "icon"],
+  orchestrations: ["name", "applications"],
+  accounts: ["name", "address", "channel", "chatConfigurations"],
+};
+
+const unique = (collection: string): string | undefined =>
+  collection === "channels" ? "type" : collection === "orchestrations" ? undefined : "name";
+
+const mask = (text: string): string =>
+  text.replaceAll(/"(password|payload)":"(?:[^"\\]|\\.)*"/g, '"$1":"••••••"');
+
+const maskHeaders = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), function (this: unknown, key, member) {
+    const hides = (key === "headers" || key === "attributes") && Array.isArray(member);
+    return hides ? member.map((entry: Json) => ({ ...entry, value: "••••••" })) : member;
+  });
+
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: Json;
+}
+
+export interface StrictService {
+  readonly environment: Readonly<Record<string, string>>;
+  /** Every call but those for a token. */
+  readonly calls: Call[];
+  readonly tokens: () => number;
+  readonly objects: (collection: string) => Json[];
+  /** Changes an object behind everybody's back. */
+  readonly change: (collection: string, name: string, changes: Json) => void;
+  readonly remove: (collection: string, name: string) => void;
+  readonly close: () => Promise<void>;
+}
+
+const read = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+};
+
+export const startStrictService = async (): Promise<StrictService> => {
+  const tables = new Map(Object.keys(keys).map((name) => [name, new Map<string, Json>()]));
+  const calls: Call[] = [];
+  let tokens = 0;
+
+  const table = (collection: string): Map<string, Json> => {
+    const found = tables.get(collection);
+    if (!found) throw new Error(collection);
+    return found;
+  };
+  const send = (response: ServerResponse, status: number, body?: unknown): void => {
+    response.writeHead(status, body === undefined ? {} : { "content-type": "application/json" });
+    response.end(body === undefined ? undefined : mask(JSON.stringify(maskHeaders(body))));
+  };
+  const refuse = (response: ServerResponse, status: number, developerMessage: string): void =>
+    send(response, status, { code: `${status}-199`, developerMessage });
+
+  const isUsed = (id: string): boolean =>
+    [...tables.values()].some((objects) =>
+      [...objects].some(
+        ([other, object]) => other !== id && JSON.stringify(object).includes(`"${id}"`),
+      ),
+    );
+
+  const list = (response: ServerResponse, collection: string, url: URL): void => {
+    const all = [...table(collection).values()];
+    const pagenum = Number(url.searchParams.get("$pagenum") ?? 1);
+    const items = all.slice((pagenum - 1) * 5, pagenum * 5);
+    const paginationInfo = { count: all.length, pagenum, pagesize: 5 };
+    send(response, 200, { paginationInfo, [keys[collection] ?? ""]: items });
+  };
+
+  const write = (response: ServerResponse, collection: string, body: Json, id?: string): void => {
+    const missing = required[collection]?.find((name) => body[name] === undefined);
+    if (missing) return refuse(response, 400, `required attribute ${missing} is missing`);
+    const key = unique(collection);
+    const twin = [...table(collection)].find(
+      ([other, object]) => key && other !== id && object[key] === body[key],
+    );
+    if (twin) return refuse(response, 400, "duplicate");
+    const now = new Date().toISOString();
+    const before = id ? table(collection).get(id) : undefined;
+    const made = id ?? randomUUID();
+    const { modified: _, ...rest } = body;
+    table(collection).set(made, {
+      active: true,
+      ...rest,
+      id: made,
+      created: before?.created ?? now,
+      modified: now,
+    });
+    return id ? send(response, 204) : send(response, 201, { id: made });
+  };
+
+  const item = (
+    response: ServerResponse,
+    method: string,
+    collection: string,
+    id: string,
+    body: Json,
+  ): void => {
+    const found = table(collection).get(id);
+    if (!found) return refuse(response, 404, "not found");
+    if (method === "GET") return send(response, 200, found);
+    if (method === "PUT") return write(response, collection, body, id);
+    if (isUsed(id)) return refuse(response, 400, "cannot be removed");
+    table(collection).delete(id);
+    return send(response, 204);
+  };
+
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method = "" } = request;
+    const url = new URL(request.url ?? "", "http://x");
+    const text = await read(request);
+    if (url.pathname === "/login") {
+      tokens += 1;
+      return send(response, 200, {
+        access_token: `t${tokens}`,
+        expires_in: 3600,
+        token_type: "Bearer",
+      });
+    }
+    const [, tenant, version, collection = "", id, ...more] = url.pathname.split("/");
+    if (request.headers.authorization !== `Bearer t${tokens}`) return refuse(response, 401, "no");
+    const known =
+      tenant === "tenant-7" && version === "v3" && tables.has(collection) && more.length === 0;
+    if (!known) return refuse(response, 404, "no such path");
+    const body: Json = text ? JSON.parse(text) : {};
+    calls.push({
+      method,
+      path: url.pathname.replace("/tenant-7/v3", "") + url.search,
+      ...(text ? { body } : {}),
+    });
+    if (id !== undefined) return item(response, method, collection, id, body);
+    return method === "POST" ? write(response, collection, body) : list(response, collection, url);
+  };
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const named = (collection: string, name: string): [string, Json] => {
+    const found = [...table(collection)].find(
+      ([, object]) => object[unique(collection) ?? "name"] === name,
+    );
+    if (!found) throw new Error(`no ${name}`);
+    return found;
+  };
+  return {
+    environment: {
+      CONVERSATION_BASE_URL: `${origin}/tenant-7/v3`,
+      CONVERSATION_TOKEN_URL: `${origin}/login`,
+      CONVERSATION_CLIENT_ID: "client",
+      CONVERSATION_CLIENT_SECRET: "canary-client-secret",
+    },
+    calls,
+    tokens: () => tokens,
+    objects: (collection) => [...table(collection).values()],
+    change: (collection, name, changes) => {
+      const [id, object] = named(collection, name);
+      table(collection).set(id, { ...object, ...changes });
+    },
+    remove: (collection, name) => void table(collection).delete(named(collection, name)[0]),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+};
