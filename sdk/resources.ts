@@ -177,7 +177,7 @@ export interface ClientApplicationArgs extends CommonArgs {
   /** Whether the client application is in use. Default: `true`. Source: public reference. */
   active?: pulumi.Input<boolean> | undefined;
   /** What the application acts as, each role with its own callback. 1 to 7 items. Source: public reference. */
-  roles: pulumi.Input<(pulumi.Input<ClientApplicationRoleArgs>)[]>;
+  roles: pulumi.Input<readonly (pulumi.Input<ClientApplicationRoleArgs>)[]>;
 }
 
 /**
@@ -256,7 +256,7 @@ export interface ParticipantArgs extends CommonArgs {
   /** Client application whose callback gets this bot's messages. Source: public reference. */
   application: pulumi.Input<string> | pulumi.Input<ClientApplication>;
   /** What the bot can do. Source: public reference. */
-  intents?: pulumi.Input<(pulumi.Input<ParticipantIntentArgs>)[]> | undefined;
+  intents?: pulumi.Input<readonly (pulumi.Input<ParticipantIntentArgs>)[]> | undefined;
   /** Free attributes. 1 to 25 entries. Source: public reference. */
   options?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
 }
@@ -323,7 +323,7 @@ export interface ChannelAttachmentPolicyArgs {
   /** Whether `extensions` lists what is allowed or what is blocked. Source: public reference. */
   type?: pulumi.Input<"allow" | "block"> | undefined;
   /** File extensions without the dot. Source: public reference. */
-  extensions?: pulumi.Input<(pulumi.Input<string>)[]> | undefined;
+  extensions?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
 }
 
 /** Which attachments are allowed. */
@@ -343,7 +343,7 @@ export interface ChannelInboundArgs {
   /** Longest text message, in characters. Whole number. Source: public reference. */
   maxTextLength?: pulumi.Input<number> | undefined;
   /** What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything. Source: public reference. */
-  features?: pulumi.Input<(pulumi.Input<string>)[]> | undefined;
+  features?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
   /** Which attachments are allowed. Source: public reference. */
   attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
 }
@@ -363,7 +363,7 @@ export interface ChannelOutboundArgs {
   /** Longest text message, in characters. Whole number. Source: public reference. */
   maxTextLength?: pulumi.Input<number> | undefined;
   /** What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything. Source: public reference. */
-  features?: pulumi.Input<(pulumi.Input<string>)[]> | undefined;
+  features?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
   /** Which attachments are allowed. Source: public reference. */
   attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
   /** Whether system messages are sent. Source: public reference. */
@@ -371,7 +371,7 @@ export interface ChannelOutboundArgs {
   /** Whether a customer may sign in within a conversation. Source: public reference. */
   midChatAuth?: pulumi.Input<boolean> | undefined;
   /** Rich messages the channel can show, without the `richMessage.` prefix, such as `listpicker`. Source: public reference. */
-  richMessageTypes?: pulumi.Input<(pulumi.Input<string>)[]> | undefined;
+  richMessageTypes?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
 }
 
 /** Messages to the customer. */
@@ -519,7 +519,7 @@ export interface OrchestrationBotConfigurationArgs {
   /** A customer who is back within so many minutes skips the bot and goes to the agent. Source: public reference. */
   bypassVaDuration?: pulumi.Input<number> | undefined;
   /** The bots. Source: public reference. */
-  bots: pulumi.Input<(pulumi.Input<OrchestrationBotArgs>)[]>;
+  bots: pulumi.Input<readonly (pulumi.Input<OrchestrationBotArgs>)[]>;
 }
 
 /** The bots that answer first. */
@@ -547,7 +547,7 @@ export interface OrchestrationCustomerConfiguration {
 /** The agents. */
 export interface OrchestrationAgentConfigurationArgs {
   /** Client applications of the agents. Source: public reference. */
-  agents: pulumi.Input<(pulumi.Input<string> | pulumi.Input<ClientApplication>)[]>;
+  agents: pulumi.Input<readonly (pulumi.Input<string> | pulumi.Input<ClientApplication>)[]>;
 }
 
 /** The agents. */

@@ -22,16 +22,36 @@ const projectFolder = (folder: string): string | undefined => {
 
 const without = (check: CheckResult): StackConfig => ({ values: new Map(), check });
 
+const unread = (reason: string): StackConfig =>
+  without(
+    warn(
+      NAME,
+      `the stack's configuration could not be read: ${reason}`,
+      "Select a stack (pulumi stack select) or name one with --stack; only the environment was looked at.",
+    ),
+  );
+
+const parsed = (json: string): unknown => {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+};
+
+const textOf = (entry: unknown): string | undefined =>
+  entry !== null && typeof entry === "object" && "value" in entry && typeof entry.value === "string"
+    ? entry.value
+    : undefined;
+
 /** Texts of the JSON that `pulumi config --json` prints: `{ key: { value, secret } }`. */
-export const configValues = (json: string): ReadonlyMap<string, string> => {
-  const parsed: unknown = JSON.parse(json);
-  const entries: [string, unknown][] =
-    typeof parsed === "object" && parsed !== null ? Object.entries(parsed) : [];
+export const configValues = (json: string): ReadonlyMap<string, string> | undefined => {
+  const config = parsed(json);
+  if (typeof config !== "object" || config === null) return undefined;
   return new Map(
-    entries.flatMap(([key, entry]): [string, string][] => {
-      const value =
-        entry !== null && typeof entry === "object" && "value" in entry ? entry.value : undefined;
-      return typeof value === "string" ? [[key, value]] : [];
+    Object.entries(config).flatMap(([key, entry]): [string, string][] => {
+      const text = textOf(entry);
+      return text === undefined ? [] : [[key, text]];
     }),
   );
 };
@@ -56,19 +76,10 @@ export const readStackConfig = async (
     env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
     timeoutMs: LONGEST_MS,
   });
-  if (ended.code !== 0) {
-    const reason = ended.timedOut
-      ? `no answer within ${LONGEST_MS / 1000} s`
-      : (ended.lastLines.at(-1) ?? "");
-    return without(
-      warn(
-        NAME,
-        `the stack's configuration could not be read: ${reason}`,
-        "Select a stack (pulumi stack select) or name one with --stack; only the environment was looked at.",
-      ),
-    );
-  }
+  if (ended.timedOut) return unread(`no answer within ${LONGEST_MS / 1000} s`);
+  if (ended.code !== 0) return unread(ended.lastLines.at(-1) ?? "no reason given");
   const values = configValues(ended.stdout);
+  if (!values) return unread("pulumi config printed no JSON");
   const own = [...values.keys()].filter((key) => key.startsWith("conversation:")).length;
   return { values, check: ok(NAME, `${own} of our keys set in ${stack ?? "the selected stack"}`) };
 };

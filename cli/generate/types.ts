@@ -24,7 +24,7 @@ export const inputType = (field: Field, shapes: readonly Shape[]): string => {
     case "object":
       return `pulumi.Input<${shapeName(shapes, field)}Args>`;
     case "list":
-      return `pulumi.Input<(${inputType(field.of, shapes)})[]>`;
+      return `pulumi.Input<readonly (${inputType(field.of, shapes)})[]>`;
     case "map":
       return `pulumi.Input<Record<string, ${inputType(field.of, shapes)}>>`;
   }

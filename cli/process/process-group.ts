@@ -43,13 +43,20 @@ const membersOf = (leader: number): readonly number[] => {
   return pids.filter((pid) => pid !== process.pid && sessionOf(pid) === leader);
 };
 
+/** Waits until nothing of a session is left; false where the time runs out first. */
+const isEmptyWithin = async (leader: number, limitMs: number): Promise<boolean> => {
+  const deadline = performance.now() + limitMs;
+  while (membersOf(leader).length > 0) {
+    if (performance.now() > deadline) return false;
+    await pause(LOOK_EVERY_MS);
+  }
+  return true;
+};
+
 /** Ends whatever a command, itself gone, has left behind. */
 export const endGroup = async (leader: number | undefined): Promise<void> => {
   if (leader === undefined || process.platform === "win32") return;
-  const deadline = performance.now() + GRACE_MS;
-  while (performance.now() < deadline) {
-    if (membersOf(leader).length === 0) return;
-    await pause(LOOK_EVERY_MS);
-  }
+  if (await isEmptyWithin(leader, GRACE_MS)) return;
   for (const member of membersOf(leader)) send(member, "SIGKILL");
+  await isEmptyWithin(leader, GRACE_MS);
 };

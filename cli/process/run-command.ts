@@ -19,7 +19,7 @@ export interface RunOptions {
 }
 
 export interface Ended {
-  /** Exit code; 128 + the number of the signal is not used: `undefined` means ended by a signal. */
+  /** Exit code; undefined where a signal ended it. */
   readonly code: number | undefined;
   /** Standard output, whole. */
   readonly stdout: string;
@@ -27,6 +27,8 @@ export interface Ended {
   readonly lastLines: readonly string[];
   readonly timedOut: boolean;
 }
+
+type Talking = { readonly stdout: Readable; readonly stderr: Readable };
 
 const LAST_LINES = 40;
 
@@ -37,6 +39,47 @@ const STOPS: Stops = [
 
 const eachLine = (stream: Readable, take: (line: string) => void): void => {
   createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on("line", take);
+};
+
+/** Gathers what a command says while it says it. */
+const collect = (child: Talking, onLine: (line: string) => void = () => {}) => {
+  const stdout: string[] = [];
+  const lastLines: string[] = [];
+  const take = (line: string) => {
+    lastLines.push(line);
+    if (lastLines.length > LAST_LINES) lastLines.shift();
+    onLine(line);
+  };
+  eachLine(child.stdout, (line) => {
+    stdout.push(line);
+    take(line);
+  });
+  eachLine(child.stderr, take);
+  return { stdout, lastLines };
+};
+
+/** Stops a command when it is told to, or when its time is over. */
+const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: RunOptions) => {
+  const timers: NodeJS.Timeout[] = [];
+  let timedOut = false;
+  const stop = () => {
+    for (const step of stops)
+      timers.push(setTimeout(() => signalProcess(pid, step.signal), step.afterMs));
+  };
+  const overtime = () => {
+    timedOut = true;
+    stop();
+  };
+  if (timeoutMs !== undefined) timers.push(setTimeout(overtime, timeoutMs));
+  signal?.addEventListener("abort", stop, { once: true });
+  if (signal?.aborted) stop();
+  return {
+    timedOut: () => timedOut,
+    settle: () => {
+      for (const timer of timers) clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+    },
+  };
 };
 
 /**
@@ -55,49 +98,20 @@ export const runCommand = (
       detached: process.platform !== "win32",
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const stdout: string[] = [];
-    const lastLines: string[] = [];
-    const take = (line: string) => {
-      lastLines.push(line);
-      if (lastLines.length > LAST_LINES) lastLines.shift();
-      options.onLine?.(line);
-    };
-    eachLine(child.stdout, (line) => {
-      stdout.push(line);
-      take(line);
-    });
-    eachLine(child.stderr, take);
-
-    const timers: NodeJS.Timeout[] = [];
-    let timedOut = false;
-    const stop = () => {
-      for (const { signal, afterMs } of options.stops ?? STOPS)
-        timers.push(setTimeout(() => signalProcess(child.pid, signal), afterMs));
-    };
-    if (options.timeoutMs !== undefined)
-      timers.push(
-        setTimeout(() => {
-          timedOut = true;
-          stop();
-        }, options.timeoutMs),
-      );
-    options.signal?.addEventListener("abort", stop, { once: true });
-    if (options.signal?.aborted) stop();
-    const settle = () => {
-      for (const timer of timers) clearTimeout(timer);
-      options.signal?.removeEventListener("abort", stop);
-    };
+    const { stdout, lastLines } = collect(child, options.onLine);
+    const { settle, timedOut } = stopper(child.pid, options);
+    let swept: Promise<void> | undefined;
     child.on("error", (error) => {
       settle();
       failed(error);
     });
-    let swept: Promise<void> | undefined;
     child.on("exit", () => {
       settle();
       swept = endGroup(child.pid);
     });
     child.on("close", async (code) => {
       await swept;
-      done({ code: code ?? undefined, stdout: stdout.join("\n"), lastLines, timedOut });
+      const text = stdout.join("\n");
+      done({ code: code ?? undefined, stdout: text, lastLines, timedOut: timedOut() });
     });
   });

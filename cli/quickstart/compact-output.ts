@@ -6,7 +6,7 @@ const noise = [
   /^@ /,
   /^(Updating|Destroying) \(/,
   /^\s*(Outputs|Resources):$/,
-  /^ {4}\w+: +("|\[)/,
+  /^ {4}\w+ *: +["[]/,
   // What is under way; the same line comes again when it is done.
   /\b(creating|updating|deleting|reading|refreshing) \(\d/,
   /^The resources in the stack have been deleted, but/,

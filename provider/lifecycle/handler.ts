@@ -35,7 +35,7 @@ const reasonOf = (error: unknown): string => {
 const plainError = (message: string): Error => {
   const error = new Error(message);
   error.name = "pulumi-conversation";
-  error.stack = "";
+  error.stack = message;
   error.toString = () => "pulumi-conversation";
   return error;
 };

@@ -45,7 +45,9 @@ const detailsOf = (call: Call, response: HttpResponse): ErrorDetails => {
 /** `(400, 400-143: A required attribute is missing; name: missing)` */
 const said = ({ status, serviceCode, serviceMessage, serviceNotes = [] }: ErrorDetails): string => {
   const notes = serviceNotes.map(({ key, value }) => [key, value].filter(Boolean).join(": "));
-  const words = [serviceMessage, ...notes].filter(Boolean).join("; ").replace(/\.$/, "");
+  const words = [serviceMessage, ...notes]
+    .flatMap((text) => text?.replace(/\.$/, "") || [])
+    .join("; ");
   const head = [status, serviceCode].filter(Boolean).join(", ");
   return words === "" ? `(${head})` : `(${head}: ${words})`;
 };

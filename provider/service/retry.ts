@@ -62,10 +62,10 @@ const cancelled = (): ConversationError =>
  * What the caller gets when the signal ended the repeats: an answer that came all the same is never
  * thrown away, and neither is a failure that may have had an effect.
  */
-const afterAbort = <T>(last: Outcome<T> | undefined): T => {
-  if (last && "value" in last) return last.value;
-  if (last && isConversationError(last.error) && last.error.effect !== "none") throw last.error;
-  if (last && isConversationError(last.error, "CANCELLED")) throw last.error;
+const afterAbort = <T>(last: Outcome<T>): T => {
+  if ("value" in last) return last.value;
+  if (isConversationError(last.error) && last.error.effect !== "none") throw last.error;
+  if (isConversationError(last.error, "CANCELLED")) throw last.error;
   throw cancelled();
 };
 
@@ -80,24 +80,39 @@ export const withRetry = async <T>(
   options: RetryOptions = {},
 ): Promise<T> => {
   if (options.signal?.aborted) throw cancelled();
-  const { default: pRetry } = await import("p-retry");
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!may(error, 1) && !options.signal?.aborted) throw error;
+    return repeated(attempt, may, options, error);
+  }
+};
+
+/** The repeats after a first failure; only here is the retry library needed, so only here it is loaded. */
+const repeated = async <T>(
+  attempt: () => Promise<T>,
+  may: (error: unknown, failures: number) => boolean,
+  options: RetryOptions,
+  firstError: unknown,
+): Promise<T> => {
   const limits = { ...defaultRetryLimits, ...options.limits };
   const clock = options.clock ?? systemClock;
-  let last: Outcome<T> | undefined;
-  let firstFailureAt: number | undefined;
-  const once = async (): Promise<T> => {
+  // Counted from the first failure: the first attempt may have waited long for its turn.
+  const failedAt = clock.now();
+  let last: Outcome<T> = { error: firstError };
+  const once = async (number: number): Promise<T> => {
+    if (number === 1) throw firstError;
     try {
       const value = await attempt();
       last = { value };
       return value;
     } catch (error) {
       last = { error };
-      // Counted from the first failure: a first attempt may have waited long for its turn.
-      firstFailureAt ??= clock.now();
       throw error;
     }
   };
   try {
+    const { default: pRetry } = await import("p-retry");
     return await pRetry(once, {
       retries: limits.retries,
       minTimeout: limits.minTimeoutMs,
@@ -105,7 +120,7 @@ export const withRetry = async <T>(
       randomize: true,
       signal: options.signal,
       shouldRetry: ({ error, attemptNumber }) =>
-        clock.now() - (firstFailureAt ?? 0) < limits.maxRetryTimeMs && may(error, attemptNumber),
+        clock.now() - failedAt < limits.maxRetryTimeMs && may(error, attemptNumber),
     });
   } catch (error) {
     if (options.signal?.aborted) return afterAbort(last);

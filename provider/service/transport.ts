@@ -70,7 +70,10 @@ export const httpTransport = (options: TransportOptions = {}): Transport => {
   const timer = options.timer ?? systemTimer;
   const limit = (expire: () => void) => timer(options.callTimeoutMs ?? callTimeoutMs, expire);
   return {
-    send: async (request) => exchange(await pools.of(new URL(request.url)), request, limit),
+    send: async (request) => {
+      const url = new URL(request.url);
+      return exchange(await pools.of(url), dispatchOptions(request, url), request.signal, limit);
+    },
     close: () => pools.close(),
   };
 };
@@ -111,11 +114,11 @@ const errorOf = (cause: unknown): Error => (cause instanceof Error ? cause : new
  */
 const exchange = (
   pool: Dispatcher,
-  request: HttpRequest,
+  options: Dispatcher.DispatchOptions,
+  signal: AbortSignal | undefined,
   limit: (expire: () => void) => () => void,
 ): Promise<HttpResponse> =>
   new Promise((resolve, reject) => {
-    const { signal } = request;
     const arrival = new Arrival();
     let over: Error | undefined;
     let stop: ((reason: Error) => void) | undefined;
@@ -137,7 +140,7 @@ const exchange = (
     const cancelLimit = limit(() => giveUp(new DOMException("too slow", "TimeoutError")));
     if (signal?.aborted) return abort();
     signal?.addEventListener("abort", abort, { once: true });
-    pool.dispatch(dispatchOptions(request), {
+    pool.dispatch(options, {
       onRequestStart: (controller) => {
         stop = (reason) => controller.abort(reason);
         // Given up while it waited for a connection: it must not be written any more.
@@ -151,13 +154,10 @@ const exchange = (
     });
   });
 
-const dispatchOptions = (request: HttpRequest): Dispatcher.DispatchOptions => {
-  const url = new URL(request.url);
-  return {
-    origin: url.origin,
-    path: url.pathname + url.search,
-    method: request.method,
-    headers: { ...request.headers },
-    ...(request.body === undefined ? {} : { body: request.body }),
-  };
-};
+const dispatchOptions = (request: HttpRequest, url: URL): Dispatcher.DispatchOptions => ({
+  origin: url.origin,
+  path: url.pathname + url.search,
+  method: request.method,
+  headers: { ...request.headers },
+  ...(request.body === undefined ? {} : { body: request.body }),
+});

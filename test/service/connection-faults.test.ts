@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
+import type { CallOptions } from "../../provider/service/client.js";
 import { connectService } from "../../provider/service/connect.js";
 import type { Operation } from "../../provider/service/operations.js";
 import { httpTransport, type Timer } from "../../provider/service/transport.js";
@@ -16,12 +17,12 @@ const operation = (method: Operation["method"], template: string): Operation => 
   rate: "standard",
 });
 
-const calls = {
+const calls: Readonly<Record<Operation["method"], readonly [Operation, CallOptions]>> = {
   GET: [operation("GET", "/channels/{id}"), { id: "c1" }],
   POST: [operation("POST", "/channels"), { body: { type: "x" } }],
   PUT: [operation("PUT", "/channels/{id}"), { id: "c1", body: { type: "x" } }],
   DELETE: [operation("DELETE", "/channels/{id}"), { id: "c1" }],
-} as const;
+};
 
 const reset: Handler = (_seen, _response, socket) => socket.resetAndDestroy();
 const hangUp: Handler = (_seen, _response, socket) => socket.destroy();

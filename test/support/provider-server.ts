@@ -45,6 +45,8 @@ interface Options {
 const root = join(__dirname, "..", "..");
 const load = createRequire(join(root, "package.json"));
 
+const listOf = (value: unknown): Message[] => value as Message[];
+
 const plain = (value: unknown): Bag => (value as Message).toJavaScript?.() as unknown as Bag;
 
 /** Starts the SDK's own dynamic-provider process, with this repository as the program's folder, and speaks its protocol. */
@@ -117,7 +119,7 @@ export const startProviderServer = async ({
     check: (olds, news) =>
       call("check", "CheckRequest", { Olds: olds, News: news }, (reply) => ({
         inputs: plain(reply.getInputs?.()),
-        failures: (reply.getFailuresList?.() as unknown as Message[]).map((failure) => ({
+        failures: listOf(reply.getFailuresList?.()).map((failure) => ({
           property: failure.getProperty?.() as unknown as string,
           reason: failure.getReason?.() as unknown as string,
         })),

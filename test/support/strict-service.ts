@@ -96,7 +96,7 @@ export const startStrictService = async (): Promise<StrictService> => {
     send(response, 200, { paginationInfo, [keys[collection] ?? ""]: items });
   };
 
-  const write = (response: ServerResponse, collection: string, body: Json, id?: string): void => {
+  const write = (response: ServerResponse, collection: string, body: Json, id?: string) => {
     const missing = required[collection]?.find((name) => body[name] === undefined);
     if (missing) return refuse(response, 400, `required attribute ${missing} is missing`);
     const key = unique(collection);
@@ -124,7 +124,7 @@ export const startStrictService = async (): Promise<StrictService> => {
     collection: string,
     id: string,
     body: Json,
-  ): void => {
+  ) => {
     const found = table(collection).get(id);
     if (!found) return refuse(response, 404, "not found");
     if (method === "GET") return send(response, 200, found);
@@ -134,7 +134,7 @@ export const startStrictService = async (): Promise<StrictService> => {
     return send(response, 204);
   };
 
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = "" } = request;
     const url = new URL(request.url ?? "", "http://x");
     const text = await read(request);

@@ -1,0 +1,6 @@
+export {
+  ConversationError,
+  type ConversationErrorCode,
+  type ErrorDetails,
+  isConversationError,
+} from "../../provider/service/errors.js";

@@ -1,0 +1,177 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { packageRoot } from "../../cli/package-root.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+const script = join(packageRoot(), "cli/bootstrap.mjs");
+
+/** Stands for npm: notes how it was called, installs a Node, builds an entry that repeats its arguments. */
+const npm = `
+const { appendFileSync, mkdirSync, symlinkSync, writeFileSync, existsSync } = require("node:fs");
+const [verb] = process.argv.slice(2);
+appendFileSync("npm-calls", process.argv.slice(2, 4).join(" ") + "\\n");
+if (existsSync("npm-fails")) { console.error("the reason of npm"); process.exit(7); }
+if (verb === "ci") {
+  mkdirSync("node_modules/node/bin", { recursive: true });
+  if (!existsSync("node_modules/node/bin/node")) symlinkSync(process.execPath, "node_modules/node/bin/node");
+}
+if (verb === "run") {
+  mkdirSync("dist/cli", { recursive: true });
+  writeFileSync("dist/cli/entry.js", process.env.TEST_ENTRY ?? "console.log(JSON.stringify({ args: process.argv.slice(2), path: process.env.PATH, exec: process.argv0 })); process.exitCode = 5;");
+}`;
+
+const project = () => {
+  const root = temporaryFolder();
+  for (const folder of ["cli", "provider"]) mkdirSync(join(root, folder));
+  copyFileSync(script, join(root, "cli/bootstrap.mjs"));
+  for (const name of ["package.json", "package-lock.json", "tsconfig.json"])
+    writeFileSync(join(root, name), "{}");
+  writeFileSync(join(root, "provider/a.ts"), "1");
+  mkdirSync(join(root, "bin"));
+  writeFileSync(join(root, "bin/npm-cli.js"), npm);
+  const start = (entry = "", ...args: string[]) =>
+    spawn(process.execPath, [join(root, "cli/bootstrap.mjs"), "cli/entry.js", ...args], {
+      env: {
+        ...process.env,
+        npm_execpath: join(root, "bin/npm-cli.js"),
+        npm_node_execpath: process.execPath,
+        ...(entry === "" ? {} : { TEST_ENTRY: entry }),
+      },
+    });
+  const run = async (...args: string[]) => {
+    const child = start("", ...args);
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (chunk) => {
+      out += chunk;
+    });
+    child.stderr.on("data", (chunk) => {
+      err += chunk;
+    });
+    const [code] = await once(child, "close");
+    return { code, out, err };
+  };
+  const calls = () => readFileSync(join(root, "npm-calls"), "utf8").trim().split("\n");
+  const forget = () => rmSync(join(root, "npm-calls"), { force: true });
+  return { root, start, run, calls, forget, called: () => existsSync(join(root, "npm-calls")) };
+};
+
+test("a clean clone is installed, built and run, and the exit code passed on", async () => {
+  const { root, run, calls } = project();
+  const { code, out } = await run("--one", "two words");
+  expect(calls()).toEqual(["ci --no-progress", "run build"]);
+  expect(code).toBe(5);
+  const told = JSON.parse(out);
+  expect(told.args).toEqual(["--one", "two words"]);
+  expect(told.path.split(":")[0]).toBe(join(root, "node_modules/.bin"));
+  expect(told.exec).toBe(join(root, "node_modules/node/bin/node"));
+});
+
+test("a second run neither installs nor builds", async () => {
+  const { run, forget, called } = project();
+  await run();
+  forget();
+  expect((await run()).code).toBe(5);
+  expect(called()).toBe(false);
+});
+
+test("another lock file is installed again", async () => {
+  const { root, run, forget, calls } = project();
+  await run();
+  forget();
+  writeFileSync(join(root, "package-lock.json"), '{ "changed": true }');
+  await run();
+  expect(calls()).toContain("ci --no-progress");
+});
+
+test.each([
+  ["a changed source", (root: string) => writeFileSync(join(root, "provider/a.ts"), "2")],
+  ["a new source", (root: string) => writeFileSync(join(root, "provider/b.ts"), "")],
+  ["a removed source", (root: string) => rmSync(join(root, "provider/a.ts"))],
+])("%s is built, without an installation", async (_, change) => {
+  const { root, run, forget, calls } = project();
+  await run();
+  forget();
+  change(root);
+  await run();
+  expect(calls()).toEqual(["run build"]);
+});
+
+test.each([
+  ["a touched source", (root: string) => utimesSync(join(root, "provider/a.ts"), 1, 2e9)],
+  ["a generated file", (root: string) => writeFileSync(join(root, "provider/x.generated.ts"), "")],
+])("%s is not built", async (_, change) => {
+  const { root, run, forget, called } = project();
+  await run();
+  forget();
+  change(root);
+  await run();
+  expect(called()).toBe(false);
+});
+
+test("what npm install put there by hand is kept", async () => {
+  const { root, run, calls } = project();
+  mkdirSync(join(root, "node_modules/node/bin"), { recursive: true });
+  symlinkSync(process.execPath, join(root, "node_modules/node/bin/node"));
+  utimesSync(join(root, "package-lock.json"), 1, 1);
+  writeFileSync(join(root, "node_modules/.package-lock.json"), "{}");
+  await run();
+  expect(calls()).toEqual(["run build"]);
+});
+
+test("a failed installation shows npm's last lines, and is tried again", async () => {
+  const { root, run, calls } = project();
+  writeFileSync(join(root, "npm-fails"), "");
+  const { code, err } = await run();
+  expect(code).toBe(1);
+  expect(err).toMatch(/the reason of npm\n\nnpm ci .* failed after \d+ s/);
+  rmSync(join(root, "npm-fails"));
+  expect((await run()).code).toBe(5);
+  expect(calls()).toEqual(["ci --no-progress", "ci --no-progress", "run build"]);
+});
+
+test("a failed build is tried again even if the sources are back to what they were", async () => {
+  const { root, run, forget, calls } = project();
+  await run();
+  writeFileSync(join(root, "provider/a.ts"), "broken");
+  writeFileSync(join(root, "npm-fails"), "");
+  expect((await run()).code).toBe(1);
+  rmSync(join(root, "npm-fails"));
+  writeFileSync(join(root, "provider/a.ts"), "1");
+  forget();
+  await run();
+  expect(calls()).toEqual(["run build"]);
+});
+
+test("where the own Node does not run, the one in use does", async () => {
+  const { root, run } = project();
+  mkdirSync(join(root, "node_modules/node/bin"), { recursive: true });
+  writeFileSync(join(root, "node_modules/node/bin/node"), "not a program");
+  const { code, out } = await run();
+  expect(code).toBe(5);
+  expect(JSON.parse(out).exec).toBe(process.execPath);
+});
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "%s reaches the entry, which decides how to end",
+  async (signal) => {
+    const { start } = project();
+    const child = start(
+      `process.on("${signal}", () => process.exit(9)); setInterval(() => {}, 1000); console.log("ready");`,
+    );
+    await once(child.stdout, "data");
+    child.kill(signal);
+    expect(await once(child, "close")).toEqual([9, null]);
+  },
+);

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { compact } from "../../cli/quickstart/compact-output.js";
+
+const token = "pulumi-nodejs:dynamic/conversation:Channel";
+
+test.each([
+  [
+    "a row of a resource",
+    ` +  ${token} kiosk created (0.1s) `,
+    "   +  Channel kiosk created (0.1s)",
+  ],
+  ["an error", "    error: it failed", "      error: it failed"],
+  ["the count", "    + 12 created", "      + 12 created"],
+  ["the heading of the messages", "Diagnostics:", "  Diagnostics:"],
+])("%s is shown", (_, line, shown) => {
+  expect(compact(line)).toBe(shown);
+});
+
+test.each([
+  ["what is under way", ` +  ${token} kiosk creating (0s) `],
+  [
+    "what is under way, in colour",
+    `\u001b[32m +  ${token} kiosk \u001b[1mcreating\u001b[0m (0s)\u001b[0m`,
+  ],
+  ["signs of life", "@ updating...."],
+  ["empty lines", "  "],
+  ["outputs", '    accountId       : "6c5e"'],
+  ["headings without a message", "Resources:"],
+])("%s is left out", (_, line) => {
+  expect(compact(line)).toBeUndefined();
+});

@@ -1,0 +1,134 @@
+import { writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { diagnose } from "../../cli/doctor/diagnose.js";
+import { defaultScopes } from "../../provider/service/operations.js";
+import { fakePulumi, shellScript, temporaryFolder } from "./temporary-folder.js";
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+const granting: Answer = (_, response) => {
+  response.setHeader("content-type", "application/json");
+  const grant = { access_token: "the-token", expires_in: 300, scope: defaultScopes.join(" ") };
+  response.end(JSON.stringify(grant));
+};
+
+/** A service that gives tokens and answers every list with a status. */
+const service = async ({ token = granting, listStatus = 200 } = {}) => {
+  const calls: string[] = [];
+  const server = createServer((request, response) => {
+    calls.push(`${request.method} ${request.url}`);
+    if (request.url === "/token") return token(request, response);
+    response.statusCode = listStatus;
+    response.end(request.headers.authorization === "Bearer the-token" ? "[]" : "");
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  const origin = `http://127.0.0.1:${address.port}`;
+  const env = {
+    PATH: "",
+    CONVERSATION_BASE_URL: `${origin}/conversation/v3`,
+    CONVERSATION_TOKEN_URL: `${origin}/token`,
+    CONVERSATION_CLIENT_ID: "doctor",
+    CONVERSATION_CLIENT_SECRET: "very-secret",
+  };
+  return { calls, env };
+};
+
+const pulumiOn = (path: string): string => {
+  fakePulumi(path, "3.259.0");
+  return path;
+};
+
+const statusOf = (checks: readonly { name: string; status: string }[], name: string) =>
+  checks.find((check) => check.name === name)?.status;
+
+test("where everything is right, every check passes with two calls", async () => {
+  const { env, calls } = await service();
+  const path = `${pulumiOn(temporaryFolder())}:/bin`;
+  const { ok, checks } = await diagnose({ folder: process.cwd(), env: { ...env, PATH: path } });
+  const wrong = checks.filter(({ name, status }) => status !== "ok" && name !== "stack-config");
+  expect(wrong).toEqual([]);
+  expect(ok).toBe(true);
+  expect(calls).toEqual(["POST /token", "GET /conversation/v3/authentications"]);
+});
+
+test("settings that cannot be used: nothing is sent", async () => {
+  const { env, calls } = await service();
+  const broken = { ...env, CONVERSATION_BASE_URL: env.CONVERSATION_BASE_URL.replace("v3", "v2") };
+  const { ok, checks } = await diagnose({ folder: temporaryFolder(), env: broken });
+  expect(ok).toBe(false);
+  expect(statusOf(checks, "version-segment")).toBe("fail");
+  expect(statusOf(checks, "token")).toBe("skipped");
+  expect(calls).toEqual([]);
+});
+
+test("refused credentials fail the token, and the secret stays hidden", async () => {
+  const { env } = await service({
+    token: (_, response) => {
+      response.statusCode = 401;
+      response.end('{"error":"invalid_client","error_description":"very-secret is wrong"}');
+    },
+  });
+  const { ok, checks } = await diagnose({ folder: temporaryFolder(), env });
+  expect(ok).toBe(false);
+  expect(statusOf(checks, "token")).toBe("fail");
+  expect(statusOf(checks, "service")).toBe("skipped");
+  expect(JSON.stringify(checks)).not.toContain("very-secret");
+});
+
+test.each([
+  [401, "fail"],
+  [403, "warn"],
+  [404, "fail"],
+  [429, "warn"],
+  [503, "fail"],
+])("a service that answers %s: %s", async (listStatus, status) => {
+  const { env } = await service({ listStatus });
+  const { checks } = await diagnose({ folder: temporaryFolder(), env });
+  expect(statusOf(checks, "service")).toBe(status);
+});
+
+test("a service that does not answer is told with its setting", async () => {
+  const { env } = await service();
+  const gone = { ...env, CONVERSATION_BASE_URL: "http://127.0.0.1:1/v3" };
+  const { checks } = await diagnose({ folder: temporaryFolder(), env: gone });
+  const check = checks.find(({ name }) => name === "service");
+  expect(check).toMatchObject({ status: "fail" });
+  expect(check?.advice).toContain("CONVERSATION_BASE_URL");
+});
+
+test("settings come from the named stack where the environment has none", async () => {
+  const { env, calls } = await service();
+  const { CONVERSATION_CLIENT_ID: _, ...rest } = env;
+  const [bin, folder] = [pulumiOn(temporaryFolder()), temporaryFolder()];
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: x\nruntime: nodejs\n");
+  const config = '{"conversation:clientId":{"value":"from-stack","secret":false}}';
+  shellScript(
+    join(bin, "pulumi"),
+    `case "$*" in version) echo v3.259.0;; *"--stack dev") echo '${config}';; *) exit 1;; esac`,
+  );
+  const { checks } = await diagnose({ folder, env: { ...rest, PATH: bin }, stack: "dev" });
+  const check = checks.find(({ name }) => name === "setting:clientId");
+  expect(check?.message).toBe("from-stack (from the stack's conversation:clientId)");
+  expect(statusOf(checks, "token")).toBe("ok");
+  expect(calls).toHaveLength(2);
+});
+
+test("a stack whose configuration cannot be read is a warning with the reason", async () => {
+  const [bin, folder] = [pulumiOn(temporaryFolder()), temporaryFolder()];
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: x\nruntime: nodejs\n");
+  shellScript(
+    join(bin, "pulumi"),
+    `[ "$1" = version ] && echo v3.259.0 && exit 0`,
+    "echo error: no stack selected >&2",
+    "exit 255",
+  );
+  const { checks } = await diagnose({ folder, env: { PATH: bin } });
+  const check = checks.find(({ name }) => name === "stack-config");
+  expect(check).toMatchObject({ status: "warn" });
+  expect(check?.message).toContain("no stack selected");
+});
