@@ -21,7 +21,7 @@ const sourceFolders = ["provider", "sdk", "emulator", "cli", "bench", "test"];
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
 const windows = process.platform === "win32";
 const LEAST_NODE = [22, 19];
-const ERROR_LINES = 25;
+const ERROR_LINES = 15;
 
 /** A failure that the person at the terminal can act on: shown without a stack trace. */
 class Failure extends Error {
@@ -77,7 +77,17 @@ const npm = (args) => {
   return own ? [node, [script, ...args], {}] : ["npm", args, { shell: windows }];
 };
 
-/** Runs npm quietly; shows that it is alive, and its last lines if it fails. */
+/** The first and the last lines of a long text: npm gives its reason first, a compiler its sum last. */
+const shortened = (text) => {
+  const lines = text.trimEnd().split("\n");
+  if (lines.length <= 2 * ERROR_LINES) return lines.join("\n");
+  const left = lines.length - 2 * ERROR_LINES;
+  return [...lines.slice(0, ERROR_LINES), `  … ${left} lines …`, ...lines.slice(-ERROR_LINES)].join(
+    "\n",
+  );
+};
+
+/** Runs npm quietly; shows that it is alive, and what it said if it fails. */
 const npmStep = async (doing, args) => {
   const started = Date.now();
   const seconds = () => Math.round((Date.now() - started) / 1000);
@@ -88,7 +98,7 @@ const npmStep = async (doing, args) => {
   const alive = setInterval(() => !live && say(`  … still busy, ${seconds()} s`), 15_000);
   const spawned = { ...options, group: true, stdio: ["ignore", "pipe", "pipe"] };
   const ended = await run(command, commandArgs, spawned, (chunk) => {
-    output = (output + chunk).slice(-20_000);
+    output += chunk;
   })
     .catch((error) => {
       throw new Failure(
@@ -99,9 +109,8 @@ const npmStep = async (doing, args) => {
   if (ended.received)
     throw new Failure(`${doing}: interrupted.`, exitCodeOf({ signal: ended.received }));
   if (ended.code !== 0) {
-    const tail = output.trimEnd().split("\n").slice(-ERROR_LINES).join("\n");
     throw new Failure(
-      `${tail}\n\nnpm ${args.join(" ")} failed after ${seconds()} s; its last lines are above.`,
+      `${shortened(output)}\n\nnpm ${args.join(" ")} failed after ${seconds()} s; what it said is above.`,
     );
   }
   say(`  done in ${seconds()} s`);

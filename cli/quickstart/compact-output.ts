@@ -11,12 +11,22 @@ const noise = [
   /\b(creating|updating|deleting|reading|refreshing) \(\d/,
   /^The resources in the stack have been deleted, but/,
   /^If you want to remove the stack completely/,
-  /^\s*pulumi:pulumi:Stack \S+\s*$/,
+  // The row of the program itself, unless it says more.
+  /pulumi:pulumi:Stack \S+(\s+(create|delete|created|deleted|running)( \([\d.]+s\))?)?\s*$/,
 ];
 
+/** A row of the plan that `pulumi up` shows first; the same row comes again when it is done. */
+const planned = /\s(create|update|delete|replace)( \[diff: .*\])?\s*$/;
+
+export interface CompactOptions {
+  /** Leave out the rows of the plan. */
+  readonly withoutPlan: boolean;
+}
+
 /** A line of Pulumi's own output as the quick start shows it; undefined where it shows nothing. */
-export const compact = (line: string): string | undefined => {
+export const compact = (line: string, { withoutPlan }: CompactOptions): string | undefined => {
   const plain = stripVTControlCharacters(line);
-  if (noise.some((pattern) => pattern.test(plain))) return undefined;
+  const hidden = withoutPlan ? [...noise, planned] : noise;
+  if (hidden.some((pattern) => pattern.test(plain))) return undefined;
   return `  ${line.trimEnd().replace("pulumi-nodejs:dynamic/conversation:", "")}`;
 };

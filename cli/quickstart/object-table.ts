@@ -38,7 +38,7 @@ const textsIn = (value: unknown): readonly string[] => {
 /** Names of the other objects that one mentions by id. */
 const mentioned = (object: ServiceObject, names: ReadonlyMap<string, string>): string => {
   const ids = new Set(textsIn(object.body).filter((text) => text !== object.id));
-  return [...ids].flatMap((id) => names.get(id) ?? []).join(", ");
+  return [...ids].flatMap((id) => names.get(id) ?? []).join("\n");
 };
 
 /** The objects and how they hang together, as lines of a table. */

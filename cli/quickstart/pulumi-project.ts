@@ -83,8 +83,8 @@ export const pulumiProject = (options: ProjectOptions): PulumiProject => {
     if (signal.aborted) throw interrupted();
     if (ended.code !== 0) throw failed(args, ended, onLine !== undefined);
   };
-  const showLine = (line: string) => {
-    const shown = compact(line);
+  const show = (withoutPlan: boolean) => (line: string) => {
+    const shown = compact(line, { withoutPlan });
     if (shown !== undefined) print(shown);
   };
 
@@ -96,7 +96,8 @@ export const pulumiProject = (options: ProjectOptions): PulumiProject => {
       print("  An interrupted run left its lock behind: clearing it (pulumi cancel).");
       await run(state.root, ["cancel", "--yes"]);
     },
-    show: (...args) => run(state.root, [...args, "--config-file", state.configFile], showLine),
+    show: (...args) =>
+      run(state.root, [...args, "--config-file", state.configFile], show(args[0] === "up")),
     removeStack: () => run(state.folder, ["stack", "rm", "--yes"]),
   };
 };

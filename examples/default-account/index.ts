@@ -24,7 +24,7 @@ const oauth = new Authentication("bot-login", {
     tokenRequestUrl: "https://bot.example.com/oauth/token",
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    payload: pulumi.jsonStringify({ clientId: "hub", clientSecret: secret("botClientSecret") }),
+    payload: { clientId: "hub", clientSecret: secret("botClientSecret") },
     accessTokenPath: "$.accessToken",
   },
 });

@@ -130,7 +130,7 @@ test("what npm install put there by hand is kept", async () => {
   expect(calls()).toEqual(["run build"]);
 });
 
-test("a failed installation shows npm's last lines, and is tried again", async () => {
+test("a failed installation shows what npm said, and is tried again", async () => {
   const { root, run, calls } = project();
   writeFileSync(join(root, "npm-fails"), "");
   const { code, err } = await run();

@@ -12,8 +12,18 @@ test.each([
   ["an error", "    error: it failed", "      error: it failed"],
   ["the count", "    + 12 created", "      + 12 created"],
   ["the heading of the messages", "Diagnostics:", "  Diagnostics:"],
+  [
+    "a row of the plan",
+    ` ~  ${token} kiosk update [diff: ~icon]`,
+    "   ~  Channel kiosk update [diff: ~icon]",
+  ],
+  [
+    "the row of the program with a warning",
+    "   pulumi:pulumi:Stack x created (2s) 1 warning",
+    "     pulumi:pulumi:Stack x created (2s) 1 warning",
+  ],
 ])("%s is shown", (_, line, shown) => {
-  expect(compact(line)).toBe(shown);
+  expect(compact(line, { withoutPlan: false })).toBe(shown);
 });
 
 test.each([
@@ -26,6 +36,14 @@ test.each([
   ["empty lines", "  "],
   ["outputs", '    accountId       : "6c5e"'],
   ["headings without a message", "Resources:"],
+  ["the row of the program", " +  pulumi:pulumi:Stack default-account-quickstart created (2s)"],
 ])("%s is left out", (_, line) => {
-  expect(compact(line)).toBeUndefined();
+  expect(compact(line, { withoutPlan: false })).toBeUndefined();
 });
+
+test.each([` +  ${token} kiosk create `, ` ~  ${token} kiosk update [diff: ~icon] `])(
+  "the plan is left out where the result follows: %s",
+  (line) => {
+    expect(compact(line, { withoutPlan: true })).toBeUndefined();
+  },
+);

@@ -16,3 +16,7 @@ test("columns are as wide as their widest cell", () => {
 test("a missing cell is empty", () => {
   expect(table(["a", "b"], [["x"]]).at(-1)).toBe("x");
 });
+
+test("lines of a cell stand below each other", () => {
+  expect(table(["a", "b"], [["x", "1\n22"]])).toEqual(["a  b", "─  ──", "x  1", "   22"]);
+});

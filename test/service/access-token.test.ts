@@ -56,6 +56,32 @@ test("fifty calls refused with 401 at once cost exactly one more token call", as
   expect(live.hub.tokenCalls).toHaveLength(2);
 });
 
+test("a 401 that comes late, for a token already replaced, costs no further token call", async () => {
+  const { promise: held, resolve: hold } = Promise.withResolvers<() => void>();
+  const first: Handler = (...call) => hold(() => json(401, {})(...call));
+  await using live = await connected(inTurn(first, json(401, {}), accepted));
+  const late = live.service.request(getAsset, { id: "late" });
+  const release = await held;
+  await live.service.request(getAsset, { id: "a1" });
+  release();
+  expect(await late).toMatchObject({ status: 200 });
+  expect(live.hub.tokenCalls).toHaveLength(2);
+});
+
+test("nobody uses a refused token while its successor is on the way", async () => {
+  const { promise: held, resolve: hold } = Promise.withResolvers<() => void>();
+  await using live = await connected(onlyToken("token-2"));
+  const granted = live.hub.handleToken;
+  const slow: Handler = (...call) => hold(() => granted(...call));
+  live.hub.handleToken = inTurn(granted, slow);
+  const first = live.service.request(getAsset, { id: "a1" });
+  const release = await held;
+  const second = live.service.request(getAsset, { id: "a2" });
+  release();
+  await Promise.all([first, second]);
+  expect(live.hub.log).toEqual(["GET /assets/a1", "GET /assets/a1", "GET /assets/a2"]);
+});
+
 test("a fresh token that is refused too ends the call", async () => {
   await using live = await connected(onlyToken("never"));
   await expect(live.service.request(getAsset, { id: "a1" })).rejects.toMatchObject({

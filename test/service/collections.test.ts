@@ -204,6 +204,22 @@ describe("an own write shows in the list", () => {
   });
 });
 
+test("a list that was under way during a write of unknown effect is not kept", async () => {
+  let answerList = (): void => undefined;
+  const slow: Handler = (...call) => {
+    answerList = () => page(objects(0, 1))(...call);
+  };
+  const handler: Handler = (seen, response, socket) =>
+    seen.method === "POST" ? socket.destroy() : slow(seen, response, socket);
+  await using live = await connected(inTurn(handler, handler, page(objects(0, 2))));
+  await live.service.token();
+  const listing = live.service.list(channel);
+  await failureOf(live.service.create(channel, { type: "new" }));
+  answerList();
+  expect(idsOf(await listing)).toEqual(["c0"]);
+  expect(idsOf(await live.service.list(channel))).toEqual(["c0", "c1"]);
+});
+
 describe("create", () => {
   test.each([200, 201, 202])("takes %i with an id", async (status) => {
     await using live = await connected(json(status, { id: "c1", extra: true }));

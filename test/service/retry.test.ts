@@ -98,3 +98,16 @@ test("a signal does not hide that an attempt may have had an effect", async () =
     effect: "unknown",
   });
 });
+
+test("an answer that comes after the signal is not thrown away", async () => {
+  const giveUp = new AbortController();
+  let attempts = 0;
+  const attempt = async () => {
+    attempts += 1;
+    if (attempts === 1) throw failing("UNREACHABLE", "none");
+    giveUp.abort();
+    return "made";
+  };
+  const options = { signal: giveUp.signal, limits: noPauses };
+  expect(await withRetry(attempt, () => true, options)).toBe("made");
+});

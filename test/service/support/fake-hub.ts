@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Server, Socket } from "node:net";
 import type { Settings } from "../../../provider/service/settings.js";
 
 /** A call as the fake service saw it. */
@@ -44,6 +44,13 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString("utf8");
 };
 
+/** The port of a server that listens. */
+export const portOf = (server: Server): number => {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("not listening");
+  return address.port;
+};
+
 const basePath = "/conversation/v3";
 
 /** A service on a free port whose answers a test scripts; tokens are granted unless scripted too. */
@@ -65,9 +72,7 @@ export class FakeHub implements AsyncDisposable {
   }
 
   get port(): number {
-    const address: AddressInfo | string | null = this.#server.address();
-    if (address === null || typeof address === "string") throw new Error("not listening");
-    return address.port;
+    return portOf(this.#server);
   }
 
   settings(changes: Partial<Settings> = {}): Settings {
