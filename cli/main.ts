@@ -16,6 +16,8 @@ if (isOldNode(process.versions.node)) {
 } else {
   import("./program.js").then(async ({ runProgram }) => {
     process.exitCode = await runProgram(process.argv.slice(2));
+    // A connection that somebody keeps open must not keep the process.
+    setTimeout(() => process.exit(), 2000).unref();
   });
 }
 

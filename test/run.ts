@@ -59,6 +59,14 @@ const withPulumi = async (root: string, signal: AbortSignal): Promise<Surroundin
   return { root, env, signal };
 };
 
+/** The runner writes to a pipe, so it cannot see whether this process has a terminal. */
+const colours = (): NodeJS.ProcessEnv =>
+  process.stdout.isTTY ? { FORCE_COLOR: "1" } : { NO_COLOR: "1", FORCE_COLOR: undefined };
+
+const show = (line: string): void => {
+  if (!line.startsWith("JSON report written to")) console.log(line);
+};
+
 const runVitest = async (
   { root, env, signal }: Surroundings,
   filters: readonly string[],
@@ -71,7 +79,7 @@ const runVitest = async (
     const ended = await runCommand(
       process.execPath,
       [script(root, "vitest/vitest.mjs"), ...options, ...reporters, ...filters],
-      { cwd: root, env, signal, onLine: (line) => console.log(line) },
+      { cwd: root, env: { ...env, ...colours() }, signal, onLine: show },
     );
     const counts = countsIn(readFileSync(report, "utf8"));
     // An error outside every test, such as an unhandled rejection, must not pass unseen.

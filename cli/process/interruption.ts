@@ -1,4 +1,3 @@
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const PARENT_CHECK_MS = 1000;
 
 /** The wish of the person, or of the parent process, that everything ends. */
@@ -9,32 +8,51 @@ export interface Interruption {
   release(): void;
 }
 
-/**
- * Turns Ctrl-C, SIGTERM, SIGHUP and the sudden end of the parent process into one abort. Several
- * signals of one Ctrl-C (the terminal and every parent pass it on) count once.
- */
-export const interruption = (): Interruption => {
+interface Sources {
+  readonly signals: readonly NodeJS.Signals[];
+  /** Whether the end of the parent process counts as an interruption. */
+  readonly parent: boolean;
+}
+
+/** Tells when the parent process has ended: this one then belongs to another. */
+const onOrphaned = (tell: () => void): NodeJS.Timeout => {
+  const parent = process.ppid;
+  return setInterval(() => process.ppid !== parent && tell(), PARENT_CHECK_MS).unref();
+};
+
+const listen = ({ signals, parent }: Sources): Interruption => {
   const controller = new AbortController();
   const end = (signal: string) => controller.abort(signal);
-  for (const signal of SIGNALS) process.on(signal, end);
-  const parent = process.ppid;
-  const timer = setInterval(() => {
-    if (process.ppid !== parent) end("SIGHUP");
-  }, PARENT_CHECK_MS).unref();
+  for (const signal of signals) process.on(signal, end);
+  // Whoever read the output has gone, such as `head`.
+  const unread = () => end("SIGPIPE");
+  process.stdout.on("error", unread);
+  const timer = parent ? onOrphaned(() => end("SIGHUP")) : undefined;
   return {
     signal: controller.signal,
     release: () => {
       clearInterval(timer);
-      for (const signal of SIGNALS) process.off(signal, end);
+      for (const signal of signals) process.off(signal, end);
+      process.stdout.off("error", unread);
     },
   };
 };
 
-/** Waits for the first Ctrl-C, SIGTERM, SIGHUP or end of the parent process. Keeps the process alive. */
+/**
+ * Turns Ctrl-C, SIGTERM, SIGHUP, a closed output and the end of the parent process into one abort.
+ * Several signals of one Ctrl-C (the terminal and every parent pass it on) count once.
+ */
+export const interruption = (): Interruption =>
+  listen({ signals: ["SIGINT", "SIGTERM", "SIGHUP"], parent: true });
+
+/**
+ * Waits for the first Ctrl-C or SIGTERM; does not keep the process alive. A server that was sent to
+ * the background, or started with nohup, outlives its terminal; only under npm, whose shell does
+ * not pass signals on, the end of the parent counts.
+ */
 export const untilInterrupted = async (): Promise<void> => {
-  const { signal, release } = interruption();
-  const alive = setInterval(() => {}, PARENT_CHECK_MS);
+  const underNpm = process.env.npm_lifecycle_event !== undefined;
+  const { signal, release } = listen({ signals: ["SIGINT", "SIGTERM"], parent: underNpm });
   await new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
-  clearInterval(alive);
   release();
 };

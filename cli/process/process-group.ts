@@ -36,11 +36,15 @@ const sessionOf = (pid: number): number | undefined => {
 export const isRunning = (pid: number): boolean =>
   process.platform === "linux" ? sessionOf(pid) !== undefined : send(pid, 0);
 
+const otherProcesses = (): readonly number[] => {
+  const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
+  return pids.filter((pid) => pid !== process.pid);
+};
+
 /** Processes of the session that `leader` opened, also those that moved to a group of their own. */
 const membersOf = (leader: number): readonly number[] => {
   if (process.platform !== "linux") return send(-leader, 0) ? [-leader] : [];
-  const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
-  return pids.filter((pid) => pid !== process.pid && sessionOf(pid) === leader);
+  return otherProcesses().filter((pid) => sessionOf(pid) === leader);
 };
 
 /** Waits until nothing of a session is left; false where the time runs out first. */
@@ -59,4 +63,23 @@ export const endGroup = async (leader: number | undefined): Promise<void> => {
   if (await isEmptyWithin(leader, GRACE_MS)) return;
   for (const member of membersOf(leader)) send(member, "SIGKILL");
   await isEmptyWithin(leader, GRACE_MS);
+};
+
+const hasVariable = (pid: number, variable: string): boolean => {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(variable);
+  } catch {
+    // It has ended, or belongs to somebody else.
+    return false;
+  }
+};
+
+/**
+ * Ends what a killed run has left behind: every process that carries this environment variable
+ * with this value. Only where the system tells the environment of processes (Linux).
+ */
+export const endProcessesWith = (name: string, value: string): void => {
+  if (process.platform !== "linux") return;
+  for (const pid of otherProcesses())
+    if (hasVariable(pid, `${name}=${value}`)) send(pid, "SIGKILL");
 };

@@ -100,13 +100,18 @@ export const runCommand = (
     });
     const { stdout, lastLines } = collect(child, options.onLine);
     const { settle, timedOut } = stopper(child.pid, options);
+    // Should this process itself end in a way that nobody foresaw.
+    const abandon = () => signalProcess(child.pid, "SIGKILL");
+    process.on("exit", abandon);
     let swept: Promise<void> | undefined;
     child.on("error", (error) => {
       settle();
+      process.off("exit", abandon);
       failed(error);
     });
     child.on("exit", () => {
       settle();
+      process.off("exit", abandon);
       swept = endGroup(child.pid);
     });
     child.on("close", async (code) => {

@@ -4,9 +4,8 @@ import { stripVTControlCharacters } from "node:util";
 const noise = [
   /^\s*$/,
   /^@ /,
-  /^(Updating|Destroying) \(/,
   /^\s*(Outputs|Resources):$/,
-  /^ {4}\w+ *: +["[]/,
+  /^ {4}([+~-] )?(?!error|warning)\w+ *: +["[]/,
   // What is under way; the same line comes again when it is done.
   /\b(creating|updating|deleting|reading|refreshing) \(\d/,
   /^The resources in the stack have been deleted, but/,

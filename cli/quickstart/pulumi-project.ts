@@ -1,4 +1,5 @@
 import { Failure } from "../failure.js";
+import { endProcessesWith } from "../process/process-group.js";
 import { type Ended, runCommand, type Stops } from "../process/run-command.js";
 import { environmentFor, type PulumiCli } from "../pulumi-cli/pulumi-cli.js";
 import { compact } from "./compact-output.js";
@@ -33,30 +34,32 @@ const STOPS: Stops = [
 
 const LONGEST_MS = 600_000;
 
+/** Marks every process that Pulumi starts for the quick start of one checkout. */
+const OWNER = "PULUMI_CONVERSATION_QUICKSTART";
+
 const environment = ({ cli, state, settings }: ProjectOptions): NodeJS.ProcessEnv => ({
   ...environmentFor(cli, process.env),
   PULUMI_HOME: `${state.folder}/home`,
   PULUMI_BACKEND_URL: `file://${state.folder}`,
   // The state of a demo is no secret.
   PULUMI_CONFIG_PASSPHRASE: "quickstart",
+  [OWNER]: state.folder,
   ...settings,
 });
 
 export const interrupted = (): Failure =>
   new Failure("Interrupted. Nothing is left running; npm run quickstart goes on from here.", 130);
 
-const failed = (
-  args: readonly string[],
-  { code, lastLines, timedOut }: Ended,
-  shown: boolean,
-): Failure => {
-  const how = timedOut
-    ? `did not end within ${LONGEST_MS / 60_000} minutes`
-    : `failed (exit code ${code ?? "none"})`;
-  const said = shown ? ["What it said is above."] : lastLines;
+const howItEnded = ({ code, timedOut }: Ended): string => {
+  if (timedOut) return `did not end within ${LONGEST_MS / 60_000} minutes`;
+  return code === undefined ? "was ended by a signal" : `failed (exit code ${code})`;
+};
+
+const failed = (command: string, ended: Ended, shown: boolean): Failure => {
+  const said = shown ? ["What it said is above."] : ended.lastLines;
   const next =
     "Run npm run quickstart again to go on, or remove the folder .quickstart to start afresh.";
-  return new Failure([`pulumi ${args.join(" ")} ${how}.`, ...said, next].join("\n"));
+  return new Failure([`pulumi ${command} ${howItEnded(ended)}.`, ...said, next].join("\n"));
 };
 
 /** Pulumi on the example of this checkout, its state in the state folder. */
@@ -81,7 +84,7 @@ export const pulumiProject = (options: ProjectOptions): PulumiProject => {
       ...(onLine ? { onLine } : {}),
     });
     if (signal.aborted) throw interrupted();
-    if (ended.code !== 0) throw failed(args, ended, onLine !== undefined);
+    if (ended.code !== 0) throw failed(args[0] ?? "", ended, onLine !== undefined);
   };
   const show = (withoutPlan: boolean) => (line: string) => {
     const shown = compact(line, { withoutPlan });
@@ -90,6 +93,7 @@ export const pulumiProject = (options: ProjectOptions): PulumiProject => {
 
   return {
     ready: async () => {
+      endProcessesWith(OWNER, state.folder);
       // In the state folder, since this writes the stack's configuration beside the project file.
       if (!state.hasStack()) await run(state.folder, ["stack", "init", "--no-select"]);
       if (!state.hasStaleLock()) return;

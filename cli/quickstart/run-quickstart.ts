@@ -1,15 +1,12 @@
 import { styleText } from "node:util";
-import { type Emulator, startEmulator } from "../../emulator/index.js";
+import { startEmulator } from "../../emulator/index.js";
 import { connectService } from "../../provider/service/connect.js";
-import {
-  describeSettings,
-  readSettings,
-  type SettingKey,
-} from "../../provider/service/settings.js";
+import { readSettings } from "../../provider/service/settings.js";
+import { emulatorEnvironment } from "../emulator-settings.js";
 import { Failure } from "../failure.js";
 import { tryLock } from "../process/file-lock.js";
 import { ensurePulumi } from "../pulumi-cli/ensure-pulumi.js";
-import { type Progress, type ProgressStream, progressOn } from "../terminal/progress.js";
+import { type ProgressStream, progressOn } from "../terminal/progress.js";
 import { objectTable, readObjects, type ServiceObject } from "./object-table.js";
 import { interrupted, type PulumiProject, pulumiProject } from "./pulumi-project.js";
 import { type StateFolder, stateFolder } from "./state-folder.js";
@@ -27,28 +24,15 @@ export interface QuickstartOptions {
 /** A quick start under way: where it writes, and what it has started. */
 interface Scene {
   readonly state: StateFolder;
-  readonly progress: Progress;
   readonly print: (line: string) => void;
   readonly title: (text: string) => void;
   readonly pulumi: PulumiProject;
   readonly objects: () => Promise<readonly ServiceObject[]>;
 }
 
-type Environment = Readonly<Record<string, string>>;
+const PLAN = "enterprise";
 
-/** The environment variables that point a program at the emulator. */
-const settingsFor = (emulator: Emulator): Environment => {
-  const values: Partial<Record<SettingKey, string>> = {
-    baseUrl: emulator.baseUrl,
-    tokenUrl: emulator.tokenUrl,
-    clientId: emulator.clientId,
-    clientSecret: emulator.clientSecret,
-    plan: "enterprise",
-  };
-  return Object.fromEntries(
-    describeSettings().map(({ key, environment }) => [environment, values[key] ?? ""]),
-  );
-};
+type Environment = Readonly<Record<string, string>>;
 
 const readFromService = async (environment: Environment): Promise<readonly ServiceObject[]> => {
   const service = connectService(readSettings({ environment, config: () => undefined }));
@@ -102,15 +86,15 @@ const play = async (options: QuickstartOptions, state: StateFolder): Promise<voi
   const cli = await ensurePulumi({ progress, signal });
   print(`Pulumi ${cli.version} from ${cli.origin}: ${cli.command}`);
   state.prepare();
-  const emulator = await startEmulator({ port: 0, plan: "enterprise", data: state.data });
+  const emulator = await startEmulator({ port: 0, plan: PLAN, data: state.data });
   try {
     if (signal.aborted) throw interrupted();
-    print(`Emulator of the conversation service, plan enterprise: ${emulator.baseUrl}`);
-    const settings = settingsFor(emulator);
+    print(`Emulator of the conversation service, plan ${PLAN}: ${emulator.baseUrl}`);
+    const settings = emulatorEnvironment(emulator, PLAN);
     const pulumi = pulumiProject({ cli, state, settings, signal, print, coloured });
     await pulumi.ready();
     const objects = () => readFromService(settings);
-    await (destroy ? takeDown : setUp)({ state, progress, print, title, pulumi, objects });
+    await (destroy ? takeDown : setUp)({ state, print, title, pulumi, objects });
   } finally {
     await emulator.close();
   }

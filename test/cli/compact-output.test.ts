@@ -10,6 +10,7 @@ test.each([
     "   +  Channel kiosk created (0.1s)",
   ],
   ["an error", "    error: it failed", "      error: it failed"],
+  ["an error that looks like an output", '    error: "it" failed', '      error: "it" failed'],
   ["the count", "    + 12 created", "      + 12 created"],
   ["the heading of the messages", "Diagnostics:", "  Diagnostics:"],
   [
@@ -35,6 +36,7 @@ test.each([
   ["signs of life", "@ updating...."],
   ["empty lines", "  "],
   ["outputs", '    accountId       : "6c5e"'],
+  ["outputs that are new", "    + accountId      : [unknown]"],
   ["headings without a message", "Resources:"],
   ["the row of the program", " +  pulumi:pulumi:Stack default-account-quickstart created (2s)"],
 ])("%s is left out", (_, line) => {

@@ -1,24 +1,6 @@
 import { expect, test } from "vitest";
-import type { Session } from "../../cli/command.js";
-import { runProgram } from "../../cli/program.js";
 import { packageVersion } from "../../provider/service/package-version.js";
-
-const run = async (...args: string[]) => {
-  let [out, err] = ["", ""];
-  const session: Session = {
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-    coloured: false,
-    untilInterrupted: async () => {},
-    exitCode: 0,
-  };
-  const code = await runProgram(args, session);
-  return { code, out, err };
-};
+import { run } from "./session.js";
 
 test("--version says the version of the package", async () => {
   expect(await run("--version")).toEqual({ code: 0, out: `${packageVersion()}\n`, err: "" });

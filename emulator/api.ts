@@ -1,0 +1,192 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { JsonObject } from "../provider/definition/json.js";
+import { timestamp } from "./clock.js";
+import { operations } from "./collections.js";
+import { sendAnswer, sendSpoiled } from "./deliver.js";
+import { type Endpoint, type Match, matchPath } from "./endpoints.js";
+import type { Fault } from "./faults.js";
+import { parseBody, readText } from "./read-body.js";
+import { type Answer, Refusal } from "./refusal.js";
+import type { Grant } from "./tokens.js";
+import type { World } from "./world.js";
+
+/** A request to the service, its path below the base path. */
+export interface ApiRequest {
+  readonly request: IncomingMessage;
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+/** A call on its way; filled in as far as it gets, for the log. */
+interface Course {
+  template: string;
+  clientId?: string;
+  fault?: Fault;
+}
+
+/** No answer is to be sent: the connection is cut, or kept open for ever. */
+const silence = Symbol("silence");
+
+const endpointOf = (match: Match | undefined, method: string): Endpoint => {
+  if (!match) throw new Refusal(404, "404-100", "There is no such path.");
+  const endpoint = match.methods.get(method);
+  if (endpoint) return endpoint;
+  const allow = [...match.methods.keys()].join(", ");
+  throw new Refusal(405, "405-100", `${match.template} allows ${allow}.`, [], { allow });
+};
+
+const grantFor = (world: World, { headers }: IncomingMessage): Grant => {
+  const [scheme = "", token = "", ...more] = (headers.authorization ?? "").trim().split(/ +/);
+  const grant =
+    scheme.toLowerCase() === "bearer" && more.length === 0
+      ? world.tokens.grantOf(token)
+      : undefined;
+  if (grant) return grant;
+  throw new Refusal(
+    401,
+    "401-104",
+    "The Authorization header is missing, invalid or expired.",
+    [],
+    {
+      "www-authenticate": "Bearer",
+    },
+  );
+};
+
+const retryAfter = (world: World, waitMs: number): Readonly<Record<string, string>> => {
+  const seconds = Math.ceil(waitMs / 1000);
+  switch (world.switches.retryAfter) {
+    case "seconds":
+      return { "retry-after": String(seconds) };
+    case "date":
+      return { "retry-after": new Date(world.clock.now() + seconds * 1000).toUTCString() };
+    default:
+      return {};
+  }
+};
+
+/** The exact answer of the specification's §7; undefined where the rate allows the call. */
+const throttle = (world: World, endpoint: Endpoint): Answer | undefined => {
+  const waitMs = world.buckets.take(endpoint.name, world.switches.refusedCosts);
+  if (waitMs === 0) return undefined;
+  const body = { code: "429-001", developerMessage: "Too many requests." };
+  return { status: 429, body, headers: retryAfter(world, waitMs) };
+};
+
+const assertScope = ({ scopes }: Endpoint, grant: Grant): void => {
+  if (grant.subject !== "client") {
+    throw new Refusal(403, "403-112", "Users may not call this operation; it is for servers.");
+  }
+  if (scopes.some((scope) => grant.scopes.includes(scope))) return;
+  throw new Refusal(403, "403-197", `The token lacks the scope ${scopes.join(" or ")}.`);
+};
+
+const takesBody = (endpoint: Endpoint): boolean =>
+  endpoint.method === "POST" || endpoint.method === "PUT";
+
+const carryOut = (
+  world: World,
+  endpoint: Endpoint,
+  api: ApiRequest,
+  id: string,
+  text: string,
+  fault?: Fault,
+): Answer => {
+  if (!endpoint.setUp)
+    throw new Refusal(404, "404-100", "This emulator does not serve this operation.");
+  const { definition, action } = endpoint.setUp;
+  if (fault?.kind === "forbidden-list")
+    throw new Refusal(403, "403-197", "The list is not allowed.");
+  // What is not there is said before what is wrong with the body.
+  if (action === "update" && !world.store.get(definition.collection, id))
+    operations.get(world, { definition, id, query: api.query, body: {} });
+  const body: JsonObject = takesBody(endpoint)
+    ? parseBody(text, api.request.headers["content-type"])
+    : {};
+  const staleMs = fault?.kind === "stale-list" ? fault.ms : undefined;
+  return operations[action](world, {
+    definition,
+    id,
+    query: api.query,
+    body,
+    ...(staleMs === undefined ? {} : { staleMs }),
+  });
+};
+
+/** What a fault does before the service acts. */
+const interfere = async (
+  fault: Fault | undefined,
+  response: ServerResponse,
+): Promise<Answer | typeof silence | undefined> => {
+  switch (fault?.kind) {
+    case "status":
+      return { status: fault.status ?? 500, body: fault.body, headers: fault.headers ?? {} };
+    case "redirect":
+      return { status: 307, headers: { location: fault.location ?? "" } };
+    case "drop-before-commit":
+      response.destroy();
+      return silence;
+    case "hang":
+      return silence;
+    case "delay":
+      await sleep(fault.ms ?? 0, undefined, { ref: false });
+      return undefined;
+    default:
+      return undefined;
+  }
+};
+
+const answerTo = async (
+  world: World,
+  api: ApiRequest,
+  response: ServerResponse,
+  course: Course,
+): Promise<Answer | typeof silence> => {
+  const text = await readText(api.request);
+  const match = matchPath(api.path);
+  course.template = match?.template ?? course.template;
+  const endpoint = endpointOf(match, api.request.method ?? "");
+  const fault = world.faults.take(endpoint.name);
+  if (fault) course.fault = fault;
+  const interfered = await interfere(fault, response);
+  if (interfered) return interfered;
+  const grant = grantFor(world, api.request);
+  course.clientId = grant.clientId;
+  const throttled = throttle(world, endpoint);
+  if (throttled) return throttled;
+  assertScope(endpoint, grant);
+  return carryOut(world, endpoint, api, match?.id ?? "", text, fault);
+};
+
+const refusalOf = (error: unknown, world: World, { headers }: IncomingMessage): Answer => {
+  if (!(error instanceof Refusal)) throw error;
+  const asked = headers[`x-${world.switches.platformName}-error-message`];
+  return error.answer(String(asked).toLowerCase() === "yes");
+};
+
+/** Serves one call of the service and keeps it in the log. */
+export const serveApi = async (
+  world: World,
+  api: ApiRequest,
+  response: ServerResponse,
+): Promise<void> => {
+  const started = performance.now();
+  const course: Course = { template: "(none)" };
+  const answer = await answerTo(world, api, response, course).catch((error) =>
+    refusalOf(error, world, api.request),
+  );
+  if (answer !== silence) {
+    if (course.fault) sendSpoiled(response, answer, course.fault);
+    else sendAnswer(response, answer);
+  }
+  world.log.add({
+    at: timestamp(world.clock.now()),
+    method: api.request.method ?? "",
+    template: course.template,
+    path: api.path.slice(0, 300),
+    status: answer === silence ? 0 : answer.status,
+    ms: Math.round(performance.now() - started),
+    ...(course.clientId === undefined ? {} : { clientId: course.clientId }),
+  });
+};

@@ -1,0 +1,47 @@
+/** One call as the log keeps it: no secret, no token, no body. */
+export interface LogEntry {
+  readonly at: string;
+  readonly method: string;
+  readonly template: string;
+  readonly path: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly clientId?: string;
+}
+
+interface Counts {
+  accepted: number;
+  refused: number;
+}
+
+const mostEntries = 10_000;
+
+/** The last calls, and how many there were on each endpoint. */
+export class CallLog {
+  #entries: LogEntry[] = [];
+  #counts = new Map<string, Counts>();
+
+  /** Keeps a call. A 429 counts as refused, every other answer to a signed-in client as accepted. */
+  add(entry: LogEntry): void {
+    this.#entries.push(entry);
+    if (this.#entries.length >= 2 * mostEntries) this.#entries = this.#entries.slice(-mostEntries);
+    if (entry.clientId === undefined) return;
+    const name = `${entry.method} ${entry.template}`;
+    const counts = this.#counts.get(name) ?? { accepted: 0, refused: 0 };
+    counts[entry.status === 429 ? "refused" : "accepted"] += 1;
+    this.#counts.set(name, counts);
+  }
+
+  entries(): readonly LogEntry[] {
+    return this.#entries.slice(-mostEntries);
+  }
+
+  counts(): Readonly<Record<string, Counts>> {
+    return Object.fromEntries(this.#counts);
+  }
+
+  reset(): void {
+    this.#entries = [];
+    this.#counts.clear();
+  }
+}

@@ -1,0 +1,151 @@
+import { randomUUID } from "node:crypto";
+import type { Definition } from "../provider/definition/define.js";
+import { isObject, type JsonObject } from "../provider/definition/json.js";
+import { timestamp } from "./clock.js";
+import { assertNotInUse } from "./deletion.js";
+import type { Action } from "./endpoints.js";
+import { hideFields } from "./hide-secrets.js";
+import { page } from "./page.js";
+import { type Answer, Refusal } from "./refusal.js";
+import type { StoredObject } from "./store.js";
+import { storedReferences } from "./stored-references.js";
+import { validate } from "./validate.js";
+import type { World } from "./world.js";
+
+/** One call of a set-up operation that may be carried out. */
+export interface CollectionCall {
+  readonly definition: Definition;
+  readonly id: string;
+  readonly query: URLSearchParams;
+  readonly body: JsonObject;
+  /** For lists: as they were so many milliseconds ago. */
+  readonly staleMs?: number;
+}
+
+type Operation = (world: World, call: CollectionCall) => Answer;
+
+const found = (world: World, { definition, id }: CollectionCall): StoredObject => {
+  const object = world.store.get(definition.collection, id);
+  if (!object) throw new Refusal(404, "404-101", `There is no ${definition.noun} with this id.`);
+  return object;
+};
+
+const assertUnique = (
+  world: World,
+  definition: Definition,
+  checked: JsonObject,
+  own?: string,
+): void => {
+  const status = world.switches.duplicateStatus;
+  for (const [name, field] of Object.entries(definition.fields)) {
+    if (field.type !== "text" || !field.unique) continue;
+    const wire = field.wire ?? name;
+    const twin = world.store
+      .all(definition.collection)
+      .find((other) => other.id !== own && other[wire] === checked[wire]);
+    const rule = "must be unique; it is taken";
+    if (twin)
+      throw new Refusal(status, `${status}-152`, `${wire} ${rule}.`, [{ key: wire, value: rule }]);
+  }
+};
+
+const assertReferences = (world: World, definition: Definition, checked: JsonObject): void => {
+  if (world.switches.unknownReference === "accept") return;
+  for (const { to, id, path } of storedReferences(definition, checked)) {
+    if (world.store.get(to.collection, id)) continue;
+    const rule = `there is no ${to.noun} with this id`;
+    throw new Refusal(400, "400-152", `${path}: ${rule}.`, [{ key: path, value: rule }]);
+  }
+};
+
+const assertFresh = (world: World, object: StoredObject, modified: unknown): void => {
+  if (
+    world.switches.staleModified !== "refuse" ||
+    modified === undefined ||
+    modified === object.modified
+  )
+    return;
+  throw new Refusal(409, "409-152", "The object was modified since.");
+};
+
+const checkedBody = (
+  world: World,
+  { definition, body }: CollectionCall,
+  own?: string,
+): JsonObject => {
+  const {
+    id: _id,
+    created: _created,
+    modified: _modified,
+    ...rest
+  } = validate(definition, body, world.switches);
+  assertUnique(world, definition, rest, own);
+  assertReferences(world, definition, rest);
+  return rest;
+};
+
+const create: Operation = (world, call) => {
+  const now = timestamp(world.clock.now());
+  const id = randomUUID();
+  world.store.put(call.definition.collection, {
+    ...checkedBody(world, call),
+    id,
+    created: now,
+    modified: now,
+  });
+  return { status: 201, body: { id } };
+};
+
+const given = (world: World, { definition }: CollectionCall, object: StoredObject): JsonObject =>
+  hideFields(definition.fields, object, world.switches.secrets);
+
+const list: Operation = (world, call) => {
+  const { collection, listKey } = call.definition;
+  const { staleMs } = call;
+  const objects =
+    staleMs === undefined
+      ? world.store.all(collection)
+      : world.store.allBefore(collection, staleMs);
+  const { items, paginationInfo } = page(objects, call.query, world.switches);
+  return {
+    status: 200,
+    body: { paginationInfo, [listKey]: items.map((object) => given(world, call, object)) },
+  };
+};
+
+const get: Operation = (world, call) => ({
+  status: 200,
+  body: given(world, call, found(world, call)),
+});
+
+const update: Operation = (world, call) => {
+  const before = found(world, call);
+  const { id, created, modified, ...kept } = before;
+  const base = world.switches.put === "keep" ? kept : {};
+  const checked = checkedBody(world, { ...call, body: { ...base, ...call.body } }, id);
+  assertFresh(world, before, call.body.modified);
+  const now = timestamp(world.clock.now());
+  world.store.put(call.definition.collection, { ...checked, id, created, modified: now });
+  return { status: 204 };
+};
+
+const remove: Operation = (world, call) => {
+  const { id } = found(world, call);
+  assertNotInUse(world, call.definition, id);
+  world.store.remove(call.definition.collection, id);
+  return { status: 204 };
+};
+
+/** The five operations of a set-up collection (specification §4.1). */
+export const operations: Readonly<Record<Action, Operation>> = {
+  create,
+  list,
+  get,
+  update,
+  delete: remove,
+};
+
+/** Whether something read back from a file or a snapshot is an object of a collection. */
+export const isStoredObject = (value: unknown): value is StoredObject =>
+  isObject(value) &&
+  [value.id, value.created, value.modified].every((text) => typeof text === "string");

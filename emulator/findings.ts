@@ -1,0 +1,29 @@
+import { Refusal } from "./refusal.js";
+
+/** What is wrong with a body, in the order in which it was found. */
+export class Findings {
+  readonly #found: { readonly path: string; readonly code: string; readonly rule: string }[] = [];
+
+  /** A required attribute is not there (400-143, public reference). */
+  missing(path: string): void {
+    this.#found.push({ path, code: "400-143", rule: "required attribute is missing" });
+  }
+
+  /** A value breaks a rule (400-152, assumed). */
+  invalid(path: string, rule: string): void {
+    this.#found.push({ path, code: "400-152", rule });
+  }
+
+  /** A value is not among those allowed (400-196, assumed). */
+  notAllowed(path: string, values: readonly string[]): void {
+    this.#found.push({ path, code: "400-196", rule: `must be one of ${values.join(", ")}` });
+  }
+
+  /** @throws Refusal for the first finding, with all of them as details */
+  assertNone(): void {
+    const [first] = this.#found;
+    if (!first) return;
+    const details = this.#found.map(({ path, rule }) => ({ key: path, value: rule }));
+    throw new Refusal(400, first.code, `${first.path}: ${first.rule}.`, details);
+  }
+}

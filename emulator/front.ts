@@ -1,0 +1,78 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import { Hono } from "hono";
+import { serveApi } from "./api.js";
+import { authorize } from "./authorize.js";
+import { controlRoutes } from "./control.js";
+import { sendAnswer } from "./deliver.js";
+import { type Audience, serveToken } from "./token-endpoint.js";
+import type { World } from "./world.js";
+
+/** Where everything is, below the origin. */
+export const paths = {
+  base: "/conversation/v3",
+  token: "/oauth/token",
+  authorize: "/oauth/authorize",
+  customerToken: "/customer/oauth/token",
+  customerAuthorize: "/customer/oauth/authorize",
+  control: "/control",
+} as const;
+
+const audiences: Readonly<
+  Record<string, { readonly audience: Audience; readonly serves: "token" | "authorize" }>
+> = {
+  [paths.token]: { audience: "user", serves: "token" },
+  [paths.customerToken]: { audience: "customer", serves: "token" },
+  [paths.authorize]: { audience: "user", serves: "authorize" },
+  [paths.customerAuthorize]: { audience: "customer", serves: "authorize" },
+};
+
+/** Only this machine may control the emulator, whatever a forwarding header says. */
+const isLoopback = ({ socket }: IncomingMessage): boolean =>
+  /^(::1|(::ffff:)?127\.)/.test(socket.remoteAddress ?? "");
+
+const notFound = (response: ServerResponse): void =>
+  sendAnswer(response, {
+    status: 404,
+    body: { code: "404-100", developerMessage: "There is no such path." },
+  });
+
+/** Splits by hand what a parser might resolve: `..` and `//` in a path stay what they are. */
+const splitUrl = (url: string): { readonly path: string; readonly query: URLSearchParams } => {
+  const mark = url.indexOf("?");
+  const path = mark < 0 ? url : url.slice(0, mark);
+  return { path, query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)) };
+};
+
+/** The listener of the emulator's server. */
+export const createFront = (world: World) => {
+  const control = getRequestListener(new Hono().route(paths.control, controlRoutes(world)).fetch, {
+    overrideGlobalObjects: false,
+  });
+
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const { path, query } = splitUrl(request.url ?? "/");
+    if (path.startsWith(`${paths.base}/`)) {
+      return serveApi(world, { request, path: path.slice(paths.base.length), query }, response);
+    }
+    const oauth = Object.hasOwn(audiences, path) ? audiences[path] : undefined;
+    if (oauth?.serves === "token") return serveToken(world, request, response, oauth.audience);
+    if (oauth) {
+      const isGet = request.method === "GET";
+      return isGet
+        ? sendAnswer(response, authorize(world, query, oauth.audience))
+        : notFound(response);
+    }
+    if (path !== paths.control && !path.startsWith(`${paths.control}/`)) return notFound(response);
+    if (isLoopback(request)) return control(request, response);
+    return sendAnswer(response, {
+      status: 403,
+      body: { error: "The control interface answers on this machine only." },
+    });
+  };
+
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    // A caller who goes away in the middle of a call is no failure of the emulator.
+    serve(request, response).catch(() => response.destroy());
+  };
+};

@@ -1,0 +1,89 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createFront, paths } from "./front.js";
+import { createWorld, type WorldOptions } from "./world.js";
+
+export { type PlanName, planNames } from "./rates.js";
+export {
+  parseSwitch,
+  type Switch,
+  type Switches,
+  type SwitchName,
+  switchTable,
+} from "./switches.js";
+
+export interface EmulatorOptions extends WorldOptions {
+  /** Port to listen on; 0, the default: any free one. */
+  readonly port?: number;
+  /** Address to listen on. Default: `127.0.0.1`. */
+  readonly host?: string;
+}
+
+/** What a client needs to know of a running emulator. */
+export interface EmulatorAddresses {
+  readonly baseUrl: string;
+  readonly tokenUrl: string;
+  readonly authUrl: string;
+  readonly customerAuthUrl: string;
+  readonly customerTokenUrl: string;
+  readonly controlUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+export interface Emulator extends EmulatorAddresses, AsyncDisposable {
+  /**
+   * Moves a manual clock on, in milliseconds.
+   *
+   * @throws Error on the real clock
+   */
+  advance(ms: number): void;
+  /** Ends all connections and stops listening. */
+  close(): Promise<void>;
+}
+
+/** The address for callers on this machine, where the server listens on all. */
+const originOf = (host: string, port: number): string => {
+  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
+};
+
+/**
+ * Starts an emulator of the service in this process: OAuth, the set-up collections with validation,
+ * references, unique names and deletion rules, rate limits, faults on demand.
+ *
+ * @throws Error where the port is taken or the data file cannot be used
+ */
+export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emulator> => {
+  const { port = 0, host = "127.0.0.1" } = options;
+  const world = createWorld(options);
+  const server = createServer({ maxHeaderSize: 64 * 1024 }, createFront(world));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  }).catch((error) => {
+    world.journal.close();
+    throw error;
+  });
+  const origin = originOf(host, (server.address() as AddressInfo).port);
+  const close = async (): Promise<void> => {
+    if (!server.listening) return;
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+    world.journal.close();
+  };
+  return {
+    baseUrl: origin + paths.base,
+    tokenUrl: origin + paths.token,
+    authUrl: origin + paths.authorize,
+    customerAuthUrl: origin + paths.customerAuthorize,
+    customerTokenUrl: origin + paths.customerToken,
+    controlUrl: origin + paths.control,
+    clientId: world.clientId,
+    clientSecret: world.clientSecret,
+    advance: world.clock.advance,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+};

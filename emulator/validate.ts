@@ -1,0 +1,212 @@
+import type { Definition } from "../provider/definition/define.js";
+import type {
+  Field,
+  Fields,
+  ListField,
+  MapField,
+  MemberRule,
+} from "../provider/definition/field.js";
+import { isObject, type JsonObject, objectOf } from "../provider/definition/json.js";
+import { Findings } from "./findings.js";
+import { checkId, checkNumber, checkSize, checkText } from "./scalars.js";
+import type { Switches } from "./switches.js";
+
+/** What belongs to a body and is nobody's field. */
+const serverSet = new Set(["id", "created", "modified"]);
+
+interface Validation {
+  readonly switches: Switches;
+  readonly findings: Findings;
+}
+
+const wireOf = (name: string, field: Field): string => field.wire ?? name;
+const below = (path: string, name: string): string => (path ? `${path}.${name}` : name);
+
+const checkRule = (
+  rule: MemberRule,
+  values: JsonObject,
+  path: string,
+  { findings }: Validation,
+): void => {
+  const isThere = (member: string): boolean =>
+    values[member] !== undefined && values[member] !== null;
+  if ("atLeastOne" in rule) {
+    if (!rule.atLeastOne.some(isThere)) findings.missing(below(path, rule.atLeastOne.join(" or ")));
+    return;
+  }
+  const chosen = values[rule.discriminator];
+  const needed =
+    typeof chosen === "string" && Object.hasOwn(rule.exactlyOne, chosen)
+      ? rule.exactlyOne[chosen]
+      : undefined;
+  if (needed === undefined) return;
+  if (!isThere(needed)) findings.missing(below(path, needed));
+  for (const other of Object.values(rule.exactlyOne).filter(
+    (member) => member !== needed && isThere(member),
+  )) {
+    findings.invalid(below(path, other), `does not go with ${rule.discriminator} ${chosen}`);
+  }
+};
+
+/** The object with what the switch leaves of its unknown members, and the defaults filled in. */
+const checkFields = (
+  fields: Fields,
+  rule: MemberRule | undefined,
+  values: JsonObject,
+  path: string,
+  validation: Validation,
+): JsonObject => {
+  const { switches, findings } = validation;
+  const known = new Map(
+    Object.entries(fields).map(([name, field]) => [wireOf(name, field), field]),
+  );
+  const checked: [string, unknown][] = [...known].map(([name, field]) => {
+    const value = values[name];
+    const isMissing = value === undefined || (value === null && field.required);
+    if (!isMissing) return [name, checkField(field, value, below(path, name), validation)];
+    if (field.required) findings.missing(below(path, name));
+    return [name, "default" in field ? field.default : undefined];
+  });
+  const unknown = Object.entries(values).filter(
+    ([name]) => !known.has(name) && !(path === "" && serverSet.has(name)),
+  );
+  if (switches.unknownFields === "refuse") {
+    for (const [name] of unknown)
+      findings.invalid(below(path, name.slice(0, 100)), "is not an attribute");
+  }
+  if (rule) checkRule(rule, values, path, validation);
+  return objectOf([...checked, ...(switches.unknownFields === "keep" ? unknown : [])]);
+};
+
+const checkList = (
+  field: ListField,
+  value: unknown,
+  path: string,
+  validation: Validation,
+): unknown => {
+  const { findings } = validation;
+  const inner = field.boxed ? below(path, field.boxed) : path;
+  if (field.boxed && !isObject(value)) return findings.invalid(path, "must be an object");
+  const items = field.boxed && isObject(value) ? value[field.boxed] : value;
+  if (items === undefined || (items === null && field.boxed)) return findings.missing(inner);
+  if (!Array.isArray(items)) return findings.invalid(inner, "must be an array");
+  checkSize(items.length, field, "items", inner, findings);
+  const checked = items.map((item, place) =>
+    checkField(field.of, item, `${inner}[${place}]`, validation),
+  );
+  checkKeys(field.key, items, inner, findings);
+  return field.boxed && isObject(value) ? { ...value, [field.boxed]: checked } : checked;
+};
+
+const checkKeys = (
+  key: string | undefined,
+  items: readonly unknown[],
+  path: string,
+  findings: Findings,
+): void => {
+  if (!key) return;
+  const seen = new Set<unknown>();
+  items.forEach((item, place) => {
+    const value = isObject(item) ? item[key] : undefined;
+    if (value !== undefined && seen.has(value))
+      findings.invalid(`${path}[${place}].${key}`, "must be unique");
+    seen.add(value);
+  });
+};
+
+const checkMap = (
+  field: MapField,
+  value: unknown,
+  path: string,
+  validation: Validation,
+): unknown => {
+  const { findings } = validation;
+  const { key, value: member } = field.members ?? { key: "name", value: "value" };
+  if (!Array.isArray(value)) return findings.invalid(path, "must be an array");
+  checkSize(value.length, field, "items", path, findings);
+  checkKeys(key, value, path, findings);
+  return value.map((entry, place) => {
+    const here = `${path}[${place}]`;
+    if (!isObject(entry)) return findings.invalid(here, "must be an object");
+    const name = entry[key];
+    if (name === undefined || name === null) findings.missing(below(here, key));
+    else if (typeof name !== "string" || name === "")
+      findings.invalid(below(here, key), "must be a string that is not empty");
+    if (entry[member] === undefined || entry[member] === null) {
+      findings.missing(below(here, member));
+      return entry;
+    }
+    return {
+      ...entry,
+      [member]: checkField(field.of, entry[member], below(here, member), validation),
+    };
+  });
+};
+
+/** The text inside an object with one key, such as `{ "id": … }`. */
+const checkBoxed = (
+  key: string,
+  value: unknown,
+  path: string,
+  validation: Validation,
+  check: (inner: unknown, path: string) => void,
+): unknown => {
+  const { findings } = validation;
+  if (!isObject(value)) return findings.invalid(path, "must be an object");
+  if (value[key] === undefined || value[key] === null) findings.missing(below(path, key));
+  else check(value[key], below(path, key));
+  return value;
+};
+
+const checkField = (
+  field: Field,
+  value: unknown,
+  path: string,
+  validation: Validation,
+): unknown => {
+  const { findings, switches } = validation;
+  switch (field.type) {
+    case "text": {
+      const check = (text: unknown, where: string) =>
+        checkText(field, text, where, switches.platformName, findings);
+      if (field.boxed) return checkBoxed(field.boxed, value, path, validation, check);
+      check(value, path);
+      return value;
+    }
+    case "number":
+      checkNumber(field, value, path, findings);
+      return value;
+    case "flag":
+      if (typeof value !== "boolean") findings.invalid(path, "must be true or false");
+      return value;
+    case "reference": {
+      const check = (id: unknown, where: string) => checkId(field, id, where, findings);
+      if (!field.bare) return checkBoxed("id", value, path, validation, check);
+      check(value, path);
+      return value;
+    }
+    case "object":
+      if (isObject(value)) return checkFields(field.fields, field.rule, value, path, validation);
+      return findings.invalid(path, "must be an object");
+    case "list":
+      return checkList(field, value, path, validation);
+    case "map":
+      return checkMap(field, value, path, validation);
+  }
+};
+
+/**
+ * A body as it is to be kept.
+ *
+ * @throws Refusal 400 that names every attribute that breaks a rule
+ */
+export const validate = (
+  definition: Definition,
+  body: JsonObject,
+  switches: Switches,
+): JsonObject => {
+  const findings = new Findings();
+  const checked = checkFields(definition.fields, definition.rule, body, "", { switches, findings });
+  findings.assertNone();
+  return checked;
+};
