@@ -1,0 +1,14 @@
+export {
+  type Burst,
+  likelyBurst,
+  type RateQuestion,
+  rateOf,
+} from "../../provider/pacing/plan-rates.js";
+export {
+  type PlanRates,
+  type RateMethod,
+  type RateRow,
+  rateRows,
+  type SpecialRate,
+} from "../../provider/pacing/rate-rows.js";
+export { type Plan, plans } from "../../provider/service/plans.js";
