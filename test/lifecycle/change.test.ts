@@ -1,0 +1,310 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { authentication } from "../../provider/resources/authentication.js";
+import { channel as channelDefinition } from "../../provider/resources/channel.js";
+import { type Emulated, emulated, owned } from "../support/emulated.js";
+
+type Json = Record<string, unknown>;
+
+const signature = "4dabf18193072939515e22adb298388d";
+/** Values as the engine hands them back: secrets unwrapped. */
+const unsealed = (value: unknown): Json =>
+  JSON.parse(JSON.stringify(value), (_, member) =>
+    member && typeof member === "object" && signature in member ? member.value : member,
+  );
+
+let hub: Emulated;
+
+beforeEach(async () => {
+  hub = await emulated();
+});
+afterEach(() => hub.stop());
+
+const checked = async (kind: string, inputs: Json): Promise<Json> => {
+  const { inputs: result, failures } = await hub.of(kind).check({}, inputs);
+  expect(failures).toEqual([]);
+  return { ...unsealed(result), __provider: "pointer" };
+};
+
+const make = async (kind: string, inputs: Json): Promise<{ id: string; state: Json }> => {
+  const { id, outs } = await hub.of(kind).create(await checked(kind, inputs));
+  return { id, state: { ...unsealed(outs), __provider: "pointer" } };
+};
+
+const change = async (kind: string, id: string, state: Json, inputs: Json): Promise<Json> => {
+  const { outs } = await hub.of(kind).update(id, state, await checked(kind, inputs));
+  return { ...unsealed(outs), __provider: "pointer" };
+};
+
+const kiosk = (more: Json = {}) =>
+  owned("kiosk", { type: "custom.kiosk", displayName: "Kiosk", icon: "aVZC", ...more });
+const basic = (password: string) =>
+  owned("basic", { name: "web", basicAuth: { username: "hub", password } });
+
+test("an update is one read and one PUT", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  await hub.calls();
+  await change("Channel", id, state, kiosk({ displayName: "New" }));
+  expect(await hub.calls()).toEqual(["GET /channels/{id} 200", "PUT /channels/{id} 204"]);
+});
+
+test("an update keeps what the program never gave and removes what it gives no more", async () => {
+  const { id, state } = await make(
+    "Channel",
+    kiosk({ restrictions: { inbound: { maxTextLength: 5 } } }),
+  );
+  const live = await hub.service.read(channelDefinition, id);
+  await hub.service.replace(channelDefinition, id, {
+    ...live,
+    region: "eu",
+    l10nProperties: [{ language: "en", properties: [] }],
+  });
+  await change("Channel", id, state, kiosk());
+  const [object] = await hub.objects("channels");
+  expect(object).toMatchObject({ region: "eu", l10nProperties: [{ language: "en" }] });
+  expect(object).not.toHaveProperty("restrictions");
+});
+
+test("extra members are written, compared and repaired", async () => {
+  const { id, state } = await make(
+    "Channel",
+    kiosk({ extra: { region: "eu", limits: { daily: 5 } } }),
+  );
+  expect(await hub.objects("channels")).toMatchObject([{ region: "eu", limits: { daily: 5 } }]);
+  const live = await hub.service.read(channelDefinition, id);
+  await hub.service.replace(channelDefinition, id, { ...live, limits: { daily: 6, hourly: 1 } });
+  hub.nextRun();
+  const { inputs } = await hub.of("Channel").read(id, state);
+  expect(inputs?.extra).toEqual({ region: "eu", limits: { daily: 6 } });
+});
+
+test.each(["mask", "echo", "omit"] as const)(
+  "secrets that the service would %s never show as drift",
+  async (secrets) => {
+    await hub.stop();
+    hub = await emulated({ switches: { secrets } });
+    const { id, state } = await make("Authentication", basic("first-password"));
+    hub.nextRun();
+    const { props, inputs } = await hub.of("Authentication").read(id, state);
+    expect(unsealed(inputs).basicAuth).toEqual({ username: "hub", password: "first-password" });
+    expect(
+      await hub
+        .of("Authentication")
+        .diff(
+          id,
+          { ...unsealed(props), __provider: "p" },
+          await checked("Authentication", basic("first-password")),
+        ),
+    ).toEqual({ changes: false });
+  },
+);
+
+test("a changed secret is written, and no mask is ever written back", async () => {
+  const { id, state } = await make("Authentication", basic("first-password"));
+  const after = await change("Authentication", id, state, basic("second-password"));
+  await change("Authentication", id, after, { ...basic("second-password"), description: "x" });
+  expect(await hub.objects("authentications")).toMatchObject([
+    { basicAuth: { username: "hub", password: "second-password" } },
+  ]);
+});
+
+test("another method takes the place of the one before", async () => {
+  const { id, state } = await make("Authentication", basic("first-password"));
+  await change(
+    "Authentication",
+    id,
+    state,
+    owned("basic", { name: "web", oauth2: { payload: { a: 1 } } }),
+  );
+  const [object] = await hub.objects("authentications");
+  expect(object).toMatchObject({ type: "oauth2", oauth2: { payload: '{"a":1}' } });
+  expect(object).not.toHaveProperty("basicAuth");
+});
+
+test("a vendor's own word is mapped both ways", async () => {
+  await hub.stop();
+  hub = await emulated(
+    { switches: { platformName: "acme" } },
+    { CONVERSATION_PLATFORM_NAME: "acme" },
+  );
+  const app = await make(
+    "ClientApplication",
+    owned("app", {
+      name: "app",
+      roles: [
+        {
+          name: "platform_bot",
+          version: "v3",
+          callback: "https://x.example.com",
+          notificationEmail: "a@b.example",
+        },
+      ],
+    }),
+  );
+  expect(await hub.objects("clientapplications")).toMatchObject([
+    { roles: [{ name: "acme_bot" }] },
+  ]);
+  hub.nextRun();
+  const { inputs } = await hub.of("ClientApplication").read(app.id, app.state);
+  expect(inputs).toMatchObject({ roles: [{ name: "platform_bot" }] });
+});
+
+test("an update of what is gone says how to make it again", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  await hub.service.remove(channelDefinition, id);
+  await expect(change("Channel", id, state, kiosk({ displayName: "New" }))).rejects.toThrow(
+    /gone from the service.*pulumi refresh/s,
+  );
+});
+
+test("reads share one list; absence is confirmed by the object itself", async () => {
+  const a = await make("Channel", kiosk());
+  const b = await make("Channel", owned("b", { type: "custom.b", displayName: "B", icon: "aVZC" }));
+  await hub.service.remove(channelDefinition, b.id);
+  hub.nextRun();
+  await hub.calls();
+  const [first, second] = await Promise.all([
+    hub.of("Channel").read(a.id, a.state),
+    hub.of("Channel").read(b.id, b.state),
+  ]);
+  expect([first.id, second.id]).toEqual([a.id, ""]);
+  expect((await hub.calls()).sort()).toEqual(["GET /channels 200", "GET /channels/{id} 404"]);
+});
+
+test("where the list is forbidden, the object itself is read", async () => {
+  const { id, state } = await make("Authentication", basic("first-password"));
+  hub.nextRun();
+  await hub.faults({ on: "GET /authentications", kind: "forbidden-list", times: 9 });
+  expect((await hub.of("Authentication").read(id, state)).id).toBe(id);
+});
+
+test.each([401, 403, 500])("status %i is an error, not absence", async (status) => {
+  const { id, state } = await make("Channel", kiosk());
+  hub.nextRun();
+  await hub.faults(
+    { on: "GET /channels", kind: "status", status, times: 99 },
+    { on: "GET /channels/{id}", kind: "status", status, times: 99 },
+  );
+  await expect(hub.of("Channel").read(id, state)).rejects.toThrow(
+    /reading the channel "custom.kiosk"/,
+  );
+});
+
+test("a removed mark comes back with the next update", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  const live = await hub.service.read(channelDefinition, id);
+  await hub.service.replace(channelDefinition, id, { ...live, description: "by hand" });
+  hub.nextRun();
+  const { inputs, props } = await hub.of("Channel").read(id, state);
+  expect(inputs?.description).toBe("by hand");
+  await change("Channel", id, { ...unsealed(props), __provider: "p" }, kiosk());
+  expect((await hub.objects("channels"))[0]?.description).toMatch(/^\[pulumi: /);
+});
+
+test("deleting what is gone succeeds", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  await hub.service.remove(channelDefinition, id);
+  hub.nextRun();
+  await expect(hub.of("Channel").delete(id, state)).resolves.toBeUndefined();
+});
+
+test("a forced replacement, before or after, keeps the one object", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  hub.nextRun();
+  // deleteBeforeReplace: check without old inputs, delete, create.
+  const inputs = await checked("Channel", kiosk());
+  await hub.of("Channel").delete(id, state);
+  expect((await hub.of("Channel").create(inputs)).id).toBe(id);
+  hub.nextRun();
+  // --replace: check, create, delete.
+  await checked("Channel", kiosk());
+  expect((await hub.of("Channel").create(inputs)).id).toBe(id);
+  await hub.of("Channel").delete(id, state);
+  expect(await hub.objects("channels")).toHaveLength(1);
+});
+
+test("the object of a resource that left the program is deleted, also after a refresh in the same run", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  hub.nextRun();
+  await hub.of("Channel").diff(
+    id,
+    state,
+    await hub
+      .of("Channel")
+      .read(id, state)
+      .then(({ inputs }) => inputs ?? {}),
+  );
+  await hub.of("Channel").delete(id, state);
+  expect(await hub.objects("channels")).toEqual([]);
+});
+
+test("a new resource does not take the object of one that was renamed", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  hub.nextRun();
+  await hub
+    .of("Channel")
+    .diff(id, state, { ...state, owner: "shop/prod/0123456789abcdef/renamed" });
+  await expect(make("Channel", kiosk())).rejects.toThrow(/belongs to another Pulumi resource/);
+  expect((await hub.objects("channels")).map((object) => object.id)).toEqual([id]);
+});
+
+test("deletions that the engine starts all at once wait for each other", async () => {
+  const auth = await make("Authentication", basic("first-password"));
+  const role = {
+    version: "v3",
+    callback: "https://x.example.com",
+    notificationEmail: "a@b.example",
+    authentication: auth.id,
+  };
+  const app = await make(
+    "ClientApplication",
+    owned("app", { name: "app", roles: [{ name: "custom_bot", ...role }] }),
+  );
+  const bot = await make(
+    "Participant",
+    owned("bot", { name: "bot", type: "custom_bot", application: app.id }),
+  );
+  hub.nextRun();
+  await Promise.all([
+    hub.of("Authentication").delete(auth.id, auth.state),
+    hub.of("ClientApplication").delete(app.id, app.state),
+    hub.of("Participant").delete(bot.id, bot.state),
+  ]);
+  expect(await hub.objects("authentications")).toEqual([]);
+});
+
+test("by the letter of the rule a channel goes after the client applications", async () => {
+  await hub.stop();
+  hub = await emulated({ switches: { channelRule: "any-client-application" } });
+  const channel = await make("Channel", kiosk());
+  const role = {
+    name: "custom_bot",
+    version: "v3",
+    callback: "https://x.example.com",
+    notificationEmail: "a@b.example",
+  };
+  const app = await make("ClientApplication", owned("app", { name: "app", roles: [role] }));
+  hub.nextRun();
+  await expect(hub.of("Channel").delete(channel.id, channel.state)).rejects.toThrow(
+    "specification §2 rule 3",
+  );
+  await Promise.all([
+    hub.of("Channel").delete(channel.id, channel.state),
+    hub.of("ClientApplication").delete(app.id, app.state),
+  ]);
+  expect(await hub.objects("channels")).toEqual([]);
+});
+
+test("no message holds a secret, even where the service echoes it", async () => {
+  await hub.faults({
+    on: "POST /authentications",
+    kind: "status",
+    status: 400,
+    body: { code: "400-152", developerMessage: "bad password canary-password-1" },
+  });
+  const failure = await make("Authentication", basic("canary-password-1")).catch(
+    (error: Error) => error,
+  );
+  expect(String((failure as Error).message)).not.toContain("canary-password-1");
+  expect((failure as Error).message).toContain('creating the authentication "web" failed');
+  expect(await hub.service.list(authentication)).toMatchObject({ complete: true });
+});
