@@ -54,9 +54,7 @@ const plain = (template: string): string => template.replace(/\{[^}/]*\}/g, "{}"
 export const rateOf = (question: RateQuestion): number => {
   const row = rowOf(question);
   if (!plans.includes(question.plan)) {
-    throw invalid(
-      `There is no plan ${JSON.stringify(question.plan)}. Plans: ${plans.join(", ")}.`,
-    );
+    throw invalid(`There is no plan ${JSON.stringify(question.plan)}. Plans: ${plans.join(", ")}.`);
   }
   const path = plain(question.template);
   const own = row.special.find(

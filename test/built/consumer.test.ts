@@ -30,10 +30,24 @@ beforeAll(() => {
   const installed = join(folder, "node_modules", "pulumi-conversation");
   mkdirSync(installed, { recursive: true });
   execFileSync("tar", ["-xzf", join(folder, filename), "-C", installed, "--strip-components=1"]);
-  for (const name of ["@pulumi", "@types", "zod", "undici", "p-retry", "is-network-error", "hono", "@hono", "bottleneck", "commander"]) {
+  for (const name of [
+    "@pulumi",
+    "@types",
+    "zod",
+    "undici",
+    "p-retry",
+    "is-network-error",
+    "hono",
+    "@hono",
+    "bottleneck",
+    "commander",
+  ]) {
     symlinkSync(join(modules, name), join(folder, "node_modules", name));
   }
-  for (const [name, type] of [["cjs", "commonjs"], ["esm", "module"]] as const) {
+  for (const [name, type] of [
+    ["cjs", "commonjs"],
+    ["esm", "module"],
+  ] as const) {
     mkdirSync(join(folder, name));
     writeFileSync(join(folder, name, "package.json"), JSON.stringify({ type }));
     writeFileSync(join(folder, name, "tsconfig.json"), JSON.stringify({ compilerOptions }));
@@ -49,7 +63,11 @@ test.each(["cjs", "esm"])("a strict %s program compiles, and wrong combinations 
 
 test.each([
   ["require", "cjs", 'console.log(Object.keys(require("pulumi-conversation")).join())'],
-  ["import", "esm", 'import { Account, Channel } from "pulumi-conversation"; console.log([Account.name, Channel.name].join())'],
+  [
+    "import",
+    "esm",
+    'import { Account, Channel } from "pulumi-conversation"; console.log([Account.name, Channel.name].join())',
+  ],
 ])("the package loads by %s", (_, name, source) => {
   const file = join(folder, name, "load.js");
   writeFileSync(file, source);

@@ -1,0 +1,77 @@
+import { chmodSync, closeSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+
+export type Sqlite = typeof import("node:sqlite");
+
+/** SQLite's own numbers for what can be wrong with a file. */
+const damaged: ReadonlySet<number> = new Set([11, 26]);
+
+/** Layout of the table; a file with another one is left alone. */
+const layout = 1;
+
+const busyMs = 250;
+
+/** Where the buckets of this machine and user are kept. */
+export const bucketFilePath = (
+  environment: Readonly<Record<string, string | undefined>>,
+  home: string = homedir(),
+): string => {
+  const cache = environment["XDG_CACHE_HOME"];
+  const folder = cache && isAbsolute(cache) ? cache : join(home, ".cache");
+  return join(folder, "pulumi-conversation", "buckets.sqlite");
+};
+
+/** SQLite's number of a failure; the extended ones are kept in the higher bits. */
+const codeOf = (error: unknown): number | undefined =>
+  error instanceof Error && "errcode" in error && typeof error.errcode === "number"
+    ? error.errcode & 0xff
+    : undefined;
+
+const layoutOf = (file: DatabaseSync): unknown =>
+  file.prepare("PRAGMA user_version").get()?.["user_version"];
+
+const prepared = (file: DatabaseSync): DatabaseSync => {
+  file.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF`);
+  if (layoutOf(file) === layout) return file;
+  file.exec("BEGIN IMMEDIATE");
+  if (layoutOf(file) === 0) {
+    file.exec(
+      `CREATE TABLE buckets (key TEXT PRIMARY KEY, start TEXT NOT NULL, empty_at REAL NOT NULL,
+         lesson TEXT NOT NULL, used_at REAL NOT NULL) STRICT, WITHOUT ROWID;
+       PRAGMA user_version = ${layout}`,
+    );
+  }
+  file.exec("COMMIT");
+  if (layoutOf(file) === layout) return file;
+  throw new Error("the file was written by another release");
+};
+
+const opened = (sqlite: Sqlite, path: string): DatabaseSync => {
+  const file = new sqlite.DatabaseSync(path, { timeout: busyMs });
+  try {
+    return prepared(file);
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+};
+
+/**
+ * Opens the file, readable by its user only, and makes it where it is missing. A damaged one is
+ * thrown away: what it holds is found out again.
+ */
+export const openBucketFile = (sqlite: Sqlite, path: string): DatabaseSync => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, "a", 0o600));
+  try {
+    return opened(sqlite, path);
+  } catch (error) {
+    if (!damaged.has(codeOf(error) ?? 0)) throw error;
+    for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true });
+    closeSync(openSync(path, "a", 0o600));
+    chmodSync(path, 0o600);
+    return opened(sqlite, path);
+  }
+};

@@ -1,0 +1,145 @@
+import type { Clock } from "../service/clock.js";
+import { type BucketState, longestHoldPeriods, type Taken } from "./buckets.js";
+import { Learning } from "./learning.js";
+
+/** Leave to send one call now. */
+export interface Admission {
+  /** `due`: its token came back at the limit's rate. `saved`: saved up before. `trial`: to find out. */
+  readonly kind: "due" | "saved" | "trial";
+  readonly at: number;
+  /** The first call that the bucket knows of. */
+  readonly first: boolean;
+}
+
+/** Not now. */
+export interface Wait {
+  readonly waitMs: number;
+  /** An answer that is on its way may end the wait before. */
+  readonly mayEndEarly: boolean;
+}
+
+export interface EndpointBucketOptions {
+  readonly clock: Clock;
+  readonly state: BucketState;
+  readonly key: string;
+  /** Calls per second that may be made now; may change while the plan is being guessed. */
+  readonly rate: () => number;
+  readonly burst?: number;
+  readonly share: number;
+  readonly onRefused: () => void;
+  readonly onAccepted: () => void;
+}
+
+/** Two machines' clocks do not run at quite the same speed. */
+const driftPart = 1.0005;
+const mostSavedUnderWay = 8;
+const quietMs = 10_000;
+
+/** The client's view of one endpoint's bucket: says when a call may go and learns from the answers. */
+export class EndpointBucket {
+  readonly #options: EndpointBucketOptions;
+  readonly #learning: Learning;
+  #trials = 0;
+  #saved = 0;
+  /** Saved-up calls that may be under way together: 1, 2, 4, 8 while they get through. */
+  #window = 1;
+  #takenAt = Number.NEGATIVE_INFINITY;
+  #heldAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: EndpointBucketOptions) {
+    this.#options = options;
+    const { burst, share } = options;
+    this.#learning = new Learning({ share, ...(burst === undefined ? {} : { burst }) });
+  }
+
+  get periodMs(): number {
+    return (1000 / this.#options.rate()) * driftPart;
+  }
+
+  /** Takes a token if a call may go now. */
+  take(): Admission | Wait | Promise<Admission | Wait> {
+    const { state, key } = this.#options;
+    const periodMs = this.periodMs;
+    const now = this.#options.clock.now();
+    if (now - this.#takenAt > Math.max(2 * periodMs, quietMs)) this.#window = 1;
+    const untilDue = this.#takenAt + periodMs - now;
+    if (this.#saved >= this.#window && untilDue > 0) return { waitMs: untilDue, mayEndEarly: true };
+    const rules = this.#learning.rules(periodMs);
+    const taken = state.take(key, rules);
+    const admit = (found: Taken) => this.#admit(found, rules.capacity);
+    return taken instanceof Promise ? taken.then(admit) : admit(taken);
+  }
+
+  #admit({ waitMs, tokens, lesson }: Taken, capacity: number): Admission | Wait {
+    const learning = this.#learning;
+    const now = this.#options.clock.now();
+    if (lesson) learning.adopt(lesson);
+    learning.noticed(tokens, capacity, now);
+    if (waitMs > 0 && !learning.mayTry(this.#trials)) {
+      return { waitMs, mayEndEarly: this.#trials > 0 };
+    }
+    const kind = waitMs > 0 ? "trial" : Math.min(tokens, capacity) >= 2 ? "saved" : "due";
+    this.#count(kind, 1);
+    if (kind !== "trial") this.#takenAt = now;
+    return { kind, at: now, first: tokens === 0 };
+  }
+
+  #count(kind: Admission["kind"], change: number): void {
+    if (kind === "trial") this.#trials += change;
+    if (kind === "saved") this.#saved += change;
+  }
+
+  /** The call was not refused. */
+  accepted(admission: Admission): void | Promise<void> {
+    this.#count(admission.kind, -1);
+    if (admission.kind === "trial") {
+      this.#learning.trialAccepted();
+      return this.#tell(admission);
+    }
+    this.#learning.accepted();
+    this.#options.onAccepted();
+    if (admission.kind === "saved") this.#window = Math.min(this.#window + 1, mostSavedUnderWay);
+    return undefined;
+  }
+
+  /** The call ended without an answer, or was never sent. */
+  ended(admission: Admission): void {
+    this.#count(admission.kind, -1);
+  }
+
+  async refused(admission: Admission, retryAfterMs: number | undefined): Promise<void> {
+    this.#count(admission.kind, -1);
+    const now = this.#options.clock.now();
+    if (admission.kind === "trial") {
+      this.#learning.trialRefused(now);
+      await this.#tell(admission);
+      if (retryAfterMs !== undefined) await this.#hold(retryAfterMs, false);
+      return;
+    }
+    // Calls that were under way together are refused together: that is one refusal, not many.
+    if (admission.at <= this.#heldAt) return;
+    this.#heldAt = now;
+    this.#window = 1;
+    const before = this.#learning.lesson;
+    const waitMs = this.#learning.refused(admission.kind === "saved", this.periodMs);
+    this.#options.onRefused();
+    await this.#hold(retryAfterMs ?? waitMs, true);
+    if (this.#learning.lesson !== before) await this.#learn();
+  }
+
+  /** After a trial. The bucket surely refills from the time at which its first call was answered. */
+  async #tell({ first }: Admission): Promise<void> {
+    if (first) await this.#hold(this.periodMs, false);
+    await this.#learn();
+  }
+
+  async #learn(): Promise<void> {
+    await this.#options.state.learn(this.#options.key, this.#learning.lesson);
+  }
+
+  async #hold(askedMs: number, refund: boolean): Promise<void> {
+    const { periodMs } = this;
+    const waitMs = Math.min(askedMs, longestHoldPeriods * periodMs);
+    await this.#options.state.hold(this.#options.key, { periodMs, refund, waitMs });
+  }
+}

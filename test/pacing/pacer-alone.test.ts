@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { ServerBucket } from "./support/server-bucket.js";
+import { alone } from "./support/simulation.js";
+
+const line = { roundTripMs: 40, jitterMs: 2 };
+
+const cases = [0.16, 0.5, 1, 5, 30].flatMap((rate) =>
+  [2, 3, 10, 100].map((burst) => ({ rate, burst })),
+);
+
+test.each(cases)(
+  "$rate calls/s, burst $burst: at most 1 % over the ideal, at most 2 refused, from a full bucket",
+  async ({ rate, burst }) => {
+    const extra = rate > 1 ? 150 : 50;
+    const { wallMs, refused, failed } = await alone(
+      new ServerBucket(rate, burst),
+      burst + extra,
+      line,
+    );
+    const idealMs = (extra / rate) * 1000;
+    expect(failed).toBe(0);
+    expect(refused).toBeLessThanOrEqual(2);
+    expect(wallMs).toBeGreaterThanOrEqual(idealMs - line.jitterMs);
+    expect(wallMs).toBeLessThanOrEqual(idealMs * 1.01 + line.roundTripMs + line.jitterMs);
+  },
+);
+
+test.each(cases)(
+  "$rate calls/s, burst $burst: the same from an empty bucket",
+  async ({ rate, burst }) => {
+    const count = rate > 1 ? 150 : 50;
+    const { wallMs, refused, failed } = await alone(new ServerBucket(rate, burst, 0), count, line);
+    const idealMs = (count / rate) * 1000;
+    expect(failed).toBe(0);
+    expect(refused).toBeLessThanOrEqual(2);
+    expect(wallMs).toBeLessThanOrEqual(idealMs * 1.01 + line.roundTripMs + line.jitterMs);
+  },
+);
+
+test.each([0.16, 0.5, 1].flatMap((rate) => [0, 1].map((tokens) => ({ rate, tokens }))))(
+  "$rate calls/s, burst 1, $tokens tokens at the start: at most 2 % over the ideal, at most 2 refused",
+  async ({ rate, tokens }) => {
+    const { wallMs, refused, failed } = await alone(new ServerBucket(rate, 1, tokens), 50, line);
+    const idealMs = ((50 - tokens) / rate) * 1000;
+    expect(failed).toBe(0);
+    expect(refused).toBeLessThanOrEqual(2);
+    expect(wallMs).toBeLessThanOrEqual(idealMs * 1.02 + line.roundTripMs);
+  },
+);
+
+test.each([1, 2, 10])("a burst of %i that is configured costs no refusal", async (burst) => {
+  const { refused } = await alone(new ServerBucket(1, burst), burst + 30, line, { burst });
+  expect(refused).toBe(0);
+});

@@ -1,0 +1,83 @@
+import { type PacingOptions, pacedCalls } from "../../../provider/pacing/pacer.js";
+import type { Endpoint } from "../../../provider/service/operations.js";
+import type { Pace } from "../../../provider/service/pace.js";
+import type { HttpResponse } from "../../../provider/service/transport.js";
+import type { ServerBucket } from "./server-bucket.js";
+import { type VirtualTime, virtualTime } from "./virtual-time.js";
+
+export const create: Endpoint = { method: "POST", template: "/channels" };
+export const ok: HttpResponse = { status: 200, headers: {}, text: "{}" };
+export const refusedWith = (headers: HttpResponse["headers"] = {}): HttpResponse => ({
+  status: 429,
+  headers,
+  text: '{"code":"429-001","developerMessage":"Too many requests."}',
+});
+
+export interface Line {
+  /** Time from sending to the answer. */
+  readonly roundTripMs: number;
+  /** Up to so much is added, from a fixed series. */
+  readonly jitterMs?: number;
+}
+
+/** The same series of numbers from 0 to 1 in every run. */
+export const series = (): (() => number) => {
+  let state = 12345;
+  return () => {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    return state / 2147483648;
+  };
+};
+
+/** A call of an endpoint with a true bucket, at the far end of a line. */
+export const calling = (time: VirtualTime, bucket: ServerBucket, line: Line) => {
+  const random = series();
+  return async (): Promise<HttpResponse> => {
+    await time.sleep(line.roundTripMs / 2 + random() * (line.jitterMs ?? 0));
+    const accepted = bucket.take(time.now());
+    await time.sleep(line.roundTripMs / 2);
+    return accepted ? ok : refusedWith();
+  };
+};
+
+export interface Outcome {
+  readonly wallMs: number;
+  readonly refused: number;
+  readonly failed: number;
+}
+
+/** Makes `count` calls at once and waits for all. */
+export const makeCalls = async (
+  time: VirtualTime,
+  pace: Pace,
+  count: number,
+  call: () => Promise<HttpResponse>,
+  endpoint = create,
+): Promise<Omit<Outcome, "refused">> => {
+  const start = time.now();
+  const calls = Array.from({ length: count }, () => pace(endpoint, call));
+  const ended = await time.during(Promise.allSettled(calls));
+  const failed = ended.filter((one) => one.status === "rejected" || one.value.status !== 200);
+  return { wallMs: time.now() - start, failed: failed.length };
+};
+
+/** One run of the pacer against one bucket that nobody else uses. */
+export const alone = async (
+  bucket: ServerBucket,
+  count: number,
+  line: Line,
+  options: Partial<PacingOptions> = {},
+): Promise<Outcome> => {
+  const time = await virtualTime();
+  const rates = () => bucket.rate;
+  const pace = pacedCalls({
+    clock: time,
+    tenant: "t",
+    plan: "enterprise",
+    share: 1,
+    rates,
+    ...options,
+  });
+  const outcome = await makeCalls(time, pace, count, calling(time, bucket, line));
+  return { ...outcome, refused: bucket.refused };
+};

@@ -1,0 +1,73 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+const root = join(__dirname, "..", "..");
+
+export interface CliResult {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** A user's project with a JavaScript program, driven by the real command line. */
+export interface CliProject {
+  readonly folder: string;
+  /** Runs `pulumi` with these arguments; never throws for an exit code. */
+  pulumi(
+    args: readonly string[],
+    environment?: Readonly<Record<string, string>>,
+  ): Promise<CliResult>;
+  /** The state file as it lies on the disk. */
+  state(): string;
+  remove(): void;
+}
+
+export const cliProject = async (
+  program: string,
+  environment: Readonly<Record<string, string>>,
+  options: { readonly stack?: string; readonly backend?: string } = {},
+): Promise<CliProject> => {
+  const { stack = "prod" } = options;
+  const folder = mkdtempSync(join(tmpdir(), "conversation-project-"));
+  const backend = options.backend ?? join(folder, "backend");
+  mkdirSync(backend, { recursive: true });
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(root, join(folder, "node_modules", "pulumi-conversation"));
+  symlinkSync(join(root, "node_modules", "@pulumi"), join(folder, "node_modules", "@pulumi"));
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\nruntime: nodejs\nmain: index.js\n");
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "shop", main: "index.js" }));
+  writeFileSync(join(folder, "index.js"), program);
+  const bin = process.env.PULUMI_CONVERSATION_TEST_PULUMI ?? "";
+  const common = {
+    ...process.env,
+    PATH: [bin, process.env.PATH].join(delimiter),
+    PULUMI_BACKEND_URL: `file://${backend}`,
+    PULUMI_CONFIG_PASSPHRASE: "test",
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+    PULUMI_HOME: join(folder, "home"),
+    ...environment,
+  };
+  const pulumi: CliProject["pulumi"] = (args, more = {}) =>
+    new Promise((resolve) => {
+      const settings = { cwd: folder, env: { ...common, ...more }, maxBuffer: 64 * 1024 * 1024 };
+      execFile(
+        join(bin, "pulumi"),
+        [...args, "--non-interactive"],
+        settings,
+        (error, stdout, stderr) => {
+          const code = error ? (typeof error.code === "number" ? error.code : 1) : 0;
+          resolve({ code, output: stdout + stderr });
+        },
+      );
+    });
+  const { code, output } = await pulumi(["stack", "init", stack]);
+  if (code !== 0) throw new Error(output);
+  return {
+    folder,
+    pulumi,
+    state: () => readFileSync(join(backend, ".pulumi", "stacks", "shop", `${stack}.json`), "utf8"),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+};
