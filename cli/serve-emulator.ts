@@ -1,8 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type Emulator, startEmulator } from "../emulator/index.js";
-import type { Switches } from "../emulator/switches.js";
-import type { Plan } from "../provider/service/plans.js";
+import { type Emulator, type PlanName, type Switches, startEmulator } from "../emulator/index.js";
 import type { Session } from "./command.js";
 import { emulatorEnvironment } from "./emulator-settings.js";
 import { Failure, messageOf } from "./failure.js";
@@ -11,7 +9,7 @@ import { Failure, messageOf } from "./failure.js";
 export interface EmulatorArguments {
   readonly port: number;
   readonly host: string;
-  readonly plan: Plan | "none";
+  readonly plan: PlanName;
   readonly burst?: number;
   readonly clock: "real" | "manual";
   readonly data?: string;
@@ -25,7 +23,7 @@ const codeOf = (error: unknown): unknown =>
 /** Why the emulator does not start, by the code of the system's error. */
 const reasons: Readonly<Record<string, (options: EmulatorArguments) => string>> = {
   EADDRINUSE: ({ port }) =>
-    `port ${port} is in use. Stop what uses it, or choose another with --port (0: any free one).`,
+    `port ${port} is in use. Stop what uses it, or choose another with --port (0 picks a free one).`,
   EACCES: ({ port }) => `port ${port} may not be used. Choose one above 1023 with --port.`,
   EADDRNOTAVAIL: ({ host }) => `this machine has no address ${host}. Choose another with --host.`,
   ENOTFOUND: ({ host }) => `the name ${host} could not be resolved. Choose another with --host.`,

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
+import { planNames } from "../../emulator/rates.js";
 import { parseSwitch, type Switches, switchTable } from "../../emulator/switches.js";
-import { plans } from "../../provider/service/plans.js";
 import type { RegisterCommand } from "../command.js";
 import { messageOf } from "../failure.js";
 import type { EmulatorArguments } from "../serve-emulator.js";
@@ -48,15 +48,13 @@ export const registerEmulator: RegisterCommand = (program, session) => {
         "Prints what a program needs to reach it.",
     )
     .addOption(
-      new Option("--port <number>", "Port to listen on; 0: any free one.")
+      new Option("--port <number>", "Port to listen on; 0 picks a free one.")
         .argParser(wholeNumber(0, LAST_PORT))
         .default(4010),
     )
     .addOption(new Option("--host <address>", "Address to listen on.").default("127.0.0.1"))
     .addOption(
-      new Option("--plan <plan>", "Plan whose rates are kept.")
-        .choices([...plans, "none"])
-        .default("none"),
+      new Option("--plan <plan>", "Plan whose rates are kept.").choices(planNames).default("none"),
     )
     .addOption(
       new Option("--burst <calls>", "Calls that a rate allows in a short spike.").argParser(

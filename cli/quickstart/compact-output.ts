@@ -15,7 +15,7 @@ const noise = [
 ];
 
 /** A row of the plan that `pulumi up` shows first; the same row comes again when it is done. */
-const planned = /\s(create|update|delete|replace)( \[diff: .*\])?\s*$/;
+const planned = /:\S+ \S+ (create|update|delete|replace)( \[diff: .*\])?\s*$/;
 
 export interface CompactOptions {
   /** Leave out the rows of the plan. */

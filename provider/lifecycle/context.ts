@@ -16,9 +16,9 @@ export interface Context {
   readonly run: Run;
 }
 
-/** How this run remembers a resource. */
+/** How this run remembers a resource: as its mark does, whether or not marks are written. */
 export const keyOf = (definition: Definition, owner: string): string =>
-  `${definition.kind} ${owner}`;
+  markOf(definition.kind, owner).resource;
 
 /** The mark that an object of these properties carries; undefined where marks are off. */
 export const ownMark = (

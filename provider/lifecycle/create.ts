@@ -38,8 +38,12 @@ const ensure = async (
   properties: Properties,
 ): Promise<Made> => {
   const objects = await knownObjects(context, session);
-  const own = findOwn(context, session, properties, objects);
-  if (own) return takeOver(context, session, properties, own);
+  const [own, ...twins] = findOwn(context, session, properties, objects);
+  if (own) {
+    const made = await takeOver(context, session, properties, own);
+    await removeTwins(context, session, twins);
+    return made;
+  }
   const adopted = await adoptee(context, session, properties, objects);
   if (adopted) return replace(context, session, properties, adopted, {});
   assertFree(context, session, properties, objects);
@@ -58,6 +62,22 @@ const takeOver = async (
   } catch (error) {
     if (!(error instanceof Error) || isConversationError(error, "NOT_FOUND")) throw error;
     throw new Incomplete(own.id, outputsOf(context.definition, properties, own), error);
+  }
+};
+
+/**
+ * Removes own objects beside the one that stands for the resource. One that cannot go now does no
+ * harm to the resource, so that is no failure.
+ */
+const removeTwins = async (
+  { definition }: Context,
+  { service }: Session,
+  twins: readonly Made[],
+): Promise<void> => {
+  for (const { id } of twins) {
+    await service.remove(definition, id).catch((error) => {
+      if (!isConversationError(error)) throw error;
+    });
   }
 };
 
@@ -89,16 +109,34 @@ const post = async (
   const body = desiredBody(definition, properties, session.settings);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await session.service.create(definition, body);
+      const made = await session.service.create(definition, body);
+      // The list that showed no effect of the attempt before may have been behind the truth.
+      if (attempt > 1) await removeOthers(context, session, properties, made);
+      return made;
     } catch (error) {
       if (!isConversationError(error) || error.effect === "none") throw error;
       if (error.details.objectId) return { id: error.details.objectId };
       const { objects } = await session.service.list(definition, { fresh: true });
       const made =
-        findOwn(context, session, properties, objects) ??
+        findOwn(context, session, properties, objects)[0] ??
         findNew(context, session, properties, objects, before);
       if (made) return takeOver(context, session, properties, made);
       if (attempt === attempts) throw error;
     }
   }
+};
+
+const removeOthers = async (
+  context: Context,
+  session: Session,
+  properties: Properties,
+  { id }: Made,
+): Promise<void> => {
+  const { objects } = await session.service.list(context.definition, { fresh: true });
+  const own = findOwn(context, session, properties, objects);
+  await removeTwins(
+    context,
+    session,
+    own.filter((other) => other.id !== id),
+  );
 };

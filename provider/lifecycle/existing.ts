@@ -26,25 +26,31 @@ export const knownObjects = async (
   }
 };
 
+const findAll = (
+  objects: Objects,
+  fits: (wire: WireObject, id: string) => boolean,
+): readonly Found[] =>
+  [...objects].filter(([id, wire]) => fits(wire, id)).map(([id, wire]) => ({ ...wire, id }));
+
 const find = (
   objects: Objects,
   fits: (wire: WireObject, id: string) => boolean,
-): Found | undefined => {
-  for (const [id, wire] of objects) if (fits(wire, id)) return { ...wire, id };
-  return undefined;
-};
+): Found | undefined => findAll(objects, fits)[0];
 
-/** The object that carries our own mark and does not stand for another resource by now. */
+/**
+ * The objects that carry our own mark and do not stand for another resource by now. More than one
+ * is there only where a list was behind the truth between two POSTs.
+ */
 export const findOwn = (
   { definition, run }: Context,
   { settings }: Session,
   properties: Properties,
   objects: Objects,
-): Found | undefined => {
+): readonly Found[] => {
   const mark = ownMark(definition, properties, settings);
-  if (!mark || !properties.owner) return undefined;
+  if (!mark || !properties.owner) return [];
   const key = keyOf(definition, properties.owner);
-  return find(objects, (wire, id) => {
+  return findAll(objects, (wire, id) => {
     const there = markOn(wire);
     const holder = run.decisions.holderOf(id) ?? key;
     return there?.resource === mark.resource && there.stack === mark.stack && holder === key;

@@ -19,12 +19,14 @@ export interface Run {
   readonly deletions: Deletions;
 }
 
-/** Which resources the program still wants, and which object stands for each. */
+/** Which resources, by their key, the program still wants, and which object stands for each. */
 export interface Decisions {
   /** The program declares this resource. */
   wanted(key: string): void;
   /** This object stands for the resource. */
   settled(key: string, objectId: string): void;
+  /** The state holds this object for a resource that is to go; what is settled stays. */
+  leaving(key: string, objectId: string): void;
   /** The resource that an object stands for, where this run knows. */
   holderOf(objectId: string): string | undefined;
   /**
@@ -33,6 +35,8 @@ export interface Decisions {
    * which is the same, before or after.
    */
   keeps(key: string, objectId: string): boolean;
+  /** The object that stands for a resource, where this run knows. */
+  objectOf(key: string): string | undefined;
 }
 
 const createDecisions = (): Decisions => {
@@ -45,7 +49,11 @@ const createDecisions = (): Decisions => {
       objects.set(key, objectId);
       holders.set(objectId, key);
     },
+    leaving: (key, objectId) => {
+      if (!objects.has(key)) objects.set(key, objectId);
+    },
     holderOf: (objectId) => holders.get(objectId),
+    objectOf: (key) => objects.get(key),
     keeps: (key, objectId) => wanted.has(key) && (objects.get(key) ?? objectId) === objectId,
   };
 };

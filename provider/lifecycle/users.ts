@@ -26,6 +26,14 @@ const inside = (field: Field, value: unknown): readonly { to: Definition; id: un
 const referencesIn = (fields: Fields, values: JsonObject) =>
   Object.entries(fields).flatMap(([name, field]) => inside(field, values[name]));
 
+/** An object that refers to another one. */
+export interface User {
+  readonly definition: Definition;
+  readonly id: string;
+  readonly name: unknown;
+  readonly mark?: Mark;
+}
+
 const whose = (mark: Mark | undefined, own: Mark | undefined): string => {
   if (!mark) return "not managed by Pulumi";
   return mark.stack === own?.stack
@@ -33,35 +41,40 @@ const whose = (mark: Mark | undefined, own: Mark | undefined): string => {
     : `of another stack: ${mark.label}`;
 };
 
-/** Who refers to an object, each with kind, name, id and whose it is. */
+/** `account "kiosk" (id …, of this stack: shop/prod kiosk)` */
+export const describeUser = ({ definition, id, name, mark }: User, own: Mark | undefined): string =>
+  `${definition.noun} ${JSON.stringify(name)} (id ${id}, ${whose(mark, own)})`;
+
+const listed = async (definition: Definition, { service }: Session) => {
+  try {
+    const { objects } = await service.list(definition, { fresh: true });
+    return [...objects].map(([id, wire]) => ({ definition, id, wire }));
+  } catch (error) {
+    // A refusal is to be explained as far as can be; the lists are only for that.
+    if (isConversationError(error)) return [];
+    throw error;
+  }
+};
+
+/** Who refers to an object, as far as the lists can be had. */
 export const usersOf = async (
   target: Definition,
-  id: string,
-  own: Mark | undefined,
-  { service, settings }: Session,
+  targetId: string,
+  session: Session,
   resources: readonly Definition[],
-): Promise<readonly string[]> => {
-  const kinds = new Set(referencesTo(target, resources).map(({ from }) => from));
-  const lists = await Promise.all(
-    [...kinds].map(async (kind) => {
-      try {
-        const { objects } = await service.list(kind, { fresh: true });
-        return [...objects].map(([userId, wire]) => ({ kind, userId, wire }));
-      } catch (error) {
-        if (isConversationError(error)) return [];
-        throw error;
-      }
-    }),
-  );
-  return lists
+): Promise<readonly User[]> => {
+  const kinds = [...new Set(referencesTo(target, resources).map(({ from }) => from))];
+  const candidates = await Promise.all(kinds.map((kind) => listed(kind, session)));
+  return candidates
     .flat()
-    .filter(({ kind, wire }) =>
-      referencesIn(kind.fields, fieldsFromWire(kind.fields, wire, settings)).some(
-        (reference) => reference.to.kind === target.kind && reference.id === id,
-      ),
+    .filter(({ definition, wire }) =>
+      referencesIn(
+        definition.fields,
+        fieldsFromWire(definition.fields, wire, session.settings),
+      ).some(({ to, id }) => to.kind === target.kind && id === targetId),
     )
-    .map(
-      ({ kind, userId, wire }) =>
-        `${kind.noun} ${JSON.stringify(nameOnWire(kind, wire))} (id ${userId}, ${whose(markOn(wire), own)})`,
-    );
+    .map(({ definition, id, wire }) => {
+      const mark = markOn(wire);
+      return { definition, id, name: nameOnWire(definition, wire), ...(mark ? { mark } : {}) };
+    });
 };

@@ -49,3 +49,7 @@ test.each([` +  ${token} kiosk create `, ` ~  ${token} kiosk update [diff: ~icon
     expect(compact(line, { withoutPlan: true })).toBeUndefined();
   },
 );
+
+test("the sum of the plan stays", () => {
+  expect(compact("    + 12 to create", { withoutPlan: true })).toBe("      + 12 to create");
+});

@@ -2,6 +2,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runProgram } from "../../cli/program.js";
+import { scopes } from "../../provider/service/operations.js";
 import { recordedSession, run } from "./session.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
@@ -43,6 +44,7 @@ test("what it prints gives a token", async () => {
     grant_type: "client_credentials",
     client_id: clientId,
     client_secret: clientSecret,
+    scope: scopes.read,
   });
   expect((await fetch(tokenUrl, { method: "POST", body })).status).toBe(200);
 });

@@ -1,0 +1,116 @@
+import { deletionLevels } from "./deletion-levels.js";
+import { type Preview, type PulumiResource, resourcesOf, type State } from "./pulumi-documents.js";
+import {
+  type Action,
+  countObjects,
+  dependenciesOf,
+  definitionOf,
+  type Operation,
+  type Step,
+  stepFor,
+  type Workload,
+} from "./workload.js";
+
+type PreviewStep = Preview["steps"][number];
+
+/** What the life cycle does in each of Pulumi's steps; all others make no calls. */
+const actions: Readonly<Record<string, Action>> = {
+  create: "create",
+  update: "update",
+  delete: "delete",
+  // A forced replacement is done in place, and the deletion of the "old" object not at all.
+  replace: "takeOver",
+  "create-replacement": "takeOver",
+  read: "get",
+  "read-replacement": "get",
+  refresh: "find",
+};
+
+const actionOf = ({ op, newState, oldState }: PreviewStep): Action => {
+  const action = actions[op] ?? "none";
+  const adopt = newState?.inputs?.adopt;
+  if (action === "create" && adopt === true) return "takeOver";
+  if (action === "create" && typeof adopt === "string") return "adopt";
+  return action === "delete" ? deletion(oldState) : action;
+};
+
+/** What a program only looked up, or leaves at the service, is not deleted. */
+const deletion = (resource: PulumiResource | null | undefined): Action =>
+  resource?.retainOnDelete || resource?.external ? "none" : "delete";
+
+const isDeletion = ({ op }: PreviewStep): boolean => op.startsWith("delete");
+
+const deletionSteps = (deleted: readonly PulumiResource[], firstPhase: number): readonly Step[] => {
+  const levels = deletionLevels(deleted);
+  const phaseOf = (urn: string): number => firstPhase + (levels.get(urn) ?? 0);
+  const gone = new Set(deleted.map(({ urn }) => urn));
+  return deleted.map((resource) => {
+    const { deletedWith } = resource;
+    const alone = !deletedWith || !gone.has(deletedWith);
+    const action = alone ? deletion(resource) : "none";
+    return stepFor(resource, action, { phase: phaseOf(resource.urn), after: [] });
+  });
+};
+
+/**
+ * The steps of `pulumi up`. A preview leaves out what does not change, but a changed resource may
+ * wait for another one through it: those come from the state.
+ */
+const upSteps = (preview: Preview, before: readonly PulumiResource[]): readonly Step[] => {
+  const changed = new Set(preview.steps.map(({ urn }) => urn));
+  const forward = preview.steps.flatMap((step): Step[] => {
+    const resource = step.newState ?? step.oldState;
+    if (!resource || isDeletion(step)) return [];
+    return [stepFor(resource, actionOf(step), { phase: 0, after: dependenciesOf(resource) })];
+  });
+  const unchanged = before
+    .filter(({ urn, delete: condemned }) => !changed.has(urn) && !condemned)
+    .map((resource) => stepFor(resource, lookup(resource), here(resource)));
+  const deleted = preview.steps.filter(isDeletion).flatMap(({ op, oldState }) => {
+    return oldState && op === "delete" ? [oldState] : [];
+  });
+  return [...forward, ...unchanged, ...deletionSteps(deleted, 1)];
+};
+
+const here = (resource: PulumiResource) => ({ phase: 0, after: dependenciesOf(resource) });
+
+/** What a program looks up by `get` is read in every run, also where nothing changes. */
+const lookup = (resource: PulumiResource): Action => (resource.external ? "get" : "none");
+
+const refreshSteps = (before: readonly PulumiResource[]): readonly Step[] =>
+  before.map((resource) => stepFor(resource, "find", { phase: 0, after: [] }));
+
+const stepsOf = (
+  operation: Operation,
+  before: readonly PulumiResource[],
+  preview: Preview | undefined,
+): readonly Step[] => {
+  if (operation === "refresh") return refreshSteps(before);
+  if (operation === "destroy") return deletionSteps(before, 0);
+  return preview ? upSteps(preview, before) : [];
+};
+
+/** The objects there before a run, as far as the preview tells where no state is given. */
+const objectsIn = (preview: Preview): readonly PulumiResource[] =>
+  preview.steps.flatMap(({ oldState }) => oldState ?? []);
+
+/**
+ * What a run is going to do.
+ *
+ * @param preview of `up`; the other operations need none
+ * @param state without one the stack is taken to hold what the preview shows of it
+ */
+export const workloadOf = (
+  operation: Operation,
+  { preview, state }: { readonly preview?: Preview; readonly state?: State },
+): Workload => {
+  const before = state ? resourcesOf(state) : preview ? objectsIn(preview) : [];
+  const known = state || !preview ? before : [];
+  const nanoseconds = preview?.duration;
+  return {
+    operation,
+    steps: stepsOf(operation, operation === "up" ? known : before, preview),
+    counts: countObjects(before.filter((resource) => definitionOf(resource))),
+    ...(typeof nanoseconds === "number" ? { previewSeconds: nanoseconds / 1e9 } : {}),
+  };
+};

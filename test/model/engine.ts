@@ -1,0 +1,166 @@
+import { deletionOrder, setUpOrder } from "../../provider/definition/references.js";
+import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
+import type { Run } from "../../provider/lifecycle/run.js";
+import { resources } from "../../provider/resources/index.js";
+import { type Declared, type Name, world } from "./scenario.js";
+import { inputsOf } from "./values.js";
+
+type Json = Record<string, unknown>;
+
+/** A resource as the state holds it. */
+export interface Entry {
+  readonly kind: string;
+  id: string;
+  inputs: Json;
+  outputs: Json;
+  /** The object was made, but not completely. */
+  incomplete: boolean;
+}
+
+/** What a stack's state file holds. */
+export interface State {
+  readonly ownership: string;
+  readonly entries: Map<Name, Entry>;
+  /** Old objects of replacements that are still to be deleted. */
+  readonly pending: Entry[];
+}
+
+const signature = "4dabf18193072939515e22adb298388d";
+
+/** As the engine hands values back: secrets unwrapped, JSON only. */
+const unsealed = (value: unknown): Json =>
+  JSON.parse(JSON.stringify(value), (_, member) =>
+    member && typeof member === "object" && signature in member ? member.value : member,
+  );
+
+const rank = (order: readonly { kind: string }[], name: Name): number =>
+  order.findIndex(({ kind }) => kind === world[name].kind);
+
+/** The engine's half of a life cycle, as it was seen to behave; state is saved after every step. */
+export class Engine {
+  readonly #lifecycles = new Map<string, Lifecycle>();
+
+  constructor(
+    readonly stack: number,
+    readonly state: State,
+    run: Run,
+    readonly extraInputs: Json = {},
+  ) {
+    for (const definition of resources)
+      this.#lifecycles.set(definition.kind, lifecycle(definition, run));
+  }
+
+  async up(
+    program: readonly Declared[],
+    force: readonly Name[],
+    deleteFirst: boolean,
+  ): Promise<void> {
+    const order = setUpOrder(resources);
+    const inOrder = [...program].sort((a, b) => rank(order, a.name) - rank(order, b.name));
+    for (const declared of inOrder)
+      await this.#settle(declared, force.includes(declared.name), deleteFirst);
+    const kept = new Set(program.map(({ name }) => name));
+    await this.#clean([...this.state.entries.keys()].filter((name) => !kept.has(name)));
+  }
+
+  async refresh(): Promise<void> {
+    for (const [name, entry] of [...this.state.entries]) {
+      const { id, props, inputs } = await this.#of(entry.kind).read(entry.id, entry.outputs);
+      if (id === "") {
+        this.state.entries.delete(name);
+        continue;
+      }
+      Object.assign(entry, { outputs: bag(props), inputs: bag(inputs), incomplete: false });
+      await this.#of(entry.kind).diff(entry.id, entry.outputs, entry.inputs);
+    }
+  }
+
+  #of(kind: string): Lifecycle {
+    const found = this.#lifecycles.get(kind);
+    if (!found) throw new Error(kind);
+    return found;
+  }
+
+  #idOf = (name: Name): string => this.state.entries.get(name)?.id ?? "";
+
+  async #settle(declared: Declared, isForced: boolean, deleteFirst: boolean): Promise<void> {
+    const { kind } = world[declared.name];
+    const given = {
+      ...inputsOf(this.stack, declared, this.#idOf),
+      ...this.extraInputs,
+      owner: `${this.state.ownership}/${declared.name}`,
+      __provider: "pointer",
+    };
+    const old = this.state.entries.get(declared.name);
+    if (!old) return this.#create(declared.name, kind, await this.#checked(kind, {}, given));
+    if (isForced) return this.#replace(declared.name, old, given, deleteFirst);
+    const inputs = await this.#checked(kind, old.inputs, given);
+    const { changes } = await this.#of(kind).diff(old.id, old.outputs, inputs);
+    const isSame =
+      changes === false ||
+      (changes === undefined && JSON.stringify(inputs) === JSON.stringify(old.inputs));
+    if (isSame && !old.incomplete) {
+      old.inputs = inputs;
+      return;
+    }
+    const { outs } = await this.#of(kind).update(old.id, old.outputs, inputs);
+    Object.assign(old, { inputs, outputs: bag(outs), incomplete: false });
+  }
+
+  async #checked(kind: string, olds: Json, news: Json): Promise<Json> {
+    const { inputs, failures } = await this.#of(kind).check(olds, news);
+    if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join());
+    return bag(inputs);
+  }
+
+  async #create(name: Name, kind: string, inputs: Json): Promise<void> {
+    try {
+      const { id, outs } = await this.#of(kind).create(inputs);
+      this.state.entries.set(name, { kind, id, inputs, outputs: bag(outs), incomplete: false });
+    } catch (error) {
+      const { id, properties } = error as { id?: string; properties?: Json };
+      if (id)
+        this.state.entries.set(name, {
+          kind,
+          id,
+          inputs,
+          outputs: bag(properties),
+          incomplete: true,
+        });
+      throw error;
+    }
+  }
+
+  async #replace(name: Name, old: Entry, given: Json, deleteFirst: boolean): Promise<void> {
+    const inputs = await this.#checked(old.kind, {}, given);
+    if (deleteFirst) {
+      await this.#of(old.kind).delete(old.id, old.outputs);
+      this.state.entries.delete(name);
+      return this.#create(name, old.kind, inputs);
+    }
+    await this.#create(name, old.kind, inputs);
+    this.state.pending.push({ ...old });
+  }
+
+  /** Deletions come last, users before what they use. */
+  async #clean(names: readonly Name[]): Promise<void> {
+    const order = deletionOrder(resources);
+    const place = ({ kind }: Entry): number =>
+      order.findIndex((definition) => definition.kind === kind);
+    const leaving = names.flatMap((name) => {
+      const entry = this.state.entries.get(name);
+      return entry ? [{ entry, forget: () => void this.state.entries.delete(name) }] : [];
+    });
+    const replaced = this.state.pending.map((entry) => ({
+      entry,
+      forget: () => void this.state.pending.splice(this.state.pending.indexOf(entry), 1),
+    }));
+    const all = [...replaced, ...leaving].sort((a, b) => place(a.entry) - place(b.entry));
+    for (const { entry, forget } of all) {
+      await this.#of(entry.kind).delete(entry.id, entry.outputs);
+      forget();
+    }
+  }
+}
+
+const bag = (value: unknown): Json => ({ ...unsealed(value ?? {}), __provider: "pointer" });
