@@ -37,6 +37,8 @@ const ensure = async (
   session: Session,
   properties: Properties,
 ): Promise<Made> => {
+  const spared = await sparedObject(context, session, properties);
+  if (spared) return takeOver(context, session, properties, spared);
   const objects = await knownObjects(context, session);
   const [own, ...twins] = findOwn(context, session, properties, objects);
   if (own) {
@@ -48,6 +50,17 @@ const ensure = async (
   if (adopted) return replace(context, session, properties, adopted, {});
   assertFree(context, session, properties, objects);
   return post(context, session, properties, objects);
+};
+
+/** Under `deleteBeforeReplace` the object is there, and its id is known for certain. */
+const sparedObject = async (
+  { definition, run }: Context,
+  { service }: Session,
+  { owner }: Properties,
+): Promise<Made | undefined> => {
+  const id = owner && run.decisions.sparedOf(keyOf(definition, owner));
+  const live = id && (await service.read(definition, id));
+  return live ? { ...live, id } : undefined;
 };
 
 /** Our own object, left by an interrupted run or under forced replacement: put into shape. */

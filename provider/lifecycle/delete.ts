@@ -15,7 +15,7 @@ export const remove = async (context: Context, id: string, bag: JsonObject): Pro
   const properties = split(bag);
   if (properties.owner) {
     const key = keyOf(definition, properties.owner);
-    if (run.decisions.keeps(key, id)) return;
+    if (run.decisions.keeps(key, id)) return run.decisions.spare(key, id);
     run.decisions.leaving(key, id);
   }
   const session = await run.session(properties.profile);

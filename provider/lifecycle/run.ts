@@ -35,6 +35,10 @@ export interface Decisions {
    * which is the same, before or after.
    */
   keeps(key: string, objectId: string): boolean;
+  /** A deletion was left out, as the program still wants the object. */
+  spare(key: string, objectId: string): void;
+  /** The object of a resource whose deletion was left out. */
+  sparedOf(key: string): string | undefined;
   /** The object that stands for a resource, where this run knows. */
   objectOf(key: string): string | undefined;
 }
@@ -43,6 +47,7 @@ const createDecisions = (): Decisions => {
   const wanted = new Set<string>();
   const objects = new Map<string, string>();
   const holders = new Map<string, string>();
+  const spared = new Map<string, string>();
   return {
     wanted: (key) => void wanted.add(key),
     settled: (key, objectId) => {
@@ -53,6 +58,8 @@ const createDecisions = (): Decisions => {
       if (!objects.has(key)) objects.set(key, objectId);
     },
     holderOf: (objectId) => holders.get(objectId),
+    spare: (key, objectId) => void spared.set(key, objectId),
+    sparedOf: (key) => spared.get(key),
     objectOf: (key) => objects.get(key),
     keeps: (key, objectId) => wanted.has(key) && (objects.get(key) ?? objectId) === objectId,
   };

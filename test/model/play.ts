@@ -106,12 +106,17 @@ class Play {
       if (errors.at(-1) !== "")
         failures.push(`stack ${stack} does not come clean: ${errors.at(-1)}`);
     }
+    const isStale = steps.some(
+      (step) => "faults" in step && step.faults.some(({ kind }) => kind === "stale-list"),
+    );
+    const twins = this.#twins(last, await this.#live(), isStale);
     await this.#sweep();
     const live = await this.#live();
     await this.#third.close();
     return [
       ...touched,
       ...failures,
+      ...twins,
       ...[0, 1].flatMap((stack) => this.#judge(stack, last[stack] ?? [], live)),
       ...this.#strangers(live),
     ];
@@ -255,10 +260,15 @@ class Play {
       : [...wrong, `the state holds ${entries.size} of ${program.length} resources`];
   }
 
-  /** A second object of a resource that is still declared is nobody's left-over but a duplicate. */
-  #twins(last: Scenario["last"], live: Live): string[] {
+  /**
+   * A second object of a resource that is still declared is nobody's left-over but a duplicate. One
+   * exception: where names need not be unique, a list behind the truth can hide what a killed run
+   * made, and nothing refuses the second one.
+   */
+  #twins(last: Scenario["last"], live: Live, isStale: boolean): string[] {
     return [0, 1].flatMap((stack) =>
       (last[stack] ?? []).flatMap((declared) => {
+        if (isStale && world[declared.name].kind === "Orchestration") return [];
         const mark = new RegExp(`\\[pulumi: shop/prod ${declared.name} #`);
         const { ownership } = this.#states[stack] ?? { ownership: "" };
         const own = live.filter(

@@ -1,0 +1,54 @@
+import { memberOf, methodOf, sdkModule, wrapMethod } from "./sdk-module.js";
+
+const urnOf = Symbol("urn");
+
+/** The requests that carry a resource's values, and where. */
+const requests = {
+  CheckRequest: "getNews",
+  DiffRequest: "getNews",
+  CreateRequest: "getProperties",
+  UpdateRequest: "getNews",
+  DeleteRequest: "getProperties",
+  ReadRequest: "getProperties",
+} as const;
+
+const remember = (values: unknown, urn: unknown): unknown => {
+  if (typeof values === "object" && values !== null && typeof urn === "string") {
+    Object.defineProperty(values, urnOf, { value: urn, enumerable: false });
+  }
+  return values;
+};
+
+/**
+ * Makes the SDK's provider process keep the URN with the values it hands to a provider, which it
+ * would leave out. Not for the first call of a process, which is already read.
+ */
+export const rememberUrns = (): void => {
+  const messages = sdkModule("../../proto/provider_pb.js");
+  for (const [type, getter] of Object.entries(requests)) {
+    wrapMethod(
+      memberOf(memberOf(messages, type), "prototype"),
+      getter,
+      (original) =>
+        function () {
+          const struct = original.call(this);
+          const urn = methodOf(this, "getUrn")?.call(this);
+          wrapMethod(
+            struct,
+            "toJavaScript",
+            (convert) =>
+              function () {
+                return remember(convert.call(this), urn);
+              },
+          );
+          return struct;
+        },
+    );
+  }
+};
+
+/** The URN kept with the values of a call, where there is one. */
+export const rememberedUrn = (values: object): string | undefined => {
+  const urn: unknown = Reflect.get(values, urnOf);
+  return typeof urn === "string" ? urn : undefined;
+};

@@ -1,0 +1,45 @@
+import { createRequire } from "node:module";
+
+/**
+ * A file of the Pulumi SDK that runs this process, by its path from the SDK's provider script.
+ * Undefined outside of such a process, or where the SDK has moved the file: everything built on it
+ * is best effort, and the product works without.
+ */
+export const sdkModule = (path: string): unknown => {
+  try {
+    return createRequire(process.argv[1] ?? "")(path);
+  } catch {
+    return undefined;
+  }
+};
+
+type Method = (this: unknown, ...args: readonly unknown[]) => unknown;
+
+const isMethod = (value: unknown): value is Method => typeof value === "function";
+
+/** The member of a module or class, where there is such a method. */
+export const methodOf = (holder: unknown, name: string): Method | undefined => {
+  if ((typeof holder !== "object" && typeof holder !== "function") || holder === null)
+    return undefined;
+  const member: unknown = Reflect.get(holder, name);
+  return isMethod(member) ? member : undefined;
+};
+
+/** Puts a method in the place of another one, which it is given. */
+export const wrapMethod = (
+  holder: unknown,
+  name: string,
+  wrap: (original: Method) => Method,
+): boolean => {
+  const original = methodOf(holder, name);
+  if (!original || typeof holder !== "object" || holder === null) {
+    if (!original || typeof holder !== "function") return false;
+  }
+  return Reflect.set(Object(holder), name, wrap(original));
+};
+
+/** A member of a module that is itself an object or a class. */
+export const memberOf = (holder: unknown, name: string): unknown =>
+  (typeof holder === "object" || typeof holder === "function") && holder !== null
+    ? Reflect.get(holder, name)
+    : undefined;

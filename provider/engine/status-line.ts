@@ -1,0 +1,49 @@
+import { memberOf, methodOf, sdkModule } from "./sdk-module.js";
+
+/** Shows a passing message in the row of a resource, or of the stack where no resource is known. */
+export type StatusLine = (message: string, urn?: string) => void;
+
+type Constructor = new (...args: readonly unknown[]) => unknown;
+
+const isConstructor = (value: unknown): value is Constructor => typeof value === "function";
+
+/** The address of the engine is the last argument of a provider process. */
+const engineAddress = (): string | undefined => process.argv.slice(2).at(-1);
+
+const infoSeverity = (messages: unknown): unknown =>
+  memberOf(memberOf(messages, "LogSeverity"), "INFO");
+
+const connect = (): ((message: string, urn?: string) => void) | undefined => {
+  const grpc = sdkModule("@grpc/grpc-js");
+  const services = sdkModule("../../proto/engine_grpc_pb.js");
+  const messages = sdkModule("../../proto/engine_pb.js");
+  const client = memberOf(services, "EngineClient");
+  const request = memberOf(messages, "LogRequest");
+  const address = engineAddress();
+  const credentials = methodOf(memberOf(grpc, "credentials"), "createInsecure")?.call(undefined);
+  if (!isConstructor(client) || !isConstructor(request) || !address || !credentials)
+    return undefined;
+  const engine = new client(address, credentials);
+  return (message, urn) => {
+    const line = new request();
+    const set = (name: string, value: unknown): unknown => methodOf(line, name)?.call(line, value);
+    set("setSeverity", infoSeverity(messages));
+    set("setMessage", message);
+    set("setEphemeral", true);
+    if (urn) set("setUrn", urn);
+    methodOf(engine, "log")?.call(engine, line, () => undefined);
+  };
+};
+
+/** Status lines through the engine that runs this process; silent where it cannot be reached. */
+export const engineStatusLine = (): StatusLine => {
+  let send: ReturnType<typeof connect> | null = null;
+  return (message, urn) => {
+    try {
+      if (send === null) send = connect();
+      send?.(message, urn);
+    } catch {
+      // A line that cannot be shown must not disturb the run.
+    }
+  };
+};
