@@ -1,9 +1,9 @@
+import { engineSessions, prepareEngine, withUrns } from "./engine/engine-session.js";
 import { type Lifecycle, lifecycle } from "./lifecycle/index.js";
 import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership.js";
 import { createRun, type Run } from "./lifecycle/run.js";
 import { resources } from "./resources/index.js";
 import { ConversationError } from "./service/errors.js";
-import { readSettings } from "./service/settings.js";
 
 /** The stack's configuration as the engine hands it to `configure`. */
 export interface EngineConfig {
@@ -14,12 +14,11 @@ let processRun: Run | undefined;
 
 /** One memory for all kinds of this process, as they share the token, the lists and the decisions. */
 const runOf = (config: EngineConfig | undefined): Run => {
-  processRun ??= createRun(async (profile) => {
-    const { connectService } = await import("./service/connect.js");
+  if (!processRun) {
+    prepareEngine();
     const source = { environment: process.env, config: (key: string) => config?.get(key) };
-    const settings = readSettings(source, profile);
-    return { settings, service: connectService(settings) };
-  });
+    processRun = createRun(engineSessions(source));
+  }
   return processRun;
 };
 
@@ -38,5 +37,5 @@ export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
       `This release of pulumi-conversation does not know the resource ${kind}. Install the release that wrote the state, or a newer one.`,
     );
   }
-  return lifecycle(definition, runOf(config));
+  return withUrns(lifecycle(definition, runOf(config)));
 };

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -18,6 +18,11 @@ export interface CliProject {
     args: readonly string[],
     environment?: Readonly<Record<string, string>>,
   ): Promise<CliResult>;
+  /** Starts `pulumi` and leaves it to the caller. */
+  start(args: readonly string[]): {
+    readonly child: ChildProcess;
+    readonly ended: Promise<CliResult>;
+  };
   /** The state file as it lies on the disk. */
   state(): string;
   remove(): void;
@@ -62,11 +67,30 @@ export const cliProject = async (
         },
       );
     });
+  const start: CliProject["start"] = (args) => {
+    const child = spawn(join(bin, "pulumi"), [...args, "--non-interactive"], {
+      cwd: folder,
+      env: common,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk) => {
+        output += chunk;
+      });
+    }
+    // Its children may outlive it and keep its output open, so its own end is what counts.
+    const ended = new Promise<CliResult>((resolve) => {
+      child.once("exit", (code) => resolve({ code: code ?? 1, output }));
+    });
+    return { child, ended };
+  };
   const { code, output } = await pulumi(["stack", "init", stack]);
   if (code !== 0) throw new Error(output);
   return {
     folder,
     pulumi,
+    start,
     state: () => readFileSync(join(backend, ".pulumi", "stacks", "shop", `${stack}.json`), "utf8"),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

@@ -1,0 +1,163 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished, test } from "vitest";
+
+const main = join(__dirname, "../../dist/cli/main.js");
+
+type Json = Record<string, unknown>;
+
+interface Addresses {
+  readonly baseUrl: string;
+  readonly tokenUrl: string;
+  readonly controlUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+const dataFile = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "emulator-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, "objects.db");
+};
+
+/** The emulator as a process of its own, once it has printed its first line. */
+const emulator = async (...options: string[]) => {
+  const args = [main, "emulator", "--json", "--port", "0", ...options];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [line] = await once(createInterface({ input: child.stdout }), "line");
+  return { child, ...(JSON.parse(String(line)) as Addresses) };
+};
+
+const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<unknown[]> => {
+  const ended = once(child, "exit");
+  child.kill(signal);
+  return ended;
+};
+
+const jsonOf = async (response: Response): Promise<Json> => (await response.json()) as Json;
+
+const tokenOf = async (at: Addresses, id = at.clientId, secret = at.clientSecret) => {
+  const body = new URLSearchParams({
+    grant_type: "client_credentials",
+    client_id: id,
+    client_secret: secret,
+    scope: "app.conversation.conversationmgr.manage",
+  });
+  return fetch(at.tokenUrl, { method: "POST", body });
+};
+
+const caller = async (at: Addresses) => {
+  const { access_token: token } = await jsonOf(await tokenOf(at));
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  return (method: string, path: string, body?: unknown) =>
+    fetch(at.baseUrl + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+};
+
+const channel = (type: string) => ({ type, displayName: "Kiosk", icon: "QUJD" });
+
+test("what was acknowledged outlives SIGKILL: objects, clients, switches, credentials", async () => {
+  const data = dataFile();
+  const first = await emulator("--data", data);
+  const call = await caller(first);
+  const control = (path: string, method: string, body: unknown) =>
+    fetch(first.controlUrl + path, { method, body: JSON.stringify(body) });
+  await control("/switches", "PUT", { pageSize: 7, put: "keep" });
+  const robot = {
+    clientId: "robot",
+    clientSecret: "s",
+    scopes: ["app.conversation.conversationmgr.manage"],
+  };
+  await control("/clients", "POST", robot);
+  const gone = await jsonOf(await call("POST", "/channels", channel("gone")));
+  const changed = await jsonOf(await call("POST", "/channels", channel("changed")));
+  await call("PUT", `/channels/${changed.id}`, { displayName: "Changed" });
+  await call("DELETE", `/channels/${gone.id}`);
+  const last = await call("POST", "/channels", channel("last"));
+  expect(last.status).toBe(201);
+  await end(first.child, "SIGKILL");
+
+  const second = await emulator("--data", data);
+  expect(second.clientSecret).toBe(first.clientSecret);
+  expect((await tokenOf(second, "robot", "s")).status).toBe(200);
+  const again = await caller(second);
+  const list = await jsonOf(await again("GET", "/channels"));
+  expect(list.paginationInfo).toEqual({ count: 2, pagenum: 1, pagesize: 7 });
+  expect(list.channel).toMatchObject([
+    { id: changed.id, type: "changed", displayName: "Changed" },
+    { id: (await jsonOf(last)).id, type: "last" },
+  ]);
+  const switches = await jsonOf(await fetch(`${second.controlUrl}/switches`));
+  expect(switches).toMatchObject({ pageSize: 7, put: "keep" });
+  expect((await again("POST", "/channels", channel("last"))).status).toBe(400);
+});
+
+test("of objects made at once, each that was acknowledged before SIGKILL is there", async () => {
+  const data = dataFile();
+  const first = await emulator("--data", data);
+  const call = await caller(first);
+  const acknowledged: unknown[] = [];
+  const making = Array.from({ length: 200 }, async (_, place) => {
+    const response = await call("POST", "/channels", channel(`c${place}`));
+    acknowledged.push((await jsonOf(response)).id);
+    if (acknowledged.length === 40) first.child.kill("SIGKILL");
+  });
+  await Promise.allSettled(making);
+  expect(acknowledged.length).toBeGreaterThanOrEqual(40);
+
+  const second = await emulator("--data", data);
+  const { objects } = await jsonOf(await fetch(`${second.controlUrl}/snapshot`));
+  const kept = (objects as Record<string, Json[]>).channels?.map(({ id }) => id);
+  expect(kept).toEqual(expect.arrayContaining(acknowledged));
+});
+
+test("a snapshot and a reset are kept, too", async () => {
+  const data = dataFile();
+  const first = await emulator("--data", data);
+  const call = await caller(first);
+  await call("POST", "/channels", channel("kept"));
+  const snapshot = await (await fetch(`${first.controlUrl}/snapshot`)).text();
+  await fetch(`${first.controlUrl}/reset`, { method: "POST" });
+  await end(first.child, "SIGKILL");
+  const second = await emulator("--data", data);
+  expect((await jsonOf(await fetch(`${second.controlUrl}/snapshot`))).objects).toMatchObject({
+    channels: [],
+  });
+  await fetch(`${second.controlUrl}/snapshot`, { method: "PUT", body: snapshot });
+  await end(second.child, "SIGKILL");
+  const third = await emulator("--data", data);
+  expect(await (await fetch(`${third.controlUrl}/snapshot`)).text()).toBe(snapshot);
+});
+
+test("--switch wins over what was saved", async () => {
+  const data = dataFile();
+  const first = await emulator("--data", data);
+  await fetch(`${first.controlUrl}/switches`, { method: "PUT", body: '{"pageSize":7}' });
+  await end(first.child, "SIGTERM");
+  const second = await emulator("--data", data, "--switch", "pageSize=8");
+  expect(await jsonOf(await fetch(`${second.controlUrl}/switches`))).toMatchObject({ pageSize: 8 });
+});
+
+test.each(["SIGTERM", "SIGINT"] as const)(
+  "%s ends it with code 0, also with a call under way",
+  async (signal) => {
+    const at = await emulator("--data", dataFile());
+    const call = await caller(at);
+    await fetch(`${at.controlUrl}/faults`, {
+      method: "POST",
+      body: JSON.stringify({ on: "GET /channels", kind: "hang" }),
+    });
+    const hanging = call("GET", "/channels").catch(() => "cut");
+    await expect.poll(async () => (await fetch(`${at.controlUrl}/faults`)).text()).toBe("[]");
+    expect(await end(at.child, signal)).toEqual([0, null]);
+    expect(await hanging).toBe("cut");
+  },
+);

@@ -1,0 +1,102 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
+import { afterEach, expect, test } from "vitest";
+import { type CliProject, cliProject } from "../support/cli-project.js";
+import { descendants, isAlive } from "../support/processes.js";
+
+const program = `
+const { Channel } = require("pulumi-conversation");
+for (const name of ["a", "b", "c", "d"]) new Channel(name, { type: "custom." + name, displayName: name, icon: "aVZC" });
+`;
+
+let emulator: Emulator;
+let project: CliProject;
+
+const open = async (options: Parameters<typeof startEmulator>[0] = {}): Promise<void> => {
+  emulator = await startEmulator(options);
+  project = await cliProject(program, {
+    CONVERSATION_BASE_URL: emulator.baseUrl,
+    CONVERSATION_TOKEN_URL: emulator.tokenUrl,
+    CONVERSATION_CLIENT_ID: emulator.clientId,
+    CONVERSATION_CLIENT_SECRET: emulator.clientSecret,
+    ...(options.plan ? { CONVERSATION_PLAN: options.plan, CONVERSATION_BURST: "1" } : {}),
+  });
+};
+
+afterEach(async () => {
+  project?.remove();
+  await emulator?.close();
+});
+
+const snapshot = async (): Promise<{ objects: { channels: { id: string }[] } }> =>
+  (await (await fetch(`${emulator.controlUrl}/snapshot`)).json()) as {
+    objects: { channels: { id: string }[] };
+  };
+const channels = async (): Promise<string[]> =>
+  (await snapshot()).objects.channels.map(({ id }) => id);
+
+const until = async (what: () => Promise<boolean>): Promise<void> => {
+  while (!(await what())) await pause(50);
+};
+
+const arm = (fault: unknown): Promise<unknown> =>
+  fetch(`${emulator.controlUrl}/faults`, { method: "POST", body: JSON.stringify(fault) });
+
+const pendingOperations = (): number =>
+  JSON.parse(project.state()).checkpoint.latest.pending_operations?.length ?? 0;
+
+/** One clean run makes exactly what is declared, whatever was interrupted before. */
+const expectRecovery = async (): Promise<void> => {
+  await project.pulumi(["cancel", "--yes"]);
+  const { code, output } = await project.pulumi(["up", "--yes", "--skip-preview"]);
+  expect(code === 0 ? "" : output).toBe("");
+  expect(await channels()).toHaveLength(4);
+  const kept = (await channels()).filter((id) => project.state().includes(id));
+  expect(kept).toHaveLength(4);
+};
+
+test("one Ctrl-C during a wait ends it at once, says that nothing was sent, and leaves a clean state", async () => {
+  await open({ plan: "developer", burst: 1 });
+  const { child, ended } = project.start(["up", "--yes", "--skip-preview"]);
+  await until(async () => (await channels()).length === 1);
+  const made = await channels();
+  child.kill("SIGINT");
+  const { code, output } = await ended;
+  expect(code).not.toBe(0);
+  expect(output).toContain("Nothing was sent");
+  expect(await channels()).toEqual(made);
+  expect(pendingOperations()).toBe(0);
+});
+
+test.each([
+  ["SIGKILL", 1],
+  ["SIGINT", 2],
+  ["SIGHUP", 1],
+] as const)(
+  "%s of the command line, %i times, after the service acted: the next up finds the object",
+  async (signal, times) => {
+    await open();
+    await arm({ on: "POST /channels", kind: "drip" });
+    const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
+    await until(async () => (await channels()).length === 1);
+    const providers = descendants(child.pid ?? 0, "dynamic-provider");
+    for (let round = 0; round < times; round += 1) {
+      child.kill(signal);
+      await pause(500);
+    }
+    await ended;
+    await expectRecovery();
+    // What the engine leaves behind when it is killed is not ours to end; it ends with its call.
+    for (const pid of providers) if (isAlive(pid)) process.kill(pid, "SIGKILL");
+  },
+);
+
+test("kill -9 of the provider process after the service acted: the next up finds the object", async () => {
+  await open();
+  await arm({ on: "POST /channels", kind: "drip" });
+  const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
+  await until(async () => (await channels()).length === 1);
+  for (const pid of descendants(child.pid ?? 0, "dynamic-provider")) process.kill(pid, "SIGKILL");
+  expect((await ended).code).not.toBe(0);
+  await expectRecovery();
+});

@@ -1,0 +1,103 @@
+import { connect } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type LimitedService, limitedService, together } from "../pacing/support/processes.js";
+import { type RedisServer, startRedis } from "../pacing/support/redis-server.js";
+
+// Real time on a shared machine: 5 % instead of the 2 % that quiet machines keep.
+const slack = 1.05;
+const roundTripMs = 100;
+
+let redis: RedisServer | undefined;
+let service: LimitedService | undefined;
+
+beforeEach(async () => {
+  redis = await startRedis();
+});
+
+afterEach(async () => {
+  await service?.close();
+  await redis?.stop();
+});
+
+const tasksFor = async (rate: number, burst: number, calls: number) => {
+  service = await limitedService(rate, burst);
+  const task = { url: service.url, rate, calls, ...(redis ? { redisUrl: redis.url } : {}) };
+  return { service, tasks: [task, task, task, task] };
+};
+
+const wallMs = ({ accepted }: LimitedService): number =>
+  (accepted.at(-1) ?? 0) - (accepted[0] ?? 0);
+
+const after = async ({ accepted }: LimitedService, count: number): Promise<void> => {
+  while (accepted.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+/** One command of Redis's own protocol. */
+const command = (text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(redis?.port ?? 0, "127.0.0.1", () => void socket.write(`${text}\r\n`));
+    socket.once("error", reject);
+    socket.once("data", () => {
+      socket.end();
+      resolve();
+    });
+  });
+
+test("four processes whose clocks differ by a minute share one limit", async () => {
+  const { service: limited, tasks } = await tasksFor(10, 5, 15);
+  const skews = [0, 30_000, -30_000, 0];
+  const { results, warnings } = await together(
+    tasks.map((task, place) => ({ ...task, skewMs: skews[place] ?? 0 })),
+  );
+  expect(results.map(({ done, notices }) => [done, notices])).toEqual(tasks.map(() => [15, []]));
+  expect(Math.max(...results.map(({ refused }) => refused))).toBeLessThanOrEqual(4);
+  expect(wallMs(limited)).toBeLessThanOrEqual(((60 - 5) / 10) * 1000 * slack + roundTripMs);
+  expect(warnings).toBe("");
+});
+
+test("a killed process takes nothing with it", async () => {
+  const { service: limited, tasks } = await tasksFor(10, 5, 20);
+  const { results } = await together(tasks, async ([first]) => {
+    await after(limited, 20);
+    first?.kill();
+  });
+  expect(results.map(({ done }) => done)).toEqual([20, 20, 20]);
+  const idealMs = ((limited.bucket.accepted - 5) / 10) * 1000;
+  expect(wallMs(limited)).toBeLessThanOrEqual(idealMs * slack + roundTripMs);
+});
+
+test("a Redis that is flushed in mid-run does no harm", async () => {
+  const { service: limited, tasks } = await tasksFor(10, 5, 15);
+  const { results } = await together(tasks, async () => {
+    await after(limited, 20);
+    await command("FLUSHALL");
+    await command("SCRIPT FLUSH");
+  });
+  expect(results.map(({ done }) => done)).toEqual([15, 15, 15, 15]);
+  expect(Math.max(...results.map(({ refused }) => refused))).toBeLessThanOrEqual(4);
+  expect(wallMs(limited)).toBeLessThanOrEqual(((60 - 5) / 10) * 1000 * slack + roundTripMs);
+});
+
+test("a Redis that is lost makes it slower, says so once, and is used again when it is back", async () => {
+  const { service: limited, tasks } = await tasksFor(10, 5, 15);
+  const { results } = await together(tasks, async () => {
+    await after(limited, 15);
+    const port = redis?.port;
+    await redis?.stop();
+    await after(limited, 25);
+    redis = await startRedis(port);
+  });
+  expect(results.map(({ done }) => done)).toEqual([15, 15, 15, 15]);
+  for (const { notices } of results) {
+    expect(notices).toEqual([
+      "Redis, which shares the rate limits, cannot be reached. Going on with half of each rate until it is back.",
+    ]);
+  }
+});
+
+test("a Redis that was never there makes it slower and fails nothing", async () => {
+  await redis?.stop();
+  const { tasks } = await tasksFor(10, 5, 8);
+  const { results } = await together(tasks.slice(0, 1));
+  expect(results).toMatchObject([{ done: 8, notices: [expect.stringContaining("half of each")] }]);
+});

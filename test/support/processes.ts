@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+};
+
+/** Processes below a process, by what their command line holds (Linux). */
+export const descendants = (root: number, holds: string): readonly number[] => {
+  const parents = new Map(
+    readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map(
+        (name) =>
+          [
+            Number(name),
+            Number(
+              read(`/proc/${name}/stat`)
+                .replace(/^.*\) /, "")
+                .split(" ")[1],
+            ),
+          ] as const,
+      ),
+  );
+  const isBelow = (pid: number): boolean => {
+    const parent = parents.get(pid);
+    return parent === root || (parent !== undefined && parent > 1 && isBelow(parent));
+  };
+  return [...parents.keys()].filter(
+    (pid) => isBelow(pid) && read(`/proc/${pid}/cmdline`).includes(holds),
+  );
+};
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
