@@ -3,11 +3,18 @@ import { packageVersion } from "../provider/service/package-version.js";
 import type { RegisterCommand, Session } from "./command.js";
 import { registerDoctor } from "./commands/doctor.js";
 import { registerEmulator } from "./commands/emulator.js";
+import { registerForecast } from "./commands/forecast.js";
+import { registerOrphans } from "./commands/orphans.js";
 import { Failure, messageOf } from "./failure.js";
 import { untilInterrupted } from "./process/interruption.js";
 
 /** Every command, in the order of the help. */
-const commands: readonly RegisterCommand[] = [registerEmulator, registerDoctor];
+const commands: readonly RegisterCommand[] = [
+  registerEmulator,
+  registerDoctor,
+  registerForecast,
+  registerOrphans,
+];
 
 /** A run on the process's own streams. */
 const ownSession = (): Session => ({

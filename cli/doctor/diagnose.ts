@@ -5,6 +5,7 @@ import {
 } from "../../provider/service/settings.js";
 import { type CheckResult, type Diagnosis, skipped } from "./check.js";
 import { checkCertificates, checkProxy } from "./network-checks.js";
+import { checkParallel } from "./parallel-check.js";
 import { checkConnection, skippedAfterToken } from "./service-checks.js";
 import { checkSetting, checkVersionSegment } from "./setting-checks.js";
 import { readStackConfig } from "./stack-config.js";
@@ -34,6 +35,7 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
     readStackConfig(folder, env, stack),
   ]);
   const source: SettingSource = { environment: env, config: (key) => config.values.get(key) };
+  const parallel = await checkParallel({ folder, env, ...(stack ? { stack } : {}) }, source);
   const settings = checkSettings(source, profile);
   const usable = settings.every(({ status }) => status !== "fail");
   const why = "the settings cannot be used yet";
@@ -46,6 +48,7 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
     pulumi,
     config.check,
     ...settings,
+    parallel,
     checkProxy(env),
     checkCertificates(env),
     ...connection,

@@ -8,9 +8,7 @@ import { dependenciesOf } from "./workload.js";
  *
  * @returns the number of its level for each URN, from 0
  */
-export const deletionLevels = (
-  deleted: readonly PulumiResource[],
-): ReadonlyMap<string, number> => {
+export const deletionLevels = (deleted: readonly PulumiResource[]): ReadonlyMap<string, number> => {
   const byUrn = new Map(deleted.map((resource) => [resource.urn, resource]));
   const depths = new Map<string, number>();
   const depthOf = (urn: string): number => {

@@ -4,7 +4,6 @@ import {
   type Action,
   countObjects,
   dependenciesOf,
-  definitionOf,
   type Operation,
   type Step,
   stepFor,
@@ -90,27 +89,23 @@ const stepsOf = (
   return preview ? upSteps(preview, before) : [];
 };
 
-/** The objects there before a run, as far as the preview tells where no state is given. */
-const objectsIn = (preview: Preview): readonly PulumiResource[] =>
-  preview.steps.flatMap(({ oldState }) => oldState ?? []);
-
 /**
  * What a run is going to do.
  *
  * @param preview of `up`; the other operations need none
- * @param state without one the stack is taken to hold what the preview shows of it
+ * @param state left out: the stack holds what the preview shows of it
  */
 export const workloadOf = (
   operation: Operation,
   { preview, state }: { readonly preview?: Preview; readonly state?: State },
 ): Workload => {
-  const before = state ? resourcesOf(state) : preview ? objectsIn(preview) : [];
-  const known = state || !preview ? before : [];
-  const nanoseconds = preview?.duration;
+  const shown = preview?.steps.flatMap(({ oldState }) => oldState ?? []) ?? [];
+  const before = state ? resourcesOf(state) : shown;
+  const duration = preview?.duration;
   return {
     operation,
-    steps: stepsOf(operation, operation === "up" ? known : before, preview),
-    counts: countObjects(before.filter((resource) => definitionOf(resource))),
-    ...(typeof nanoseconds === "number" ? { previewSeconds: nanoseconds / 1e9 } : {}),
+    steps: stepsOf(operation, before, preview),
+    counts: countObjects(before),
+    ...(typeof duration === "number" ? { previewSeconds: duration / 1e9 } : {}),
   };
 };

@@ -103,3 +103,13 @@ export const countObjects = (all: readonly PulumiResource[]): Counts => {
   }
   return counts;
 };
+
+/** Counts the objects of each kind, such as `{ Channel: 12 }`. */
+export const countKinds = (all: readonly PulumiResource[]): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {};
+  for (const resource of all) {
+    const kind = definitionOf(resource)?.kind;
+    if (kind !== undefined) counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  return counts;
+};

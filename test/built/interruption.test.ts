@@ -91,6 +91,28 @@ test.each([
   },
 );
 
+test("what was interrupted and then left the program is found by its mark and deleted on demand", async () => {
+  await open();
+  await arm({ on: "POST /channels", kind: "drip", after: 1 });
+  const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
+  await until(async () => (await channels()).length === 2);
+  const providers = descendants(child.pid ?? 0, "dynamic-provider");
+  child.kill("SIGKILL");
+  await ended;
+  await project.pulumi(["cancel", "--yes"]);
+  const orphans = async (...args: string[]) =>
+    JSON.parse((await project.tool(["orphans", "--json", ...args])).output);
+  const kept = (await channels()).filter((id) => project.state().includes(id));
+  expect(kept).toHaveLength(1);
+  const [lost] = (await channels()).filter((id) => !kept.includes(id));
+  expect(await orphans()).toMatchObject([
+    { kind: "Channel", id: lost, label: expect.stringContaining("shop/prod") },
+  ]);
+  expect(await orphans("--delete")).toMatchObject([{ id: lost, deleted: true }]);
+  expect(await channels()).toEqual(kept);
+  for (const pid of providers) if (isAlive(pid)) process.kill(pid, "SIGKILL");
+});
+
 test("kill -9 of the provider process after the service acted: the next up finds the object", async () => {
   await open();
   await arm({ on: "POST /channels", kind: "drip" });

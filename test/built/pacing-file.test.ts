@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type LimitedService, limitedService, together } from "../pacing/support/processes.js";
 
-// Real time on a shared machine: 5 % instead of the 2 % that quiet machines keep.
+// Real time on a machine with other work: 5 % instead of the 2 % that a quiet one keeps, and the
+// first connections of four processes that start together.
 const slack = 1.05;
-const roundTripMs = 60;
+const startMs = 400;
 
 let folder = "";
 let service: LimitedService | undefined;
@@ -38,9 +39,9 @@ test.each([
   const idealMs = ((4 * limit.calls - limit.burst) / limit.rate) * 1000;
   expect(results.map(({ done }) => done)).toEqual([1, 1, 1, 1].map(() => limit.calls));
   expect(results.flatMap(({ notices }) => notices)).toEqual([]);
-  expect(Math.max(...results.map(({ refused }) => refused))).toBeLessThanOrEqual(4);
+  expect(Math.max(...results.map(({ refused }) => refused))).toBeLessThanOrEqual(6);
   expect((accepted.at(-1) ?? 0) - (accepted[0] ?? 0)).toBeLessThanOrEqual(
-    idealMs * slack + roundTripMs,
+    idealMs * slack + startMs,
   );
   expect(bucket.accepted).toBe(4 * limit.calls);
   expect(warnings).toBe("");
@@ -56,7 +57,7 @@ test("a killed process takes nothing with it", async () => {
   expect(results.map(({ done }) => done)).toEqual([20, 20, 20]);
   const [from = 0, to = 0] = [accepted[0], accepted.at(-1)];
   const idealMs = ((bucket.accepted - 5) / 10) * 1000;
-  expect(to - from).toBeLessThanOrEqual(idealMs * slack + 100);
+  expect(to - from).toBeLessThanOrEqual(idealMs * slack + startMs);
 });
 
 test("the next process remembers what the one before has found out", async () => {

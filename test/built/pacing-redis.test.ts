@@ -3,9 +3,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { type LimitedService, limitedService, together } from "../pacing/support/processes.js";
 import { type RedisServer, startRedis } from "../pacing/support/redis-server.js";
 
-// Real time on a shared machine: 5 % instead of the 2 % that quiet machines keep.
+// Real time on a machine with other work: 5 % instead of the 2 % that a quiet one keeps, and the
+// first connections of four processes that start together.
 const slack = 1.05;
-const roundTripMs = 100;
+const startMs = 400;
 
 let redis: RedisServer | undefined;
 let service: LimitedService | undefined;
@@ -50,8 +51,8 @@ test("four processes whose clocks differ by a minute share one limit", async () 
     tasks.map((task, place) => ({ ...task, skewMs: skews[place] ?? 0 })),
   );
   expect(results.map(({ done, notices }) => [done, notices])).toEqual(tasks.map(() => [15, []]));
-  expect(Math.max(...results.map(({ refused }) => refused))).toBeLessThanOrEqual(4);
-  expect(wallMs(limited)).toBeLessThanOrEqual(((60 - 5) / 10) * 1000 * slack + roundTripMs);
+  expect(Math.max(...results.map(({ refused }) => refused))).toBeLessThanOrEqual(6);
+  expect(wallMs(limited)).toBeLessThanOrEqual(((60 - 5) / 10) * 1000 * slack + startMs);
   expect(warnings).toBe("");
 });
 
@@ -63,7 +64,7 @@ test("a killed process takes nothing with it", async () => {
   });
   expect(results.map(({ done }) => done)).toEqual([20, 20, 20]);
   const idealMs = ((limited.bucket.accepted - 5) / 10) * 1000;
-  expect(wallMs(limited)).toBeLessThanOrEqual(idealMs * slack + roundTripMs);
+  expect(wallMs(limited)).toBeLessThanOrEqual(idealMs * slack + startMs);
 });
 
 test("a Redis that is flushed in mid-run does no harm", async () => {
@@ -74,8 +75,8 @@ test("a Redis that is flushed in mid-run does no harm", async () => {
     await command("SCRIPT FLUSH");
   });
   expect(results.map(({ done }) => done)).toEqual([15, 15, 15, 15]);
-  expect(Math.max(...results.map(({ refused }) => refused))).toBeLessThanOrEqual(4);
-  expect(wallMs(limited)).toBeLessThanOrEqual(((60 - 5) / 10) * 1000 * slack + roundTripMs);
+  expect(Math.max(...results.map(({ refused }) => refused))).toBeLessThanOrEqual(6);
+  expect(wallMs(limited)).toBeLessThanOrEqual(((60 - 5) / 10) * 1000 * slack + startMs);
 });
 
 test("a Redis that is lost makes it slower, says so once, and is used again when it is back", async () => {

@@ -9,7 +9,8 @@ import { type CliProject, cliProject } from "../support/cli-project.js";
  * holds pointers into the package for years, so later releases must go on with it.
  */
 const fixtures = join(__dirname, "..", "fixtures");
-const read = (release: string, file: string): string => readFileSync(join(fixtures, release, file), "utf8");
+const read = (release: string, file: string): string =>
+  readFileSync(join(fixtures, release, file), "utf8");
 
 let emulator: Emulator;
 let project: CliProject;
@@ -35,7 +36,9 @@ const run = async (args: readonly string[]): Promise<void> => {
 };
 
 const objects = async (): Promise<Record<string, unknown[]>> => {
-  const document = (await (await fetch(`${emulator.controlUrl}/snapshot`)).json()) as { objects: Record<string, unknown[]> };
+  const document = (await (await fetch(`${emulator.controlUrl}/snapshot`)).json()) as {
+    objects: Record<string, unknown[]>;
+  };
   return document.objects;
 };
 
@@ -47,14 +50,17 @@ const restoreService = async (release: string): Promise<void> => {
   expect(response.status).toBe(204);
 };
 
-test.each(readdirSync(fixtures))("state written by %s: preview and refresh are quiet, destroy works", async (release) => {
-  await open(release);
-  await restoreService(release);
-  const state = join(project.folder, "state.json");
-  writeFileSync(state, read(release, "state.json"));
-  await run(["stack", "import", "--file", state]);
-  await run(["preview", "--expect-no-changes"]);
-  await run(["refresh", "--yes", "--expect-no-changes"]);
-  await run(["destroy", "--yes", "--skip-preview"]);
-  expect(Object.values(await objects()).flat()).toEqual([]);
-});
+test.each(readdirSync(fixtures))(
+  "state written by %s: preview and refresh are quiet, destroy works",
+  async (release) => {
+    await open(release);
+    await restoreService(release);
+    const state = join(project.folder, "state.json");
+    writeFileSync(state, read(release, "state.json"));
+    await run(["stack", "import", "--file", state]);
+    await run(["preview", "--expect-no-changes"]);
+    await run(["refresh", "--yes", "--expect-no-changes"]);
+    await run(["destroy", "--yes", "--skip-preview"]);
+    expect(Object.values(await objects()).flat()).toEqual([]);
+  },
+);

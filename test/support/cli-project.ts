@@ -18,8 +18,13 @@ export interface CliProject {
     args: readonly string[],
     environment?: Readonly<Record<string, string>>,
   ): Promise<CliResult>;
+  /** Runs `pulumi-conversation` in the project; the output is what it printed on stdout. */
+  tool(args: readonly string[]): Promise<CliResult>;
   /** Starts `pulumi` and leaves it to the caller. */
-  start(args: readonly string[]): {
+  start(
+    args: readonly string[],
+    environment?: Readonly<Record<string, string>>,
+  ): {
     readonly child: ChildProcess;
     readonly ended: Promise<CliResult>;
   };
@@ -67,10 +72,17 @@ export const cliProject = async (
         },
       );
     });
-  const start: CliProject["start"] = (args) => {
+  const tool: CliProject["tool"] = (args) =>
+    new Promise((resolve) => {
+      const main = join(root, "dist", "cli", "main.js");
+      execFile(process.execPath, [main, ...args], { cwd: folder, env: common }, (error, stdout) => {
+        resolve({ code: error ? 1 : 0, output: stdout });
+      });
+    });
+  const start: CliProject["start"] = (args, more = {}) => {
     const child = spawn(join(bin, "pulumi"), [...args, "--non-interactive"], {
       cwd: folder,
-      env: common,
+      env: { ...common, ...more },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let output = "";
@@ -90,6 +102,7 @@ export const cliProject = async (
   return {
     folder,
     pulumi,
+    tool,
     start,
     state: () => readFileSync(join(backend, ".pulumi", "stacks", "shop", `${stack}.json`), "utf8"),
     remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -1,0 +1,88 @@
+import { InvalidArgumentError, Option } from "commander";
+import { type Plan, plans } from "../../provider/service/plans.js";
+import type { RegisterCommand } from "../command.js";
+import type { ForecastOptions } from "../forecast/run-forecast.js";
+
+const wholeNumber = (text: string): number => {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Allowed is a whole number of at least 1.");
+};
+
+const zeroOrMore = (text: string): number => {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Allowed is a whole number of at least 0.");
+};
+
+const minutes = (text: string): number => {
+  if (/^\d{0,9}\.?\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Allowed is a number of at least 0, such as 10 or 2.5.");
+};
+
+const plan = (text: string): Plan => {
+  const found = plans.find((known) => known === text.toLowerCase());
+  if (found) return found;
+  throw new InvalidArgumentError(`Allowed choices are ${plans.join(", ")}.`);
+};
+
+/** `forecast`: says beforehand how many calls a run makes and how long it takes. */
+export const registerForecast: RegisterCommand = (program, session) => {
+  program
+    .command("forecast")
+    .summary("Say how many calls a run makes and how long it takes.")
+    .description(
+      "Says how many calls the next run of Pulumi makes and how long it takes under the rate limits.\n" +
+        "Makes a preview (pulumi preview --json) and exports the state (pulumi stack export), or reads both\n" +
+        "from files; makes no call to the service itself.\n" +
+        "Exit code 0; 1 if it failed, 2 if the command line is wrong, 3 if the run goes beyond a budget.",
+    )
+    .addOption(
+      new Option("--operation <operation>", "What is forecast.")
+        .choices(["up", "refresh", "destroy"])
+        .default("up"),
+    )
+    .option("--stack <name>", "Forecast this stack (default: the selected one).")
+    .addOption(
+      new Option(
+        "--plan <plan>",
+        `Plan of the tenant: ${plans.join(", ")} (default: CONVERSATION_PLAN, else conversation:plan).`,
+      ).argParser(plan),
+    )
+    .addOption(
+      new Option(
+        "--burst <calls>",
+        "Calls that an endpoint takes in a spike (default: CONVERSATION_BURST, else conversation:burst, else about 20 s of its rate).",
+      ).argParser(wholeNumber),
+    )
+    .addOption(
+      new Option(
+        "--parallel <steps>",
+        "Steps that Pulumi runs together (default: PULUMI_PARALLEL, else 4 for each core).",
+      ).argParser(wholeNumber),
+    )
+    .addOption(
+      new Option(
+        "--page-size <objects>",
+        "Objects on a page of a list (default: 10, assumed).",
+      ).argParser(wholeNumber),
+    )
+    .addOption(
+      new Option("--max-minutes <minutes>", "Exit with 3 if the run takes longer.").argParser(
+        minutes,
+      ),
+    )
+    .addOption(
+      new Option("--max-calls <calls>", "Exit with 3 if the run makes more calls.").argParser(
+        zeroOrMore,
+      ),
+    )
+    .option("--compare-plans", "Show what the run would take on each plan.")
+    .option(
+      "--from <file...>",
+      "Read what pulumi preview --json and pulumi stack export printed from these files.",
+    )
+    .option("--json", "Print one JSON object.")
+    .action(async (options: ForecastOptions) => {
+      const { runForecast } = await import("../forecast/run-forecast.js");
+      await runForecast(options, session);
+    });
+};

@@ -1,0 +1,81 @@
+import { referencesOf } from "../../provider/definition/references.js";
+import { typeToken } from "../../provider/pointer.js";
+import { resources } from "../../provider/resources/index.js";
+import type { Plan } from "../../provider/service/plans.js";
+import type { Conditions } from "./conditions.js";
+import { simulateRun } from "./forecast.js";
+import { defaultParallel } from "./parallel-steps.js";
+import { assumedPageSize } from "./step-calls.js";
+import { type Step, stepFor, type Workload } from "./workload.js";
+
+/** Numbers worth trying: more slots hardly cost anything, but all of them are waited for on Ctrl-C. */
+const choices = [16, 32, 64, 128, 256];
+
+/** A gain below this part of the time is not worth a change. */
+const worthPart = 0.05;
+const closePart = 0.02;
+const worthSeconds = 2;
+
+/** A number of parallel steps, with the time that the run then takes. */
+export interface ParallelChoice {
+  readonly parallel: number;
+  readonly totalSeconds: number;
+}
+
+/** The smallest number of parallel steps with which nothing waits for a slot; undefined where the given one will do. */
+export const fasterParallel = (
+  workload: Workload,
+  conditions: Conditions,
+): ParallelChoice | undefined => {
+  const secondsWith = (parallel: number): number =>
+    simulateRun(workload, { ...conditions, parallel }).totalSeconds;
+  const now = secondsWith(conditions.parallel);
+  const candidates = choices
+    .filter((parallel) => parallel > conditions.parallel)
+    .map((parallel) => ({ parallel, totalSeconds: secondsWith(parallel) }));
+  const best = Math.min(now, ...candidates.map(({ totalSeconds }) => totalSeconds));
+  if (now - best < Math.max(worthSeconds, worthPart * now)) return undefined;
+  return candidates.find(({ totalSeconds }) => totalSeconds <= best * (1 + closePart));
+};
+
+/** Objects of one kind that are made, each after the first object of every kind it may refer to. */
+const creations = (kind: string, count: number): readonly Step[] => {
+  const definition = resources.find((known) => known.kind === kind);
+  const targets = definition ? referencesOf(definition).map(({ to }) => `${to.kind} 1`) : [];
+  return Array.from({ length: count }, (_, index) =>
+    stepFor({ urn: `${kind} ${index + 1}`, type: typeToken(kind) }, "create", {
+      phase: 0,
+      after: targets,
+    }),
+  );
+};
+
+/** The kinds with the most objects first: the order in which they hold up the others most. */
+const creationOfAll = (counts: Readonly<Record<string, number>>): Workload => ({
+  operation: "up",
+  steps: Object.entries(counts)
+    .sort(([, a], [, b]) => b - a)
+    .flatMap(([kind, count]) => creations(kind, count)),
+  counts: new Map(),
+});
+
+/**
+ * The number for `--parallel` with which making all these objects anew takes hardly longer than
+ * with any higher one.
+ *
+ * @param resourceCounts objects of each kind, such as `{ Channel: 12 }`
+ * @param leastParallel never less than this. Default: what Pulumi does by itself on this machine
+ */
+export const recommendedParallel = (
+  plan: Plan,
+  resourceCounts: Readonly<Record<string, number>>,
+  leastParallel: number = defaultParallel({}),
+): number => {
+  const conditions: Conditions = {
+    plan,
+    share: 1,
+    parallel: leastParallel,
+    pageSize: assumedPageSize,
+  };
+  return fasterParallel(creationOfAll(resourceCounts), conditions)?.parallel ?? leastParallel;
+};
