@@ -6,7 +6,7 @@ import { operations } from "./collections.js";
 import { sendAnswer, sendSpoiled } from "./deliver.js";
 import { type Endpoint, type Match, matchPath } from "./endpoints.js";
 import type { Fault } from "./faults.js";
-import { parseBody, readText } from "./read-body.js";
+import { parseBody, readBytes } from "./read-body.js";
 import { type Answer, Refusal } from "./refusal.js";
 import type { Grant } from "./tokens.js";
 import type { World } from "./world.js";
@@ -55,12 +55,15 @@ const grantFor = (world: World, { headers }: IncomingMessage): Grant => {
 };
 
 const retryAfter = (world: World, waitMs: number): Readonly<Record<string, string>> => {
-  const seconds = Math.ceil(waitMs / 1000);
+  const wholeSeconds = (ms: number): number => Math.ceil(ms / 1000);
   switch (world.switches.retryAfter) {
     case "seconds":
-      return { "retry-after": String(seconds) };
-    case "date":
-      return { "retry-after": new Date(world.clock.now() + seconds * 1000).toUTCString() };
+      return { "retry-after": String(wholeSeconds(waitMs)) };
+    case "date": {
+      // The form has no milliseconds; a date rounded down would come before the token.
+      const until = wholeSeconds(world.clock.now() + waitMs) * 1000;
+      return { "retry-after": new Date(until).toUTCString() };
+    }
     default:
       return {};
   }
@@ -90,7 +93,7 @@ const carryOut = (
   endpoint: Endpoint,
   api: ApiRequest,
   id: string,
-  text: string,
+  bytes: Buffer,
   fault?: Fault,
 ): Answer => {
   if (!endpoint.setUp)
@@ -102,7 +105,7 @@ const carryOut = (
   if (action === "update" && !world.store.get(definition.collection, id))
     operations.get(world, { definition, id, query: api.query, body: {} });
   const body: JsonObject = takesBody(endpoint)
-    ? parseBody(text, api.request.headers["content-type"])
+    ? parseBody(bytes, api.request.headers["content-type"])
     : {};
   const staleMs = fault?.kind === "stale-list" ? fault.ms : undefined;
   return operations[action](world, {
@@ -137,32 +140,40 @@ const interfere = async (
   }
 };
 
+/**
+ * In the order in which the service says no: path, token, rate, scope, object, body. A fault comes
+ * after the rate, so that a call which is refused anyway uses up none, and a spoiled one is counted.
+ */
 const answerTo = async (
   world: World,
   api: ApiRequest,
   response: ServerResponse,
   course: Course,
 ): Promise<Answer | typeof silence> => {
-  const text = await readText(api.request);
+  const bytes = await readBytes(api.request);
   const match = matchPath(api.path);
   course.template = match?.template ?? course.template;
   const endpoint = endpointOf(match, api.request.method ?? "");
-  const fault = world.faults.take(endpoint.name);
-  if (fault) course.fault = fault;
-  const interfered = await interfere(fault, response);
-  if (interfered) return interfered;
   const grant = grantFor(world, api.request);
   course.clientId = grant.clientId;
   const throttled = throttle(world, endpoint);
   if (throttled) return throttled;
+  const fault = world.faults.take(endpoint.name);
+  if (fault) course.fault = fault;
+  const interfered = await interfere(fault, response);
+  if (interfered) return interfered;
   assertScope(endpoint, grant);
-  return carryOut(world, endpoint, api, match?.id ?? "", text, fault);
+  return carryOut(world, endpoint, api, match?.id ?? "", bytes, fault);
 };
 
+/** What goes wrong in the emulator itself, such as a full disk, is an unexpected failure (500-100). */
 const refusalOf = (error: unknown, world: World, { headers }: IncomingMessage): Answer => {
-  if (!(error instanceof Refusal)) throw error;
+  const refusal =
+    error instanceof Refusal
+      ? error
+      : new Refusal(500, "500-100", `The emulator failed: ${String(error)}`);
   const asked = headers[`x-${world.switches.platformName}-error-message`];
-  return error.answer(String(asked).toLowerCase() === "yes");
+  return refusal.answer(String(asked).toLowerCase() === "yes");
 };
 
 /** Serves one call of the service and keeps it in the log. */

@@ -17,6 +17,9 @@ const isTexts = (value: unknown): value is readonly string[] =>
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value !== "" && value.length <= 1024;
 
+/** A redirect address is absolute and has no fragment (RFC 6749 §3.1.2). */
+const isRedirect = (text: string): boolean => URL.canParse(text) && !text.includes("#");
+
 const known = new Set(["clientId", "clientSecret", "public", "redirectUris", "scopes"]);
 
 /**
@@ -35,6 +38,8 @@ export const parseClient = (value: unknown): Client => {
   if (value.public === true) {
     if (!isTexts(redirectUris) || redirectUris.length === 0 || clientSecret !== undefined)
       throw new Error(shape);
+    if (!redirectUris.every(isRedirect))
+      throw new Error(`redirectUris must be absolute addresses without a fragment. ${shape}`);
     return { clientId, public: true, redirectUris, scopes };
   }
   if (!isText(clientSecret) || redirectUris !== undefined || (value.public ?? false) !== false)
@@ -48,10 +53,27 @@ const digest = (text: string): Buffer => createHash("sha256").update(text).diges
 export class Clients {
   readonly #clients = new Map<string, Client>();
   readonly #journal: Journal;
+  readonly #own: Client;
 
-  constructor(journal: Journal) {
+  /**
+   * @param own the client whose credentials the emulator gives out: where none was saved it is the
+   * first one, and its secret stays good whatever a snapshot puts in its place
+   */
+  constructor(journal: Journal, own: Client) {
     this.#journal = journal;
     for (const [, value] of journal.read("client")) this.#set(parseClient(value));
+    const [saved] = journal.read("own client");
+    this.#own = saved ? parseClient(saved[1]) : own;
+    if (saved) return;
+    journal.together(() => {
+      journal.write("own client", own.clientId, own);
+      this.put(own);
+    });
+  }
+
+  /** The credentials that the emulator gives out. */
+  get own(): Client {
+    return this.#own;
   }
 
   get(clientId: string): Client | undefined {
@@ -60,9 +82,11 @@ export class Clients {
 
   /** The client with this secret; compared in a time that tells nothing. */
   withSecret(clientId: string, secret: string): Client | undefined {
-    const client = this.#clients.get(clientId);
-    const fits = timingSafeEqual(digest(secret), digest(client?.clientSecret ?? ""));
-    return client?.clientSecret !== undefined && fits ? client : undefined;
+    const own = this.#own.clientId === clientId ? this.#own : undefined;
+    return [this.#clients.get(clientId), own].find((client) => {
+      const fits = timingSafeEqual(digest(secret), digest(client?.clientSecret ?? ""));
+      return client?.clientSecret !== undefined && fits;
+    });
   }
 
   put(client: Client): void {

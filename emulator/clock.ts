@@ -6,7 +6,7 @@ export interface EmulatorClock {
   /**
    * Moves a manual clock on.
    *
-   * @throws Error on the real clock
+   * @throws Error on the real clock, for a step back, and beyond the year 9999
    */
   advance(ms: number): void;
 }
@@ -23,12 +23,17 @@ const real = (): EmulatorClock => {
   };
 };
 
+/** A later year has no place in the service's form of a time. */
+const lastMoment = Date.UTC(9999, 11, 31);
+
 const manual = (): EmulatorClock => {
   let now = Date.now();
   return {
     kind: "manual",
     now: () => now,
     advance: (ms) => {
+      if (!(ms >= 0 && now + ms <= lastMoment))
+        throw new Error("The clock goes forward only, by milliseconds, and no further than 9999.");
       now += ms;
     },
   };

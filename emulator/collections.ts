@@ -68,6 +68,17 @@ const assertFresh = (world: World, object: StoredObject, modified: unknown): voi
   throw new Refusal(409, "409-152", "The object was modified since.");
 };
 
+/** `modified` is an optional date-time of every PUT body (public reference). */
+const assertModified = (modified: unknown): void => {
+  const isDateTime =
+    typeof modified === "string" &&
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(modified) &&
+    !Number.isNaN(Date.parse(modified));
+  if (modified === undefined || isDateTime) return;
+  const rule = "must be a date-time in ISO 8601";
+  throw new Refusal(400, "400-152", `modified ${rule}.`, [{ key: "modified", value: rule }]);
+};
+
 const checkedBody = (
   world: World,
   { definition, body }: CollectionCall,
@@ -120,6 +131,7 @@ const get: Operation = (world, call) => ({
 
 const update: Operation = (world, call) => {
   const before = found(world, call);
+  assertModified(call.body.modified);
   const { id, created, modified, ...kept } = before;
   const base = world.switches.put === "keep" ? kept : {};
   const checked = checkedBody(world, { ...call, body: { ...base, ...call.body } }, id);

@@ -28,9 +28,9 @@ const msOf = (body: unknown): number => {
   throw new Error("advanceMs must be a number of milliseconds, at least 0.");
 };
 
-/** Routes of the control interface, below its address. */
-export const controlRoutes = (world: World): Hono => {
-  const app = new Hono();
+/** Routes of the control interface, below this path. */
+export const controlRoutes = (world: World, path: string): Hono => {
+  const app = new Hono().basePath(path);
   app.post("/clock", async (context) => {
     if (world.clock.kind === "real") {
       return context.json(
@@ -58,7 +58,7 @@ export const controlRoutes = (world: World): Hono => {
     return context.body(null, 204);
   });
   app.post("/reset", (context) => {
-    world.store.replaceAll({});
+    world.journal.together(() => world.store.replaceAll({}));
     world.faults.clear();
     world.buckets.reset();
     world.log.reset();

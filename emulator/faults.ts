@@ -1,4 +1,4 @@
-import { isObject } from "../provider/definition/json.js";
+import { isObject, type JsonObject } from "../provider/definition/json.js";
 import { endpoints } from "./endpoints.js";
 
 type Check = (value: unknown) => boolean;
@@ -6,12 +6,17 @@ type Check = (value: unknown) => boolean;
 const isMs: Check = (value) => typeof value === "number" && value >= 0 && value <= 86_400_000;
 const isStatus: Check = (value) =>
   Number.isInteger(value) && Number(value) >= 200 && Number(value) <= 599;
-const isText: Check = (value) => typeof value === "string" && value !== "";
+/** What can travel in a header: no control characters, and nothing beyond Latin-1. */
+const isHeaderText: Check = (value) =>
+  typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
+/** Headers that say where a message ends belong to the connection, not to a rule. */
+const framing = /^(content-length|transfer-encoding|connection|trailer|upgrade|keep-alive)$/i;
 const isHeaders: Check = (value) =>
   isObject(value) &&
   Object.entries(value).every(
-    ([name, text]) => /^[\w-]+$/.test(name) && typeof text === "string" && !/[\r\n]/.test(text),
+    ([name, text]) => /^[\w-]+$/.test(name) && !framing.test(name) && isHeaderText(text),
   );
+const isLocation: Check = (value) => value !== "" && isHeaderText(value);
 const isAnything: Check = () => true;
 
 interface Kind {
@@ -27,7 +32,10 @@ interface Kind {
 const statusMembers = {
   status: { fits: isStatus, rule: "a status from 200 to 599", required: true },
   body: { fits: isAnything, rule: "any JSON" },
-  headers: { fits: isHeaders, rule: "an object of header names and texts" },
+  headers: {
+    fits: isHeaders,
+    rule: "an object of header names and texts, none that says where a message ends",
+  },
 } as const;
 const msMember = {
   ms: { fits: isMs, rule: "milliseconds from 0 to 86,400,000", required: true },
@@ -47,7 +55,7 @@ export const faultKinds = {
   drip: { doc: "acts, then sends the answer byte by byte", members: {} },
   redirect: {
     doc: "sends the caller elsewhere and does not act",
-    members: { location: { fits: isText, rule: "an address", required: true } },
+    members: { location: { fits: isLocation, rule: "an address", required: true } },
   },
   huge: { doc: "acts, then answers with far too much", members: {} },
   "stale-list": { doc: "lists the collection as it was", members: msMember, listsOnly: true },
@@ -92,6 +100,12 @@ const wrongMember = (
     : `there is no ${unknown.slice(0, 60)}; members: ${known.join(", ")}`;
 };
 
+/** Header names in one case, so that one takes the place of a usual one. */
+const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, text]) => [name.toLowerCase(), String(text)]),
+  );
+
 /**
  * A rule as a control call gives it.
  *
@@ -115,7 +129,9 @@ export const parseFault = (value: unknown): Fault => {
   if (wrong) throw new Error(`A fault of kind ${kind}: ${wrong}.`);
   if (facts.listsOnly && !isList(on))
     throw new Error(`A fault of kind ${kind} is for lists, such as "GET /channels".`);
-  return { ...value, on, kind, times: Number(times), after: Number(after) };
+  const { headers } = value;
+  const lowered = isObject(headers) ? { headers: lowerCased(headers) } : {};
+  return { ...value, ...lowered, on, kind, times: Number(times), after: Number(after) };
 };
 
 const isList = (on: string): boolean =>

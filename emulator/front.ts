@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import { Hono } from "hono";
 import { serveApi } from "./api.js";
 import { authorize } from "./authorize.js";
 import { controlRoutes } from "./control.js";
@@ -29,7 +28,7 @@ const audiences: Readonly<
 
 /** Only this machine may control the emulator, whatever a forwarding header says. */
 const isLoopback = ({ socket }: IncomingMessage): boolean =>
-  /^(::1|(::ffff:)?127\.)/.test(socket.remoteAddress ?? "");
+  /^(::1$|(::ffff:)?127\.)/.test(socket.remoteAddress ?? "");
 
 const notFound = (response: ServerResponse): void =>
   sendAnswer(response, {
@@ -46,7 +45,7 @@ const splitUrl = (url: string): { readonly path: string; readonly query: URLSear
 
 /** The listener of the emulator's server. */
 export const createFront = (world: World) => {
-  const control = getRequestListener(new Hono().route(paths.control, controlRoutes(world)).fetch, {
+  const control = getRequestListener(controlRoutes(world, paths.control).fetch, {
     overrideGlobalObjects: false,
   });
 

@@ -1,6 +1,7 @@
 import type { Field, Fields } from "../provider/definition/field.js";
 import { isObject, type JsonObject, objectOf } from "../provider/definition/json.js";
 import type { Switches } from "./switches.js";
+import { fieldsByWire } from "./wire-fields.js";
 
 const mask = "********";
 
@@ -40,9 +41,7 @@ const hideValue = (field: Field, value: unknown, way: Way): unknown => {
 /** The JSON of an object as it is given back: secrets as asterisks, left out, or as they are. */
 export const hideFields = (fields: Fields, values: JsonObject, way: Way): JsonObject => {
   if (way === "echo") return values;
-  const byWire = new Map(
-    Object.entries(fields).map(([name, field]) => [field.wire ?? name, field]),
-  );
+  const byWire = fieldsByWire(fields);
   return objectOf(
     Object.entries(values).map(([name, value]) => {
       const field = byWire.get(name);

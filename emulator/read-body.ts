@@ -3,26 +3,38 @@ import { isObject, type JsonObject } from "../provider/definition/json.js";
 import { Refusal } from "./refusal.js";
 
 const mostBytes = 2 * 1024 * 1024;
+/** A caller who is still sending reads no answer; so much of a large body is let through and dropped. */
+const mostIgnored = 64 * 1024 * 1024;
 const mostDepth = 64;
 
-/** The body as text. @throws Refusal for more than 2 MiB */
-export const readText = (request: IncomingMessage): Promise<string> =>
+const tooLarge = (headers: Readonly<Record<string, string>> = {}): Refusal =>
+  new Refusal(400, "400-10424", "The body is larger than 2 MiB.", [], headers);
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+
+/** The body of a request. @throws Refusal for more than 2 MiB */
+export const readBytes = async (request: IncomingMessage): Promise<Buffer> =>
+  hasBody(request) ? received(request) : Buffer.alloc(0);
+
+const received = (request: IncomingMessage): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    let chunks: Buffer[] = [];
     let bytes = 0;
     request.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= mostBytes) chunks.push(chunk);
-      else
-        reject(
-          new Refusal(400, "400-10424", "The body is larger than 2 MiB.", [], {
-            connection: "close",
-          }),
-        );
+      else chunks = [];
+      if (bytes > mostIgnored) reject(tooLarge({ connection: "close" }));
     });
-    request.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+    request.on("end", () => {
+      if (bytes > mostBytes) reject(tooLarge());
+      else resolve(Buffer.concat(chunks));
+    });
     request.on("error", reject);
-    request.on("close", () => reject(new Error("The caller went away.")));
+    request.on("close", () => {
+      if (!request.complete) reject(new Error("The caller went away."));
+    });
   });
 
 const isDeep = (value: unknown, depth: number): boolean =>
@@ -33,17 +45,21 @@ const isDeep = (value: unknown, depth: number): boolean =>
 
 const malformed = (what: string): Refusal => new Refusal(400, "400-100", `The body ${what}.`);
 
+/** @throws Refusal where the bytes are no JSON in UTF-8 */
+const jsonOf = (bytes: Buffer): unknown => {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw malformed("is not JSON in UTF-8");
+  }
+};
+
 /** @throws Refusal where the body is not a JSON object, or is not said to be JSON */
-export const parseBody = (text: string, contentType: string | undefined): JsonObject => {
+export const parseBody = (bytes: Buffer, contentType: string | undefined): JsonObject => {
   if (!/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType ?? ""))
     throw malformed("must have the content type application/json");
-  if (text.trim() === "") throw malformed("is missing");
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw malformed("is not JSON");
-  }
+  if (bytes.length === 0) throw malformed("is missing");
+  const value = jsonOf(bytes);
   if (!isObject(value)) throw malformed("must be a JSON object");
   if (isDeep(value, 0)) throw malformed("is nested too deeply");
   return value;

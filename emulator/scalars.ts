@@ -66,7 +66,9 @@ export const checkNumber = (
   path: string,
   findings: Findings,
 ) => {
-  if (typeof value !== "number") return findings.invalid(path, "must be a number");
+  // JSON can hold numbers that are too large for any number here.
+  if (typeof value !== "number" || !Number.isFinite(value))
+    return findings.invalid(path, "must be a number");
   if (field.integer && !Number.isInteger(value))
     return findings.invalid(path, "must be a whole number");
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = field;

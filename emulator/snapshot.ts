@@ -30,6 +30,8 @@ const objectsOf = (value: unknown) => {
       if (!Array.isArray(objects) || !objects.every(isStoredObject)) {
         throw wrong(`${name} must be a list of objects with id, created and modified`);
       }
+      if (new Set(objects.map(({ id }) => id)).size < objects.length)
+        throw wrong(`two objects of ${name} have the same id`);
       return [name, objects];
     }),
   );
@@ -47,8 +49,11 @@ export const putSnapshot = (world: World, document: unknown): void => {
   const stored = objectsOf(objects);
   if (!Array.isArray(clients)) throw wrong('"clients" is no list');
   const parsed = clients.map(parseClient);
-  const turned = parseSwitches(isObject(switches) ? switches : {});
-  world.store.replaceAll(stored);
-  world.clients.replaceAll(parsed);
-  turnSwitches(world, turned);
+  if (!isObject(switches)) throw wrong('"switches" is no object');
+  const turned = parseSwitches(switches);
+  world.journal.together(() => {
+    world.store.replaceAll(stored);
+    world.clients.replaceAll(parsed);
+    turnSwitches(world, turned);
+  });
 };

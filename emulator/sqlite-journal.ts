@@ -27,6 +27,16 @@ export const sqliteJournal = (file: string): Journal => {
       write: (section, key, value) => void write.run(section, key, JSON.stringify(value)),
       remove: (section, key) => void remove.run(section, key),
       clear: (section) => void clear.run(section),
+      together: (work) => {
+        database.exec("BEGIN IMMEDIATE");
+        try {
+          work();
+          database.exec("COMMIT");
+        } catch (error) {
+          if (database.isTransaction) database.exec("ROLLBACK");
+          throw error;
+        }
+      },
       read: (section) =>
         read.all(section).map((row) => [String(row.key), JSON.parse(String(row.value))]),
       close: () => database.close(),

@@ -14,6 +14,8 @@ export interface Journal {
   write(section: string, key: string, value: unknown): void;
   remove(section: string, key: string): void;
   clear(section: string): void;
+  /** Writes all or nothing of what the work writes, however the process ends. */
+  together(work: () => void): void;
   /** In the order in which the keys were first written. */
   read(section: string): readonly (readonly [key: string, value: unknown])[];
   close(): void;
@@ -23,6 +25,7 @@ export const noJournal: Journal = {
   write: () => undefined,
   remove: () => undefined,
   clear: () => undefined,
+  together: (work) => work(),
   read: () => [],
   close: () => undefined,
 };
@@ -86,7 +89,7 @@ export class Store {
     const since = this.#clock.now() - ms;
     const objects = new Map(this.#table(collection));
     for (const { id, before } of (this.#changes.get(collection) ?? [])
-      .filter(({ at }) => at >= since)
+      .filter(({ at }) => at > since)
       .reverse()) {
       if (before) objects.set(id, before);
       else objects.delete(id);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sendAnswer, sendSpoiled } from "./deliver.js";
-import { readText } from "./read-body.js";
+import { readBytes } from "./read-body.js";
 import { type Answer, Refusal } from "./refusal.js";
 import type { Grant } from "./tokens.js";
 import type { World } from "./world.js";
@@ -138,8 +138,8 @@ export const serveToken = async (
   audience: Audience,
 ) => {
   const fault = world.faults.take("TOKEN");
-  const text = await readText(request).catch((error) => {
-    if (error instanceof Refusal) return "";
+  const body = await readBytes(request).catch((error) => {
+    if (error instanceof Refusal) return Buffer.alloc(0);
     throw error;
   });
   if (fault?.kind === "hang") return;
@@ -155,7 +155,7 @@ export const serveToken = async (
     return sendAnswer(response, { status: 307, headers: { location: fault.location ?? "" } });
   let answer: Answer;
   try {
-    answer = issue(world, grantOf(world, request, text, audience));
+    answer = issue(world, grantOf(world, request, body.toString("utf8"), audience));
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     answer = error.answer();

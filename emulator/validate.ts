@@ -10,6 +10,7 @@ import { isObject, type JsonObject, objectOf } from "../provider/definition/json
 import { Findings } from "./findings.js";
 import { checkId, checkNumber, checkSize, checkText } from "./scalars.js";
 import type { Switches } from "./switches.js";
+import { fieldsByWire } from "./wire-fields.js";
 
 /** What belongs to a body and is nobody's field. */
 const serverSet = new Set(["id", "created", "modified"]);
@@ -19,7 +20,6 @@ interface Validation {
   readonly findings: Findings;
 }
 
-const wireOf = (name: string, field: Field): string => field.wire ?? name;
 const below = (path: string, name: string): string => (path ? `${path}.${name}` : name);
 
 const checkRule = (
@@ -48,6 +48,21 @@ const checkRule = (
   }
 };
 
+/** What the switch leaves of the members that nobody knows. */
+const unknownMembers = (
+  values: JsonObject,
+  isKnown: (name: string) => boolean,
+  path: string,
+  { switches, findings }: Validation,
+): readonly (readonly [string, unknown])[] => {
+  const unknown = Object.entries(values).filter(([name]) => !isKnown(name));
+  if (switches.unknownFields === "refuse") {
+    for (const [name] of unknown)
+      findings.invalid(below(path, name.slice(0, 100)), "is not an attribute");
+  }
+  return switches.unknownFields === "keep" ? unknown : [];
+};
+
 /** The object with what the switch leaves of its unknown members, and the defaults filled in. */
 const checkFields = (
   fields: Fields,
@@ -56,10 +71,8 @@ const checkFields = (
   path: string,
   validation: Validation,
 ): JsonObject => {
-  const { switches, findings } = validation;
-  const known = new Map(
-    Object.entries(fields).map(([name, field]) => [wireOf(name, field), field]),
-  );
+  const { findings } = validation;
+  const known = fieldsByWire(fields);
   const checked: [string, unknown][] = [...known].map(([name, field]) => {
     const value = values[name];
     const isMissing = value === undefined || (value === null && field.required);
@@ -67,15 +80,11 @@ const checkFields = (
     if (field.required) findings.missing(below(path, name));
     return [name, "default" in field ? field.default : undefined];
   });
-  const unknown = Object.entries(values).filter(
-    ([name]) => !known.has(name) && !(path === "" && serverSet.has(name)),
-  );
-  if (switches.unknownFields === "refuse") {
-    for (const [name] of unknown)
-      findings.invalid(below(path, name.slice(0, 100)), "is not an attribute");
-  }
+  const isKnown = (name: string): boolean =>
+    known.has(name) || (path === "" && serverSet.has(name));
+  const unknown = unknownMembers(values, isKnown, path, validation);
   if (rule) checkRule(rule, values, path, validation);
-  return objectOf([...checked, ...(switches.unknownFields === "keep" ? unknown : [])]);
+  return objectOf([...checked, ...unknown]);
 };
 
 const checkList = (
@@ -95,7 +104,9 @@ const checkList = (
     checkField(field.of, item, `${inner}[${place}]`, validation),
   );
   checkKeys(field.key, items, inner, findings);
-  return field.boxed && isObject(value) ? { ...value, [field.boxed]: checked } : checked;
+  if (!field.boxed || !isObject(value)) return checked;
+  const rest = unknownMembers(value, (name) => name === field.boxed, path, validation);
+  return objectOf([[field.boxed, checked], ...rest]);
 };
 
 const checkKeys = (
@@ -136,10 +147,10 @@ const checkMap = (
       findings.missing(below(here, member));
       return entry;
     }
-    return {
-      ...entry,
-      [member]: checkField(field.of, entry[member], below(here, member), validation),
-    };
+    const checked = checkField(field.of, entry[member], below(here, member), validation);
+    const isKnown = (other: string): boolean => other === key || other === member;
+    const rest = unknownMembers(entry, isKnown, here, validation);
+    return objectOf([[key, name], [member, checked], ...rest]);
   });
 };
 
@@ -155,7 +166,8 @@ const checkBoxed = (
   if (!isObject(value)) return findings.invalid(path, "must be an object");
   if (value[key] === undefined || value[key] === null) findings.missing(below(path, key));
   else check(value[key], below(path, key));
-  return value;
+  const rest = unknownMembers(value, (name) => name === key, path, validation);
+  return objectOf([[key, value[key]], ...rest]);
 };
 
 const checkField = (

@@ -46,16 +46,17 @@ export const createWorld = (options: WorldOptions): World => {
   const { plan = "none", burst } = options;
   const clock = createClock(options.clock ?? "real");
   const journal = options.data === undefined ? noJournal : sqliteJournal(options.data);
-  const clients = new Clients(journal);
-  const saved = clients.get(clientId);
-  const clientSecret = saved?.clientSecret ?? randomBytes(24).toString("base64url");
-  if (!saved) clients.put({ clientId, clientSecret, scopes: Object.values(scopes) });
+  const clients = new Clients(journal, {
+    clientId,
+    clientSecret: randomBytes(24).toString("base64url"),
+    scopes: Object.values(scopes),
+  });
   return {
     clock,
     journal,
     clients,
     clientId,
-    clientSecret,
+    clientSecret: clients.own.clientSecret ?? "",
     store: new Store(clock, journal, isStoredObject),
     buckets: new Buckets({ plan, burst, clock }),
     tokens: new Tokens(clock),

@@ -1,0 +1,186 @@
+import { expect, test } from "vitest";
+import { resources } from "../../provider/resources/index.js";
+import { kindOf, type Running, running } from "./running.js";
+
+const drop = (service: Running, collection: string, id: unknown) =>
+  service.call("DELETE", `/${collection}/${String(id)}`);
+
+const names = ["Authentication", "ClientApplication", "Participant", "Channel", "Orchestration"];
+
+/** One object of every kind, each tied to the ones before it. */
+const account = async (service: Running) => {
+  const ids: Record<string, string> = {};
+  const made = async (kind: string, changes: object) => {
+    ids[kind] = await service.make(kindOf(kind), { ...changes });
+    return { id: ids[kind] };
+  };
+  const authentication = await made("Authentication", {});
+  const role = {
+    name: "custom_bot",
+    version: "v3",
+    callback: "https://x.example.com",
+    notificationEmail: "a@example.com",
+    authentication,
+  };
+  const application = await made("ClientApplication", { roles: [role] });
+  const participant = await made("Participant", { application });
+  const channel = await made("Channel", {});
+  const bots = [{ ...application, participant }];
+  const orchestration = await made("Orchestration", {
+    applications: { botConfiguration: { bots } },
+  });
+  await made("Account", { channel, chatConfigurations: { orchestration } });
+  return ids;
+};
+
+/** Specification §2, rules 1 to 4, and the references of orchestrations (assumed). */
+test.each(names)("a %s in use is not deleted, with 400-113, and stays", async (kind) => {
+  const service = await running();
+  const ids = await account(service);
+  const { collection, noun } = kindOf(kind);
+  const { status, json, headers } = await drop(service, collection, ids[kind]);
+  expect(status).toBe(400);
+  expect(headers["content-type"]).toBe("application/json");
+  expect(json).toEqual({
+    code: "400-113",
+    developerMessage: `The ${noun} is in use and cannot be deleted.`,
+  });
+  expect((await service.call("GET", `/${collection}/${ids[kind]}`)).status).toBe(200);
+});
+
+test.each([400, 403, 409, 412] as const)(
+  "inUseStatus %d is the status of the refusal",
+  async (status) => {
+    const service = await running({ switches: { inUseStatus: status } });
+    const ids = await account(service);
+    const reply = await drop(service, "participants", ids.Participant);
+    expect({ status: reply.status, code: reply.json.code }).toEqual({
+      status,
+      code: `${status}-113`,
+    });
+  },
+);
+
+test("in the order of the references everything can be deleted, and is gone", async () => {
+  const service = await running();
+  const ids = await account(service);
+  for (const { kind, collection } of [...resources].reverse()) {
+    const reply = await drop(service, collection, ids[kind]);
+    expect({ kind, status: reply.status, text: reply.text }).toEqual({
+      kind,
+      status: 204,
+      text: "",
+    });
+    expect(reply.headers).not.toHaveProperty("content-type");
+    expect((await service.call("GET", `/${collection}/${ids[kind]}`)).json.code).toBe("404-101");
+    expect((await drop(service, collection, ids[kind])).json.code).toBe("404-101");
+  }
+});
+
+test("account, orchestration, participant, client application, then the rest: right under any reading", async () => {
+  const service = await running({ switches: { channelRule: "any-client-application" } });
+  const ids = await account(service);
+  for (const kind of [
+    "Account",
+    "Orchestration",
+    "Participant",
+    "ClientApplication",
+    "Channel",
+    "Authentication",
+  ])
+    expect((await drop(service, kindOf(kind).collection, ids[kind])).status).toBe(204);
+});
+
+test("a channel that no account names can be deleted, though client applications exist", async () => {
+  const service = await running();
+  await service.make(kindOf("ClientApplication"));
+  expect((await drop(service, "channels", await service.make(kindOf("Channel")))).status).toBe(204);
+});
+
+test("with any-client-application any client application holds every channel", async () => {
+  const service = await running({ switches: { channelRule: "any-client-application" } });
+  const channel = await service.make(kindOf("Channel"));
+  const application = await service.make(kindOf("ClientApplication"));
+  const { status, json } = await drop(service, "channels", channel);
+  expect({ status, code: json.code }).toEqual({ status: 400, code: "400-113" });
+  await drop(service, "clientapplications", application);
+  expect((await drop(service, "channels", channel)).status).toBe(204);
+});
+
+test("a change of the switch holds at once", async () => {
+  const service = await running();
+  const channel = await service.make(kindOf("Channel"));
+  await service.make(kindOf("ClientApplication"));
+  await service.control("PUT", "/switches", { channelRule: "any-client-application" });
+  expect((await drop(service, "channels", channel)).status).toBe(400);
+  await service.control("PUT", "/switches", { channelRule: "account" });
+  expect((await drop(service, "channels", channel)).status).toBe(204);
+});
+
+/** Every place of an orchestration that names a client application. */
+test.each<[string, (bot: object, spare: object) => object]>([
+  ["bots[].id", (bot, spare) => ({ botConfiguration: { bots: [{ ...bot, ...spare }] } })],
+  [
+    "bots[].onEscalation.agent",
+    (bot, spare) => ({ botConfiguration: { bots: [{ ...bot, onEscalation: { agent: spare } }] } }),
+  ],
+  [
+    "customerConfiguration.customer",
+    (bot, spare) => ({
+      botConfiguration: { bots: [bot] },
+      customerConfiguration: { customer: spare },
+    }),
+  ],
+  ["agentConfiguration.agents[]", (_, spare) => ({ agentConfiguration: { agents: [spare] } })],
+])(
+  "a client application that %s names is held until the PUT that drops it",
+  async (_, applications) => {
+    const service = await running();
+    const spare = await service.make(kindOf("ClientApplication"));
+    const application = await service.make(kindOf("ClientApplication"));
+    const participant = await service.make(kindOf("Participant"), {
+      application: { id: application },
+    });
+    const bot = { id: application, participant: { id: participant } };
+    const wanted = { applications: applications(bot, { id: spare }) };
+    const id = await service.make(kindOf("Orchestration"), wanted);
+    expect((await drop(service, "clientapplications", spare)).json.code).toBe("400-113");
+    const body = { name: "x", applications: { botConfiguration: { bots: [bot] } } };
+    expect((await service.call("PUT", `/orchestrations/${id}`, body)).status).toBe(204);
+    expect((await drop(service, "clientapplications", spare)).status).toBe(204);
+  },
+);
+
+test("an authentication is free when the last role that names it is gone", async () => {
+  const service = await running();
+  const ids = await account(service);
+  const role = {
+    name: "customer",
+    version: "v3",
+    callback: "https://x.example.com",
+    notificationEmail: "a@example.com",
+  };
+  const body = { name: "x", roles: [role] };
+  await service.call("PUT", `/clientapplications/${ids.ClientApplication}`, body);
+  expect((await drop(service, "authentications", ids.Authentication)).status).toBe(204);
+});
+
+test.each(resources.map(({ collection }) => collection))(
+  "an unknown id of %s is not found",
+  async (collection) => {
+    const service = await running();
+    for (const method of ["GET", "PUT", "DELETE"] as const) {
+      for (const id of ["00000000-0000-4000-8000-000000000000", "1", "x".repeat(300), "%2e%2e"]) {
+        const body = method === "PUT" ? {} : undefined;
+        const { status, json } = await service.call(method, `/${collection}/${id}`, body);
+        expect({ status, code: json.code }).toEqual({ status: 404, code: "404-101" });
+      }
+    }
+  },
+);
+
+test("the id of another kind is not found", async () => {
+  const service = await running();
+  const id = await service.make(kindOf("Channel"));
+  expect((await service.call("GET", `/accounts/${id}`)).status).toBe(404);
+});

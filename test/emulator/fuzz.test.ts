@@ -1,0 +1,184 @@
+import { connect } from "node:net";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { resources } from "../../provider/resources/index.js";
+import { changed } from "./field-cases.js";
+import { type Running, start } from "./running.js";
+
+let service: Running;
+const bodies = new Map<string, object>();
+beforeAll(async () => {
+  service = await start();
+  for (const definition of resources)
+    bodies.set(definition.collection, await service.body(definition));
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const collections = resources.map(({ collection }) => collection);
+
+/** Every place inside a value. */
+const places = (value: unknown, here: readonly (string | number)[] = []): (string | number)[][] => {
+  const inside = Array.isArray(value)
+    ? value.flatMap((item, place) => places(item, [...here, place]))
+    : typeof value === "object" && value !== null
+      ? Object.entries(value).flatMap(([name, item]) => places(item, [...here, name]))
+      : [];
+  return [[...here], ...inside];
+};
+
+const sane = (status: number): boolean => status >= 200 && status < 500;
+
+/** An answer of the service: a refusal has the error body of the specification's §2 reference. */
+const expectAnswer = ({ status, text, json }: { status: number; text: string; json: object }) => {
+  expect(status, text).toSatisfy(sane);
+  if (status < 400) return;
+  expect(json).toMatchObject({
+    code: expect.stringMatching(new RegExp(`^${status}-\\d+$`)),
+    developerMessage: expect.stringMatching(/^.{1,255}$/s),
+  });
+};
+
+test("any JSON as a body is taken or refused", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...collections),
+      fc.jsonValue({ maxDepth: 4 }),
+      async (collection, body) => expectAnswer(await service.call("POST", `/${collection}`, body)),
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test("any value at any place of a good body is taken or refused, and what is taken can be read", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...collections),
+      fc.nat(),
+      fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.string({ unit: "binary", maxLength: 300 })),
+      async (collection, at, value) => {
+        const body = bodies.get(collection) ?? {};
+        const all = places(body);
+        const place = all[at % all.length] ?? [];
+        const reply = await service.call("POST", `/${collection}`, changed(body, place, value));
+        expectAnswer(reply);
+        if (reply.status !== 201) return;
+        const path = `/${collection}/${reply.json.id}`;
+        expect((await service.call("GET", path)).json.id).toBe(reply.json.id);
+        await service.call("DELETE", path);
+      },
+    ),
+    { numRuns: 400 },
+  );
+});
+
+const segment = fc.oneof(
+  fc.constantFrom(
+    ...collections,
+    "conversations",
+    "assets",
+    "messages",
+    "..",
+    "{id}",
+    "%00",
+    "",
+    "__proto__",
+  ),
+  fc.stringMatching(/^[!-~]{0,20}$/).filter((text) => !text.includes("#")),
+);
+
+test("any method on any path and query is answered", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"),
+      fc.array(segment, { maxLength: 4 }),
+      fc.webQueryParameters(),
+      async (method, segments, query) => {
+        const path = `/${segments.join("/")}${query ? `?${query}` : ""}`;
+        const reply = await service.call(method, path);
+        if (method === "HEAD") expect(reply.status).toSatisfy(sane);
+        else expectAnswer(reply);
+      },
+    ),
+    { numRuns: 400 },
+  );
+});
+
+test("any form at the token address is answered with an OAuth error", async () => {
+  const names = [
+    "grant_type",
+    "client_id",
+    "client_secret",
+    "scope",
+    "code",
+    "code_verifier",
+    "redirect_uri",
+  ];
+  const word = fc.oneof(
+    fc.string(),
+    fc.constantFrom("authorization_code", "client_credentials", "emulator"),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(fc.constantFrom(...names), word), async (form) => {
+      const { status, json } = await service.form(service.emulator.tokenUrl, form);
+      expect([400, 401]).toContain(status);
+      expect(json).toHaveProperty("error");
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("any JSON at the control calls is taken or refused", async () => {
+  const calls = ["POST /faults", "POST /clients", "PUT /switches", "PUT /snapshot"];
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...calls), fc.jsonValue(), async (call, body) => {
+      const [method = "", path = ""] = call.split(" ");
+      expect((await service.control(method, path, body)).status).toSatisfy(sane);
+    }),
+    { numRuns: 200 },
+  );
+  expect((await service.call("GET", "/channels")).status).toBe(200);
+});
+
+/** What comes back on a raw connection until the other side ends it. */
+const exchange = (bytes: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const { port } = new URL(service.emulator.baseUrl);
+    const socket = connect(Number(port), "127.0.0.1", () => socket.write(bytes));
+    let answer = "";
+    socket.on("data", (chunk) => {
+      answer += chunk.toString("latin1");
+    });
+    socket.on("close", () => resolve(answer));
+    socket.on("error", reject);
+  });
+
+test.each([
+  ["no HTTP at all", "hello\r\n\r\n"],
+  ["an unknown method", "FROB /conversation/v3/channels HTTP/1.1\r\nHost: x\r\n\r\n"],
+  ["two lengths", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
+  [
+    "a broken chunk",
+    "POST /conversation/v3/channels HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+  ],
+])("%s is answered with 400 and hurts nobody", async (_, bytes) => {
+  expect(await exchange(bytes)).toMatch(/HTTP\/1\.1 400 /);
+  expect((await service.call("GET", "/channels")).status).toBe(200);
+});
+
+test("several calls on one connection are answered in order", async () => {
+  const line = (path: string, end = "") =>
+    `GET /conversation/v3${path} HTTP/1.1\r\nHost: x\r\n${end}\r\n`;
+  const answer = await exchange(
+    line("/channels") + line("/nothing") + line("/x", "Connection: close\r\n"),
+  );
+  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 401", "HTTP/1.1 404", "HTTP/1.1 404"]);
+});
+
+test("a caller who goes away in the middle of a body hurts nobody", async () => {
+  const { port } = new URL(service.emulator.baseUrl);
+  const socket = connect(Number(port), "127.0.0.1");
+  const head = "POST /conversation/v3/channels HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{";
+  await new Promise<void>((done) => socket.write(head, () => done()));
+  socket.destroy();
+  expect((await service.call("GET", "/channels")).status).toBe(200);
+});

@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { isObject, type JsonObject } from "../../provider/definition/json.js";
+import { kindOf, type Running, start } from "./running.js";
+
+let service: Running;
+beforeAll(async () => {
+  service = await start();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const post = async (kind: string, changes: JsonObject) =>
+  service.call("POST", `/${kindOf(kind).collection}`, await service.body(kindOf(kind), changes));
+
+const x = (length: number): string => "x".repeat(length);
+const pairs = (count: number) =>
+  Array.from({ length: count }, (_, place) => ({ name: `n${place}`, value: "v" }));
+const texts = (count: number) =>
+  Array.from({ length: count }, (_, place) => ({ language: `l${place}`, properties: pairs(1) }));
+const role = (name: string, changes: JsonObject = {}): JsonObject => ({
+  name,
+  version: "v3",
+  callback: "https://bot.example.com/",
+  notificationEmail: "ops@example.com",
+  ...changes,
+});
+const intents = (...intent: unknown[]) => ({ intents: { intent } });
+const chat = (changes: JsonObject) => ({ chatConfigurations: changes });
+const inbound = (changes: JsonObject) => ({ restrictions: { inbound: changes } });
+
+const everyRole = [
+  "customer",
+  "custom_bot",
+  "platform_bot",
+  "platform_agent",
+  "custom_agent",
+  "business_notification",
+].map((name) => role(name));
+
+/** The public reference's limits, word for word. */
+test.each<[string, JsonObject, number]>([
+  ["Authentication", { name: x(255) }, 201],
+  ["Authentication", { name: x(256) }, 400],
+  ["Authentication", { description: x(1023) }, 201],
+  ["Authentication", { description: x(1024) }, 400],
+  ["Authentication", { description: "" }, 400],
+  ["Authentication", { type: "OAuth2" }, 400],
+  ["Authentication", { active: "yes" }, 400],
+  ["ClientApplication", { name: x(255) }, 201],
+  ["ClientApplication", { name: x(256) }, 400],
+  ["ClientApplication", { roles: [] }, 400],
+  ["ClientApplication", { roles: everyRole }, 201],
+  ["ClientApplication", { roles: [role("customer"), role("customer")] }, 400],
+  ["ClientApplication", { roles: [role("robot")] }, 400],
+  ["ClientApplication", { roles: [role("customer", { version: "v2" })] }, 400],
+  ["ClientApplication", { roles: [role("customer", { version: "v1" })] }, 201],
+  ["ClientApplication", { roles: [role("customer", { callback: "not an address" })] }, 400],
+  ["ClientApplication", { roles: [role("customer", { callback: "ftp://x.example.com" })] }, 400],
+  ["ClientApplication", { roles: [role("customer", { notificationEmail: "ops" })] }, 400],
+  ["ClientApplication", { roles: [role("customer", { headers: [{ name: "X-A" }] })] }, 400],
+  ["ClientApplication", { roles: [role("customer", { headers: [{ value: "a" }] })] }, 400],
+  ["ClientApplication", { roles: [role("customer", { authentication: {} })] }, 400],
+  ["Participant", { name: x(256) }, 400],
+  ["Participant", { type: "customer" }, 400],
+  ["Participant", { type: "platform_bot" }, 201],
+  ["Participant", { application: { id: x(35) } }, 400],
+  ["Participant", { application: { id: x(37) } }, 400],
+  ["Participant", { application: "8a7d1c02-3f55-4f0a-9d7e-2b6c9e1f4a21" }, 400],
+  ["Participant", { intents: {} }, 400],
+  ["Participant", intents({ value: "a" }), 400],
+  ["Participant", intents({ displayValue: "a" }), 400],
+  ["Participant", intents({ value: "a", displayValue: "A" }), 201],
+  ["Participant", { options: [] }, 400],
+  ["Participant", { options: pairs(25) }, 201],
+  ["Participant", { options: pairs(26) }, 400],
+  ["Channel", { type: x(255) }, 201],
+  ["Channel", { type: x(256) }, 400],
+  ["Channel", { displayName: x(255) }, 201],
+  ["Channel", { displayName: x(256) }, 400],
+  ["Channel", { icon: "A".repeat(512_000) }, 201],
+  ["Channel", { icon: "A".repeat(512_001) }, 400],
+  ["Channel", { icon: "" }, 400],
+  ["Channel", { icon: "no base64!" }, 400],
+  ["Channel", { l10nProperties: [] }, 400],
+  ["Channel", { l10nProperties: texts(25) }, 201],
+  ["Channel", { l10nProperties: texts(26) }, 400],
+  ["Channel", inbound({ maxTextLength: 140.5 }), 400],
+  ["Channel", inbound({ maxTextLength: "140" }), 400],
+  ["Channel", inbound({ features: "attachments" }), 400],
+  ["Channel", inbound({ attachmentPolicy: { type: "maybe" } }), 400],
+  ["Channel", inbound({ attachmentPolicy: { type: "block", extensions: ["exe"] } }), 201],
+  ["Orchestration", { name: x(2000) }, 201],
+  ["Orchestration", { name: "" }, 400],
+  ["Orchestration", { applications: {} }, 400],
+  ["Orchestration", { applications: { customerConfiguration: null } }, 400],
+  ["Orchestration", { applications: { botConfiguration: {} } }, 400],
+  ["Account", { name: x(256) }, 400],
+  ["Account", { address: x(255) }, 201],
+  ["Account", { address: x(256) }, 400],
+  ["Account", { address: "" }, 400],
+  ["Account", { channel: {} }, 400],
+  ["Account", { attributes: pairs(10) }, 201],
+  ["Account", { attributes: pairs(11) }, 400],
+  ["Account", chat({ timeout: "30" }), 400],
+  ["Account", chat({ onAgentUnavailability: "wait" }), 400],
+  ["Account", chat({ onAgentUnavailability: "off_hours" }), 201],
+  ["Account", chat({ entryPoint: "1007" }), 400],
+  ["Account", chat({}), 201],
+])("%s with %j is answered with %d", async (kind, changes, status) => {
+  const reply = await post(kind, changes);
+  expect(reply.status).toBe(status);
+  expect(reply.json.code ?? "").toMatch(status === 201 ? /^$/ : /^400-(143|152|196)$/);
+});
+
+test.each([
+  ["Authentication", "name"],
+  ["Authentication", "type"],
+  ["Authentication", "oauth2"],
+  ["ClientApplication", "name"],
+  ["ClientApplication", "roles"],
+  ["Participant", "name"],
+  ["Participant", "type"],
+  ["Participant", "application"],
+  ["Channel", "type"],
+  ["Channel", "displayName"],
+  ["Channel", "icon"],
+  ["Orchestration", "name"],
+  ["Orchestration", "applications"],
+  ["Account", "name"],
+  ["Account", "address"],
+  ["Account", "channel"],
+  ["Account", "chatConfigurations"],
+])("%s without %s is answered with 400-143 that names it", async (kind, name) => {
+  const { status, json, headers } = await post(kind, { [name]: undefined });
+  expect(status).toBe(400);
+  expect(headers["content-type"]).toBe("application/json");
+  const rule = "required attribute is missing";
+  expect(json).toEqual({
+    code: "400-143",
+    developerMessage: `${name}: ${rule}.`,
+    details: [{ key: name, value: rule }],
+  });
+});
+
+test("credentials of the method that was not chosen are refused", async () => {
+  const basicAuth = { username: "u", password: "p" };
+  expect((await post("Authentication", { basicAuth })).json.code).toBe("400-152");
+  const basic = { type: "basic", basicAuth, oauth2: undefined };
+  expect((await post("Authentication", basic)).status).toBe(201);
+  expect(
+    (await post("Authentication", { ...basic, basicAuth: { username: "u" } })).json.details,
+  ).toEqual([{ key: "basicAuth.password", value: "required attribute is missing" }]);
+});
+
+test("everything that is wrong is listed, at most 30 of them", async () => {
+  const { json } = await post("Participant", {
+    name: 5,
+    type: "nobody",
+    options: Array.from({ length: 25 }, () => ({ name: "", value: 5 })),
+  });
+  expect(json.details).toHaveLength(30);
+  expect(String(json.developerMessage).length).toBeLessThanOrEqual(255);
+});
+
+test("active is true where it is left out", async () => {
+  const { json } = await post("Channel", { active: undefined });
+  expect((await service.call("GET", `/channels/${json.id}`)).json.active).toBe(true);
+});
+
+test("id, created and modified of a body are the service's own affair", async () => {
+  const own = {
+    id: "mine",
+    created: "2001-01-01T00:00:00.000Z",
+    modified: "2001-01-01T00:00:00.000Z",
+  };
+  const { json } = await post("Channel", own);
+  const { json: read } = await service.call("GET", `/channels/${json.id}`);
+  for (const [name, value] of Object.entries(own)) expect(read[name]).not.toBe(value);
+});
+
+test("the vendor's own word stands for platform", async () => {
+  await service.control("PUT", "/switches", { platformName: "acme" });
+  expect((await post("Participant", { type: "platform_bot" })).json.code).toBe("400-196");
+  expect((await post("Participant", { type: "acme_bot" })).status).toBe(201);
+  await service.control("PUT", "/switches", { platformName: "platform" });
+});
+
+test.each([
+  ["no body", ""],
+  ["blanks", "   "],
+  ["half of an object", '{"name":'],
+  ["an array", "[]"],
+  ["a text", '"text"'],
+  ["null", "null"],
+  ["bytes that are no UTF-8", Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ["2,000 nested arrays", `{"name":${"[".repeat(2000)}${"]".repeat(2000)}}`],
+])("%s is no body", async (_, raw) => {
+  const headers = { "content-type": "application/json" };
+  const { status, json } = await service.call("POST", "/channels", undefined, { raw, headers });
+  expect({ status, code: json.code }).toEqual({ status: 400, code: "400-100" });
+});
+
+test.each([undefined, "text/plain", "application/jsonp"])(
+  "a body of type %s is refused",
+  async (type) => {
+    const raw = JSON.stringify(await service.body(kindOf("Channel")));
+    const headers = type === undefined ? {} : { "content-type": type };
+    const { status, json } = await service.call("POST", "/channels", undefined, { raw, headers });
+    expect({ status, code: json.code }).toEqual({ status: 400, code: "400-100" });
+  },
+);
+
+test("a body of more than 2 MiB is refused, and the refusal can be read", async () => {
+  const reply = await post("Channel", { more: x(8 * 1024 * 1024) });
+  expect(reply).toMatchObject({ status: 400, json: { code: "400-10424" } });
+});
+
+test("a message for users comes only where it is asked for", async () => {
+  const headers = { "X-platform-error-message": "yes" };
+  const asked = await service.call("POST", "/channels", {}, { headers });
+  expect(asked.json.userMessage).toBe(asked.json.developerMessage);
+  expect(isObject((await service.call("POST", "/channels", {})).json)).toBe(true);
+  expect((await service.call("POST", "/channels", {})).json).not.toHaveProperty("userMessage");
+});
+
+test("members named like members of objects are kept as they are", async () => {
+  const raw = JSON.stringify(await service.body(kindOf("Channel"))).replace(
+    "{",
+    '{"__proto__":{"a":1},"constructor":2,',
+  );
+  const headers = { "content-type": "application/json" };
+  const { json } = await service.call("POST", "/channels", undefined, { raw, headers });
+  const { text } = await service.call("GET", `/channels/${json.id}`);
+  expect(text).toContain('"__proto__":{"a":1}');
+  expect(text).toContain('"constructor":2');
+});
+
+test("a number beyond all numbers is no number", async () => {
+  const body = await service.body(kindOf("Orchestration"));
+  const raw = JSON.stringify(body).replace('"bypassVaDuration":15', '"bypassVaDuration":1e400');
+  expect(raw).toContain("1e400");
+  const headers = { "content-type": "application/json" };
+  const { json } = await service.call("POST", "/orchestrations", undefined, { raw, headers });
+  expect(json.code).toBe("400-152");
+});

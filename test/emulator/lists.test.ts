@@ -1,0 +1,138 @@
+import { expect, test } from "vitest";
+import { resources } from "../../provider/resources/index.js";
+import { kindOf, type Running, running } from "./running.js";
+
+const channel = kindOf("Channel");
+
+const filled = async (count: number, service: Running): Promise<string[]> => {
+  const ids: string[] = [];
+  for (let made = 0; made < count; made += 1) ids.push(await service.make(channel));
+  return ids;
+};
+
+const list = async (service: Running, query = "") => {
+  const { status, json } = await service.call("GET", `/channels${query}`);
+  const items = (json.channel ?? []) as { id: string }[];
+  return { status, code: json.code, info: json.paginationInfo, ids: items.map(({ id }) => id) };
+};
+
+const keys: Readonly<Record<string, string>> = {
+  authentications: "authentication",
+  clientapplications: "clientApplication",
+  participants: "participant",
+  channels: "channel",
+  orchestrations: "orchestration",
+  accounts: "account",
+};
+
+test.each(Object.entries(keys))("the list of %s is under %s, empty at first", async (path, key) => {
+  const service = await running();
+  const { status, json } = await service.call("GET", `/${path}`);
+  expect({ status, json }).toEqual({
+    status: 200,
+    json: { paginationInfo: { count: 0, pagenum: 1, pagesize: 10 }, [key]: [] },
+  });
+});
+
+test.each(resources.map(({ kind }) => kind))("the items of a list are whole: %s", async (kind) => {
+  const service = await running();
+  const definition = kindOf(kind);
+  const id = await service.make(definition);
+  const { json: item } = await service.call("GET", `/${definition.collection}/${id}`);
+  const { json } = await service.call("GET", `/${definition.collection}`);
+  expect(json[definition.listKey]).toContainEqual(item);
+});
+
+test("pages follow each other in the order of creation, without gap or repetition", async () => {
+  const service = await running();
+  const ids = await filled(23, service);
+  const pages = [
+    await list(service),
+    await list(service, "?$pagenum=2"),
+    await list(service, "?$pagenum=3"),
+  ];
+  expect(pages.flatMap((page) => page.ids)).toEqual(ids);
+  expect(pages.map((page) => page.info)).toEqual(
+    [1, 2, 3].map((pagenum) => ({ count: 23, pagenum, pagesize: 10 })),
+  );
+});
+
+test("a page beyond the last is empty", async () => {
+  const service = await running();
+  await filled(3, service);
+  expect(await list(service, "?$pagenum=999")).toMatchObject({
+    status: 200,
+    ids: [],
+    info: { count: 3, pagenum: 999, pagesize: 10 },
+  });
+});
+
+test("the caller may choose the size of a page", async () => {
+  const service = await running();
+  const ids = await filled(5, service);
+  expect((await list(service, "?$pagesize=2&$pagenum=2")).ids).toEqual(ids.slice(2, 4));
+  expect((await list(service, "?%24pagesize=75")).ids).toEqual(ids);
+  expect((await list(service, "?$pagesize=1")).info).toEqual({ count: 5, pagenum: 1, pagesize: 1 });
+});
+
+test.each([
+  "$pagenum=0",
+  "$pagenum=1000",
+  "$pagenum=-1",
+  "$pagenum=x",
+  "$pagenum=",
+  "$pagenum=1.5",
+  "$pagenum=1&$pagenum=2",
+  "$pagesize=0",
+  "$pagesize=76",
+  "$pagesize=1e1",
+])("%s is refused", async (query) => {
+  expect(await list(await running(), `?${query}`)).toMatchObject({ status: 400, code: "400-152" });
+});
+
+test.each(["name=x", "pagesize=5", "$filter=x", "__proto__=1", "="])(
+  "the parameter %s is refused, or ignored by switch",
+  async (query) => {
+    const service = await running();
+    expect(await list(service, `?${query}`)).toMatchObject({ status: 400, code: "400-101" });
+    await service.control("PUT", "/switches", { unknownQuery: "ignore" });
+    expect((await list(service, `?${query}`)).status).toBe(200);
+  },
+);
+
+test.each([1, 4, 75])("pageSize %d is the size where the caller names none", async (pageSize) => {
+  const service = await running({ switches: { pageSize } });
+  await filled(5, service);
+  const { ids, info } = await list(service);
+  expect(ids).toHaveLength(Math.min(5, pageSize));
+  expect(info).toEqual({ count: 5, pagenum: 1, pagesize: pageSize });
+});
+
+test("with paging all the list is whole, whatever is asked for", async () => {
+  const service = await running({ switches: { paging: "all" } });
+  const ids = await filled(12, service);
+  for (const query of ["", "?$pagesize=2&$pagenum=3"])
+    expect(await list(service, query)).toMatchObject({
+      ids,
+      info: { count: 12, pagenum: 1, pagesize: 12 },
+    });
+});
+
+test("an object keeps its place when it is changed, and what is deleted is gone at once", async () => {
+  const service = await running();
+  const [first = "", second = "", third = ""] = await filled(3, service);
+  await service.call("PUT", `/channels/${first}`, await service.body(channel));
+  await service.call("DELETE", `/channels/${second}`);
+  expect((await list(service)).ids).toEqual([first, third]);
+});
+
+test("100 objects made at once are all there, each once", async () => {
+  const service = await running();
+  const bodies = await Promise.all(Array.from({ length: 100 }, () => service.body(channel)));
+  const replies = await Promise.all(bodies.map((body) => service.call("POST", "/channels", body)));
+  const made = replies.map(({ json }) => String(json.id));
+  const pages = await Promise.all(
+    [1, 2].map((page) => list(service, `?$pagesize=50&$pagenum=${page}`)),
+  );
+  expect(pages.flatMap(({ ids }) => ids).sort()).toEqual(made.sort());
+});

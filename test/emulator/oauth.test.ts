@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Running, running, scopes, start } from "./running.js";
+
+let service: Running;
+beforeAll(async () => {
+  service = await start();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const ask = (changes: Readonly<Record<string, string | undefined>>, at = service) =>
+  at.form(at.emulator.tokenUrl, at.credentials(changes));
+
+test("client credentials give a bearer token for an hour, never to be cached", async () => {
+  const { status, json, headers } = await ask({});
+  expect(status).toBe(200);
+  expect(json).toEqual({
+    access_token: expect.stringMatching(/^[\w-]{20,}$/),
+    token_type: "Bearer",
+    expires_in: 3600,
+    scope: Object.values(scopes).join(" "),
+  });
+  expect(headers["content-type"]).toBe("application/json");
+  expect(headers["cache-control"]).toBe("no-store");
+});
+
+test("two requests give two tokens, and both are good", async () => {
+  const [one, other] = [await service.tokenFor(scopes.R), await service.tokenFor(scopes.R)];
+  expect(one).not.toBe(other);
+  for (const token of [one, other])
+    expect((await service.call("GET", "/channels", undefined, { token })).status).toBe(200);
+});
+
+test.each([
+  ["one scope", scopes.R, scopes.R],
+  ["an unknown scope beside a known one", `nothing ${scopes.R}`, scopes.R],
+  ["scopes with many spaces between", `  ${scopes.IR}   ${scopes.M} `, `${scopes.M} ${scopes.IR}`],
+  ["a scope that ends in .default: all of them", "hub/.default", Object.values(scopes).join(" ")],
+])("a token carries the scopes asked for and granted: %s", async (_, asked, given) => {
+  expect((await ask({ scope: asked })).json.scope).toBe(given);
+});
+
+test.each([
+  ["no grant_type", { grant_type: undefined }, 400, "invalid_request"],
+  ["an empty grant_type", { grant_type: "" }, 400, "invalid_request"],
+  ["another grant type", { grant_type: "password" }, 400, "unsupported_grant_type"],
+  ["grant_type in capitals", { grant_type: "CLIENT_CREDENTIALS" }, 400, "unsupported_grant_type"],
+  ["no client_id", { client_id: undefined }, 400, "invalid_request"],
+  ["no client_secret", { client_secret: undefined }, 400, "invalid_request"],
+  ["an empty client_secret", { client_secret: "" }, 400, "invalid_request"],
+  ["no scope", { scope: undefined }, 400, "invalid_request"],
+  ["an empty scope", { scope: "" }, 400, "invalid_request"],
+  ["only unknown scopes", { scope: "nothing at all" }, 400, "invalid_scope"],
+  ["scopes that are blanks", { scope: "   " }, 400, "invalid_scope"],
+  ["an unknown client", { client_id: "nobody" }, 401, "invalid_client"],
+  ["a client named like a member of objects", { client_id: "__proto__" }, 401, "invalid_client"],
+  ["a wrong secret", { client_secret: "wrong" }, 401, "invalid_client"],
+])("%s is refused", async (_, changes, status, error) => {
+  const reply = await ask(changes);
+  expect({ status: reply.status, error: reply.json.error }).toEqual({ status, error });
+  expect(Object.keys(reply.json)).toEqual(["error", "error_description"]);
+  expect(reply.headers["cache-control"]).toBe("no-store");
+});
+
+test("a parameter given twice is refused", async () => {
+  const raw = `${new URLSearchParams(service.credentials())}&scope=${scopes.R}`;
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const reply = await service.send("POST", service.emulator.tokenUrl, { raw, headers });
+  expect(reply).toMatchObject({ status: 400, json: { error: "invalid_request" } });
+});
+
+test.each(["application/json", "text/plain", "application/x-www-form-urlencodedly"])(
+  "the content type %s is refused",
+  async (type) => {
+    const raw = new URLSearchParams(service.credentials()).toString();
+    const headers = { "content-type": type };
+    const reply = await service.send("POST", service.emulator.tokenUrl, { raw, headers });
+    expect(reply).toMatchObject({ status: 400, json: { error: "invalid_request" } });
+  },
+);
+
+test("the content type may carry a charset", async () => {
+  const raw = new URLSearchParams(service.credentials()).toString();
+  const headers = { "content-type": "application/x-www-form-urlencoded; charset=UTF-8" };
+  expect((await service.send("POST", service.emulator.tokenUrl, { raw, headers })).status).toBe(
+    200,
+  );
+});
+
+test.each(["GET", "PUT", "DELETE"])("the token address refuses %s", async (method) => {
+  const reply = await service.send(method, service.emulator.tokenUrl);
+  expect(reply).toMatchObject({ status: 400, json: { error: "invalid_request" } });
+});
+
+test("a body of more than 2 MiB at the token address is refused and the refusal can be read", async () => {
+  const reply = await ask({ padding: "x".repeat(5 * 1024 * 1024) });
+  expect(reply).toMatchObject({ status: 400, json: { error: "invalid_request" } });
+});
+
+test("the customers' token address serves no client credentials", async () => {
+  const reply = await service.form(service.emulator.customerTokenUrl, service.credentials());
+  expect(reply).toMatchObject({ status: 400, json: { error: "unsupported_grant_type" } });
+});
+
+const unauthorised = {
+  code: "401-104",
+  developerMessage: "The Authorization header is missing, invalid or expired.",
+};
+
+test.each([
+  ["no header", undefined],
+  ["an empty header", ""],
+  ["Basic", "Basic ZW11bGF0b3I6c2VjcmV0"],
+  ["no token", "Bearer"],
+  ["an unknown token", "Bearer unknown"],
+  ["a token named like a member of objects", "Bearer constructor"],
+])("a call with %s is answered with 401", async (_, authorization) => {
+  const headers = authorization === undefined ? {} : { authorization };
+  const reply = await service.call("GET", "/channels", undefined, { token: null, headers });
+  expect({ status: reply.status, json: reply.json }).toEqual({ status: 401, json: unauthorised });
+  expect(reply.headers["content-type"]).toBe("application/json");
+  expect(reply.headers["www-authenticate"]).toBe("Bearer");
+});
+
+test("a good token with something behind it is answered with 401", async () => {
+  const headers = { authorization: `Bearer ${await service.token()} more` };
+  expect((await service.call("GET", "/channels", undefined, { token: null, headers })).status).toBe(
+    401,
+  );
+});
+
+test("the word Bearer may be in any case", async () => {
+  const headers = { authorization: `bearer ${await service.token()}` };
+  expect((await service.call("GET", "/channels", undefined, { token: null, headers })).status).toBe(
+    200,
+  );
+});
+
+test("a token is good until its hour is over", async () => {
+  const own = await running();
+  await own.token();
+  own.emulator.advance(3_599_999);
+  expect((await own.call("GET", "/channels")).status).toBe(200);
+  own.emulator.advance(1);
+  expect((await own.call("GET", "/channels")).status).toBe(401);
+  own.forgetToken();
+  expect((await own.call("GET", "/channels")).status).toBe(200);
+});
+
+test("tokenLifetime decides how long a new token lives", async () => {
+  const own = await running({ switches: { tokenLifetime: 5 } });
+  expect((await ask({}, own)).json.expires_in).toBe(5);
+  await own.token();
+  own.emulator.advance(5000);
+  expect((await own.call("GET", "/channels")).status).toBe(401);
+});

@@ -1,0 +1,161 @@
+import { expect, test } from "vitest";
+import { resources } from "../../provider/resources/index.js";
+import { kindOf, type Running, running } from "./running.js";
+
+const channel = kindOf("Channel");
+const minimal = { type: "custom.minimal", displayName: "Minimal", icon: "QUJD" };
+
+const made = async (options = {}) => {
+  const service = await running(options);
+  const id = await service.make(channel, { unheardOf: { a: [1] } });
+  return { service, path: `/channels/${id}` };
+};
+
+const read = async (service: Running, path: string) => (await service.call("GET", path)).json;
+
+test.each(resources.map(({ kind }) => kind))(
+  "PUT of a %s takes its own body back: 204, no body",
+  async (kind) => {
+    const service = await running({ switches: { secrets: "echo" } });
+    const { collection } = kindOf(kind);
+    const path = `/${collection}/${await service.make(kindOf(kind))}`;
+    const before = await read(service, path);
+    service.emulator.advance(1000);
+    const reply = await service.call("PUT", path, before);
+    expect({ status: reply.status, text: reply.text }).toEqual({ status: 204, text: "" });
+    const after = await read(service, path);
+    expect(after).toEqual({ ...before, modified: after.modified });
+    expect(Date.parse(String(after.modified)) - Date.parse(String(before.modified))).toBe(1000);
+  },
+);
+
+test("PUT replaces: what it does not name goes, defaults come back", async () => {
+  const { service, path } = await made();
+  await service.call("PUT", path, minimal);
+  const { id, created, modified, ...rest } = await read(service, path);
+  expect(rest).toEqual({ ...minimal, active: true });
+});
+
+test("with put keep, what it does not name stays", async () => {
+  const { service, path } = await made({ switches: { put: "keep" } });
+  const before = await read(service, path);
+  await service.call("PUT", path, { displayName: "Other" });
+  expect(await read(service, path)).toEqual({ ...before, displayName: "Other" });
+});
+
+test.each([
+  ["replace", { displayName: undefined }],
+  ["replace", { type: undefined }],
+  ["replace", { icon: null }],
+  ["keep", { displayName: null }],
+] as const)("with put %s a required member cannot go: %j", async (put, changes) => {
+  const { service, path } = await made({ switches: { put } });
+  const before = await read(service, path);
+  const { status, json } = await service.call("PUT", path, { ...minimal, ...changes });
+  expect({ status, code: json.code }).toEqual({ status: 400, code: "400-143" });
+  expect(await read(service, path)).toEqual(before);
+});
+
+test("a wrong body changes nothing", async () => {
+  const { service, path } = await made();
+  const before = await read(service, path);
+  expect((await service.call("PUT", path, { ...minimal, displayName: 5 })).status).toBe(400);
+  expect(await read(service, path)).toEqual(before);
+});
+
+test("id and created of a body change nothing", async () => {
+  const { service, path } = await made();
+  const before = await read(service, path);
+  const foreign = { id: "x", created: "2001-01-01T00:00:00.000Z" };
+  expect((await service.call("PUT", path, { ...minimal, ...foreign })).status).toBe(204);
+  const { id, created } = await read(service, path);
+  expect({ id, created }).toEqual({ id: before.id, created: before.created });
+});
+
+test.each([5, true, {}, "", "yesterday", "2024-13-01T00:00:00.000Z"])(
+  "modified %j is no date-time",
+  async (modified) => {
+    const { service, path } = await made();
+    const { status, json } = await service.call("PUT", path, { ...minimal, modified });
+    expect({ status, details: json.details }).toMatchObject({
+      status: 400,
+      details: [{ key: "modified" }],
+    });
+  },
+);
+
+test.each(["2001-01-01T00:00:00.000Z", "2001-01-01T00:00:00Z", "2001-01-01T02:00:00+02:00"])(
+  "a stale modified is ignored, or refused by switch: %s",
+  async (modified) => {
+    const { service, path } = await made();
+    expect((await service.call("PUT", path, { ...minimal, modified })).status).toBe(204);
+    await service.control("PUT", "/switches", { staleModified: "refuse" });
+    const before = await read(service, path);
+    expect(await service.call("PUT", path, { ...minimal, modified })).toMatchObject({
+      status: 409,
+      json: { code: "409-152" },
+    });
+    const fresh = { ...minimal, modified: before.modified };
+    expect((await service.call("PUT", path, fresh)).status).toBe(204);
+  },
+);
+
+const unique = resources.flatMap(({ kind, fields }) =>
+  Object.entries(fields).flatMap(([name, field]) =>
+    field.type === "text" && field.unique ? [[kind, name] as const] : [],
+  ),
+);
+
+test("authentications, client applications, participants and accounts have unique names, channels a unique type", () => {
+  expect(unique).toEqual([
+    ["Authentication", "name"],
+    ["ClientApplication", "name"],
+    ["Participant", "name"],
+    ["Channel", "type"],
+    ["Account", "name"],
+  ]);
+});
+
+test.each(unique)("two of %s cannot have the same %s, by POST or PUT", async (kind, name) => {
+  for (const duplicateStatus of [400, 409] as const) {
+    const service = await running({ switches: { duplicateStatus } });
+    const { collection } = kindOf(kind);
+    const taken = { [name]: "taken" };
+    const first = await service.make(kindOf(kind), taken);
+    const second = await service.make(kindOf(kind));
+    const body = await service.body(kindOf(kind), taken);
+    const refused = {
+      status: duplicateStatus,
+      json: { code: `${duplicateStatus}-152`, details: [{ key: name }] },
+    };
+    expect(await service.call("POST", `/${collection}`, body)).toMatchObject(refused);
+    expect(await service.call("PUT", `/${collection}/${second}`, body)).toMatchObject(refused);
+    expect((await service.call("PUT", `/${collection}/${first}`, body)).status).toBe(204);
+    const inCapitals = { ...body, [name]: "TAKEN" };
+    expect((await service.call("POST", `/${collection}`, inCapitals)).status).toBe(201);
+    await service.call("PUT", `/${collection}/${first}`, { ...body, [name]: "free again" });
+    expect((await service.call("POST", `/${collection}`, body)).status).toBe(201);
+  }
+});
+
+test("a name is free when its object is gone", async () => {
+  const service = await running();
+  const id = await service.make(channel, { type: "taken" });
+  await service.call("DELETE", `/channels/${id}`);
+  await expect(service.make(channel, { type: "taken" })).resolves.toBeTruthy();
+});
+
+test("of many calls at once only one gets a unique name", async () => {
+  const service = await running();
+  const body = await service.body(channel);
+  const replies = await Promise.all(
+    Array.from({ length: 20 }, () => service.call("POST", "/channels", body)),
+  );
+  expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
+});
+
+test("orchestrations may share a name", async () => {
+  const service = await running();
+  await service.make(kindOf("Orchestration"), { name: "same" });
+  await expect(service.make(kindOf("Orchestration"), { name: "same" })).resolves.toBeTruthy();
+});

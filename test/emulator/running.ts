@@ -1,0 +1,189 @@
+import { Pool } from "undici";
+import { onTestFinished } from "vitest";
+import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
+import type { Definition } from "../../provider/definition/define.js";
+import { isObject, type JsonObject } from "../../provider/definition/json.js";
+import { normaliseFields } from "../../provider/definition/normalise.js";
+import { bodyOf } from "../../provider/definition/wire.js";
+import { resources } from "../../provider/resources/index.js";
+
+export const scopes = {
+  M: "app.conversation.conversationmgr.manage",
+  R: "app.conversation.conversationmgr.read",
+  IM: "app.conversation.conversationmgr.interaction.manage",
+  IR: "app.conversation.conversationmgr.interaction.read",
+} as const;
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** The body where it is a JSON object, else an empty object. */
+  readonly json: JsonObject;
+}
+
+interface CallOptions {
+  /** Null: no Authorization header. Default: a token with all scopes. */
+  readonly token?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is, in place of JSON. */
+  readonly raw?: string | Buffer;
+  readonly signal?: AbortSignal;
+}
+
+const parsed = (text: string): JsonObject => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : Array.isArray(value) ? { items: value } : {};
+  } catch {
+    return {};
+  }
+};
+
+/** An emulator and an HTTP client that changes nothing of what a test sends. */
+export class Running implements AsyncDisposable {
+  readonly #pool: Pool;
+  #token: string | undefined;
+
+  constructor(readonly emulator: Emulator) {
+    this.#pool = new Pool(new URL(emulator.baseUrl).origin, { connections: 20 });
+  }
+
+  async send(method: string, url: string, options: CallOptions = {}): Promise<Reply> {
+    const { headers = {}, raw, signal } = options;
+    const path = url.startsWith("http") ? url.slice(new URL(url).origin.length) : url;
+    const response = await this.#pool.request({
+      method: method as "GET",
+      path,
+      headers,
+      ...(raw === undefined ? {} : { body: raw }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const text = await response.body.text();
+    return { status: response.statusCode, headers: response.headers, text, json: parsed(text) };
+  }
+
+  /** A call of the service, its path below the base path. */
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    options: CallOptions = {},
+  ): Promise<Reply> {
+    const token = options.token === undefined ? await this.token() : options.token;
+    return this.send(method, this.emulator.baseUrl + path, {
+      ...options,
+      ...(body === undefined ? {} : { raw: JSON.stringify(body) }),
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...options.headers,
+      },
+    });
+  }
+
+  control(method: string, path: string, body?: unknown): Promise<Reply> {
+    const raw = body === undefined ? {} : { raw: JSON.stringify(body) };
+    return this.send(method, this.emulator.controlUrl + path, raw);
+  }
+
+  form(url: string, fields: Readonly<Record<string, string>>): Promise<Reply> {
+    return this.send("POST", url, {
+      raw: new URLSearchParams(fields).toString(),
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    });
+  }
+
+  /** Form fields that give a token; changes win, undefined leaves a field out. */
+  credentials(changes: Readonly<Record<string, string | undefined>> = {}): Record<string, string> {
+    const all = {
+      grant_type: "client_credentials",
+      client_id: this.emulator.clientId,
+      client_secret: this.emulator.clientSecret,
+      scope: Object.values(scopes).join(" "),
+      ...changes,
+    };
+    return Object.fromEntries(
+      Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    );
+  }
+
+  /** A new access token. */
+  async tokenFor(scope: string): Promise<string> {
+    const { json } = await this.form(this.emulator.tokenUrl, this.credentials({ scope }));
+    return String(json.access_token);
+  }
+
+  async token(): Promise<string> {
+    this.#token ??= await this.tokenFor(Object.values(scopes).join(" "));
+    return this.#token;
+  }
+
+  /** Throws the remembered token away. */
+  forgetToken(): void {
+    this.#token = undefined;
+  }
+
+  /** A valid body of a kind; what it refers to is made first. */
+  async body(definition: Definition, changes: JsonObject = {}): Promise<JsonObject> {
+    const kept = Object.entries(definition.example).filter(
+      ([name]) => !Object.hasOwn(changes, name),
+    );
+    const references = await this.#resolved(Object.fromEntries(kept));
+    const inputs = normaliseFields(definition, isObject(references) ? references : {});
+    const body = bodyOf(definition, inputs, { platformName: "platform" });
+    const unique = Object.entries(definition.fields).filter(
+      ([, field]) => field.type === "text" && field.unique,
+    );
+    serial += 1;
+    const own = unique.map(([name]) => [name, `${String(body[name])}-${serial}`]);
+    return { ...body, ...Object.fromEntries(own), ...changes };
+  }
+
+  /** Makes an object of a kind and whatever it refers to. */
+  async make(definition: Definition, changes: JsonObject = {}): Promise<string> {
+    const reply = await this.call(
+      "POST",
+      `/${definition.collection}`,
+      await this.body(definition, changes),
+    );
+    if (reply.status !== 201) throw new Error(`${definition.kind}: ${reply.status} ${reply.text}`);
+    return String(reply.json.id);
+  }
+
+  async #resolved(value: unknown): Promise<unknown> {
+    if (typeof value === "string" && /^\$\{\w+\}$/.test(value)) {
+      return this.make(kindOf(value.slice(2, -1)));
+    }
+    if (Array.isArray(value)) return Promise.all(value.map((item) => this.#resolved(item)));
+    if (!isObject(value)) return value;
+    const members = Object.entries(value).map(
+      async ([name, member]) => [name, await this.#resolved(member)] as const,
+    );
+    return Object.fromEntries(await Promise.all(members));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool.destroy();
+    await this.emulator.close();
+  }
+}
+
+let serial = 0;
+
+export const kindOf = (kind: string): Definition => {
+  const definition = resources.find((each) => each.kind === kind);
+  if (!definition) throw new Error(`no kind ${kind}`);
+  return definition;
+};
+
+/** A running emulator for a whole file; the file closes it. */
+export const start = async (options: EmulatorOptions = {}): Promise<Running> =>
+  new Running(await startEmulator({ clock: "manual", ...options }));
+
+/** A running emulator for one test. */
+export const running = async (options: EmulatorOptions = {}): Promise<Running> => {
+  const service = await start(options);
+  onTestFinished(() => service[Symbol.asyncDispose]());
+  return service;
+};

@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Running, running, scopes, start } from "./running.js";
+
+type Label = keyof typeof scopes;
+
+let service: Running;
+const tokens = new Map<string, string>();
+
+/** Every set of the four scopes but the empty one. */
+const labels = Object.keys(scopes) as readonly Label[];
+const combinations: readonly (readonly Label[])[] = Array.from({ length: 15 }, (_, place) =>
+  labels.filter((_label, bit) => ((place + 1) >> bit) & 1),
+);
+
+beforeAll(async () => {
+  service = await start();
+  for (const combination of combinations) {
+    const scope = combination.map((label) => scopes[label]).join(" ");
+    tokens.set(combination.join(" "), await service.tokenFor(scope));
+  }
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const collections = [
+  "/authentications",
+  "/clientapplications",
+  "/participants",
+  "/channels",
+  "/orchestrations",
+  "/accounts",
+];
+
+/** Specification §4.1 and §4.2; any one of the scopes is enough. */
+const operations: readonly (readonly [method: string, path: string, readonly Label[]])[] = [
+  ...collections.flatMap((path): [string, string, Label[]][] => [
+    ["POST", path, ["M"]],
+    ["GET", path, path === "/authentications" ? ["M"] : ["M", "R"]],
+    ["GET", `${path}/{id}`, ["M", "R"]],
+    ["PUT", `${path}/{id}`, ["M"]],
+    ["DELETE", `${path}/{id}`, ["M"]],
+  ]),
+  ["POST", "/conversations/messages", ["IM"]],
+  ["GET", "/conversations/{id}", ["IM", "IR"]],
+  ["POST", "/assets", ["IM"]],
+  ["GET", "/assets/{id}", ["IM", "IR"]],
+  ["DELETE", "/assets/{id}", ["IM"]],
+];
+
+test("the specification has 35 operations", () => {
+  expect(operations).toHaveLength(35);
+});
+
+test.each(operations)("%s %s needs one of %j", async (method, path, enough) => {
+  const where = path.replace("{id}", randomUUID());
+  const body = method === "POST" || method === "PUT" ? {} : undefined;
+  const replies = await Promise.all(
+    [...tokens].map(async ([combination, token]) => {
+      const { status, json } = await service.call(method, where, body, { token });
+      return [combination, status === 403 ? json.code : "allowed"];
+    }),
+  );
+  const expected = combinations.map((combination) => [
+    combination.join(" "),
+    combination.some((label) => enough.includes(label)) ? "allowed" : "403-197",
+  ]);
+  expect(replies).toEqual(expected);
+});
+
+test("a client cannot ask for more scopes than it has", async () => {
+  const own = await running();
+  await own.control("POST", "/clients", {
+    clientId: "reader",
+    clientSecret: "secret",
+    scopes: [scopes.R],
+  });
+  const given = await own.form(
+    own.emulator.tokenUrl,
+    own.credentials({ client_id: "reader", client_secret: "secret" }),
+  );
+  expect(given.json.scope).toBe(scopes.R);
+  const token = String(given.json.access_token);
+  expect((await own.call("GET", "/channels", undefined, { token })).status).toBe(200);
+  expect((await own.call("POST", "/channels", {}, { token })).status).toBe(403);
+});
+
+test("the refusal names the scopes that would do", async () => {
+  const token = tokens.get("IM");
+  const reply = await service.call("GET", "/accounts", undefined, { token: token ?? null });
+  expect(reply.json).toEqual({
+    code: "403-197",
+    developerMessage: `The token lacks the scope ${scopes.M} or ${scopes.R}.`,
+  });
+});
+
+test("a missing scope is told before a missing object and a wrong body", async () => {
+  const token = tokens.get("R") ?? null;
+  expect(
+    (await service.call("DELETE", `/channels/${randomUUID()}`, undefined, { token })).status,
+  ).toBe(403);
+  expect((await service.call("PUT", `/channels/${randomUUID()}`, {}, { token })).status).toBe(403);
+  expect((await service.call("POST", "/channels", { type: 5 }, { token })).status).toBe(403);
+});
+
+test.each(["PATCH", "OPTIONS", "HEAD", "POST"])(
+  "%s on an object is no operation and says what is",
+  async (method) => {
+    const { status, headers } = await service.call(method, `/channels/${randomUUID()}`);
+    expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: "GET, PUT, DELETE" });
+  },
+);
+
+test.each(["PUT", "DELETE", "PATCH"])("%s on a collection is no operation", async (method) => {
+  const { status, headers } = await service.call(method, "/channels");
+  expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: "POST, GET" });
+});
+
+test.each([
+  "/",
+  "/channel",
+  "/Channels",
+  "/channels/",
+  "/channels//",
+  "//channels",
+  "/channels/{id}/more",
+  "/../v3/channels",
+  "/__proto__",
+  "/constructor/x",
+  "/channels%2F1",
+])("the path %s is unknown", async (path) => {
+  expect((await service.call("GET", path)).json.code).toBe("404-100");
+});
+
+test("an id that has the form of a template is just unknown", async () => {
+  expect((await service.call("GET", "/channels/{id}")).json.code).toBe("404-101");
+});

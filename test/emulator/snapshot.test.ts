@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import { resources } from "../../provider/resources/index.js";
+import { kindOf, running, scopes } from "./running.js";
+
+const filled = async () => {
+  const service = await running();
+  for (const definition of resources) await service.make(definition);
+  await service.control("PUT", "/switches", { pageSize: 7, secrets: "echo" });
+  await service.control("POST", "/clients", {
+    clientId: "robot",
+    clientSecret: "robot's",
+    scopes: [scopes.R],
+  });
+  return service;
+};
+
+test("a snapshot put into another emulator gives the same snapshot back", async () => {
+  const [one, other] = [await filled(), await running()];
+  const { text, json } = await one.control("GET", "/snapshot");
+  await other.make(kindOf("Channel"));
+  expect((await other.control("PUT", "/snapshot", json)).status).toBe(204);
+  expect((await other.control("GET", "/snapshot")).text).toBe(text);
+});
+
+test("everything is there at once: objects with their ids and secrets, switches, clients", async () => {
+  const [one, other] = [await filled(), await running()];
+  await other.control("PUT", "/snapshot", (await one.control("GET", "/snapshot")).json);
+  for (const { collection } of resources) {
+    const list = async (service: typeof one) => (await service.call("GET", `/${collection}`)).text;
+    expect(await list(other)).toBe(await list(one));
+  }
+  const robot = { client_id: "robot", client_secret: "robot's" };
+  expect((await other.form(other.emulator.tokenUrl, other.credentials(robot))).status).toBe(200);
+});
+
+test("the credentials that an emulator gave out stay good, and those of the snapshot are good, too", async () => {
+  const [one, other] = [await filled(), await running()];
+  await other.control("PUT", "/snapshot", (await one.control("GET", "/snapshot")).json);
+  for (const { emulator } of [one, other]) {
+    const changes = { client_secret: emulator.clientSecret };
+    const reply = await other.form(other.emulator.tokenUrl, other.credentials(changes));
+    expect(reply.status).toBe(200);
+  }
+});
+
+test("references in a snapshot hold: what is used cannot be deleted", async () => {
+  const [one, other] = [await filled(), await running()];
+  const id = await one.make(kindOf("Channel"));
+  await one.make(kindOf("Account"), { channel: { id } });
+  await other.control("PUT", "/snapshot", (await one.control("GET", "/snapshot")).json);
+  expect((await other.call("DELETE", `/channels/${id}`)).status).toBe(400);
+});
+
+test("objects that came after the snapshot are gone with it", async () => {
+  const service = await running();
+  const before = (await service.control("GET", "/snapshot")).json;
+  const id = await service.make(kindOf("Channel"));
+  await service.control("PUT", "/snapshot", before);
+  expect((await service.call("GET", `/channels/${id}`)).status).toBe(404);
+});
+
+const object = {
+  id: "a",
+  created: "2024-01-01T00:00:00.000Z",
+  modified: "2024-01-01T00:00:00.000Z",
+};
+
+test.each<[string, object]>([
+  ["another version", { version: 2 }],
+  ["no objects", { objects: undefined }],
+  ["objects in a list", { objects: [] }],
+  ["an unknown collection", { objects: { nothing: [] } }],
+  ["a collection that is no list", { objects: { channels: {} } }],
+  ["an object without id", { objects: { channels: [{ ...object, id: undefined }] } }],
+  ["an object that is a text", { objects: { channels: ["x"] } }],
+  ["two objects with one id", { objects: { channels: [object, object] } }],
+  ["no clients", { clients: undefined }],
+  ["a client without scopes", { clients: [{ clientId: "a", clientSecret: "b" }] }],
+  ["switches that are a text", { switches: "all" }],
+  ["an unknown switch", { switches: { nothing: 1 } }],
+  ["a switch in a wrong position", { switches: { put: "sometimes" } }],
+])("a snapshot with %s is refused and changes nothing", async (_, changes) => {
+  const service = await filled();
+  const before = await service.control("GET", "/snapshot");
+  const reply = await service.control("PUT", "/snapshot", { ...before.json, ...changes });
+  expect({ status: reply.status, names: Object.keys(reply.json) }).toEqual({
+    status: 400,
+    names: ["error"],
+  });
+  expect((await service.control("GET", "/snapshot")).text).toBe(before.text);
+});

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseSwitch, switchTable } from "../../emulator/index.js";
+import { kindOf, type Running, running, start } from "./running.js";
+
+let service: Running;
+beforeAll(async () => {
+  service = await start();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+/** The contract's table: the values of each switch, its default first. */
+const table: Readonly<Record<string, readonly unknown[]>> = {
+  secrets: ["mask", "echo", "omit"],
+  put: ["replace", "keep"],
+  inUseStatus: [400, 403, 409, 412],
+  usedAssetStatus: [403, 400, 409],
+  duplicateStatus: [400, 409],
+  runningConversationStatus: [404, 400],
+  pageSize: [10, 1, 75],
+  paging: ["pages", "all"],
+  unknownQuery: ["refuse", "ignore"],
+  unknownFields: ["keep", "refuse", "drop"],
+  unknownReference: ["refuse", "accept"],
+  staleModified: ["ignore", "refuse"],
+  channelRule: ["account", "any-client-application"],
+  refusedCosts: [false, true],
+  retryAfter: ["none", "seconds", "date"],
+  tokenLifetime: [3600, 1, 86_400],
+  platformName: ["platform", "acme"],
+};
+
+const put = (switches: object) => service.control("PUT", "/switches", switches);
+
+test("GET /switches tells the position of every switch, the defaults at first", async () => {
+  const own = await running();
+  const defaults = Object.entries(table).map(([name, [value]]) => [name, value]);
+  expect((await own.control("GET", "/switches")).json).toEqual(Object.fromEntries(defaults));
+});
+
+test.each(Object.keys(table))(
+  "%s takes each of its values, in its type and as text, and says so",
+  async (name) => {
+    for (const value of table[name] ?? [])
+      for (const given of [value, String(value)]) {
+        const { status, json } = await put({ [name]: given });
+        expect({ status, value: json[name] }).toEqual({ status: 200, value });
+        expect((await service.control("GET", "/switches")).json[name]).toBe(value);
+      }
+  },
+);
+
+test.each(Object.keys(table))("%s takes nothing else", async (name) => {
+  const { text } = await service.control("GET", "/switches");
+  for (const value of ["", "nonsense!", null, [], {}, -1, 1.5, 1e9, "0"]) {
+    const reply = await put({ [name]: value });
+    expect(reply.status).toBe(400);
+    expect(reply.json.error).toMatch(new RegExp(`^The switch ${name} must be `));
+  }
+  expect((await service.control("GET", "/switches")).text).toBe(text);
+});
+
+test.each([
+  ["pageSize", 0],
+  ["pageSize", 76],
+  ["tokenLifetime", 0],
+  ["tokenLifetime", 86_401],
+  ["inUseStatus", 404],
+])("%s cannot be %d", async (name, value) => {
+  expect((await put({ [name]: value })).status).toBe(400);
+});
+
+test("an unknown switch is refused with the list of all", async () => {
+  const { status, json } = await put({ puut: "keep" });
+  expect(status).toBe(400);
+  for (const name of Object.keys(table)) expect(json.error).toContain(name);
+});
+
+test("no switch is turned where one of several is wrong", async () => {
+  const own = await running();
+  const reply = await own.control("PUT", "/switches", { put: "keep", secrets: "shout" });
+  expect(reply.status).toBe(400);
+  expect((await own.control("GET", "/switches")).json.put).toBe("replace");
+});
+
+test("several switches are turned at once, and none that is not named", async () => {
+  const own = await running();
+  await own.control("PUT", "/switches", { put: "keep", pageSize: 5 });
+  const { json } = await own.control("PUT", "/switches", { pageSize: 6 });
+  expect(json).toMatchObject({ put: "keep", pageSize: 6, secrets: "mask" });
+});
+
+test("every switch is documented", () => {
+  expect(Object.keys(switchTable)).toEqual(Object.keys(table));
+  for (const { doc } of Object.values(switchTable)) expect(doc).toMatch(/^[A-Z].{20,}\.$/);
+});
+
+test("the command line's form of a switch is the same", () => {
+  expect(parseSwitch("refusedCosts", "true")).toEqual({ refusedCosts: true });
+  expect(() => parseSwitch("constructor", "x")).toThrow("There is no switch constructor");
+});
+
+const unheard = { unheardOf: 1 };
+const body = async (own: Running) => ({
+  ...(await own.body(kindOf("Participant"))),
+  ...unheard,
+  application: { id: await own.make(kindOf("ClientApplication")), ...unheard },
+  intents: { intent: [{ value: "a", displayValue: "A", ...unheard }], ...unheard },
+  options: [{ name: "n", value: "v", ...unheard }],
+});
+
+test("unknown members are kept at every depth", async () => {
+  const own = await running();
+  const given = await body(own);
+  const { json } = await own.call("POST", "/participants", given);
+  expect((await own.call("GET", `/participants/${json.id}`)).json).toMatchObject(given);
+});
+
+test("with unknownFields drop they are gone at every depth, and nothing else", async () => {
+  const own = await running({ switches: { unknownFields: "drop" } });
+  const given = await body(own);
+  const { json } = await own.call("POST", "/participants", given);
+  const { text, json: read } = await own.call("GET", `/participants/${json.id}`);
+  expect(text).not.toContain("unheardOf");
+  expect(read).toMatchObject({
+    application: { id: given.application.id },
+    intents: { intent: [{ value: "a", displayValue: "A" }] },
+    options: [{ name: "n", value: "v" }],
+  });
+});
+
+test("with unknownFields refuse each of them is named, at every depth", async () => {
+  const own = await running({ switches: { unknownFields: "refuse" } });
+  const { status, json } = await own.call("POST", "/participants", await body(own));
+  const keys = (json.details as { key: string }[]).map(({ key }) => key).sort();
+  expect({ status, keys }).toEqual({
+    status: 400,
+    keys: [
+      "application.unheardOf",
+      "intents.intent[0].unheardOf",
+      "intents.unheardOf",
+      "options[0].unheardOf",
+      "unheardOf",
+    ],
+  });
+});
