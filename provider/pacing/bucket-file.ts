@@ -7,6 +7,7 @@ export type Sqlite = typeof import("node:sqlite");
 
 /** SQLite's own numbers for what can be wrong with a file. */
 const damaged: ReadonlySet<number> = new Set([11, 26]);
+const inUse: ReadonlySet<number> = new Set([5, 6]);
 
 /** Layout of the table; a file with another one is left alone. */
 const layout = 1;
@@ -18,7 +19,7 @@ export const bucketFilePath = (
   environment: Readonly<Record<string, string | undefined>>,
   home: string = homedir(),
 ): string => {
-  const cache = environment["XDG_CACHE_HOME"];
+  const cache = environment.XDG_CACHE_HOME;
   const folder = cache && isAbsolute(cache) ? cache : join(home, ".cache");
   return join(folder, "pulumi-conversation", "buckets.sqlite");
 };
@@ -30,16 +31,21 @@ const codeOf = (error: unknown): number | undefined =>
     : undefined;
 
 const layoutOf = (file: DatabaseSync): unknown =>
-  file.prepare("PRAGMA user_version").get()?.["user_version"];
+  file.prepare("PRAGMA user_version").get()?.user_version;
+
+const journalOf = (file: DatabaseSync): unknown =>
+  file.prepare("PRAGMA journal_mode").get()?.journal_mode;
 
 const prepared = (file: DatabaseSync): DatabaseSync => {
-  file.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF`);
+  // Changing the mode needs the file for oneself, so it is done once only.
+  if (journalOf(file) !== "wal") file.exec("PRAGMA journal_mode = WAL");
+  file.exec("PRAGMA synchronous = OFF");
   if (layoutOf(file) === layout) return file;
   file.exec("BEGIN IMMEDIATE");
   if (layoutOf(file) === 0) {
     file.exec(
       `CREATE TABLE buckets (key TEXT PRIMARY KEY, start TEXT NOT NULL, empty_at REAL NOT NULL,
-         lesson TEXT NOT NULL, used_at REAL NOT NULL) STRICT, WITHOUT ROWID;
+         trial_by TEXT, trial_at REAL, lesson TEXT NOT NULL, used_at REAL NOT NULL) STRICT, WITHOUT ROWID;
        PRAGMA user_version = ${layout}`,
     );
   }
@@ -57,6 +63,9 @@ const opened = (sqlite: Sqlite, path: string): DatabaseSync => {
     throw error;
   }
 };
+
+/** Whether another process had the file for itself at this moment. */
+export const isInUse = (error: unknown): boolean => inUse.has(codeOf(error) ?? 0);
 
 /**
  * Opens the file, readable by its user only, and makes it where it is missing. A damaged one is

@@ -6,6 +6,8 @@ export interface BucketRules {
   readonly capacity: number;
   /** Pause kept beside the period, in milliseconds, where a call that comes too late is lost. */
   readonly marginMs: number;
+  /** Name of a process that would send its call also without a token, to find out about the bucket. */
+  readonly trialBy?: string;
 }
 
 /** What was found out about the bucket of an endpoint; kept for the next process. */
@@ -25,6 +27,8 @@ export interface Taken {
   readonly waitMs: number;
   /** Tokens due before the call, also those beyond the capacity: tells how long nothing was taken. */
   readonly tokens: number;
+  /** Nothing was taken, but the call may go as a trial: no other process makes trials meanwhile. */
+  readonly trial?: true;
   /** What another process has found out. */
   readonly lesson?: Lesson;
 }
@@ -34,7 +38,7 @@ export interface Hold {
   readonly periodMs: number;
   /** The refused call took no token: give it back. */
   readonly refund: boolean;
-  /** No token before so many milliseconds from now. */
+  /** No token before so many milliseconds from now; below 0: one was due so long ago, no more. */
   readonly waitMs: number;
 }
 
@@ -55,37 +59,56 @@ export interface BucketState {
 /** Longest time that a bucket may be held, in periods. */
 export const longestHoldPeriods = 16;
 
-/** Less than the timers can tell apart, in milliseconds. */
-const closeEnoughMs = 0.05;
+/** A process that makes trials keeps others from it for so long after each, in milliseconds. */
+export const trialMs = 3_000;
 
 /**
- * A bucket is one number: the time at which it was empty. `undefined`: not known yet.
- *
- * @returns that number after the call, and whether a token was taken
+ * A trial may be accepted because of the part of a token that is due. Then the next due call comes
+ * too early by that part, so it is kept small.
  */
+export const mostTrialTokens = 0.5;
+
+/** Less than the timers can tell apart, in milliseconds. */
+export const closeEnoughMs = 0.05;
+
+/** What is kept of a bucket. */
+export interface Level {
+  /** Time at which it was empty. Left out: not known yet. */
+  readonly emptyAt?: number;
+  /** Who makes trials, and when the last one was. */
+  readonly trialBy?: string;
+  readonly trialAt?: number;
+}
+
+const mayTry = ({ trialBy, trialAt = 0 }: Level, by: string, now: number): boolean =>
+  trialBy === undefined || trialBy === by || Math.abs(now - trialAt) > trialMs;
+
+/** Takes a token out of a bucket, if one is there. */
 export const takeFrom = (
-  emptyAt: number | undefined,
+  level: Level,
   now: number,
-  { periodMs, capacity, marginMs }: BucketRules,
-): { readonly emptyAt: number; readonly taken: Taken } => {
+  { periodMs, capacity, marginMs, trialBy }: BucketRules,
+): { readonly level: Level; readonly taken: Taken } => {
   // A value from the far future was written by a clock that has jumped.
-  const empty = Math.min(emptyAt ?? now, now + longestHoldPeriods * periodMs);
+  const empty = Math.min(level.emptyAt ?? now, now + longestHoldPeriods * periodMs);
   const tokens = (now - empty) / periodMs;
   const waitMs = periodMs - (now - empty);
-  if (waitMs > closeEnoughMs) return { emptyAt: empty, taken: { waitMs, tokens } };
-  const next = Math.max(empty, now - capacity * periodMs) + periodMs + marginMs;
-  return { emptyAt: next, taken: { waitMs: 0, tokens } };
+  if (waitMs <= closeEnoughMs) {
+    const emptyAt = Math.max(empty, now - capacity * periodMs) + periodMs + marginMs;
+    return { level: { ...level, emptyAt }, taken: { waitMs: 0, tokens } };
+  }
+  if (trialBy !== undefined && tokens < mostTrialTokens && mayTry(level, trialBy, now)) {
+    const tried = { emptyAt: empty, trialBy, trialAt: now };
+    return { level: tried, taken: { waitMs, tokens, trial: true } };
+  }
+  return { level: { ...level, emptyAt: empty }, taken: { waitMs, tokens } };
 };
 
-/** The number after a refusal: the next token comes after `waitMs`. */
-export const holdBack = (
-  emptyAt: number | undefined,
-  now: number,
-  { periodMs, refund, waitMs }: Hold,
-): number => {
-  const before = (emptyAt ?? now) - (refund ? periodMs : 0);
+/** The bucket after a refusal: the next token comes after `waitMs`. */
+export const holdBack = (level: Level, now: number, { periodMs, refund, waitMs }: Hold): Level => {
+  const before = (level.emptyAt ?? now) - (refund ? periodMs : 0);
   const longest = now + longestHoldPeriods * periodMs;
-  return Math.min(longest, Math.max(before, now - periodMs + waitMs));
+  return { ...level, emptyAt: Math.min(longest, Math.max(before, now - periodMs + waitMs)) };
 };
 
 /** The lesson as a short text for a store. */

@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import type { Clock } from "../service/clock.js";
-import { type BucketState, longestHoldPeriods, type Taken } from "./buckets.js";
+import { type BucketState, type Lesson, longestHoldPeriods, type Taken } from "./buckets.js";
 import { Learning } from "./learning.js";
 
 /** Leave to send one call now. */
@@ -7,6 +8,12 @@ export interface Admission {
   /** `due`: its token came back at the limit's rate. `saved`: saved up before. `trial`: to find out. */
   readonly kind: "due" | "saved" | "trial";
   readonly at: number;
+  /** Tokens that were due before. */
+  readonly tokens: number;
+  /** Of the tokens that were taken in this process. */
+  readonly number: number;
+  /** The bucket seemed full, so that what came back while the call was on its way may be lost. */
+  readonly full: boolean;
   /** The first call that the bucket knows of. */
   readonly first: boolean;
 }
@@ -39,6 +46,10 @@ const quietMs = 10_000;
 export class EndpointBucket {
   readonly #options: EndpointBucketOptions;
   readonly #learning: Learning;
+  /** Tells this process from others that share the bucket. */
+  readonly #name = randomUUID();
+  #answered = false;
+  #takes = 0;
   #trials = 0;
   #saved = 0;
   /** Saved-up calls that may be under way together: 1, 2, 4, 8 while they get through. */
@@ -64,24 +75,30 @@ export class EndpointBucket {
     if (now - this.#takenAt > Math.max(2 * periodMs, quietMs)) this.#window = 1;
     const untilDue = this.#takenAt + periodMs - now;
     if (this.#saved >= this.#window && untilDue > 0) return { waitMs: untilDue, mayEndEarly: true };
-    const rules = this.#learning.rules(periodMs);
+    const trial = this.#learning.mayTry(this.#trials) ? { trialBy: this.#name } : {};
+    const rules = { ...this.#learning.rules(periodMs), ...trial };
     const taken = state.take(key, rules);
     const admit = (found: Taken) => this.#admit(found, rules.capacity);
     return taken instanceof Promise ? taken.then(admit) : admit(taken);
   }
 
-  #admit({ waitMs, tokens, lesson }: Taken, capacity: number): Admission | Wait {
+  #admit({ waitMs, tokens, trial, lesson }: Taken, capacity: number): Admission | Wait {
     const learning = this.#learning;
     const now = this.#options.clock.now();
     if (lesson) learning.adopt(lesson);
     learning.noticed(tokens, capacity, now);
-    if (waitMs > 0 && !learning.mayTry(this.#trials)) {
+    // Asked again: several calls may have asked for the same trial together.
+    if (waitMs > 0 && !(trial && learning.mayTry(this.#trials))) {
       return { waitMs, mayEndEarly: this.#trials > 0 };
     }
     const kind = waitMs > 0 ? "trial" : Math.min(tokens, capacity) >= 2 ? "saved" : "due";
     this.#count(kind, 1);
-    if (kind !== "trial") this.#takenAt = now;
-    return { kind, at: now, first: tokens === 0 };
+    if (kind !== "trial") {
+      this.#takenAt = now;
+      this.#takes += 1;
+    }
+    const full = kind === "saved" && tokens >= capacity;
+    return { kind, at: now, tokens, number: this.#takes, full, first: tokens === 0 };
   }
 
   #count(kind: Admission["kind"], change: number): void {
@@ -93,13 +110,34 @@ export class EndpointBucket {
   accepted(admission: Admission): void | Promise<void> {
     this.#count(admission.kind, -1);
     if (admission.kind === "trial") {
-      this.#learning.trialAccepted();
+      this.#answered = true;
+      this.#learning.trialAccepted(admission.tokens);
       return this.#tell(admission);
     }
     this.#learning.accepted();
     this.#options.onAccepted();
     if (admission.kind === "saved") this.#window = Math.min(this.#window + 1, mostSavedUnderWay);
-    return undefined;
+    return this.#afterLateCall(admission);
+  }
+
+  /** At worst the call arrived just before its answer came, and others that were sent since, too. */
+  #afterLateCall({ number, full }: Admission): Promise<void> | undefined {
+    const { periodMs } = this;
+    const first = this.#firstAnswer();
+    if (!full && !first) return undefined;
+    const gone = this.#takes - number + 1;
+    const left = full ? Math.max(0, this.#learning.rules(periodMs).capacity - gone) : 0;
+    return this.#hold((1 - left) * periodMs, false);
+  }
+
+  /**
+   * The first call of a process arrives late: it fetches a token and connects. Where a late call may
+   * be lost time, the next one counts from its answer.
+   */
+  #firstAnswer(): boolean {
+    const first = !this.#answered;
+    this.#answered = true;
+    return first && this.#learning.maySaveNothing;
   }
 
   /** The call ended without an answer, or was never sent. */
@@ -123,18 +161,22 @@ export class EndpointBucket {
     const before = this.#learning.lesson;
     const waitMs = this.#learning.refused(admission.kind === "saved", this.periodMs);
     this.#options.onRefused();
+    const { lesson } = this.#learning;
     await this.#hold(retryAfterMs ?? waitMs, true);
-    if (this.#learning.lesson !== before) await this.#learn();
+    if (lesson !== before) await this.#learn(lesson);
   }
 
   /** After a trial. The bucket surely refills from the time at which its first call was answered. */
   async #tell({ first }: Admission): Promise<void> {
+    const { lesson } = this.#learning;
     if (first) await this.#hold(this.periodMs, false);
-    await this.#learn();
+    await this.#learn(lesson);
   }
 
-  async #learn(): Promise<void> {
-    await this.#options.state.learn(this.#options.key, this.#learning.lesson);
+  /** What was kept before may be read, and taken over, until this is done. */
+  async #learn(lesson: Lesson): Promise<void> {
+    await this.#options.state.learn(this.#options.key, lesson);
+    this.#learning.adopt(lesson);
   }
 
   async #hold(askedMs: number, refund: boolean): Promise<void> {

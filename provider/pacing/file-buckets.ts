@@ -1,11 +1,13 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { openBucketFile } from "./bucket-file.js";
+import { setTimeout as pause } from "node:timers/promises";
+import { isInUse, openBucketFile, type Sqlite } from "./bucket-file.js";
 import {
   type BucketRules,
   type BucketState,
   type Hold,
   holdBack,
   type Lesson,
+  type Level,
   lessonOf,
   lessonText,
   type Taken,
@@ -26,8 +28,9 @@ const lessonMs = 24 * 60 * 60_000;
 /** Buckets that were not used for so long are removed. */
 const keptMs = 7 * lessonMs;
 
-interface Row {
-  readonly emptyAt?: number;
+const mostAttempts = 5;
+
+interface Row extends Level {
   readonly lesson?: Lesson;
 }
 
@@ -37,11 +40,10 @@ interface Statements {
 }
 
 const statementsOf = (file: DatabaseSync): Statements => ({
-  read: file.prepare("SELECT start, empty_at, lesson, used_at FROM buckets WHERE key = ?"),
+  read: file.prepare("SELECT * FROM buckets WHERE key = ?"),
   write: file.prepare(
-    `INSERT INTO buckets (key, start, empty_at, lesson, used_at) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (key) DO UPDATE SET start = excluded.start, empty_at = excluded.empty_at,
-       lesson = excluded.lesson, used_at = excluded.used_at`,
+    `INSERT OR REPLACE INTO buckets (key, start, empty_at, trial_by, trial_at, lesson, used_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
   ),
 });
 
@@ -62,25 +64,25 @@ class BucketFile {
 
   take(key: string, rules: BucketRules): Taken {
     return this.#change(key, (row, now) => {
-      const { emptyAt, taken } = takeFrom(row.emptyAt, now, rules);
+      const { level, taken } = takeFrom(row, now, rules);
       const result = row.lesson ? { ...taken, lesson: row.lesson } : taken;
       // Most questions change nothing: a wait is left unwritten.
-      const same = taken.waitMs > 0 && row.emptyAt === emptyAt;
-      return { result, ...(same ? {} : { row: { ...row, emptyAt } }) };
+      const same = taken.waitMs > 0 && !taken.trial && row.emptyAt === level.emptyAt;
+      return { result, ...(same ? {} : { row: { ...row, ...level } }) };
     });
   }
 
   hold(key: string, hold: Hold): void {
     this.#change(key, (row, now) => ({
       result: undefined,
-      row: { ...row, emptyAt: holdBack(row.emptyAt, now, hold) },
+      row: { ...row, ...holdBack(row, now, hold) },
     }));
   }
 
   learn(key: string, lesson: Lesson): void {
-    this.#change(key, (row, now) => ({
+    this.#change(key, (row, _now) => ({
       result: undefined,
-      row: { emptyAt: row.emptyAt ?? now, lesson },
+      row: { ...row, lesson },
     }));
   }
 
@@ -96,11 +98,7 @@ class BucketFile {
     try {
       const now = this.#time.now();
       const { result, row } = change(this.#rowOf(key), now);
-      if (row) {
-        const lesson = row.lesson ? lessonText(row.lesson) : "";
-        const emptyAt = row.emptyAt ?? now;
-        this.#statements.write.run(key, this.#time.start, emptyAt, lesson, this.#wall());
-      }
+      if (row) this.#write(key, row, now);
       this.#file.exec("COMMIT");
       return result;
     } catch (error) {
@@ -109,19 +107,39 @@ class BucketFile {
     }
   }
 
+  #write(key: string, row: Row, now: number): void {
+    const { emptyAt = now, trialBy = null, trialAt = null, lesson } = row;
+    const text = lesson ? lessonText(lesson) : "";
+    const { start } = this.#time;
+    this.#statements.write.run(key, start, emptyAt, trialBy, trialAt, text, this.#wall());
+  }
+
   #rowOf(key: string): Row {
     const found = this.#statements.read.get(key);
     if (!found) return {};
-    const { start, empty_at: emptyAt, used_at: usedAt } = found;
+    const { start, empty_at: emptyAt, trial_by: by, trial_at: at, used_at: usedAt } = found;
     const fresh = Math.abs(this.#wall() - Number(usedAt)) < lessonMs;
-    const lesson = fresh ? lessonOf(found["lesson"]) : undefined;
+    const lesson = fresh ? lessonOf(found.lesson) : undefined;
     return {
       // The machine was started anew: its time cannot be compared.
       ...(start === this.#time.start ? { emptyAt: Number(emptyAt) } : {}),
+      ...(typeof by === "string" ? { trialBy: by, trialAt: Number(at) } : {}),
       ...(lesson ? { lesson } : {}),
     };
   }
 }
+
+/** Processes that start together and make the file stand in each other's way for a moment. */
+const openedSoon = async (sqlite: Sqlite, path: string): Promise<DatabaseSync> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return openBucketFile(sqlite, path);
+    } catch (error) {
+      if (!isInUse(error) || attempt === mostAttempts) throw error;
+      await pause(attempt * 5 * (1 + Math.random()));
+    }
+  }
+};
 
 /**
  * Buckets that all processes of this machine and user share, in a small SQLite file. Opens it on
@@ -134,7 +152,8 @@ export const fileBuckets = (options: FileBucketsOptions): BucketState => {
   const open = async (): Promise<BucketFile> => {
     const sqlite = await import("node:sqlite");
     const time = options.time ?? machineTime();
-    return new BucketFile(openBucketFile(sqlite, options.path), time, options.wall ?? Date.now);
+    const opened = await openedSoon(sqlite, options.path);
+    return new BucketFile(opened, time, options.wall ?? Date.now);
   };
   const using = async <T>(work: (file: BucketFile) => T): Promise<T> => {
     file ??= open();

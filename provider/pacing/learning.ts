@@ -12,8 +12,11 @@ const latenessMs = 150;
 const leastMarginMs = 5;
 const marginPart = 0.004;
 const nearMissPart = 0.02;
+const secondMissPart = 0.12;
 /** So many calls got through since the last refusal that it counts as rare. */
 const rareAfter = 8;
+/** Less of a token than this makes no difference. */
+const leastTrialTokens = 0.05;
 const mostPeriods = 8;
 /** After a search that ended in a refusal, no new one for so long, in milliseconds. */
 const restMs = 10 * 60_000;
@@ -24,9 +27,9 @@ const nothingKnown: Lesson = { spike: 0, single: false, searched: false, settled
  * What one process finds out about the bucket of one endpoint.
  *
  * A token that has come back at the rate of the limit is certain. Whether more were saved up before
- * is found by trying, one call at a time (two once it is clear that there is more than one), until
- * one is refused: the only refusal of an endpoint that nobody else uses. A bucket that saves up
- * nothing shows itself by a second one and is given a margin from then on.
+ * is found by trying, one call at a time (two once there is more than one, but the first time only), until
+ * one is refused: mostly the only refusal of an endpoint that nobody else uses. A bucket that saves
+ * up nothing shows itself by a second one and is given a margin from then on.
  */
 export class Learning {
   readonly #burst: number;
@@ -34,8 +37,11 @@ export class Learning {
   #lesson = nothingKnown;
   #searching = true;
   #idleTokens = 0;
+  /** What the last trial may have had of the next due call's token. */
+  #trialTokens = 0;
   #missedAt = Number.NEGATIVE_INFINITY;
   #refusalsInRow = 0;
+  #shortPauses = 0;
   #good = 0;
   #refusedBefore = false;
   #marginFactor = 1;
@@ -59,16 +65,10 @@ export class Learning {
     return { periodMs, capacity: Math.max(spike, late), marginMs: 0 };
   }
 
-  /** Takes over what another process has found out. */
+  /** Takes over what is kept of the bucket; whoever learns something keeps it at once. */
   adopt(lesson: Lesson): void {
-    const own = this.#lesson;
-    if (own === nothingKnown) {
-      this.#lesson = lesson;
-      this.#searching = !lesson.searched;
-    } else {
-      const spike = Math.max(own.spike, lesson.spike);
-      this.#lesson = { ...own, spike, single: spike < 2 && (own.single || lesson.single) };
-    }
+    if (lesson.searched && !this.#lesson.searched) this.#searching = false;
+    this.#lesson = lesson;
   }
 
   /** Tokens due before a call: many of them mean that the bucket may be fuller than was ever seen. */
@@ -78,27 +78,31 @@ export class Learning {
     if (!this.#lesson.settled && now - this.#missedAt > restMs) this.#searching = true;
   }
 
-  /** Whether a call may be tried although no token is due, with so many such calls under way. */
+  /** Whether a call may be tried although its token is not due, with so many such calls under way. */
   mayTry(underWay: number): boolean {
-    const { spike } = this.#lesson;
-    const room = underWay < (spike < 2 ? 1 : 2) && spike + underWay < this.#mostSpike;
+    const { spike, searched } = this.#lesson;
+    const together = spike < 2 || searched ? 1 : 2;
+    const room = underWay < together && spike + underWay < this.#mostSpike;
     return this.#searching && room;
   }
 
-  trialAccepted(): void {
+  /** @param tokens part of a token that was due when the call was tried */
+  trialAccepted(tokens: number): void {
     const { spike, single } = this.#lesson;
+    this.#trialTokens = tokens;
     this.#lesson = { ...this.#lesson, spike: single ? 2 : spike + 1, single: false };
   }
 
   trialRefused(now: number): void {
-    this.#searching = false;
     this.#missedAt = now;
+    this.#searching = false;
     const settled = this.#idleTokens >= 2 * Math.max(1, this.#lesson.spike);
     this.#lesson = { ...this.#lesson, searched: true, settled };
   }
 
   accepted(): void {
     this.#refusalsInRow = 0;
+    if (!this.#searching) this.#trialTokens = 0;
     this.#good += 1;
     if (this.#good % 50 === 0) this.#marginFactor = Math.max(1, this.#marginFactor * 0.9);
   }
@@ -111,11 +115,29 @@ export class Learning {
     this.#idleTokens = 0;
     this.#refusalsInRow += 1;
     if (savedUp) return this.#fewerSavedUp(periodMs);
-    if (this.#refusalsInRow > 1 || !(rare || this.#lesson.single)) {
-      return periodMs * Math.min(mostPeriods, 2 ** Math.max(0, this.#refusalsInRow - 2));
+    const borrowed = this.#trialTokens;
+    this.#trialTokens = 0;
+    if (borrowed > leastTrialTokens) return borrowed * periodMs;
+    return this.#pauseMs(rare, periodMs);
+  }
+
+  /** After a near miss two short pauses, else and then 1, 2, 4, 8 periods. */
+  #pauseMs(rare: boolean, periodMs: number): number {
+    const first = this.#refusalsInRow === 1;
+    if (first) this.#shortPauses = rare || this.#lesson.single ? 2 : 0;
+    if (this.#shortPauses === 0) {
+      const pauses = this.#refusalsInRow - 1;
+      return periodMs * Math.min(mostPeriods, 2 ** Math.max(0, pauses - 2));
     }
+    this.#shortPauses -= 1;
+    if (!first) return secondMissPart * periodMs;
     this.#nearMiss();
     return Math.max(2 * this.#marginMs(periodMs), nearMissPart * periodMs);
+  }
+
+  /** Whether a call that arrives late may be lost time, as far as is known. */
+  get maySaveNothing(): boolean {
+    return this.#burst === 1 || this.#lesson.single || this.#lesson.spike < 2;
   }
 
   #fewerSavedUp(periodMs: number): number {
@@ -129,6 +151,9 @@ export class Learning {
     if (single || this.#burst === 1) this.#marginFactor *= 2;
     else if (spike < 2 && !Number.isFinite(this.#burst)) {
       this.#lesson = { ...this.#lesson, single: true };
+    } else if (spike < 4) {
+      // Calls that arrived late may have looked like a small spike.
+      this.#lesson = { ...this.#lesson, spike: Math.max(1, spike - 1) };
     }
   }
 

@@ -1,7 +1,7 @@
-import { type BucketState, holdBack, type Lesson, takeFrom } from "./buckets.js";
+import { type BucketState, holdBack, type Lesson, type Level, takeFrom } from "./buckets.js";
 
 interface Kept {
-  emptyAt?: number;
+  level: Level;
   lesson?: Lesson;
 }
 
@@ -13,20 +13,20 @@ interface Kept {
 export const memoryBuckets = (now: () => number): BucketState => {
   const buckets = new Map<string, Kept>();
   const keptOf = (key: string): Kept => {
-    const kept = buckets.get(key) ?? {};
+    const kept = buckets.get(key) ?? { level: {} };
     buckets.set(key, kept);
     return kept;
   };
   return {
     take: (key, rules) => {
       const kept = keptOf(key);
-      const { emptyAt, taken } = takeFrom(kept.emptyAt, now(), rules);
-      kept.emptyAt = emptyAt;
+      const { level, taken } = takeFrom(kept.level, now(), rules);
+      kept.level = level;
       return kept.lesson ? { ...taken, lesson: kept.lesson } : taken;
     },
     hold: (key, hold) => {
       const kept = keptOf(key);
-      kept.emptyAt = holdBack(kept.emptyAt, now(), hold);
+      kept.level = holdBack(kept.level, now(), hold);
     },
     learn: (key, lesson) => {
       keptOf(key).lesson = lesson;

@@ -12,13 +12,18 @@ const isForgotten = (error: unknown): boolean =>
   error instanceof Error && error.message.includes("NOSCRIPT");
 
 const takenOf = (answer: unknown): Taken => {
-  const [wait, tokens, text] = Array.isArray(answer) ? answer : [];
+  const [wait, tokens, text, trial] = Array.isArray(answer) ? answer : [];
   const [waitMs, before] = [Number(wait), Number(tokens)];
   if (!Number.isFinite(waitMs) || !Number.isFinite(before)) {
     throw new Error("Redis gave an answer that cannot be read");
   }
   const lesson = lessonOf(text);
-  return { waitMs, tokens: before, ...(lesson ? { lesson } : {}) };
+  return {
+    waitMs,
+    tokens: before,
+    ...(trial === "1" ? { trial: true } : {}),
+    ...(lesson ? { lesson } : {}),
+  };
 };
 
 /**
@@ -28,7 +33,7 @@ const takenOf = (answer: unknown): Taken => {
  */
 export const redisBuckets = (
   url: string,
-  connect: (url: string) => Promise<RedisClient> = connectRedis,
+  connect: (url: string) => Promise<RedisClient> = (address) => connectRedis(address),
 ): BucketState => {
   let client: Promise<RedisClient> | undefined;
   const run = async (script: string, key: string, ...values: (string | number)[]) => {
@@ -43,8 +48,8 @@ export const redisBuckets = (
     }
   };
   return {
-    take: async (key, { periodMs, capacity, marginMs }) =>
-      takenOf(await run(takeScript, key, periodMs, capacity, marginMs)),
+    take: async (key, { periodMs, capacity, marginMs, trialBy = "" }) =>
+      takenOf(await run(takeScript, key, periodMs, capacity, marginMs, trialBy)),
     hold: async (key, { periodMs, refund, waitMs }) => {
       await run(holdScript, key, periodMs, refund ? periodMs : 0, waitMs);
     },

@@ -12,7 +12,7 @@ export interface RedisClient {
 
 type RedisClass = new (url: string, options: Readonly<Record<string, unknown>>) => RedisClient;
 
-const waitMs = 2_000;
+const waitMs = 5_000;
 const mostPauseMs = 5_000;
 
 /** Fails at once while there is no connection, and connects again by itself. */
@@ -30,10 +30,12 @@ const packageName: string = "ioredis";
 
 const isRedisClass = (value: unknown): value is RedisClass => typeof value === "function";
 
-const redisClass = async (): Promise<RedisClass> => {
+type Load = () => Promise<{ readonly Redis?: unknown }>;
+
+const redisClass = async (load: Load): Promise<RedisClass> => {
   let found: unknown;
   try {
-    found = (await import(packageName)).Redis;
+    found = (await load()).Redis;
   } catch {
     throw new ConversationError(
       "SETTINGS_INVALID",
@@ -52,8 +54,11 @@ const redisClass = async (): Promise<RedisClass> => {
  *
  * @throws ConversationError `SETTINGS_INVALID` where the package `ioredis` is missing
  */
-export const connectRedis = async (url: string): Promise<RedisClient> => {
-  const Redis = await redisClass();
+export const connectRedis = async (
+  url: string,
+  load: Load = () => import(packageName),
+): Promise<RedisClient> => {
+  const Redis = await redisClass(load);
   const client = new Redis(url, options);
   // Without a listener a lost connection would end up on the console.
   client.on("error", () => {});

@@ -22,7 +22,7 @@ export interface SharedBucketsOptions {
 /** From here on Node's SQLite prints no warning, which would end up in the engine's display. */
 const firstQuietMajor = 24;
 
-const redisAgainMs = 1_000;
+const redisAgainMs = 2_000;
 const fileAgainMs = 5_000;
 /** Machines that lose Redis do not see each other: there may be two. */
 const aloneShare = 0.5;

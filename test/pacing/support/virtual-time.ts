@@ -73,6 +73,7 @@ export class VirtualTime implements Clock {
 
 /** A new virtual time for one test; the queue library is loaded before it starts. */
 export const virtualTime = async (): Promise<VirtualTime> => {
+  vi.unstubAllGlobals();
   await new Gate().run(turns.new, async () => {});
   const time = new VirtualTime();
   time.install();

@@ -1,0 +1,260 @@
+import { expect, test } from "vitest";
+import { type PacingOptions, pacedCalls } from "../../provider/pacing/pacer.js";
+import type { Endpoint } from "../../provider/service/operations.js";
+import type { Wait } from "../../provider/service/pace.js";
+import { tokenEndpoint } from "../../provider/service/token-call.js";
+import type { HttpResponse } from "../../provider/service/transport.js";
+import { ServerBucket } from "./support/server-bucket.js";
+import { calling, create, makeCalls, ok, refusedWith } from "./support/simulation.js";
+import { type VirtualTime, virtualTime } from "./support/virtual-time.js";
+
+const read: Endpoint = { method: "GET", template: "/channels/{id}" };
+const line = { roundTripMs: 20 };
+
+const pacer = (clock: VirtualTime, options: Partial<PacingOptions> = {}) =>
+  pacedCalls({ clock, tenant: "t", plan: "enterprise", share: 1, ...options });
+
+/** Answers from a list, the last one for ever. */
+const answering = (...answers: HttpResponse[]) => {
+  let next = 0;
+  return async () => answers[Math.min(next++, answers.length - 1)] ?? ok;
+};
+
+test("half a share takes twice the time and is never refused", async () => {
+  const time = await virtualTime();
+  const bucket = new ServerBucket(1, 10);
+  const pace = pacer(time, { share: 0.5 });
+  const { wallMs } = await makeCalls(time, pace, 31, calling(time, bucket, line));
+  expect(bucket.refused).toBe(0);
+  expect(wallMs).toBeGreaterThanOrEqual(59_000);
+  expect(wallMs).toBeLessThanOrEqual(61_000);
+});
+
+test("a call without a share of its plan's spike leaves the rest to others", async () => {
+  const time = await virtualTime();
+  const bucket = new ServerBucket(1, 10);
+  const pace = pacer(time, { share: 0.5, burst: 10 });
+  const { wallMs } = await makeCalls(time, pace, 15, calling(time, bucket, line));
+  expect(wallMs).toBeGreaterThanOrEqual(19_000);
+  expect(wallMs).toBeLessThanOrEqual(21_000);
+});
+
+test.each([0.5, 0.9, 1.5])("nothing fails while others take %f of the rate", async (part) => {
+  const time = await virtualTime();
+  const bucket = new ServerBucket(1, 10);
+  let over = false;
+  const others = async () => {
+    while (!over) {
+      bucket.take(time.now());
+      await time.sleep(1000 / part);
+    }
+  };
+  void others();
+  const { failed } = await makeCalls(time, pacer(time), 50, calling(time, bucket, line));
+  over = true;
+  expect(failed).toBe(0);
+});
+
+test("only the endpoint that is out of tokens waits", async () => {
+  const time = await virtualTime();
+  const pace = pacer(time);
+  const slow = makeCalls(time, pace, 30, calling(time, new ServerBucket(1, 2), line));
+  const fast = await makeCalls(time, pace, 2, calling(time, new ServerBucket(1, 2), line), read);
+  expect(fast.wallMs).toBeLessThanOrEqual(2 * line.roundTripMs);
+  await slow;
+});
+
+test("a refused call goes again before calls that were never sent", async () => {
+  const time = await virtualTime();
+  const pace = pacer(time, { burst: 1 });
+  const order: string[] = [];
+  const named = (name: string, ...answers: HttpResponse[]) => {
+    const attempt = answering(...answers);
+    return pace(create, async () => {
+      order.push(name);
+      await time.sleep(5);
+      return attempt();
+    });
+  };
+  const calls = ["b", "c", "d"].map((name) => () => named(name, ok));
+  const first = named("a", ok);
+  const second = named("x", refusedWith(), ok);
+  await time.during(Promise.all([first, second, ...calls.map((call) => call())]));
+  expect(order.slice(0, 2)).toEqual(["a", "x"]);
+  expect(order.lastIndexOf("x")).toBeLessThanOrEqual(3);
+  expect(order).toHaveLength(6);
+});
+
+test.each([
+  ["7", 7_000],
+  ["1000", 16_000],
+])("Retry-After %s holds the endpoint back for %i ms", async (seconds, waitMs) => {
+  const time = await virtualTime();
+  const attempt = answering(ok, refusedWith({ "retry-after": seconds }), ok);
+  const pace = pacer(time, { burst: 1 });
+  await time.during(pace(create, attempt));
+  const before = time.now();
+  await time.during(pace(create, attempt));
+  expect(time.now() - before).toBeGreaterThanOrEqual(waitMs);
+  expect(time.now() - before).toBeLessThanOrEqual(waitMs + 1_100);
+});
+
+test("a call that is refused for the time allowed fails and names the endpoint", async () => {
+  const time = await virtualTime();
+  const pace = pacer(time, { totalMs: 60_000 });
+  const call = time.during(pace(create, async () => refusedWith()));
+  await expect(call).rejects.toMatchObject({
+    code: "THROTTLED",
+    effect: "none",
+    message: expect.stringContaining("POST /channels is still over its rate limit"),
+  });
+  expect(time.now()).toBeGreaterThanOrEqual(60_000);
+});
+
+test("a long queue alone is no reason to fail", async () => {
+  const time = await virtualTime();
+  const pace = pacer(time, { plan: "developer", totalMs: 60_000 });
+  const { failed } = await makeCalls(
+    time,
+    pace,
+    30,
+    calling(time, new ServerBucket(0.16, 2), line),
+  );
+  expect(failed).toBe(0);
+});
+
+test("a caller that gives up while waiting is told so, sends nothing and holds up nobody", async () => {
+  const time = await virtualTime();
+  const pace = pacer(time, { burst: 1 });
+  const bucket = new ServerBucket(1, 1);
+  const call = calling(time, bucket, line);
+  const stop = new AbortController();
+  const first = pace(create, call);
+  const given = pace(create, call, stop.signal).catch((error: unknown) => error);
+  const last = pace(create, call);
+  void time.sleep(300).then(() => stop.abort());
+  await time.during(Promise.all([first, last]));
+  expect(await given).toMatchObject({
+    code: "CANCELLED",
+    message: expect.stringContaining("Nothing was sent."),
+  });
+  expect(bucket.accepted).toBe(2);
+  expect(time.now()).toBeLessThanOrEqual(1_100);
+});
+
+test("a call that was given up before it began sends nothing", async () => {
+  const time = await virtualTime();
+  let sent = 0;
+  const attempt = async () => {
+    sent += 1;
+    return ok;
+  };
+  const call = pacer(time)(create, attempt, AbortSignal.abort());
+  await expect(call).rejects.toMatchObject({ code: "CANCELLED" });
+  expect(sent).toBe(0);
+});
+
+test("an attempt that fails passes its failure on and frees its place", async () => {
+  const time = await virtualTime();
+  const pace = pacer(time, { burst: 1 });
+  const failing = async () => {
+    throw new Error("connection lost");
+  };
+  await expect(pace(create, failing)).rejects.toThrow("connection lost");
+  expect(await time.during(pace(create, async () => ok))).toBe(ok);
+});
+
+test("waits are announced with the place in the queue, at most every 10 seconds", async () => {
+  const time = await virtualTime();
+  const told: (Wait & { at: number })[] = [];
+  const onWait = (wait: Wait) => told.push({ ...wait, at: time.now() });
+  const pace = pacer(time, { burst: 1, onWait });
+  await makeCalls(time, pace, 16, calling(time, new ServerBucket(1, 1), line));
+  expect(told[0]).toMatchObject({ method: "POST", template: "/channels", queued: 15 });
+  expect(told.every(({ waitMs }) => waitMs > 2_000)).toBe(true);
+  expect(Math.max(...told.map(({ waitMs }) => waitMs))).toBeGreaterThan(14_000);
+  expect(told.length).toBeGreaterThanOrEqual(12);
+  expect(told.length).toBeLessThanOrEqual(20);
+});
+
+test("a listener that fails does not fail the call", async () => {
+  const time = await virtualTime();
+  const onWait = () => {
+    throw new Error("no terminal");
+  };
+  const pace = pacer(time, { burst: 1, onWait });
+  const outcome = await makeCalls(time, pace, 8, calling(time, new ServerBucket(1, 1), line));
+  expect(outcome.failed).toBe(0);
+});
+
+test.each([
+  ["basic", 0.5],
+  ["developer", 0.16],
+] as const)("a tenant on %s that did not say so is found out, once", async (plan, rate) => {
+  const time = await virtualTime();
+  const guesses: string[] = [];
+  const bucket = new ServerBucket(rate, 10);
+  const pace = pacedCalls({
+    clock: time,
+    tenant: "t",
+    share: 1,
+    onPlanGuess: (guess) => guesses.push(guess),
+  });
+  const { failed, wallMs } = await makeCalls(time, pace, 60, calling(time, bucket, line));
+  expect(failed).toBe(0);
+  expect(guesses).toEqual([plan]);
+  expect(bucket.refused).toBeLessThanOrEqual(10);
+  expect(wallMs).toBeLessThanOrEqual((50 / rate) * 1000 * 1.1);
+});
+
+test("a tenant on the highest plan is not taken for a lower one", async () => {
+  const time = await virtualTime();
+  const guesses: string[] = [];
+  const onPlanGuess = (guess: string) => guesses.push(guess);
+  const pace = pacedCalls({ clock: time, tenant: "t", share: 1, onPlanGuess });
+  const bucket = new ServerBucket(1, 1);
+  const { wallMs } = await makeCalls(time, pace, 60, calling(time, bucket, line));
+  expect(guesses).toEqual([]);
+  expect(wallMs).toBeLessThanOrEqual(61_000);
+});
+
+test("after a pause the saved-up tokens are used again without a refusal", async () => {
+  const time = await virtualTime();
+  const bucket = new ServerBucket(1, 10);
+  const pace = pacer(time);
+  await makeCalls(time, pace, 20, calling(time, bucket, line));
+  const refused = bucket.refused;
+  await time.during(time.sleep(60_000));
+  const { wallMs } = await makeCalls(time, pace, 10, calling(time, bucket, line));
+  expect(wallMs).toBeLessThanOrEqual(10 * line.roundTripMs);
+  expect(bucket.refused).toBe(refused);
+});
+
+test("a call that arrives late at a full bucket does not make the next ones too many", async () => {
+  const time = await virtualTime();
+  const bucket = new ServerBucket(5, 4);
+  const pace = pacer(time, { rates: () => 5 });
+  await makeCalls(time, pace, 20, calling(time, bucket, line));
+  const refused = bucket.refused;
+  await time.during(time.sleep(60_000));
+  let lateMs = 500;
+  const late = async () => {
+    const wait = time.sleep(lateMs);
+    lateMs = 0;
+    await wait;
+    return calling(time, bucket, line)();
+  };
+  await makeCalls(time, pace, 12, late);
+  expect(bucket.refused).toBe(refused);
+});
+
+test("fetching a token is not held back, and after a refusal waits 1, 2, 4 seconds", async () => {
+  const time = await virtualTime();
+  const pace = pacer(time, { burst: 1 });
+  const together = Array.from({ length: 20 }, () => pace(tokenEndpoint, answering(ok)));
+  await time.during(Promise.all(together));
+  expect(time.now()).toBe(0);
+  const attempt = answering(refusedWith(), refusedWith(), refusedWith(), ok);
+  await time.during(pace(tokenEndpoint, attempt));
+  expect(time.now()).toBe(7_000);
+});

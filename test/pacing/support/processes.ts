@@ -1,0 +1,101 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Result, Task } from "./paced-process.js";
+import { ServerBucket } from "./server-bucket.js";
+
+const script = join(__dirname, "../../../dist/test/pacing/support/paced-process.js");
+
+/** A service with one true bucket, in real time. */
+export interface LimitedService {
+  readonly url: string;
+  readonly bucket: ServerBucket;
+  /** Times of the accepted calls, in milliseconds. */
+  readonly accepted: readonly number[];
+  close(): Promise<void>;
+}
+
+export const limitedService = async (rate: number, burst: number): Promise<LimitedService> => {
+  const bucket = new ServerBucket(rate, burst);
+  const accepted: number[] = [];
+  const server = createServer((request, response) => {
+    request.resume();
+    const now = performance.now();
+    const got = bucket.take(now);
+    if (got) accepted.push(now);
+    response.writeHead(got ? 200 : 429, { "content-type": "application/json" }).end("{}");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/v3`,
+    bucket,
+    accepted,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};
+
+/** One process that makes paced calls. */
+export interface PacedProcess {
+  go(): void;
+  kill(): void;
+  /** Its result; undefined where it was killed. */
+  readonly result: Promise<Result | undefined>;
+  /** What it wrote where warnings go. */
+  readonly warnings: () => string;
+}
+
+const resultOf = async (child: ChildProcessWithoutNullStreams, lines: AsyncIterator<string>) => {
+  const line = await lines.next();
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  return line.done ? undefined : (JSON.parse(line.value) as Result);
+};
+
+/** Starts a process and waits until it is ready to go. */
+export const pacedProcess = async (task: Task, options: { uid?: number } = {}) => {
+  const child = spawn(process.execPath, [script, JSON.stringify(task)], {
+    stdio: "pipe",
+    ...options,
+  });
+  let warnings = "";
+  child.stderr.on("data", (chunk) => {
+    warnings += String(chunk);
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const first = await lines.next();
+  if (first.value !== "ready") throw new Error(`The process did not start: ${warnings}`);
+  const paced: PacedProcess = {
+    go: () => void child.stdin.write("go\n"),
+    kill: () => void child.kill("SIGKILL"),
+    result: resultOf(child, lines),
+    warnings: () => warnings,
+  };
+  return paced;
+};
+
+export interface Together {
+  readonly results: readonly Result[];
+  readonly warnings: string;
+}
+
+/** Lets processes go together and waits for all. */
+export const together = async (
+  tasks: readonly Task[],
+  during: (processes: readonly PacedProcess[]) => Promise<void> = async () => {},
+): Promise<Together> => {
+  const processes = await Promise.all(tasks.map((task) => pacedProcess(task)));
+  for (const one of processes) one.go();
+  await during(processes);
+  const results = await Promise.all(processes.map(({ result }) => result));
+  return {
+    results: results.flatMap((one) => one ?? []),
+    warnings: processes.map((one) => one.warnings()).join(""),
+  };
+};
