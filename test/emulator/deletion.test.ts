@@ -64,7 +64,7 @@ test.each([400, 403, 409, 412] as const)(
 test("in the order of the references everything can be deleted, and is gone", async () => {
   const service = await running();
   const ids = await account(service);
-  for (const { kind, collection } of [...resources].reverse()) {
+  for (const { kind, collection } of [...resources].filter(({ kind }) => kind in ids).reverse()) {
     const reply = await drop(service, collection, ids[kind]);
     expect({ kind, status: reply.status, text: reply.text }).toEqual({
       kind,
