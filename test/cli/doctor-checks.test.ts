@@ -5,6 +5,7 @@ import { checkClock, checkScopes } from "../../cli/doctor/service-checks.js";
 import { checkSetting } from "../../cli/doctor/setting-checks.js";
 import { configValues } from "../../cli/doctor/stack-config.js";
 import { checkNode, checkSdk } from "../../cli/doctor/tool-checks.js";
+import { resources } from "../../provider/resources/index.js";
 import { defaultScopes, scopes } from "../../provider/service/operations.js";
 import { describeSettings } from "../../provider/service/settings.js";
 import { temporaryFolder } from "./temporary-folder.js";
