@@ -129,12 +129,13 @@ const post = async (
     } catch (error) {
       if (!isConversationError(error) || error.effect === "none") throw error;
       if (error.details.objectId) return { id: error.details.objectId };
-      const { objects } = await session.service.list(definition, { fresh: true });
+      const { objects, complete } = await session.service.list(definition, { fresh: true });
       const made =
         findOwn(context, session, properties, objects)[0] ??
         findNew(context, session, properties, objects, before);
       if (made) return takeOver(context, session, properties, made);
-      if (attempt === attempts) throw error;
+      // A list with holes proves nothing: the next run looks again.
+      if (!complete || attempt === attempts) throw error;
     }
   }
 };

@@ -3,6 +3,7 @@ import type { JsonObject } from "../definition/json.js";
 import { wireName } from "../definition/wire.js";
 import type { Collections, WireObject } from "../service/collections.js";
 import { ConversationError, isConversationError } from "../service/errors.js";
+import { assertId } from "../service/identifiers.js";
 import { type Context, liveProperties, outputsOf } from "./context.js";
 import { join, split } from "./properties.js";
 import { sealFields } from "./secrets.js";
@@ -39,6 +40,7 @@ const liveObject = async (
 /** The live object: for a refresh what the program manages, for `get` everything. */
 export const read = async (context: Context, id: string, bag: JsonObject): Promise<ReadResult> => {
   const { definition, run } = context;
+  assertId(id, definition.noun);
   const prior = split(bag);
   const { service, settings } = await run.session(prior.profile);
   const isGet = Object.keys(prior.fields).length === 0;

@@ -10,10 +10,6 @@ export interface Admission {
   readonly at: number;
   /** Tokens that were due before. */
   readonly tokens: number;
-  /** Of the tokens that were taken in this process. */
-  readonly number: number;
-  /** The bucket seemed full, so that what came back while the call was on its way may be lost. */
-  readonly full: boolean;
   /** The first call that the bucket knows of. */
   readonly first: boolean;
 }
@@ -49,7 +45,8 @@ export class EndpointBucket {
   /** Tells this process from others that share the bucket. */
   readonly #name = randomUUID();
   #answered = false;
-  #takes = 0;
+  /** Tokens that were there when the first was taken, less those taken since. */
+  #left: number | undefined;
   #trials = 0;
   #saved = 0;
   /** Saved-up calls that may be under way together: 1, 2, 4, 8 while they get through. */
@@ -72,7 +69,7 @@ export class EndpointBucket {
     const { state, key } = this.#options;
     const periodMs = this.periodMs;
     const now = this.#options.clock.now();
-    if (now - this.#takenAt > Math.max(2 * periodMs, quietMs)) this.#window = 1;
+    if (now - this.#takenAt > Math.max(2 * periodMs, quietMs)) this.#startAnew();
     const untilDue = this.#takenAt + periodMs - now;
     if (this.#saved >= this.#window && untilDue > 0) return { waitMs: untilDue, mayEndEarly: true };
     const trial = this.#learning.mayTry(this.#trials) ? { trialBy: this.#name } : {};
@@ -80,6 +77,12 @@ export class EndpointBucket {
     const taken = state.take(key, rules);
     const admit = (found: Taken) => this.#admit(found, rules.capacity);
     return taken instanceof Promise ? taken.then(admit) : admit(taken);
+  }
+
+  #startAnew(): void {
+    this.#window = 1;
+    this.#answered = false;
+    this.#left = undefined;
   }
 
   #admit({ waitMs, tokens, trial, lesson }: Taken, capacity: number): Admission | Wait {
@@ -95,10 +98,9 @@ export class EndpointBucket {
     this.#count(kind, 1);
     if (kind !== "trial") {
       this.#takenAt = now;
-      this.#takes += 1;
+      this.#left = (this.#left ?? Math.min(tokens, capacity)) - 1;
     }
-    const full = kind === "saved" && tokens >= capacity;
-    return { kind, at: now, tokens, number: this.#takes, full, first: tokens === 0 };
+    return { kind, at: now, tokens, first: tokens === 0 };
   }
 
   #count(kind: Admission["kind"], change: number): void {
@@ -117,27 +119,17 @@ export class EndpointBucket {
     this.#learning.accepted();
     this.#options.onAccepted();
     if (admission.kind === "saved") this.#window = Math.min(this.#window + 1, mostSavedUnderWay);
-    return this.#afterLateCall(admission);
-  }
-
-  /** At worst the call arrived just before its answer came, and others that were sent since, too. */
-  #afterLateCall({ number, full }: Admission): Promise<void> | undefined {
-    const { periodMs } = this;
-    const first = this.#firstAnswer();
-    if (!full && !first) return undefined;
-    const gone = this.#takes - number + 1;
-    const left = full ? Math.max(0, this.#learning.rules(periodMs).capacity - gone) : 0;
-    return this.#hold((1 - left) * periodMs, false);
+    return this.#answered ? undefined : this.#firstAnswer();
   }
 
   /**
-   * The first call of a process arrives late: it fetches a token and connects. Where a late call may
-   * be lost time, the next one counts from its answer.
+   * The first call after a pause arrives late: it fetches a token and connects. If the bucket was full
+   * it took nothing in meanwhile, so what came back until this answer is not counted on.
    */
-  #firstAnswer(): boolean {
-    const first = !this.#answered;
+  #firstAnswer(): Promise<void> {
     this.#answered = true;
-    return first && this.#learning.maySaveNothing;
+    const left = Math.max(0, this.#left ?? 0);
+    return this.#hold((1 - left) * this.periodMs, false);
   }
 
   /** The call ended without an answer, or was never sent. */

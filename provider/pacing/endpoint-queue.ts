@@ -34,6 +34,7 @@ export class EndpointQueue {
   readonly #options: EndpointQueueOptions;
   readonly #gate = new Gate();
   readonly #board = new WaitBoard();
+  #asking = false;
   #sleep: AbortController | undefined;
   /** Answers so far: a change while the head asked for its turn means that it asks again. */
   #answers = 0;
@@ -81,12 +82,19 @@ export class EndpointQueue {
     const ended = this.#endOf(call);
     if (ended) throw ended;
     // While nobody waits there is no need to queue.
-    if (this.#board.size === 0) {
-      const found = this.#options.bucket.take();
-      const turn = found instanceof Promise ? await found : found;
-      if ("kind" in turn) return turn;
-    }
-    return this.#queued(call);
+    const turn = this.#board.size === 0 && !this.#asking ? this.#asked() : undefined;
+    const now = turn instanceof Promise ? await turn : turn;
+    return now && "kind" in now ? now : this.#queued(call);
+  }
+
+  /** One call asks at a time, so that each knows what the one before was given. */
+  #asked(): Admission | Wait | Promise<Admission | Wait> {
+    const found = this.#options.bucket.take();
+    if (!(found instanceof Promise)) return found;
+    this.#asking = true;
+    return found.finally(() => {
+      this.#asking = false;
+    });
   }
 
   #endOf({ signal, giveUpAt, refusals }: Call): ConversationError | undefined {

@@ -135,11 +135,6 @@ export class Learning {
     return Math.max(2 * this.#marginMs(periodMs), nearMissPart * periodMs);
   }
 
-  /** Whether a call that arrives late may be lost time, as far as is known. */
-  get maySaveNothing(): boolean {
-    return this.#burst === 1 || this.#lesson.single || this.#lesson.spike < 2;
-  }
-
   #fewerSavedUp(periodMs: number): number {
     this.#lesson = { ...this.#lesson, spike: Math.max(1, Math.floor(this.#lesson.spike / 2)) };
     return periodMs;

@@ -3,6 +3,7 @@ import type { Answer } from "./answers.js";
 import type { Request } from "./client.js";
 import type { WireObject } from "./collections.js";
 import { ConversationError, isConversationError } from "./errors.js";
+import { isId } from "./identifiers.js";
 import { isRecord } from "./json.js";
 import { type Operation, setUpOperation } from "./operations.js";
 
@@ -55,8 +56,8 @@ const addPage = (
 ): number => {
   const before = objects.size;
   for (const item of items) {
-    if (!isRecord(item) || typeof item.id !== "string" || item.id === "") {
-      throw wrong(operation, "holds an object without an id");
+    if (!isRecord(item) || !isId(item.id)) {
+      throw wrong(operation, "holds an object without a usable id");
     }
     objects.set(item.id, item);
   }

@@ -7,7 +7,7 @@ import { type LimitedService, limitedService, together } from "../pacing/support
 // Real time on a machine with other work: 5 % instead of the 2 % that a quiet one keeps, and the
 // first connections of four processes that start together.
 const slack = 1.05;
-const startMs = 400;
+const startMs = 800;
 
 let folder = "";
 let service: LimitedService | undefined;

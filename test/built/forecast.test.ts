@@ -1,0 +1,104 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type CliProject, cliProject } from "../support/cli-project.js";
+
+/** Eight calls that follow each other at one call per second. */
+const program = `
+const c = require("pulumi-conversation");
+const description = process.env.DESCRIBE;
+const auth = new c.Authentication("auth", { description, basicAuth: { username: "hub", password: "hidden" } });
+const role = { name: "custom_bot", version: "v3", callback: "https://x.example.com/", notificationEmail: "ops@example.com" };
+const app = new c.ClientApplication("app", { description, roles: [{ ...role, authentication: auth }] });
+for (let i = 0; i < 8; i++) new c.Participant("bot" + i, { description, type: "custom_bot", application: app });
+`;
+
+interface Made {
+  readonly totalCalls: number;
+  readonly criticalPath: readonly { readonly fromSeconds: number; readonly toSeconds: number }[];
+}
+
+interface Logged {
+  readonly at: string;
+  readonly method: string;
+  readonly template: string;
+  readonly status: number;
+}
+
+let emulator: Emulator;
+let project: CliProject;
+
+beforeAll(async () => {
+  emulator = await startEmulator({ plan: "enterprise", burst: 1 });
+  project = await cliProject(program, {
+    CONVERSATION_BASE_URL: emulator.baseUrl,
+    CONVERSATION_TOKEN_URL: emulator.tokenUrl,
+    CONVERSATION_CLIENT_ID: emulator.clientId,
+    CONVERSATION_CLIENT_SECRET: emulator.clientSecret,
+    CONVERSATION_PLAN: "enterprise",
+    CONVERSATION_BURST: "1",
+  });
+});
+
+afterAll(async () => {
+  project.remove();
+  await emulator.close();
+});
+
+/** Runs the compiled command beside the project, with the Pulumi that the tests use. */
+const forecast = (...args: string[]): Promise<Made> =>
+  new Promise((resolve, reject) => {
+    const env = {
+      ...process.env,
+      PATH: `${process.env.PULUMI_CONVERSATION_TEST_PULUMI}:${process.env.PATH}`,
+      PULUMI_BACKEND_URL: `file://${join(project.folder, "backend")}`,
+      PULUMI_CONFIG_PASSPHRASE: "test",
+      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+      PULUMI_HOME: join(project.folder, "home"),
+      CONVERSATION_PLAN: "enterprise",
+      CONVERSATION_BURST: "1",
+      DESCRIBE: describe,
+    };
+    const command = [join(process.cwd(), "dist/cli/main.js"), "forecast", "--json", ...args];
+    execFile(process.execPath, command, { cwd: project.folder, env }, (error, stdout, stderr) =>
+      error ? reject(new Error(stderr)) : resolve(JSON.parse(stdout) as Made),
+    );
+  });
+
+let describe = "first";
+
+const log = async (): Promise<readonly Logged[]> => {
+  const all = (await (await fetch(`${emulator.controlUrl}/log`)).json()) as readonly Logged[];
+  return all.filter(({ status }) => status < 300);
+};
+
+/** Runs Pulumi; gives the number of calls, and the seconds from the first call to the last. */
+const real = async (operation: string) => {
+  const before = (await log()).length;
+  const flags = ["--yes", "--skip-preview"];
+  const { code, output } = await project.pulumi([operation, ...flags], { DESCRIBE: describe });
+  expect(code === 0 ? "" : output).toBe("");
+  const times = (await log()).slice(before).map(({ at }) => Date.parse(at) / 1000);
+  return { calls: times.length, seconds: Math.max(...times) - Math.min(...times) };
+};
+
+/** From the first call to the last, as far as they hold each other up. */
+const spanOf = ({ criticalPath }: Made): number =>
+  (criticalPath.at(-1)?.toSeconds ?? 0) - (criticalPath[0]?.fromSeconds ?? 0);
+
+test.each([
+  ["creation", "up", "first"],
+  ["change", "up", "second"],
+  ["refresh", "refresh", "second"],
+  ["deletion", "destroy", "second"],
+])(
+  "the forecast of a %s fits the real run: the same calls, within 2 seconds",
+  async (_, operation, text) => {
+    describe = text;
+    const made = await forecast("--operation", operation);
+    const { calls, seconds } = await real(operation);
+    expect(calls).toBe(made.totalCalls);
+    expect(Math.abs(spanOf(made) - seconds), `${spanOf(made)} s for ${seconds} s`).toBeLessThan(2);
+  },
+);

@@ -1,0 +1,44 @@
+import { owned } from "../../support/emulated.js";
+import type { Stage } from "./stage.js";
+
+export type Json = Record<string, unknown>;
+
+const signature = "4dabf18193072939515e22adb298388d";
+
+/** Values as the engine hands them back: plain JSON, secrets unwrapped. */
+export const handedBack = (value: unknown): Json => ({
+  ...JSON.parse(JSON.stringify(value), (_, member) =>
+    member && typeof member === "object" && signature in member ? member.value : member,
+  ),
+  __provider: "pointer",
+});
+
+/** The channel that every cell is about, as a program declares it. */
+export const declared = (more: Json = {}): Json =>
+  owned("kiosk", { type: "custom.kiosk", displayName: "Kiosk", icon: "aVZC", ...more });
+
+export const checked = async (stage: Stage, inputs: Json, kind = "Channel"): Promise<Json> => {
+  const { inputs: result, failures } = await stage.of(kind).check({}, inputs);
+  if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("; "));
+  return handedBack(result);
+};
+
+/** One entry of a stack's state. */
+export interface Entry {
+  readonly id: string;
+  readonly state: Json;
+}
+
+export const create = async (
+  stage: Stage,
+  inputs: Json = declared(),
+  kind = "Channel",
+): Promise<Entry> => {
+  const { id, outs } = await stage.of(kind).create(await checked(stage, inputs, kind));
+  return { id, state: handedBack(outs) };
+};
+
+export const update = async (stage: Stage, { id, state }: Entry, inputs: Json): Promise<Entry> => {
+  const { outs } = await stage.of("Channel").update(id, state, await checked(stage, inputs));
+  return { id, state: handedBack(outs) };
+};

@@ -1,0 +1,164 @@
+import { type Lifecycle, lifecycle } from "../../../provider/lifecycle/index.js";
+import { createRun } from "../../../provider/lifecycle/run.js";
+import { resources } from "../../../provider/resources/index.js";
+import type { Clock } from "../../../provider/service/clock.js";
+import { connectService, type Service } from "../../../provider/service/connect.js";
+import { readSettings } from "../../../provider/service/settings.js";
+import { httpTransport, type Timer, type Transport } from "../../../provider/service/transport.js";
+import { type Emulated, emulated } from "../../support/emulated.js";
+import { endpointOf, Wire } from "./wire.js";
+
+export type Environment = Readonly<Record<string, string>>;
+
+/** Deadlines of calls under way; they pass when a test says so. */
+class Deadlines {
+  readonly #pending = new Set<() => void>();
+
+  readonly timer: Timer = (_ms, expire) => {
+    this.#pending.add(expire);
+    return () => void this.#pending.delete(expire);
+  };
+
+  readonly pass = (): void => {
+    const pending = [...this.#pending];
+    this.#pending.clear();
+    for (const expire of pending) expire();
+  };
+}
+
+/** The emulator, a wire that can be disturbed, and runs of the real life cycle in front of both. */
+export class Stage implements AsyncDisposable {
+  /** Attempts to send, answered or not, such as `POST /channels`; in order. */
+  readonly sent: string[] = [];
+  /** Milliseconds that the runs waited, on their own clock. */
+  waited = 0;
+  /** How far the wall clock is off, in milliseconds. */
+  wallOffset = 0;
+  readonly deadlines = new Deadlines();
+  /** Where calls go instead of the wire: the origin, and how often. */
+  readonly detours = new Map<string, { readonly origin: string; times: number }>();
+  /** Closed at the end. */
+  readonly #closables: AsyncDisposable[] = [];
+  readonly #services: Service[] = [];
+  #run = createRun(() => Promise.reject(new Error("no run was begun")));
+
+  private constructor(
+    readonly hub: Emulated,
+    readonly wire: Wire,
+  ) {}
+
+  static async open(options: Parameters<typeof emulated>[0] = {}): Promise<Stage> {
+    const wire = await Wire.open();
+    const hub = await emulated(options);
+    wire.leadTo(hub.emulator.baseUrl);
+    const stage = new Stage(hub, wire);
+    stage.nextRun();
+    return stage;
+  }
+
+  /** Goes on as a new process would, with other settings where some are given. */
+  nextRun(environment: Environment = {}): void {
+    const settings = readSettings({
+      environment: { ...this.addresses(), ...environment },
+      config: () => undefined,
+    });
+    const service = connectService(settings, {
+      clock: this.#clock(),
+      transport: this.#counting(httpTransport({ timer: this.deadlines.timer, environment: {} })),
+      retry: { minTimeoutMs: 1, maxTimeoutMs: 2 },
+    });
+    this.#services.push(service);
+    this.#run = createRun(async () => ({ settings, service }));
+  }
+
+  addresses(): Environment {
+    const { clientId, clientSecret, baseUrl, tokenUrl } = this.hub.emulator;
+    const through = (url: string): string => this.wire.origin + new URL(url).pathname;
+    return {
+      CONVERSATION_BASE_URL: through(baseUrl),
+      CONVERSATION_TOKEN_URL: through(tokenUrl),
+      CONVERSATION_CLIENT_ID: clientId,
+      CONVERSATION_CLIENT_SECRET: clientSecret,
+    };
+  }
+
+  of(kind: string): Lifecycle {
+    return this.run()(kind);
+  }
+
+  /** The run of this moment, also when another one has begun. */
+  run(): (kind: string) => Lifecycle {
+    const run = this.#run;
+    return (kind) => {
+      const definition = resources.find((each) => each.kind === kind);
+      if (!definition) throw new Error(`no kind ${kind}`);
+      return lifecycle(definition, run);
+    };
+  }
+
+  /** The connection of the run of this moment. */
+  get service(): Service {
+    const service = this.#services.at(-1);
+    if (!service) throw new Error("no run was begun");
+    return service;
+  }
+
+  /** Closes something when the stage is closed. */
+  closeWith(closable: AsyncDisposable): void {
+    this.#closables.push(closable);
+  }
+
+  /** How often a call was sent. */
+  sentTo(endpoint: string): number {
+    return this.sent.filter((name) => name === endpoint).length;
+  }
+
+  async control(path: string, method: string, body?: unknown): Promise<unknown> {
+    const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
+    const response = await fetch(this.hub.emulator.controlUrl + path, init);
+    if (!response.ok) throw new Error(await response.text());
+    return response.status === 204 ? undefined : response.json();
+  }
+
+  /** No trouble any more. */
+  async calm(): Promise<void> {
+    this.wire.clear();
+    this.detours.clear();
+    this.wallOffset = 0;
+    await this.control("/faults", "DELETE");
+  }
+
+  #clock(): Clock {
+    const started = this.waited;
+    return {
+      now: () => this.waited - started,
+      wall: () => Date.now() + this.waited + this.wallOffset,
+      sleep: async (ms) => {
+        this.waited += ms;
+        this.hub.emulator.advance(ms);
+      },
+    };
+  }
+
+  #counting(transport: Transport): Transport {
+    return {
+      send: (call) => {
+        const name = endpointOf(call.method, call.url);
+        this.sent.push(name);
+        const detour = this.detours.get(name);
+        if (!detour || detour.times === 0) return transport.send(call);
+        detour.times -= 1;
+        const { pathname, search } = new URL(call.url);
+        return transport.send({ ...call, url: detour.origin + pathname + search });
+      },
+      close: () => transport.close(),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const service of this.#services) await service.close();
+    for (const closable of this.#closables) await closable[Symbol.asyncDispose]();
+    await this.wire[Symbol.asyncDispose]();
+    await this.hub.stop();
+  }
+}

@@ -1,0 +1,160 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+
+/** An answer on its way from the emulator to the client. */
+export interface Passing {
+  readonly status: number;
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A call as it arrived. */
+export interface Arrived {
+  readonly body: string;
+  readonly authorization: string;
+}
+
+/** What happens to a call between the client and the emulator. */
+export type Trouble =
+  /** The connection is reset; the emulator never sees the call. */
+  | { readonly do: "reset-before" }
+  /** The emulator acts, then the connection is reset without an answer. */
+  | { readonly do: "reset-after" }
+  /** Only on a connection that was used before: it is reset as the call arrives. */
+  | { readonly do: "reset-used" }
+  /** The client gets another answer than the emulator's. */
+  | { readonly do: "answer"; readonly with: (answer: Passing, call: Arrived) => Passing }
+  /** Runs when the call, or the first part of its answer, has passed; all goes on as usual. */
+  | { readonly do: "watch"; readonly at: "call" | "answer"; readonly run: () => void };
+
+/** A trouble, where it strikes (`POST /channels`, `TOKEN`), and how often. Default: once. */
+export type WireRule = Trouble & { readonly on: string; readonly times?: number };
+
+/** What a call is named after: method and path template, or `TOKEN`. */
+export const endpointOf = (method: string, url: string): string => {
+  const [, collection, id] = /\/conversation\/v3\/([^/?]+)(\/[^/?]+)?/.exec(url) ?? [];
+  return collection ? `${method} /${collection}${id ? "/{id}" : ""}` : "TOKEN";
+};
+
+const read = async (message: IncomingMessage): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
+};
+
+/** A relay in front of the emulator that spoils connections and answers on demand. */
+export class Wire implements AsyncDisposable {
+  /** Calls that arrived, in order, such as `POST /channels`. */
+  readonly arrived: string[] = [];
+  /** Every Authorization header that arrived. */
+  readonly authorizations = new Set<string>();
+  #target = new URL("http://127.0.0.1:1");
+  #rules: { rule: WireRule; left: number }[] = [];
+  readonly #used = new WeakSet<Socket>();
+  readonly #server = createServer((call, answer) => {
+    this.#relay(call, answer).catch(() => answer.destroy());
+  });
+
+  static async open(): Promise<Wire> {
+    const wire = new Wire();
+    await new Promise<void>((resolve) => wire.#server.listen(0, "127.0.0.1", resolve));
+    return wire;
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  leadTo(address: string): void {
+    this.#target = new URL(address);
+  }
+
+  add(...rules: readonly WireRule[]): void {
+    this.#rules.push(...rules.map((rule) => ({ rule, left: rule.times ?? 1 })));
+  }
+
+  clear(): void {
+    this.#rules = [];
+  }
+
+  #take(on: string, used: boolean): WireRule | undefined {
+    const armed = this.#rules.find(
+      ({ rule, left }) => rule.on === on && left > 0 && (rule.do !== "reset-used" || used),
+    );
+    if (armed) armed.left -= 1;
+    return armed?.rule;
+  }
+
+  async #relay(call: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const { method = "", url = "/", socket } = call;
+    const authorization = call.headers.authorization ?? "";
+    const name = endpointOf(method, url);
+    this.arrived.push(name);
+    this.authorizations.add(authorization);
+    const rule = this.#take(name, this.#used.has(socket));
+    this.#used.add(socket);
+    const body = await read(call);
+    if (rule?.do === "reset-before" || rule?.do === "reset-used") {
+      socket.resetAndDestroy();
+      return;
+    }
+    const behind = await this.#ask(call, body, answer, rule);
+    if (rule?.do === "reset-after") {
+      await read(behind);
+      socket.resetAndDestroy();
+    } else if (rule?.do === "answer") {
+      await replaceAnswer(rule, behind, answer, { body: body.toString("utf8"), authorization });
+    } else pass(behind, answer, rule);
+  }
+
+  #ask(call: IncomingMessage, body: Buffer, answer: ServerResponse, rule: WireRule | undefined) {
+    return new Promise<IncomingMessage>((resolve, reject) => {
+      const { hostname, port } = this.#target;
+      const { method, url, headers } = call;
+      const asked = request({ hostname, port, method, path: url, headers, agent: false }, resolve);
+      asked.on("error", reject);
+      answer.on("close", () => asked.destroy());
+      asked.end(body, () => {
+        if (rule?.do === "watch" && rule.at === "call") rule.run();
+      });
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+const replaceAnswer = async (
+  rule: WireRule & { do: "answer" },
+  behind: IncomingMessage,
+  answer: ServerResponse,
+  call: Arrived,
+): Promise<void> => {
+  const text = (await read(behind)).toString("utf8");
+  const changed = rule.with({ status: behind.statusCode ?? 0, text }, call);
+  answer.writeHead(changed.status, { "content-type": "application/json", ...changed.headers });
+  answer.end(changed.status === 204 ? undefined : changed.text);
+};
+
+/** What was written has been read at the other end, in this same process. */
+const received = async (): Promise<void> => {
+  for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+/** As it is, a cut-off end included. */
+const pass = (
+  behind: IncomingMessage,
+  answer: ServerResponse,
+  rule: WireRule | undefined,
+): void => {
+  answer.writeHead(behind.statusCode ?? 502, behind.headers);
+  answer.flushHeaders();
+  behind.on("data", (chunk: Buffer) => {
+    const watched = rule?.do === "watch" && rule.at === "answer";
+    answer.write(chunk, () => watched && void received().then(rule.run));
+  });
+  behind.on("end", () => answer.end());
+  behind.on("error", () => answer.destroy());
+};

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { resources } from "../../provider/resources/index.js";
+import { Stage } from "../matrix/support/stage.js";
+import { formsOf, type Json } from "./support/canaries.js";
+import { type Held, Life } from "./support/life.js";
+
+/** Texts that could name another path, another host, another header or nothing at all. */
+const hostile = [
+  "..",
+  ".",
+  "",
+  "%2e%2e",
+  "a/../b",
+  "../accounts/1",
+  "..%2faccounts",
+  "a\\..\\b",
+  "x?admin=1",
+  "x#fragment",
+  "a b",
+  "a\r\nX-Evil: 1",
+  "a\u0000b",
+  "//evil.example.com/x",
+  "é\u202e",
+  "x".repeat(10_240),
+];
+
+let stage: Stage;
+let held: readonly Held[];
+let before: Json[][];
+
+const objects = () => Promise.all(resources.map((kind) => stage.hub.objects(kind.collection)));
+
+beforeAll(async () => {
+  stage = await Stage.open();
+  const life = new Life("shop/prod/0123456789abcdef", "a");
+  await life.up(stage.run());
+  held = life.held;
+  before = await objects();
+});
+beforeEach(() => {
+  stage.nextRun();
+  stage.sent.length = 0;
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+const messageOf = async (promise: Promise<unknown>): Promise<string> => {
+  try {
+    await promise;
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error("nothing failed");
+};
+
+/** The operations that take an id; the id comes from a state file that somebody edited. */
+const handlers: Readonly<Record<string, (id: string, entry: Held) => Promise<unknown>>> = {
+  get: (id, { form }) => stage.of(form.definition.kind).read(id, { __provider: "pointer" }),
+  update: (id, { form, state }) => stage.of(form.definition.kind).update(id, state, state),
+  delete: (id, { form, state }) => stage.of(form.definition.kind).delete(id, state),
+};
+
+describe.each(Object.entries(handlers))("%s", (_, handle) => {
+  test.each(hostile)("refuses the id %j of every kind before anything is sent", async (id) => {
+    for (const entry of held) {
+      const message = await messageOf(handle(id, entry));
+      expect(message).toMatch(/cannot be the id of .*Nothing was sent/);
+      expect(message).not.toContain("defect");
+      expect(message.length).toBeLessThan(700);
+    }
+    expect(stage.sent).toEqual([]);
+  });
+});
+
+test.each(hostile)("a refresh never puts the id %j into a path", async (id) => {
+  for (const { form, state } of held) {
+    const message = await messageOf(stage.of(form.definition.kind).read(id, state));
+    expect(message).toMatch(/cannot be the id of/);
+  }
+  const known = ["TOKEN", ...resources.map(({ collection }) => `GET /${collection}`)];
+  expect(stage.sent.filter((call) => !known.includes(call))).toEqual([]);
+});
+
+test.each(hostile)(
+  "to adopt the id %j is refused by the check and, past it, before it is sent",
+  async (id) => {
+    for (const { form, state } of held) {
+      const lifecycle = stage.of(form.definition.kind);
+      if (id !== "") {
+        const { failures } = await lifecycle.check({}, { ...form.values, adopt: id });
+        expect(failures.map(({ reason }) => reason).join()).toContain(
+          "adopt must be true or the id",
+        );
+        const owner = "shop/prod/fedcba9876543210/other";
+        await messageOf(lifecycle.create({ ...state, owner, adopt: id }));
+      }
+    }
+    expect(stage.sent.filter((call) => call.includes("{id}"))).toEqual([]);
+  },
+);
+
+test.each(hostile)("a reference to %j is refused by the check", async (id) => {
+  for (const form of resources.flatMap(formsOf)) {
+    const text = JSON.stringify(form.values);
+    const values = JSON.parse(text, (_, value) =>
+      typeof value === "string" && value.startsWith("${") ? id : value,
+    );
+    const { failures } = await stage.of(form.definition.kind).check({}, values);
+    expect(failures.length > 0, form.name).toBe(text.includes("${"));
+  }
+});
+
+test("all objects are still as they were", async () => {
+  expect(await objects()).toEqual(before);
+});

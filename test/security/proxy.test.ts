@@ -1,0 +1,84 @@
+import { createServer } from "node:net";
+import { expect, test } from "vitest";
+import { channel } from "../../provider/resources/channel.js";
+import { connectService } from "../../provider/service/connect.js";
+import { readSettings } from "../../provider/service/settings.js";
+import { httpTransport } from "../../provider/service/transport.js";
+import { portOf, TunnelProxy } from "./support/tunnel-proxy.js";
+
+const settings = readSettings({
+  environment: {
+    CONVERSATION_BASE_URL: "https://hub.invalid/conversation/v3",
+    CONVERSATION_TOKEN_URL: "https://login.invalid/oauth/token",
+    CONVERSATION_CLIENT_ID: "client",
+    CONVERSATION_CLIENT_SECRET: "canary-client-secret",
+  },
+  config: () => undefined,
+});
+
+/** What listing the channels fails with in such an environment. */
+const failureIn = async (environment: Readonly<Record<string, string>>): Promise<Error> => {
+  const service = connectService(settings, {
+    transport: httpTransport({ environment }),
+    retry: { retries: 1, minTimeoutMs: 0, maxTimeoutMs: 0 },
+  });
+  try {
+    await service.list(channel);
+  } catch (error) {
+    return error as Error;
+  } finally {
+    await service.close();
+  }
+  throw new Error("nothing failed");
+};
+
+test.each(["HTTPS_PROXY", "https_proxy"])(
+  "%s takes calls through a tunnel, which is told the host and nothing else",
+  async (name) => {
+    await using proxy = await TunnelProxy.open();
+    const failure = await failureIn({ [name]: `http://${proxy.address}` });
+    expect(new Set(proxy.asked)).toEqual(new Set(["login.invalid:443"]));
+    expect(JSON.stringify(proxy.headers)).not.toMatch(/canary|Bearer|Basic/);
+    expect(failure.message).toMatch(/login\.invalid.*check the address, the network and the proxy/);
+  },
+);
+
+test("a proxy that is not there is told, with no secret of its address", async () => {
+  const failure = await failureIn({ HTTPS_PROXY: "http://user:canary-proxy@127.0.0.1:1" });
+  expect(failure.message).toMatch(/check the address, the network and the proxy/);
+  expect(`${failure.message} ${failure.stack} ${JSON.stringify(failure)}`).not.toContain("canary");
+});
+
+test("the user of the proxy is told to the proxy only", async () => {
+  await using proxy = await TunnelProxy.open();
+  await failureIn({ HTTPS_PROXY: `http://user:pass@${proxy.address}` });
+  const basic = `Basic ${Buffer.from("user:pass").toString("base64")}`;
+  expect(proxy.headers[0]).toMatchObject({ "proxy-authorization": basic });
+  expect(proxy.headers[0]).not.toHaveProperty("authorization");
+});
+
+test.each(["login.invalid", ".invalid", "*"])("NO_PROXY=%s leads past the proxy", async (list) => {
+  await using proxy = await TunnelProxy.open();
+  const failure = await failureIn({ HTTPS_PROXY: `http://${proxy.address}`, NO_PROXY: list });
+  expect(proxy.asked).toEqual([]);
+  expect(failure.message).toMatch(/the name login\.invalid could not be resolved/);
+});
+
+test("a tunnel to something that speaks no TLS is told and not tried again", async () => {
+  const plain = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\n\r\n"));
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => plain.once("listening", resolve));
+  await using proxy = await TunnelProxy.open(portOf(plain));
+  const failure = await failureIn({ HTTPS_PROXY: `http://${proxy.address}` });
+  await new Promise((resolve) => plain.close(resolve));
+  expect(failure.message).toMatch(/TLS connection to login\.invalid could not be trusted/);
+  expect(proxy.asked).toHaveLength(1);
+});
+
+test("HTTP_PROXY alone takes encrypted calls too, through a tunnel like the other", async () => {
+  await using proxy = await TunnelProxy.open();
+  await failureIn({ HTTP_PROXY: `http://${proxy.address}` });
+  expect(new Set(proxy.asked)).toEqual(new Set(["login.invalid:443"]));
+});

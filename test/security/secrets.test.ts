@@ -1,0 +1,199 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { setUpOrder } from "../../provider/definition/references.js";
+import { resources } from "../../provider/resources/index.js";
+import { Stage } from "../matrix/support/stage.js";
+import type { Arrived, Passing } from "../matrix/support/wire.js";
+import { canariesIn, formsOf } from "./support/canaries.js";
+import { type Held, Life } from "./support/life.js";
+import { leaksIn } from "./support/search.js";
+
+const clientSecret = "hush & + é 100%";
+
+const scopes = ["app.conversation.conversationmgr.manage"];
+
+let stage: Stage;
+let life: Life;
+let printed: string[];
+
+beforeEach(async () => {
+  printed = [];
+  for (const stream of [process.stdout, process.stderr]) {
+    vi.spyOn(stream, "write").mockImplementation((chunk) => printed.push(String(chunk)) > 0);
+  }
+  stage = await Stage.open();
+  await stage.control("/clients", "POST", { clientId: "hushed", clientSecret, scopes });
+  nextRun();
+  life = new Life("shop/prod/0123456789abcdef", "a");
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await stage[Symbol.asyncDispose]();
+});
+
+const nextRun = (secret = clientSecret): void =>
+  stage.nextRun({ CONVERSATION_CLIENT_ID: "hushed", CONVERSATION_CLIENT_SECRET: secret });
+
+const tokens = (): string[] =>
+  [...stage.wire.authorizations].flatMap((header) => header.split(" ")[1] ?? []);
+
+const assertSilent = (what: unknown): void =>
+  expect(leaksIn(what, clientSecret, ...tokens())).toEqual([]);
+
+/** Says everything that it was told, in every place that a message may be made from. */
+const echo =
+  (status: number) =>
+  (_: Passing, { body, authorization }: Arrived): Passing => ({
+    status,
+    text: JSON.stringify({
+      code: `${status}-100`,
+      error: "invalid_request",
+      developerMessage: `${authorization} ${body}`,
+      error_description: `${authorization} ${body}`,
+      details: [
+        { key: "body", value: body },
+        ...body.split(/[,:{}&=]/).map((part) => ({ key: part, value: part.slice(0, 40) })),
+        { key: authorization, value: authorization },
+      ],
+    }),
+  });
+
+const endpoints = (collection: string): string[] => [
+  "TOKEN",
+  `GET /${collection}`,
+  `POST /${collection}`,
+  ...["GET", "PUT", "DELETE"].map((method) => `${method} /${collection}/{id}`),
+];
+
+const failuresOf = async (promises: readonly Promise<unknown>[]): Promise<unknown[]> =>
+  (await Promise.allSettled(promises)).flatMap((each) =>
+    each.status === "rejected" ? [each.reason] : [],
+  );
+
+let others = 0;
+
+/** Everything that a run does with a kind; where the deletion is disturbed, only that. */
+const actsOn = (entry: Held, on: string): Promise<unknown>[] => {
+  const run = stage.run()(entry.form.definition.kind);
+  if (on.startsWith("DELETE")) return [run.delete(entry.id, entry.state)];
+  others += 1;
+  const another = new Life(`other/dev/${others}`, `other-${others}`);
+  another.held.push(...life.held);
+  return [
+    another.create(stage.run(), entry.form),
+    run.read(entry.id, entry.state),
+    run.read(entry.id, { __provider: "pointer" }),
+    life.change(stage.run(), entry, { description: "changed" }),
+  ];
+};
+
+test("every secret field of every kind carries a canary to the service", async () => {
+  await life.up(stage.run());
+  for (const { form, id } of life.held) {
+    const objects = await stage.hub.objects(form.definition.collection);
+    const object = objects.find((each) => each.id === id);
+    expect(canariesIn(object), form.name).toBe(canariesIn(form.values));
+  }
+  const kinds = life.held.filter(({ form }) => canariesIn(form.values) > 0);
+  expect(kinds.map(({ form }) => form.name)).toEqual(
+    expect.arrayContaining([
+      "Authentication-basic",
+      "Authentication-oauth2",
+      "ClientApplication",
+      "Account",
+    ]),
+  );
+});
+
+test.each(["mask", "echo", "omit"])(
+  "a whole life shows no secret outside of sealed values where the service gives secrets back by %s",
+  async (way) => {
+    await stage.control("/switches", "PUT", { secrets: way });
+    await life.up(stage.run());
+    nextRun();
+    await life.refresh(stage.run());
+    await life.update(stage.run(), { description: "changed" });
+    assertSilent(life.answers);
+    assertSilent(await stage.control("/log", "GET"));
+    assertSilent(await stage.control("/stats", "GET"));
+    assertSilent(printed);
+    for (const answer of life.answers) expect(answer).not.toHaveProperty("clientSecret");
+  },
+);
+
+test.each([400, 401, 403, 404, 503, 301, 200])(
+  "no error tells a secret where the service answers %i with everything that it was told",
+  async (status) => {
+    const all: unknown[] = [];
+    await life.up(stage.run());
+    for (const entry of life.held) {
+      for (const on of endpoints(entry.form.definition.collection)) {
+        nextRun();
+        stage.wire.clear();
+        stage.wire.arrived.length = 0;
+        stage.wire.add({ on, do: "answer", with: echo(status), times: 1000 });
+        const failures = await failuresOf(actsOn(entry, on));
+        expect(stage.wire.arrived, on).toContain(on);
+        all.push(...failures);
+        for (const failure of failures) assertSilent(failure);
+      }
+    }
+    // Every refusal quotes the service, but nothing that must not be quoted.
+    if (status >= 400 && status < 500)
+      expect(all.map((failure) => (failure as Error).message).join()).toContain("[secret]");
+    assertSilent(printed);
+    assertSilent(await stage.control("/log", "GET"));
+  },
+);
+
+test.each(["reset-before", "reset-after"] as const)(
+  "no error tells a secret where the connection breaks (%s)",
+  async (trouble) => {
+    for (const form of setUpOrder(resources).flatMap(formsOf)) {
+      nextRun();
+      stage.wire.add({ on: "TOKEN", do: trouble, times: 1000 });
+      const failures = await failuresOf([life.create(stage.run(), form)]);
+      expect(failures).toHaveLength(1);
+      for (const failure of failures) assertSilent(failure);
+    }
+    assertSilent(printed);
+  },
+);
+
+test("an object that cannot be finished is handed to the engine with its secrets sealed", async () => {
+  await life.up(stage.run());
+  for (const { form } of life.held) {
+    nextRun();
+    stage.wire.clear();
+    const on = `PUT /${form.definition.collection}/{id}`;
+    stage.wire.add({ on, do: "answer", with: echo(400), times: 1000 });
+    const [failure] = await failuresOf([life.create(stage.run(), form)]);
+    expect(failure).toHaveProperty("id");
+    assertSilent(failure);
+  }
+});
+
+test("a secret rotated in the environment serves refresh and destroy of the old state", async () => {
+  await life.up(stage.run());
+  const rotated = { clientId: "hushed", clientSecret: "another", scopes };
+  await stage.control("/clients", "POST", rotated);
+  nextRun();
+  const [refused] = await failuresOf([life.refresh(stage.run())]);
+  expect((refused as Error).message).toContain("CONVERSATION_CLIENT_SECRET");
+  assertSilent(refused);
+  nextRun(rotated.clientSecret);
+  await life.refresh(stage.run());
+  await life.destroy(stage.run());
+  const left = await Promise.all(resources.map((kind) => stage.hub.objects(kind.collection)));
+  expect(left.flat()).toEqual([]);
+  expect(JSON.stringify(life.held)).not.toContain(clientSecret);
+});
+
+test("the engine is told of wrong values without the values", async () => {
+  for (const form of setUpOrder(resources).flatMap(formsOf)) {
+    const wrong = Object.fromEntries(Object.keys(form.values).map((key) => [key, ["canary"]]));
+    const inputs = { ...wrong, owner: `${life.ownership}/x`, __provider: "pointer" };
+    const { failures } = await stage.of(form.definition.kind).check({}, inputs);
+    expect(failures.length).toBeGreaterThan(0);
+    assertSilent(failures);
+  }
+});

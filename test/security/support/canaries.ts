@@ -1,0 +1,68 @@
+import type { Definition } from "../../../provider/definition/define.js";
+import type { Field, Fields } from "../../../provider/definition/field.js";
+import { isObject } from "../../../provider/definition/json.js";
+import { holdsSecret } from "../../../provider/definition/merge.js";
+
+export type Json = Record<string, unknown>;
+
+/** What every secret value holds, and nothing else. */
+export const marker = "canary";
+
+/** With characters that are spelt otherwise in JSON and in addresses. */
+const canaryAt = (path: string): string => `${marker} ${path} "q" \\ 10% & + é`;
+
+const valueAt = (field: Field, given: unknown, path: string): unknown => {
+  if (field.secret) return canaryAt(path);
+  switch (field.type) {
+    case "object":
+      return filled(field.fields, isObject(given) ? given : {}, path);
+    case "list":
+      return Array.isArray(given)
+        ? given.map((item, place) => valueAt(field.of, item, `${path}[${place}]`))
+        : given;
+    case "map": {
+      const entries = isObject(given) ? given : { "X-Key": undefined };
+      return Object.fromEntries(
+        Object.entries(entries).map(([key, of]) => [key, valueAt(field.of, of, `${path}.${key}`)]),
+      );
+    }
+    default:
+      return given ?? "shown";
+  }
+};
+
+/** The values given, and a canary in every secret below, whether it was given or not. */
+const filled = (fields: Fields, given: Json, path: string): Json => ({
+  ...given,
+  ...Object.fromEntries(
+    Object.entries(fields)
+      .filter(
+        ([name, field]) => holdsSecret(field) || (field.required && given[name] === undefined),
+      )
+      .map(([name, field]) => [name, valueAt(field, given[name], `${path}.${name}`)]),
+  ),
+});
+
+/** One way to declare an object of a kind: one for each form that its rule offers. */
+export interface Form {
+  readonly definition: Definition;
+  readonly name: string;
+  readonly values: Json;
+}
+
+/** Every form of a kind, made from its definition, with a canary in every secret field. */
+export const formsOf = (definition: Definition): readonly Form[] => {
+  const { kind, rule, fields, example } = definition;
+  const all = filled(fields, { ...example }, kind);
+  if (!rule || !("exactlyOne" in rule)) return [{ definition, name: kind, values: all }];
+  const members = Object.values(rule.exactlyOne);
+  return Object.entries(rule.exactlyOne).map(([word, member]) => {
+    const own = Object.entries(all).filter(([name]) => name === member || !members.includes(name));
+    const values = { ...Object.fromEntries(own), [rule.discriminator]: word };
+    return { definition, name: `${kind}-${word}`, values };
+  });
+};
+
+/** How many secret texts a value holds. */
+export const canariesIn = (value: unknown): number =>
+  JSON.stringify(value).split(`${marker} `).length - 1;

@@ -1,0 +1,92 @@
+import type { Definition } from "../../../provider/definition/define.js";
+import { deletionOrder, naturalKey, setUpOrder } from "../../../provider/definition/references.js";
+import type { Lifecycle } from "../../../provider/lifecycle/index.js";
+import { resources } from "../../../provider/resources/index.js";
+import { handedBack } from "../../matrix/support/resource.js";
+import { owned } from "../../support/emulated.js";
+import { type Form, formsOf, type Json } from "./canaries.js";
+
+/** An entry of a stack's state. */
+export interface Held {
+  readonly form: Form;
+  readonly id: string;
+  readonly state: Json;
+}
+
+type Run = (kind: string) => Lifecycle;
+
+/** The life of one stack that declares every kind in every form. */
+export class Life {
+  readonly held: Held[] = [];
+  /** Every answer of the life cycle, as it was given. */
+  readonly answers: unknown[] = [];
+
+  constructor(
+    readonly ownership: string,
+    /** Part of every name, so that stacks do not claim each other's. */
+    readonly word: string,
+  ) {}
+
+  /** What the program declares, as the engine hands it over. */
+  inputs({ definition, name, values }: Form, changes: Json = {}): Json {
+    const key = naturalKey(definition);
+    const unique = { [key]: `${values[key]}-${name.toLowerCase()}-${this.word}` };
+    const text = JSON.stringify({ ...values, ...unique, ...changes });
+    const bound = text.replace(/\$\{(\w+)\}/g, (_, kind: string) => this.#idOf(kind));
+    return owned(name, JSON.parse(bound), this.ownership);
+  }
+
+  #idOf(kind: string): string {
+    const entry = this.held.find(({ form }) => form.definition.kind === kind);
+    return entry?.id ?? "nothing-yet";
+  }
+
+  async #checked(run: Run, form: Form, changes: Json = {}, olds: Json = {}): Promise<Json> {
+    const given = this.inputs(form, changes);
+    const checked = await run(form.definition.kind).check(olds, given);
+    if (checked.failures.length > 0) throw new Error(JSON.stringify(checked.failures));
+    this.answers.push(checked);
+    return handedBack(checked.inputs);
+  }
+
+  async create(run: Run, form: Form, changes: Json = {}): Promise<Held> {
+    const result = await run(form.definition.kind).create(await this.#checked(run, form, changes));
+    this.answers.push(result);
+    const entry = { form, id: result.id, state: handedBack(result.outs) };
+    this.held.push(entry);
+    return entry;
+  }
+
+  async up(run: Run): Promise<void> {
+    for (const kind of setUpOrder(resources)) {
+      await Promise.all(formsOf(kind).map((form) => this.create(run, form)));
+    }
+  }
+
+  async refresh(run: Run): Promise<void> {
+    const read = async ({ form, id, state }: Held) => {
+      this.answers.push(await run(form.definition.kind).read(id, state));
+    };
+    await Promise.all(this.held.map(read));
+  }
+
+  async update(run: Run, changes: Json): Promise<void> {
+    await Promise.all(this.held.map((entry) => this.change(run, entry, changes)));
+  }
+
+  async change(run: Run, { form, id, state }: Held, changes: Json): Promise<void> {
+    const news = await this.#checked(run, form, changes, state);
+    this.answers.push(await run(form.definition.kind).diff(id, state, news));
+    this.answers.push(await run(form.definition.kind).update(id, state, news));
+  }
+
+  async destroy(run: Run): Promise<void> {
+    for (const kind of deletionOrder(resources)) {
+      await Promise.all(this.#of(kind).map(({ id, state }) => run(kind.kind).delete(id, state)));
+    }
+  }
+
+  #of({ kind }: Definition): readonly Held[] {
+    return this.held.filter(({ form }) => form.definition.kind === kind);
+  }
+}

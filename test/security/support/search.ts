@@ -1,0 +1,34 @@
+import { inspect } from "node:util";
+import { isObject } from "../../../provider/definition/json.js";
+import { marker } from "./canaries.js";
+
+const signature = "4dabf18193072939515e22adb298388d";
+
+/** A value without what the engine encrypts. */
+export const withoutSealed = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (_, member) =>
+      isObject(member) && signature in member ? "[sealed]" : member,
+    ) ?? "null",
+  );
+
+/** Everything that an error tells, in every way in which somebody may print it. */
+const told = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  const { properties, ...others } = error as Error & { properties?: unknown };
+  return [
+    error.message,
+    error.stack,
+    String(error),
+    JSON.stringify(others),
+    JSON.stringify(withoutSealed(properties)),
+    properties === undefined ? inspect(error, { depth: 10 }) : "",
+  ].join("\n");
+};
+
+/** The lines in which a secret shows. */
+export const leaksIn = (value: unknown, ...secrets: readonly string[]): string[] => {
+  const text = value instanceof Error ? told(value) : JSON.stringify(withoutSealed(value));
+  const searched = [marker, ...secrets.flatMap((secret) => [secret, encodeURIComponent(secret)])];
+  return text.split("\n").filter((line) => searched.some((secret) => line.includes(secret)));
+};
