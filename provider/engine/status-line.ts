@@ -13,6 +13,9 @@ const engineAddress = (): string | undefined => process.argv.slice(2).at(-1);
 const infoSeverity = (messages: unknown): unknown =>
   memberOf(memberOf(messages, "LogSeverity"), "INFO");
 
+const bufferOf = (bytes: unknown): Buffer =>
+  bytes instanceof Uint8Array ? Buffer.from(bytes) : Buffer.alloc(0);
+
 const connect = (): ((message: string, urn?: string) => void) | undefined => {
   const grpc = sdkModule("@grpc/grpc-js");
   const services = sdkModule("../../proto/engine_grpc_pb.js");
@@ -24,6 +27,8 @@ const connect = (): ((message: string, urn?: string) => void) | undefined => {
   if (!isConstructor(client) || !isConstructor(request) || !address || !credentials)
     return undefined;
   const engine = new client(address, credentials);
+  const serialise = (line: unknown): Buffer =>
+    bufferOf(methodOf(line, "serializeBinary")?.call(line));
   return (message, urn) => {
     const line = new request();
     const set = (name: string, value: unknown): unknown => methodOf(line, name)?.call(line, value);
@@ -31,9 +36,21 @@ const connect = (): ((message: string, urn?: string) => void) | undefined => {
     set("setMessage", message);
     set("setEphemeral", true);
     if (urn) set("setUrn", urn);
-    methodOf(engine, "log")?.call(engine, line, () => undefined);
+    // Not by the client's own method: that would read the empty answer with the very function by
+    // which the engine's Cancel call is noticed.
+    methodOf(engine, "makeUnaryRequest")?.call(
+      engine,
+      logMethod,
+      serialise,
+      ignored,
+      line,
+      ignored,
+    );
   };
 };
+
+const logMethod = "/pulumirpc.Engine/Log";
+const ignored = (): undefined => undefined;
 
 /** Status lines through the engine that runs this process; silent where it cannot be reached. */
 export const engineStatusLine = (): StatusLine => {

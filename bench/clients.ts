@@ -1,0 +1,117 @@
+import Bottleneck from "bottleneck";
+import { pacedCalls } from "../provider/pacing/pacer.js";
+import type { Clock } from "../provider/service/clock.js";
+import type { Pace } from "../provider/service/pace.js";
+import type { Plan } from "../provider/service/plans.js";
+import type { HttpResponse } from "../provider/service/transport.js";
+
+/** What a client is told. Whoever finds something out itself takes no notice of it. */
+export interface Surroundings {
+  readonly clock: Clock;
+  readonly tenant: string;
+  readonly plan: Plan;
+  /** Calls per second of the endpoint. */
+  readonly rate: number;
+  /** Calls that its bucket holds. */
+  readonly burst: number;
+}
+
+/** One way of living with rate limits: decides when calls are made, on top of the same client. */
+export interface RateLimitClient {
+  readonly name: string;
+  /** What it does, for the reader of the table. */
+  readonly how: string;
+  readonly pace: (surroundings: Surroundings) => Promise<Pace>;
+}
+
+const ours: RateLimitClient["pace"] = async ({ clock, tenant, plan }) =>
+  pacedCalls({ clock, tenant, plan, share: 1 });
+
+const oursTold: RateLimitClient["pace"] = async ({ clock, tenant, plan, burst }) =>
+  pacedCalls({ clock, tenant, plan, burst, share: 1 });
+
+/** Increments come on a beat of 250 ms, so its README asks for multiples of that. */
+const beatMs = 250;
+
+const reservoir: RateLimitClient["pace"] = async ({ rate, burst }) => {
+  const interval = Math.ceil(1000 / rate / beatMs) * beatMs;
+  const limiter = new Bottleneck({
+    reservoir: burst,
+    reservoirIncreaseAmount: Math.max(1, Math.floor((rate * interval) / 1000)),
+    reservoirIncreaseInterval: interval,
+    reservoirIncreaseMaximum: burst,
+    maxConcurrent: 5,
+    minTime: 250,
+  });
+  return (_endpoint, attempt) => limiter.schedule(attempt);
+};
+
+/** An empty job is admitted, then the call is made outside, as Octokit's throttling plugin does it. */
+const spaced: RateLimitClient["pace"] = async ({ rate }) => {
+  const limiter = new Bottleneck({ maxConcurrent: 1, minTime: 1000 / rate });
+  return async (_endpoint, attempt) => {
+    await limiter.schedule(async () => {});
+    return attempt();
+  };
+};
+
+class Refused extends Error {
+  constructor(readonly response: HttpResponse) {
+    super("429");
+  }
+}
+
+const retried: RateLimitClient["pace"] = async () => {
+  const { default: pRetry } = await import("p-retry");
+  return async (_endpoint, attempt) => {
+    const once = async (): Promise<HttpResponse> => {
+      const response = await attempt();
+      if (response.status === 429) throw new Refused(response);
+      return response;
+    };
+    try {
+      return await pRetry(once);
+    } catch (error) {
+      if (error instanceof Refused) return error.response;
+      throw error;
+    }
+  };
+};
+
+const backOffMs = [1_000, 2_000, 4_000];
+
+const backingOff: RateLimitClient["pace"] =
+  async ({ clock }) =>
+  async (_endpoint, attempt) => {
+    let response = await attempt();
+    for (const ms of backOffMs) {
+      if (response.status !== 429) break;
+      await clock.sleep(ms);
+      response = await attempt();
+    }
+    return response;
+  };
+
+/** The name under which ours appears. */
+export const ourName = "pulumi-conversation";
+
+/** Ours, told as much as the others are. */
+export const ourNameTold = `${ourName}, burst set`;
+
+/** Those that are compared, ours first. */
+export const clients: readonly RateLimitClient[] = [
+  { name: ourName, how: "knows the plan, finds out the burst, learns from a 429", pace: ours },
+  { name: ourNameTold, how: "is told plan and burst", pace: oursTold },
+  {
+    name: "bottleneck reservoir",
+    how: "reservoirIncrease as its README says; is told rate and burst",
+    pace: reservoir,
+  },
+  {
+    name: "Octokit style",
+    how: "bottleneck with maxConcurrent 1 and minTime 1/rate; is told the rate",
+    pace: spaced,
+  },
+  { name: "p-retry", how: "its defaults: 10 repeats after 1, 2, 4, … 512 s", pace: retried },
+  { name: "1-2-4 s back-off", how: "three repeats, then gives up", pace: backingOff },
+];

@@ -1,0 +1,93 @@
+import { clients } from "./clients.js";
+import type { CreationFigure, Situation } from "./figures.js";
+import { idealIn, overIdeal } from "./ideal.js";
+import { failures } from "./in-flight.js";
+import { usualLine } from "./line.js";
+import { body, kind, rateFor, type Session, type Setting } from "./session.js";
+
+/** One creation to measure. */
+export interface CreationCase {
+  readonly client: string;
+  readonly plan: Setting["plan"];
+  readonly burst: number;
+  readonly resources: number;
+  readonly situation: Situation;
+}
+
+/**
+ * The setting in which a case runs.
+ *
+ * @throws Error for a client that does not exist
+ */
+export const settingOf = ({ client: name, plan, burst }: CreationCase): Setting => {
+  const client = clients.find((one) => one.name === name);
+  if (!client) throw new Error(`There is no client ${name}.`);
+  return { client, plan, burst, line: usualLine };
+};
+
+/** Numbers of the others' objects, so that their names are free. */
+const othersFirst = 1_000_000;
+
+/** Others use up what the bucket holds. */
+const drain = async ({ neighbour, during }: Session, burst: number): Promise<void> => {
+  for (let n = 0; n < burst; n++) await during(neighbour.create(kind, body(othersFirst + n)));
+};
+
+/** Part of the rate that the others want in the situation `shared`. */
+const othersPart = 0.5;
+
+/** Others who are refused try again so many times within a period. */
+const tries = 20;
+
+/** Others call at an even pace, again and again where they are refused, until they are told to stop. */
+const disturb = ({ neighbour, clock }: Session, rate: number): (() => void) => {
+  const end = new AbortController();
+  const periodMs = 1000 / (rate * othersPart);
+  const insist = async (number: number): Promise<void> => {
+    while (!end.signal.aborted) {
+      const took = await neighbour.create(kind, body(othersFirst + number)).catch(() => undefined);
+      if (took) return;
+      await clock.sleep(periodMs / tries, end.signal);
+    }
+  };
+  const callOn = async (): Promise<void> => {
+    const start = clock.now();
+    for (let n = 1; !end.signal.aborted; n++) {
+      await clock.sleep(start + n * periodMs - clock.now(), end.signal);
+      await insist(n);
+    }
+  };
+  callOn().catch(() => {});
+  return () => end.abort();
+};
+
+/** Creates the objects of a case in a session and tells how it went. */
+export const measureCreation = async (
+  session: Session,
+  { client, plan, burst, resources, situation }: CreationCase,
+): Promise<CreationFigure> => {
+  const { service, neighbour, clock, traffic, during } = session;
+  const rate = rateFor(plan);
+  await during(Promise.all([service.token(), neighbour.token()]));
+  if (situation === "empty") await drain(session, burst);
+  const stop = situation === "shared" ? disturb(session, rate) : () => {};
+  const start = clock.now();
+  const failed = await during(failures(resources, (number) => service.create(kind, body(number))));
+  const wallSeconds = (clock.now() - start) / 1000;
+  stop();
+  const ideal = idealIn(situation, resources, rate, burst);
+  return {
+    client,
+    plan,
+    situation,
+    rate,
+    burst,
+    resources,
+    idealSeconds: ideal,
+    wallSeconds,
+    overIdeal: situation === "shared" ? null : overIdeal(wallSeconds, ideal, failed),
+    calls: traffic.calls,
+    refused: traffic.refused,
+    failed,
+  };
+};

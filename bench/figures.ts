@@ -1,0 +1,95 @@
+import type { Plan } from "../provider/service/plans.js";
+
+/**
+ * What else happens to the bucket. `alone`: nothing, it is full at the start. `empty`: others have
+ * just used it up. `shared`: others want half of its rate all the time.
+ */
+export const situations = ["alone", "empty", "shared"] as const;
+
+export type Situation = (typeof situations)[number];
+
+/** One client that created objects of one kind on one plan. */
+export interface CreationFigure {
+  readonly client: string;
+  readonly plan: Plan;
+  readonly situation: Situation;
+  /** Calls per second of the endpoint, and how many its bucket holds. */
+  readonly rate: number;
+  readonly burst: number;
+  readonly resources: number;
+  readonly idealSeconds: number;
+  readonly wallSeconds: number;
+  /**
+   * Wall time over the ideal; null where the burst takes them all, so the ideal is no time, where
+   * resources failed, and in the situation `shared`.
+   */
+  readonly overIdeal: number | null;
+  readonly calls: number;
+  /** Answers with status 429. */
+  readonly refused: number;
+  /** Resources that were not created. */
+  readonly failed: number;
+}
+
+/** One way of looking at all objects of one kind. */
+export interface RefreshFigure {
+  readonly way: "list" | "items";
+  readonly plan: Plan;
+  readonly resources: number;
+  readonly wallSeconds: number;
+  readonly calls: number;
+  readonly refused: number;
+}
+
+/** `pulumi up` on a service without limits. */
+export interface EngineFigure {
+  readonly resources: number;
+  readonly pulumi: string;
+  /** A program with the smallest possible dynamic provider, which creates at once. */
+  readonly floorSeconds: number;
+  /** The same number of this package's resources on the emulator. */
+  readonly upSeconds: number;
+  readonly overFloor: number;
+}
+
+export interface Speed {
+  readonly requestsPerSecond: number;
+  readonly cpuMicrosecondsPerRequest: number;
+}
+
+/** The whole client against the bare HTTP library. */
+export interface OverheadFigure {
+  readonly requests: number;
+  readonly inFlight: number;
+  readonly client: Speed;
+  readonly pool: Speed;
+  /** CPU time of the client over that of the library. */
+  readonly cpuOverPool: number;
+}
+
+/** What was not measured, and why. */
+export interface Skipped {
+  readonly skipped: string;
+}
+
+/** Everything that one run measures; what `--json` prints. */
+export interface Figures {
+  readonly version: string;
+  readonly node: string;
+  readonly cores: number;
+  readonly inFlight: number;
+  readonly line: { readonly roundTripMs: number; readonly jitterMs: number };
+  /** In virtual time. */
+  readonly creation: readonly CreationFigure[];
+  /** The same on one plan with a bucket that others use too. */
+  readonly disturbed: readonly CreationFigure[];
+  readonly refresh: readonly RefreshFigure[];
+  /** Cross-check: one setting in real time beside the same in virtual time. */
+  readonly crossCheck: {
+    readonly real: readonly CreationFigure[];
+    readonly virtual: readonly CreationFigure[];
+  };
+  readonly engine: EngineFigure | Skipped;
+  readonly overhead: OverheadFigure;
+  readonly seconds: number;
+}

@@ -1,0 +1,148 @@
+import { availableParallelism } from "node:os";
+import { Failure, messageOf } from "../cli/failure.js";
+import { packageVersion } from "../cli/package-root.js";
+import type { Progress } from "../cli/terminal/progress.js";
+import { plans } from "../provider/service/plans.js";
+import { clients } from "./clients.js";
+import type { CreationCase } from "./creation.js";
+import { measureEngine } from "./engine-floor.js";
+import type { CreationFigure, EngineFigure, Figures, RefreshFigure, Skipped } from "./figures.js";
+import { inFlight } from "./in-flight.js";
+import { usualLine } from "./line.js";
+import { measureOverhead } from "./overhead.js";
+import { inRealTime } from "./real-time.js";
+import type { RefreshCase } from "./refresh.js";
+import { burstFor } from "./session.js";
+import { type VirtualRuns, virtualRuns } from "./virtual-runs.js";
+
+const counts = [10, 50, 200] as const;
+
+/** The number of resources that the chart and the disturbed buckets are about. */
+export const usualCount = 50;
+
+/** Small enough for real time: an ideal of 12 seconds, and no client takes much longer. */
+const crossChecked = { plan: "enterprise", burst: 4, resources: 16, situation: "alone" } as const;
+
+const forEveryClient = (given: Omit<CreationCase, "client">): readonly CreationCase[] =>
+  clients.map(({ name }) => ({ ...given, client: name }));
+
+const aloneCases = (): readonly CreationCase[] =>
+  plans.flatMap((plan) =>
+    counts.flatMap((resources) =>
+      forEveryClient({ plan, burst: burstFor(plan), resources, situation: "alone" }),
+    ),
+  );
+
+const disturbedCases = (): readonly CreationCase[] =>
+  (["empty", "shared"] as const).flatMap((situation) =>
+    forEveryClient({
+      plan: "enterprise",
+      burst: burstFor("enterprise"),
+      resources: usualCount,
+      situation,
+    }),
+  );
+
+const refreshCases = (): readonly RefreshCase[] =>
+  plans.flatMap((plan) =>
+    (["list", "items"] as const).map((way) => ({ way, plan, resources: Math.max(...counts) })),
+  );
+
+const ended = (): Failure => new Failure("The benchmark was interrupted; nothing was kept.", 130);
+
+const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(ended());
+    if (signal.aborted) return giveUp();
+    signal.addEventListener("abort", giveUp, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
+  });
+
+/** What a run is to do. */
+export interface MeasureOptions {
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+  /** Leaves `pulumi up` out. */
+  readonly withoutEngine: boolean;
+}
+
+/** Does one part of the work with its own line of progress. */
+const part = async <T>(
+  { progress, signal }: MeasureOptions,
+  doing: string,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const step = progress.step(doing);
+  try {
+    const result = await unlessAborted(work(), signal);
+    step.done();
+    return result;
+  } catch (error) {
+    step.failed();
+    throw error;
+  }
+};
+
+const inTurn = async <C, F>(cases: readonly C[], measure: (one: C) => Promise<F>): Promise<F[]> => {
+  const figures: F[] = [];
+  for (const one of cases) figures.push(await measure(one));
+  return figures;
+};
+
+interface VirtualFigures {
+  readonly creation: readonly CreationFigure[];
+  readonly disturbed: readonly CreationFigure[];
+  readonly refresh: readonly RefreshFigure[];
+  readonly twins: readonly CreationFigure[];
+}
+
+const virtually = async (options: MeasureOptions): Promise<VirtualFigures> => {
+  await using runs: VirtualRuns = virtualRuns();
+  const created = (cases: readonly CreationCase[]) => inTurn(cases, (one) => runs.create(one));
+  const creation = await part(options, "Creating resources on every plan, in virtual time", () =>
+    created(aloneCases()),
+  );
+  const disturbed = await part(options, "The same with a bucket that others use", () =>
+    created(disturbedCases()),
+  );
+  const refresh = await part(options, "Refreshing by item and by list, in virtual time", () =>
+    inTurn(refreshCases(), (one) => runs.refresh(one)),
+  );
+  return { creation, disturbed, refresh, twins: await created(forEveryClient(crossChecked)) };
+};
+
+const engineOrReason = async (options: MeasureOptions): Promise<EngineFigure | Skipped> => {
+  if (options.withoutEngine) return { skipped: "It was left out with --no-engine." };
+  const { progress, signal } = options;
+  try {
+    return await part(options, "pulumi up without limits", () => measureEngine(progress, signal));
+  } catch (error) {
+    if (signal.aborted) throw ended();
+    return { skipped: messageOf(error) };
+  }
+};
+
+/** Measures everything, one part after the other, so that none disturbs another. */
+export const measure = async (options: MeasureOptions): Promise<Figures> => {
+  const start = performance.now();
+  const { creation, disturbed, refresh, twins } = await virtually(options);
+  const real = await part(options, "Cross-check in real time", () =>
+    inRealTime(forEveryClient(crossChecked)),
+  );
+  const overhead = await part(options, "Client against its HTTP library", measureOverhead);
+  const engine = await engineOrReason(options);
+  return {
+    version: packageVersion(),
+    node: process.versions.node,
+    cores: availableParallelism(),
+    inFlight,
+    line: usualLine,
+    creation,
+    disturbed,
+    refresh,
+    crossCheck: { real, virtual: twins },
+    engine,
+    overhead,
+    seconds: (performance.now() - start) / 1000,
+  };
+};

@@ -1,0 +1,135 @@
+import { table } from "../cli/terminal/table.js";
+import { clients } from "./clients.js";
+import type { CreationFigure, EngineFigure, Figures, OverheadFigure, Skipped } from "./figures.js";
+
+const seconds = (value: number): string => `${value.toFixed(value < 100 ? 1 : 0)} s`;
+
+const speed = ({ wallSeconds, overIdeal }: CreationFigure): string =>
+  overIdeal === null ? seconds(wallSeconds) : `${seconds(wallSeconds)} ×${overIdeal.toFixed(3)}`;
+
+/** How one creation went, such as `294 s ×1.002, 2 refused`. */
+export const outcome = (figure: CreationFigure): string => {
+  const { failed, refused, resources } = figure;
+  const refusals = `${refused} refused`;
+  if (failed > 0) return `${failed} OF ${resources} FAILED, ${refusals}`;
+  return `${speed(figure)}, ${refusals}`;
+};
+
+/** Creations as one table: a row for each client, a column for each `columnOf`. */
+const creationTable = (
+  title: string,
+  figures: readonly CreationFigure[],
+  columnOf: (figure: CreationFigure) => string,
+): readonly string[] => {
+  const columns = [...new Set(figures.map(columnOf))];
+  const rows = [...Map.groupBy(figures, ({ client }) => client)].map(([client, own]) => [
+    client,
+    ...columns.map((column) => {
+      const found = own.find((figure) => columnOf(figure) === column);
+      return found ? outcome(found) : "";
+    }),
+  ]);
+  return ["", ...table([title, ...columns], rows)];
+};
+
+const byPlan = ({ creation }: Figures): readonly string[] =>
+  [...Map.groupBy(creation, ({ plan }) => plan)].flatMap(([plan, figures]) => {
+    const [{ rate, burst } = { rate: 0, burst: 0 }] = figures;
+    const column = ({ resources, idealSeconds }: CreationFigure) =>
+      `${resources} (ideal ${seconds(idealSeconds)})`;
+    return creationTable(`${plan}: ${rate}/s, burst ${burst}`, figures, column);
+  });
+
+const disturbances = ({ disturbed }: Figures): readonly string[] => {
+  const [first] = disturbed;
+  if (!first) return [];
+  const titles: Readonly<Record<CreationFigure["situation"], string>> = {
+    alone: "alone",
+    empty: "bucket used up just before",
+    shared: "others want half of the rate",
+  };
+  const title = `${first.plan}: ${first.resources} resources`;
+  return creationTable(title, disturbed, ({ situation, idealSeconds }) =>
+    situation === "empty" ? `${titles.empty} (ideal ${seconds(idealSeconds)})` : titles[situation],
+  );
+};
+
+const checked = ({ crossCheck: { real, virtual } }: Figures): readonly string[] => {
+  const [first] = real;
+  if (!first) return [];
+  const { plan, resources, burst, idealSeconds } = first;
+  const rows = real.map((figure, n) => {
+    const twin = virtual[n];
+    return [figure.client, outcome(figure), twin ? outcome(twin) : ""];
+  });
+  const title = `Cross-check: ${plan}, ${resources} resources, burst ${burst}, ideal ${seconds(idealSeconds)}`;
+  return ["", title, ...table(["client", "real time", "virtual time"], rows)];
+};
+
+const refreshed = ({ refresh }: Figures): readonly string[] => {
+  const ways = { list: "by list", items: "by item" } as const;
+  const rows = refresh.map(({ plan, way, resources, wallSeconds, calls, refused }) => [
+    plan,
+    `${resources} ${ways[way]}`,
+    seconds(wallSeconds),
+    `${calls}`,
+    `${refused}`,
+  ]);
+  return ["", ...table(["refresh", "objects", "time", "calls", "refused"], rows)];
+};
+
+const engine = (figure: EngineFigure | Skipped): readonly string[] => {
+  if ("skipped" in figure) return ["", `Engine: not measured. ${figure.skipped}`];
+  const { pulumi, resources, floorSeconds, upSeconds, overFloor } = figure;
+  const heading = [
+    `pulumi ${pulumi} up, ${resources} resources, no limits`,
+    "time",
+    "over the floor",
+  ];
+  return [
+    "",
+    ...table(heading, [
+      ["floor: smallest dynamic provider", seconds(floorSeconds), "×1"],
+      [
+        "pulumi-conversation, create through the emulator",
+        seconds(upSeconds),
+        `×${overFloor.toFixed(2)}`,
+      ],
+    ]),
+  ];
+};
+
+const overhead = ({ client, pool, cpuOverPool }: OverheadFigure): readonly string[] => {
+  const row = (name: string, speed: OverheadFigure["client"], ratio: number) => [
+    name,
+    `${Math.round(speed.requestsPerSecond)}`,
+    speed.cpuMicrosecondsPerRequest.toFixed(1),
+    `×${ratio.toFixed(2)}`,
+  ];
+  return [
+    "",
+    ...table(
+      ["loopback, nothing to wait for", "requests/s", "CPU µs each", "CPU over the library"],
+      [row("whole client, paced", client, cpuOverPool), row("undici Pool.request alone", pool, 1)],
+    ),
+  ];
+};
+
+/** All figures as lines for a terminal. */
+export const report = (figures: Figures): readonly string[] => {
+  const { line, inFlight } = figures;
+  return [
+    `Creating resources of one kind, ${inFlight} in flight, round trip ${line.roundTripMs} ± ${line.jitterMs} ms, in virtual time:`,
+    "every client calls the same emulator through the same HTTP client; only what decides when to call differs.",
+    ...byPlan(figures),
+    ...disturbances(figures),
+    "",
+    ...clients.map(({ name, how }) => `  ${name}: ${how}`),
+    ...refreshed(figures),
+    ...checked(figures),
+    ...engine(figures.engine),
+    ...overhead(figures.overhead),
+    "",
+    `Measured in ${figures.seconds.toFixed(0)} s on ${figures.cores} cores, Node ${figures.node}. How to read it: docs/bench.md`,
+  ];
+};
