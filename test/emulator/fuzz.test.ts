@@ -1,9 +1,13 @@
 import { connect } from "node:net";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { resources } from "../../provider/resources/index.js";
 import { changed } from "./field-cases.js";
 import { type Running, start } from "./running.js";
+
+/** `npm run test:long` sends 60 times as many requests. */
+const scale = Number(process.env.FUZZ_SCALE ?? 1);
+vi.setConfig({ testTimeout: 20_000 * scale });
 
 let service: Running;
 const bodies = new Map<string, object>();
@@ -45,7 +49,7 @@ test("any JSON as a body is taken or refused", async () => {
       fc.jsonValue({ maxDepth: 4 }),
       async (collection, body) => expectAnswer(await service.call("POST", `/${collection}`, body)),
     ),
-    { numRuns: 300 },
+    { numRuns: 300 * scale },
   );
 });
 
@@ -67,7 +71,7 @@ test("any value at any place of a good body is taken or refused, and what is tak
         await service.call("DELETE", path);
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 400 * scale },
   );
 });
 
@@ -99,7 +103,7 @@ test("any method on any path and query is answered", async () => {
         else expectAnswer(reply);
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 400 * scale },
   );
 });
 
@@ -123,7 +127,7 @@ test("any form at the token address is answered with an OAuth error", async () =
       expect([400, 401]).toContain(status);
       expect(json).toHaveProperty("error");
     }),
-    { numRuns: 200 },
+    { numRuns: 200 * scale },
   );
 });
 
@@ -134,7 +138,7 @@ test("any JSON at the control calls is taken or refused", async () => {
       const [method = "", path = ""] = call.split(" ");
       expect((await service.control(method, path, body)).status).toSatisfy(sane);
     }),
-    { numRuns: 200 },
+    { numRuns: 200 * scale },
   );
   expect((await service.call("GET", "/channels")).status).toBe(200);
 });
