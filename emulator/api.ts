@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonObject } from "../provider/definition/json.js";
 import { timestamp } from "./clock.js";
 import { operations } from "./collections.js";
 import { sendAnswer, sendSpoiled } from "./deliver.js";
 import { type Endpoint, type Match, matchPath } from "./endpoints.js";
 import type { Fault } from "./faults.js";
+import { interfere, silence } from "./interfere.js";
 import { parseBody, readBytes } from "./read-body.js";
 import { type Answer, Refusal } from "./refusal.js";
+import { carryOutRuntime } from "./runtime/runtime-operations.js";
+import { throttle } from "./throttle.js";
 import type { Grant } from "./tokens.js";
 import type { World } from "./world.js";
 
@@ -24,9 +26,6 @@ interface Course {
   clientId?: string;
   fault?: Fault;
 }
-
-/** No answer is to be sent: the connection is cut, or kept open for ever. */
-const silence = Symbol("silence");
 
 const endpointOf = (match: Match | undefined, method: string): Endpoint => {
   if (!match) throw new Refusal(404, "404-100", "There is no such path.");
@@ -54,29 +53,6 @@ const grantFor = (world: World, { headers }: IncomingMessage): Grant => {
   );
 };
 
-const retryAfter = (world: World, waitMs: number): Readonly<Record<string, string>> => {
-  const wholeSeconds = (ms: number): number => Math.ceil(ms / 1000);
-  switch (world.switches.retryAfter) {
-    case "seconds":
-      return { "retry-after": String(wholeSeconds(waitMs)) };
-    case "date": {
-      // The form has no milliseconds; a date rounded down would come before the token.
-      const until = wholeSeconds(world.clock.now() + waitMs) * 1000;
-      return { "retry-after": new Date(until).toUTCString() };
-    }
-    default:
-      return {};
-  }
-};
-
-/** The exact answer of the specification's §7; undefined where the rate allows the call. */
-const throttle = (world: World, endpoint: Endpoint): Answer | undefined => {
-  const waitMs = world.buckets.take(endpoint.name, world.switches.refusedCosts);
-  if (waitMs === 0) return undefined;
-  const body = { code: "429-001", developerMessage: "Too many requests." };
-  return { status: 429, body, headers: retryAfter(world, waitMs) };
-};
-
 const assertScope = ({ scopes }: Endpoint, grant: Grant): void => {
   if (grant.subject !== "client") {
     throw new Refusal(403, "403-112", "Users may not call this operation; it is for servers.");
@@ -96,8 +72,7 @@ const carryOut = (
   bytes: Buffer,
   fault?: Fault,
 ): Answer => {
-  if (!endpoint.setUp)
-    throw new Refusal(404, "404-100", "This emulator does not serve this operation.");
+  if (!endpoint.setUp) return carryOutRuntime(world, endpoint.name, api.request, id, bytes);
   const { definition, action } = endpoint.setUp;
   if (fault?.kind === "forbidden-list")
     throw new Refusal(403, "403-197", "The list is not allowed.");
@@ -115,29 +90,6 @@ const carryOut = (
     body,
     ...(staleMs === undefined ? {} : { staleMs }),
   });
-};
-
-/** What a fault does before the service acts. */
-const interfere = async (
-  fault: Fault | undefined,
-  response: ServerResponse,
-): Promise<Answer | typeof silence | undefined> => {
-  switch (fault?.kind) {
-    case "status":
-      return { status: fault.status ?? 500, body: fault.body, headers: fault.headers ?? {} };
-    case "redirect":
-      return { status: 307, headers: { location: fault.location ?? "" } };
-    case "drop-before-commit":
-      response.destroy();
-      return silence;
-    case "hang":
-      return silence;
-    case "delay":
-      await sleep(fault.ms ?? 0, undefined, { ref: false });
-      return undefined;
-    default:
-      return undefined;
-  }
 };
 
 /**

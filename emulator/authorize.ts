@@ -8,10 +8,12 @@ const redirectTo = (
   address: string,
   parameters: Readonly<Record<string, string | null>>,
 ): Answer => {
-  const location = new URL(address);
+  const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters))
-    if (value !== null) location.searchParams.set(name, value);
-  return { status: 302, headers: { location: location.href, "cache-control": "no-store" } };
+    if (value !== null) query.append(name, value);
+  // Put together by hand: the registered address stays as it is, to the letter.
+  const location = `${address}${address.includes("?") ? "&" : "?"}${query}`;
+  return { status: 302, headers: { location, "cache-control": "no-store" } };
 };
 
 const codeFor = (
@@ -39,23 +41,29 @@ const codeFor = (
   });
 };
 
+/** A parameter that is there exactly once; empty otherwise. */
+const once = (query: URLSearchParams, name: string): string => {
+  const [value = "", ...more] = query.getAll(name);
+  return more.length === 0 ? value : "";
+};
+
 /**
  * The authorization address (specification §5.3): approves at once, as this is a test bed. Where
  * the client or the redirect address is wrong it says so and sends nobody anywhere.
  */
 export const authorize = (world: World, query: URLSearchParams, audience: Audience): Answer => {
-  const clientId = query.get("client_id") ?? "";
-  const redirectUri = query.get("redirect_uri") ?? "";
+  const clientId = once(query, "client_id");
+  const redirectUri = once(query, "redirect_uri");
   const client = world.clients.get(clientId);
   if (!client?.public)
     return new OAuthError(
       "invalid_request",
-      "client_id is missing or names no public client",
+      "client_id is missing, given twice or names no public client",
     ).answer();
   if (!client.redirectUris?.includes(redirectUri)) {
     return new OAuthError(
       "invalid_request",
-      "redirect_uri is missing or not registered for the client",
+      "redirect_uri is missing, given twice or not registered for the client",
     ).answer();
   }
   const state = query.get("state");

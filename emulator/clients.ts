@@ -17,8 +17,12 @@ const isTexts = (value: unknown): value is readonly string[] =>
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value !== "" && value.length <= 1024;
 
-/** A redirect address is absolute and has no fragment (RFC 6749 §3.1.2). */
-const isRedirect = (text: string): boolean => URL.canParse(text) && !text.includes("#");
+/** A redirect address is absolute and has no fragment (RFC 6749 §3.1.2); it travels in a header as it is. */
+const isRedirect = (text: string): boolean =>
+  URL.canParse(text) && /^[\x21\x22\x24-\x7e]+$/.test(text);
+
+/** Neither spaces nor quotes: scopes travel in one text (RFC 6749 §3.3). */
+const isScope = (text: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(text);
 
 const known = new Set(["clientId", "clientSecret", "public", "redirectUris", "scopes"]);
 
@@ -35,11 +39,15 @@ export const parseClient = (value: unknown): Client => {
   const unknown = Object.keys(value).find((key) => !known.has(key));
   if (unknown !== undefined) throw new Error(`A client has no ${unknown.slice(0, 60)}. ${shape}`);
   if (!isText(clientId) || !isTexts(scopes)) throw new Error(shape);
+  if (!scopes.every(isScope))
+    throw new Error(`A scope is one word without spaces, quotes or backslashes. ${shape}`);
   if (value.public === true) {
     if (!isTexts(redirectUris) || redirectUris.length === 0 || clientSecret !== undefined)
       throw new Error(shape);
     if (!redirectUris.every(isRedirect))
-      throw new Error(`redirectUris must be absolute addresses without a fragment. ${shape}`);
+      throw new Error(
+        `redirectUris must be absolute addresses, percent-encoded, without a fragment. ${shape}`,
+      );
     return { clientId, public: true, redirectUris, scopes };
   }
   if (!isText(clientSecret) || redirectUris !== undefined || (value.public ?? false) !== false)
@@ -53,11 +61,11 @@ const digest = (text: string): Buffer => createHash("sha256").update(text).diges
 export class Clients {
   readonly #clients = new Map<string, Client>();
   readonly #journal: Journal;
-  readonly #own: Client;
+  #own: Client;
 
   /**
    * @param own the client whose credentials the emulator gives out: where none was saved it is the
-   * first one, and its secret stays good whatever a snapshot puts in its place
+   * first one, and its secret stays good whatever a snapshot puts in its place, until it is put anew
    */
   constructor(journal: Journal, own: Client) {
     this.#journal = journal;
@@ -89,9 +97,15 @@ export class Clients {
     });
   }
 
+  /** Adds a client, or puts it in the place of the one with its id, whose secret ends with that. */
   put(client: Client): void {
-    this.#journal.write("client", client.clientId, client);
+    this.#journal.together(() => {
+      this.#journal.write("client", client.clientId, client);
+      if (client.clientId === this.#own.clientId)
+        this.#journal.write("own client", client.clientId, client);
+    });
     this.#set(client);
+    if (client.clientId === this.#own.clientId) this.#own = client;
   }
 
   all(): readonly JsonObject[] {
@@ -101,7 +115,10 @@ export class Clients {
   replaceAll(clients: readonly Client[]): void {
     this.#journal.clear("client");
     this.#clients.clear();
-    for (const client of clients) this.put(client);
+    for (const client of clients) {
+      this.#journal.write("client", client.clientId, client);
+      this.#set(client);
+    }
   }
 
   #set(client: Client): void {

@@ -1,6 +1,9 @@
+/** Kinds of a clock: the machine's, or one that is moved by hand. */
+export const clockKinds = ["real", "manual"] as const;
+
 /** The emulator's time: drives buckets, tokens, signed addresses, `created` and `modified`. */
 export interface EmulatorClock {
-  readonly kind: "real" | "manual";
+  readonly kind: (typeof clockKinds)[number];
   /** Milliseconds since 1970. */
   now(): number;
   /**

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Definition } from "../provider/definition/define.js";
-import { isObject, type JsonObject } from "../provider/definition/json.js";
+import { isObject, type JsonObject, objectOf } from "../provider/definition/json.js";
 import { timestamp } from "./clock.js";
 import { assertNotInUse } from "./deletion.js";
 import type { Action } from "./endpoints.js";
@@ -24,6 +24,12 @@ export interface CollectionCall {
 
 type Operation = (world: World, call: CollectionCall) => Answer;
 
+/** A date-time in ISO 8601, as `created` and `modified` are (public reference). */
+const isTime = (value: unknown): value is string =>
+  typeof value === "string" &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(value) &&
+  !Number.isNaN(Date.parse(value));
+
 const found = (world: World, { definition, id }: CollectionCall): StoredObject => {
   const object = world.store.get(definition.collection, id);
   if (!object) throw new Refusal(404, "404-101", `There is no ${definition.noun} with this id.`);
@@ -37,16 +43,10 @@ const assertUnique = (
   own?: string,
 ): void => {
   const status = world.switches.duplicateStatus;
-  for (const [name, field] of Object.entries(definition.fields)) {
-    if (field.type !== "text" || !field.unique) continue;
-    const wire = field.wire ?? name;
-    const twin = world.store
-      .all(definition.collection)
-      .find((other) => other.id !== own && other[wire] === checked[wire]);
-    const rule = "must be unique; it is taken";
-    if (twin)
-      throw new Refusal(status, `${status}-152`, `${wire} ${rule}.`, [{ key: wire, value: rule }]);
-  }
+  const taken = world.store.takenMember(definition.collection, checked, own);
+  if (taken === undefined) return;
+  const rule = "must be unique; it is taken";
+  throw new Refusal(status, `${status}-152`, `${taken} ${rule}.`, [{ key: taken, value: rule }]);
 };
 
 const assertReferences = (world: World, definition: Definition, checked: JsonObject): void => {
@@ -58,41 +58,28 @@ const assertReferences = (world: World, definition: Definition, checked: JsonObj
   }
 };
 
+/** With the switch `staleModified` a PUT must carry the time of the last change, or none. */
 const assertFresh = (world: World, object: StoredObject, modified: unknown): void => {
-  if (
-    world.switches.staleModified !== "refuse" ||
-    modified === undefined ||
-    modified === object.modified
-  )
-    return;
-  throw new Refusal(409, "409-152", "The object was modified since.");
+  if (world.switches.staleModified !== "refuse" || modified === undefined) return;
+  if (!isTime(modified)) {
+    const rule = "must be a date-time in ISO 8601";
+    throw new Refusal(400, "400-152", `modified ${rule}.`, [{ key: "modified", value: rule }]);
+  }
+  if (Date.parse(modified) !== Date.parse(object.modified))
+    throw new Refusal(409, "409-152", "The object was modified since.");
 };
 
-/** `modified` is an optional date-time of every PUT body (public reference). */
-const assertModified = (modified: unknown): void => {
-  const isDateTime =
-    typeof modified === "string" &&
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(modified) &&
-    !Number.isNaN(Date.parse(modified));
-  if (modified === undefined || isDateTime) return;
-  const rule = "must be a date-time in ISO 8601";
-  throw new Refusal(400, "400-152", `modified ${rule}.`, [{ key: "modified", value: rule }]);
-};
-
+/** A body that may be stored, beside what stays of the object before it. */
 const checkedBody = (
   world: World,
   { definition, body }: CollectionCall,
   own?: string,
+  kept: JsonObject = {},
 ): JsonObject => {
-  const {
-    id: _id,
-    created: _created,
-    modified: _modified,
-    ...rest
-  } = validate(definition, body, world.switches);
-  assertUnique(world, definition, rest, own);
-  assertReferences(world, definition, rest);
-  return rest;
+  const checked = { ...validate(definition, body, world.switches), ...kept };
+  assertUnique(world, definition, checked, own);
+  assertReferences(world, definition, checked);
+  return checked;
 };
 
 const create: Operation = (world, call) => {
@@ -129,15 +116,25 @@ const get: Operation = (world, call) => ({
   body: given(world, call, found(world, call)),
 });
 
+/** What a PUT leaves in place by switch: the members that it neither names nor contradicts. */
+const keptBy = (world: World, { definition, body }: CollectionCall, before: StoredObject) => {
+  if (world.switches.put === "replace") return {};
+  const { rule } = definition;
+  const variants = rule && "exactlyOne" in rule ? Object.values(rule.exactlyOne) : [];
+  return objectOf(
+    Object.entries(before).filter(
+      ([name]) => !variants.includes(name) && !Object.hasOwn(body, name),
+    ),
+  );
+};
+
 const update: Operation = (world, call) => {
   const before = found(world, call);
-  assertModified(call.body.modified);
-  const { id, created, modified, ...kept } = before;
-  const base = world.switches.put === "keep" ? kept : {};
-  const checked = checkedBody(world, { ...call, body: { ...base, ...call.body } }, id);
+  const { id, created } = before;
+  const checked = checkedBody(world, call, id, keptBy(world, call, before));
   assertFresh(world, before, call.body.modified);
-  const now = timestamp(world.clock.now());
-  world.store.put(call.definition.collection, { ...checked, id, created, modified: now });
+  const modified = timestamp(world.clock.now());
+  world.store.put(call.definition.collection, { ...checked, id, created, modified });
   return { status: 204 };
 };
 
@@ -160,4 +157,8 @@ export const operations: Readonly<Record<Action, Operation>> = {
 /** Whether something read back from a file or a snapshot is an object of a collection. */
 export const isStoredObject = (value: unknown): value is StoredObject =>
   isObject(value) &&
-  [value.id, value.created, value.modified].every((text) => typeof text === "string");
+  typeof value.id === "string" &&
+  value.id.length > 0 &&
+  value.id.length <= 255 &&
+  isTime(value.created) &&
+  isTime(value.modified);

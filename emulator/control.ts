@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import { isObject, type JsonObject } from "../provider/definition/json.js";
 import { parseClient } from "./clients.js";
 import { parseFault } from "./faults.js";
+import { emptyRuntime } from "./runtime/runtime.js";
 import { putSnapshot, takeSnapshot } from "./snapshot.js";
 import { parseSwitches } from "./switches.js";
 import { turnSwitches, type World } from "./world.js";
@@ -45,7 +46,7 @@ export const controlRoutes = (world: World, path: string): Hono => {
     context.json({ calls: world.log.counts(), tokensIssued: world.tokens.issued }),
   );
   app.get("/log", (context) => context.json(world.log.entries()));
-  app.get("/deliveries", (context) => context.json([]));
+  app.get("/deliveries", (context) => context.json(world.runtime.courier.log.entries()));
   app.get("/faults", (context) => context.json(world.faults.left()));
   app.post("/faults", async (context) => {
     const body = await bodyOf(context);
@@ -58,7 +59,10 @@ export const controlRoutes = (world: World, path: string): Hono => {
     return context.body(null, 204);
   });
   app.post("/reset", (context) => {
-    world.journal.together(() => world.store.replaceAll({}));
+    world.journal.together(() => {
+      world.store.replaceAll({});
+      world.runtime.replaceAll(emptyRuntime);
+    });
     world.faults.clear();
     world.buckets.reset();
     world.log.reset();

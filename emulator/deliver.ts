@@ -1,11 +1,17 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isObject } from "../provider/definition/json.js";
 import type { Fault } from "./faults.js";
+import { statusAnswer } from "./interfere.js";
 import type { Answer } from "./refusal.js";
 
 const jsonHeaders = { "content-type": "application/json" };
+const pageHeaders = { "content-type": "text/html" };
 
-/** Sends an answer in full. */
+const serialised = (body: unknown): string =>
+  typeof body === "string" ? body : JSON.stringify(body);
+
+/** Sends an answer in full: text as it is, anything else as JSON. */
 export const sendAnswer = (
   response: ServerResponse,
   { status, body, headers = {} }: Answer,
@@ -15,13 +21,14 @@ export const sendAnswer = (
     response.writeHead(status, headers).end();
     return;
   }
-  const text = JSON.stringify(body);
+  const usual = typeof body === "string" ? pageHeaders : jsonHeaders;
+  const text = serialised(body);
   response
-    .writeHead(status, { ...jsonHeaders, "content-length": Buffer.byteLength(text), ...headers })
+    .writeHead(status, { ...usual, "content-length": Buffer.byteLength(text), ...headers })
     .end(text);
 };
 
-const textOf = ({ body }: Answer): string => JSON.stringify(body ?? { accepted: true });
+const textOf = ({ body }: Answer): string => serialised(body ?? { accepted: true });
 
 const truncate = (response: ServerResponse, answer: Answer): void => {
   const text = textOf(answer);
@@ -67,14 +74,11 @@ const huge = (response: ServerResponse, { status }: Answer): void => {
   more();
 };
 
-const withoutId = (answer: Answer): Answer => ({
-  ...answer,
-  status: answer.status === 204 ? 200 : answer.status,
-  body:
-    typeof answer.body === "object" && answer.body !== null
-      ? { ...answer.body, id: undefined }
-      : {},
-});
+/** What a caller cannot do without: the id of an object, or the token itself. */
+const withoutId = (answer: Answer): Answer => {
+  const { id: _id, access_token: _token, ...rest } = isObject(answer.body) ? answer.body : {};
+  return { ...answer, status: answer.status === 204 ? 200 : answer.status, body: rest };
+};
 
 const page = "<!doctype html><html><body>The service is being maintained.</body></html>";
 
@@ -82,11 +86,7 @@ const page = "<!doctype html><html><body>The service is being maintained.</body>
 export const sendSpoiled = (response: ServerResponse, answer: Answer, fault: Fault) => {
   switch (fault.kind) {
     case "status-after-commit":
-      return sendAnswer(response, {
-        status: fault.status ?? 500,
-        body: fault.body,
-        headers: fault.headers ?? {},
-      });
+      return sendAnswer(response, statusAnswer(fault));
     case "drop-after-commit":
       return void response.destroy();
     case "truncate":

@@ -31,7 +31,7 @@ interface Kind {
 
 const statusMembers = {
   status: { fits: isStatus, rule: "a status from 200 to 599", required: true },
-  body: { fits: isAnything, rule: "any JSON" },
+  body: { fits: isAnything, rule: "any JSON; text is sent as it is" },
   headers: {
     fits: isHeaders,
     rule: "an object of header names and texts, none that says where a message ends",
@@ -69,7 +69,7 @@ export interface Fault {
   readonly on: string;
   readonly kind: FaultKind;
   readonly times: number;
-  /** Calls that go well before. */
+  /** Calls on the endpoint, from when the rule was given, before it takes its first; also those that an earlier rule takes. */
   readonly after: number;
   readonly status?: number;
   readonly body?: unknown;
@@ -151,19 +151,18 @@ export class Faults {
     this.#armed.push(...faults.map((fault) => ({ fault, after: fault.after, times: fault.times })));
   }
 
-  /** The fault for a call on this endpoint, if it is its turn. */
+  /** The fault for a call on this endpoint: of the rules whose turn it is the first. Every rule counts the call. */
   take(on: string): Fault | undefined {
+    let due: Armed | undefined;
     for (const armed of this.#armed) {
       if (armed.fault.on !== on) continue;
-      if (armed.after > 0) {
-        armed.after -= 1;
-        continue;
-      }
-      armed.times -= 1;
-      if (armed.times === 0) this.#armed = this.#armed.filter((other) => other !== armed);
-      return armed.fault;
+      if (armed.after > 0) armed.after -= 1;
+      else due ??= armed;
     }
-    return undefined;
+    if (!due) return undefined;
+    due.times -= 1;
+    if (due.times === 0) this.#armed = this.#armed.filter((other) => other !== due);
+    return due.fault;
   }
 
   left(): readonly Fault[] {

@@ -4,6 +4,8 @@ import { serveApi } from "./api.js";
 import { authorize } from "./authorize.js";
 import { controlRoutes } from "./control.js";
 import { sendAnswer } from "./deliver.js";
+import { serveContent } from "./runtime/asset-content.js";
+import { contentPath } from "./runtime/signed-addresses.js";
 import { type Audience, serveToken } from "./token-endpoint.js";
 import type { World } from "./world.js";
 
@@ -54,6 +56,8 @@ export const createFront = (world: World) => {
     if (path.startsWith(`${paths.base}/`)) {
       return serveApi(world, { request, path: path.slice(paths.base.length), query }, response);
     }
+    if (path.startsWith(`${contentPath}/`))
+      return serveContent(world, request, response, path, query);
     const oauth = Object.hasOwn(audiences, path) ? audiences[path] : undefined;
     if (oauth?.serves === "token") return serveToken(world, request, response, oauth.audience);
     if (oauth) {

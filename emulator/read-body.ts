@@ -56,7 +56,7 @@ const jsonOf = (bytes: Buffer): unknown => {
 
 /** @throws Refusal where the body is not a JSON object, or is not said to be JSON */
 export const parseBody = (bytes: Buffer, contentType: string | undefined): JsonObject => {
-  if (!/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType ?? ""))
+  if (!/^application\/json\s*(;|$)/i.test(contentType ?? ""))
     throw malformed("must have the content type application/json");
   if (bytes.length === 0) throw malformed("is missing");
   const value = jsonOf(bytes);

@@ -1,11 +1,16 @@
+import type { Definition } from "../provider/definition/define.js";
 import { isObject, type JsonObject } from "../provider/definition/json.js";
 import { resources } from "../provider/resources/index.js";
-import { parseClient } from "./clients.js";
+import { type Client, parseClient } from "./clients.js";
 import { isStoredObject } from "./collections.js";
-import { parseSwitches } from "./switches.js";
+import { emptyRuntime, parseRuntimeDocument } from "./runtime/runtime.js";
+import { type ObjectsByCollection, type StoredObject, uniqueMembers } from "./store.js";
+import { parseSwitches, type Switches } from "./switches.js";
+import { hasShape } from "./validate.js";
 import { turnSwitches, type World } from "./world.js";
 
 const version = 1;
+const members = ["version", "objects", "clients", "switches", ...Object.keys(emptyRuntime)];
 
 /** Everything that is kept, in one JSON document, secrets included. */
 export const takeSnapshot = (world: World): JsonObject => ({
@@ -13,6 +18,7 @@ export const takeSnapshot = (world: World): JsonObject => ({
   objects: Object.fromEntries(
     resources.map(({ collection }) => [collection, world.store.all(collection)]),
   ),
+  ...world.runtime.document(),
   clients: world.clients.all(),
   switches: world.switches,
 });
@@ -20,40 +26,86 @@ export const takeSnapshot = (world: World): JsonObject => ({
 const wrong = (what: string): Error =>
   new Error(`The snapshot cannot be taken: ${what}. Nothing was changed.`);
 
-const objectsOf = (value: unknown) => {
+const assertKnown = (value: JsonObject, known: readonly string[], what: string): void => {
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw wrong(`there is no ${what} ${unknown.slice(0, 60)}; known are ${known.join(", ")}`);
+};
+
+const assertDistinct = (values: readonly unknown[], what: string): void => {
+  if (new Set(values).size < values.length) throw wrong(`${what} is there twice`);
+};
+
+const storedObjects = (
+  definition: Definition,
+  value: unknown,
+  switches: Switches,
+): readonly StoredObject[] => {
+  const { collection } = definition;
+  if (!Array.isArray(value) || !value.every(isStoredObject))
+    throw wrong(`${collection} must be a list of objects with id, created and modified`);
+  const broken = value.find((object) => !hasShape(definition, object, switches));
+  if (broken) throw wrong(`${collection} ${broken.id.slice(0, 60)} breaks the rules of its kind`);
+  for (const member of ["id", ...uniqueMembers(definition)])
+    assertDistinct(
+      value.map((object) => object[member]),
+      `a ${member} of ${collection}`,
+    );
+  return value;
+};
+
+const objectsOf = (value: unknown, switches: Switches): ObjectsByCollection => {
   if (!isObject(value)) throw wrong('"objects" is no object');
-  const collections = resources.map(({ collection }) => collection);
-  const unknown = Object.keys(value).find((name) => !collections.includes(name));
-  if (unknown !== undefined) throw wrong(`there is no collection ${unknown.slice(0, 60)}`);
+  const names = resources.map(({ collection }) => collection);
+  assertKnown(value, names, "collection");
   return Object.fromEntries(
-    Object.entries(value).map(([name, objects]) => {
-      if (!Array.isArray(objects) || !objects.every(isStoredObject)) {
-        throw wrong(`${name} must be a list of objects with id, created and modified`);
-      }
-      if (new Set(objects.map(({ id }) => id)).size < objects.length)
-        throw wrong(`two objects of ${name} have the same id`);
-      return [name, objects];
+    resources.map((definition) => {
+      const { [definition.collection]: objects = [] } = value;
+      return [definition.collection, storedObjects(definition, objects, switches)];
     }),
   );
 };
 
+const clientsOf = (value: unknown): readonly Client[] => {
+  if (!Array.isArray(value)) throw wrong('"clients" is no list');
+  const clients = value.map(parseClient);
+  assertDistinct(
+    clients.map(({ clientId }) => clientId),
+    "a clientId",
+  );
+  return clients;
+};
+
+const switchesOf = (value: unknown): Partial<Switches> => {
+  if (!isObject(value)) throw wrong('"switches" is no object');
+  return parseSwitches(value);
+};
+
+const runtimeOf = (document: JsonObject) => {
+  try {
+    return parseRuntimeDocument(document);
+  } catch (error) {
+    throw wrong(error instanceof Error ? error.message : String(error));
+  }
+};
+
 /**
- * Puts a snapshot in the place of everything.
+ * Puts a snapshot in the place of everything; clients and switches stay where it leaves them out.
  *
  * @throws Error that says what is wrong with it; nothing is changed then
  */
 export const putSnapshot = (world: World, document: unknown): void => {
   if (!isObject(document) || document.version !== version)
     throw wrong(`it must be a document of version ${version}`);
-  const { objects, clients, switches } = document;
-  const stored = objectsOf(objects);
-  if (!Array.isArray(clients)) throw wrong('"clients" is no list');
-  const parsed = clients.map(parseClient);
-  if (!isObject(switches)) throw wrong('"switches" is no object');
-  const turned = parseSwitches(switches);
+  assertKnown(document, members, "member");
+  const switches = document.switches === undefined ? {} : switchesOf(document.switches);
+  const objects = objectsOf(document.objects, { ...world.switches, ...switches });
+  const running = runtimeOf(document);
+  const clients = document.clients === undefined ? undefined : clientsOf(document.clients);
   world.journal.together(() => {
-    world.store.replaceAll(stored);
-    world.clients.replaceAll(parsed);
-    turnSwitches(world, turned);
+    world.store.replaceAll(objects);
+    world.runtime.replaceAll(running);
+    if (clients) world.clients.replaceAll(clients);
+    turnSwitches(world, switches);
   });
 };

@@ -104,6 +104,30 @@ export const switchTable = {
     default: "none",
     basis: assumed,
   },
+  idleTimeout: {
+    doc: "Whether a conversation is completed once it was idle for longer than the timeout of its account, in minutes.",
+    values: ["minutes", "ignore"],
+    default: "minutes",
+    basis: assumed,
+  },
+  deliveryRetries: {
+    doc: "Further tries to deliver a message, a second apart, where the callback does not accept it.",
+    values: { min: 0, max: 10 },
+    default: 2,
+    basis: assumed,
+  },
+  callbackContent: {
+    doc: "Form of the content in callbacks of version v3: as it was sent, or as text.",
+    values: ["object", "text"],
+    default: "object",
+    basis: assumed,
+  },
+  assetUrlLifetime: {
+    doc: "Life of a signed address in seconds.",
+    values: { min: 1, max: 86_400 },
+    default: 300,
+    basis: assumed,
+  },
   tokenLifetime: {
     doc: "Life of an access token in seconds.",
     values: { min: 1, max: 86_400 },

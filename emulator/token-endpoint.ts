@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { sendAnswer, sendSpoiled } from "./deliver.js";
+import { interfere, silence } from "./interfere.js";
 import { readBytes } from "./read-body.js";
 import { type Answer, Refusal } from "./refusal.js";
 import type { Grant } from "./tokens.js";
@@ -30,9 +30,27 @@ export class OAuthError extends Error {
   }
 }
 
-/** Parameters, each at most once. */
+/** More than any request of the flows has, so that a huge form costs nothing. */
+const mostParameters = 100;
+
+const twiceGiven = (parameters: URLSearchParams): string | undefined => {
+  const seen = new Set<string>();
+  for (const name of parameters.keys()) {
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return undefined;
+};
+
+/**
+ * Reads parameters that must be there.
+ *
+ * @throws OAuthError where one is given twice, or where there are more than 100
+ */
 export const single = (parameters: URLSearchParams): ((name: string) => string) => {
-  const twice = [...parameters.keys()].find((name, place, all) => all.indexOf(name) !== place);
+  if (parameters.size > mostParameters)
+    throw new OAuthError("invalid_request", `there are more than ${mostParameters} parameters`);
+  const twice = twiceGiven(parameters);
   if (twice !== undefined)
     throw new OAuthError("invalid_request", `${twice.slice(0, 60)} is given twice`);
   return (name) => {
@@ -130,36 +148,35 @@ const issue = (world: World, grant: Grant): Answer => {
   return { status: 200, body, headers: { "cache-control": "no-store" } };
 };
 
+const answerTo = (
+  world: World,
+  request: IncomingMessage,
+  text: string,
+  audience: Audience,
+): Answer => {
+  try {
+    return issue(world, grantOf(world, request, text, audience));
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    return error.answer();
+  }
+};
+
 /** Serves the token address: client credentials, and the exchange of a code. */
 export const serveToken = async (
   world: World,
   request: IncomingMessage,
   response: ServerResponse,
   audience: Audience,
-) => {
+): Promise<void> => {
   const fault = world.faults.take("TOKEN");
   const body = await readBytes(request).catch((error) => {
     if (error instanceof Refusal) return Buffer.alloc(0);
     throw error;
   });
-  if (fault?.kind === "hang") return;
-  if (fault?.kind === "drop-before-commit") return void response.destroy();
-  if (fault?.kind === "delay") await sleep(fault.ms ?? 0, undefined, { ref: false });
-  if (fault?.kind === "status")
-    return sendAnswer(response, {
-      status: fault.status ?? 500,
-      body: fault.body,
-      headers: fault.headers ?? {},
-    });
-  if (fault?.kind === "redirect")
-    return sendAnswer(response, { status: 307, headers: { location: fault.location ?? "" } });
-  let answer: Answer;
-  try {
-    answer = issue(world, grantOf(world, request, body.toString("utf8"), audience));
-  } catch (error) {
-    if (!(error instanceof OAuthError)) throw error;
-    answer = error.answer();
-  }
+  const interfered = await interfere(fault, response);
+  if (interfered === silence) return;
+  const answer = interfered ?? answerTo(world, request, body.toString("utf8"), audience);
   if (fault) sendSpoiled(response, answer, fault);
   else sendAnswer(response, answer);
 };

@@ -8,6 +8,7 @@ import type {
 } from "../provider/definition/field.js";
 import { isObject, type JsonObject, objectOf } from "../provider/definition/json.js";
 import { Findings } from "./findings.js";
+import { checkRule, neededMember } from "./member-rule.js";
 import { checkId, checkNumber, checkSize, checkText } from "./scalars.js";
 import type { Switches } from "./switches.js";
 import { fieldsByWire } from "./wire-fields.js";
@@ -21,32 +22,6 @@ interface Validation {
 }
 
 const below = (path: string, name: string): string => (path ? `${path}.${name}` : name);
-
-const checkRule = (
-  rule: MemberRule,
-  values: JsonObject,
-  path: string,
-  { findings }: Validation,
-): void => {
-  const isThere = (member: string): boolean =>
-    values[member] !== undefined && values[member] !== null;
-  if ("atLeastOne" in rule) {
-    if (!rule.atLeastOne.some(isThere)) findings.missing(below(path, rule.atLeastOne.join(" or ")));
-    return;
-  }
-  const chosen = values[rule.discriminator];
-  const needed =
-    typeof chosen === "string" && Object.hasOwn(rule.exactlyOne, chosen)
-      ? rule.exactlyOne[chosen]
-      : undefined;
-  if (needed === undefined) return;
-  if (!isThere(needed)) findings.missing(below(path, needed));
-  for (const other of Object.values(rule.exactlyOne).filter(
-    (member) => member !== needed && isThere(member),
-  )) {
-    findings.invalid(below(path, other), `does not go with ${rule.discriminator} ${chosen}`);
-  }
-};
 
 /** What the switch leaves of the members that nobody knows. */
 const unknownMembers = (
@@ -73,17 +48,19 @@ const checkFields = (
 ): JsonObject => {
   const { findings } = validation;
   const known = fieldsByWire(fields);
+  const needed = neededMember(rule, values);
   const checked: [string, unknown][] = [...known].map(([name, field]) => {
     const value = values[name];
-    const isMissing = value === undefined || (value === null && field.required);
+    const isRequired = field.required || name === needed;
+    const isMissing = value === undefined || (value === null && isRequired);
     if (!isMissing) return [name, checkField(field, value, below(path, name), validation)];
-    if (field.required) findings.missing(below(path, name));
+    if (isRequired) findings.missing(below(path, name));
     return [name, "default" in field ? field.default : undefined];
   });
   const isKnown = (name: string): boolean =>
     known.has(name) || (path === "" && serverSet.has(name));
   const unknown = unknownMembers(values, isKnown, path, validation);
-  if (rule) checkRule(rule, values, path, validation);
+  if (rule) checkRule(rule, values, (member) => below(path, member), findings);
   return objectOf([...checked, ...unknown]);
 };
 
@@ -119,8 +96,8 @@ const checkKeys = (
   const seen = new Set<unknown>();
   items.forEach((item, place) => {
     const value = isObject(item) ? item[key] : undefined;
-    if (value !== undefined && seen.has(value))
-      findings.invalid(`${path}[${place}].${key}`, "must be unique");
+    if (value === undefined || value === null) return;
+    if (seen.has(value)) findings.invalid(`${path}[${place}].${key}`, "must be unique");
     seen.add(value);
   });
 };
@@ -221,4 +198,19 @@ export const validate = (
   const checked = checkFields(definition.fields, definition.rule, body, "", { switches, findings });
   findings.assertNone();
   return checked;
+};
+
+/**
+ * Whether an object could once have been stored. Words that a switch spells (`platformName`) and
+ * unknown members are let pass: the switch may have been another then.
+ */
+export const hasShape = (
+  definition: Definition,
+  object: JsonObject,
+  switches: Switches,
+): boolean => {
+  const findings = new Findings();
+  const lenient = { switches: { ...switches, unknownFields: "keep" as const }, findings };
+  checkFields(definition.fields, definition.rule, object, "", lenient);
+  return !findings.hasBrokenShape;
 };

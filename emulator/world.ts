@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto";
 import { Buckets } from "./buckets.js";
 import { CallLog } from "./call-log.js";
 import { Clients } from "./clients.js";
-import { createClock, type EmulatorClock } from "./clock.js";
+import { clockKinds, createClock, type EmulatorClock } from "./clock.js";
 import { isStoredObject } from "./collections.js";
 import { scopes } from "./endpoints.js";
 import { Faults } from "./faults.js";
-import type { PlanName } from "./rates.js";
-import { sqliteJournal } from "./sqlite-journal.js";
+import { type PlanName, planNames } from "./rates.js";
+import { Runtime } from "./runtime/runtime.js";
+import { dataFileError, sqliteJournal } from "./sqlite-journal.js";
 import { type Journal, noJournal, Store } from "./store.js";
 import { parseSwitches, type Switches, switchesFrom } from "./switches.js";
 import { Tokens } from "./tokens.js";
@@ -19,6 +20,8 @@ export interface WorldOptions {
   readonly clock?: EmulatorClock["kind"];
   readonly data?: string;
   readonly switches?: Partial<Switches>;
+  /** Milliseconds of real time in which a callback must answer. Default: 5,000 (public reference). */
+  readonly callbackDeadlineMs?: number;
 }
 
 /** Everything that one emulator knows. */
@@ -31,6 +34,8 @@ export interface World {
   readonly tokens: Tokens;
   readonly faults: Faults;
   readonly log: CallLog;
+  /** Conversations, deliveries and assets. */
+  readonly runtime: Runtime;
   switches: Switches;
   /** Credentials of the client that is always there. */
   readonly clientId: string;
@@ -39,35 +44,82 @@ export interface World {
 
 const clientId = "emulator";
 
+/** Deliveries end where the journal is closed: nothing may be on its way then. */
+const closingWith = (journal: Journal, end: () => void): Journal => ({
+  ...journal,
+  close: () => {
+    end();
+    journal.close();
+  },
+});
+
 const savedSwitches = (journal: Journal): Partial<Switches> =>
   parseSwitches(Object.fromEntries(journal.read("switch")));
 
+const assertOptions = (options: WorldOptions): void => {
+  const { plan = "none", burst, clock = "real", callbackDeadlineMs = 1 } = options;
+  if (!planNames.includes(plan))
+    throw new Error(`There is no plan ${plan}. Plans: ${planNames.join(", ")}.`);
+  if (burst !== undefined && !(Number.isSafeInteger(burst) && burst >= 1))
+    throw new Error("burst must be a whole number of calls, at least 1.");
+  if (!clockKinds.includes(clock))
+    throw new Error(`There is no clock ${clock}. Clocks: ${clockKinds.join(", ")}.`);
+  if (!(Number.isFinite(callbackDeadlineMs) && callbackDeadlineMs > 0))
+    throw new Error("callbackDeadlineMs must be a number of milliseconds above 0.");
+};
+
+/** @throws Error where an option is not allowed, with what is, or where the data file cannot be used */
 export const createWorld = (options: WorldOptions): World => {
-  const { plan = "none", burst } = options;
-  const clock = createClock(options.clock ?? "real");
-  const journal = options.data === undefined ? noJournal : sqliteJournal(options.data);
+  assertOptions(options);
+  const switches = parseSwitches({ ...options.switches });
+  const { data } = options;
+  const journal = data === undefined ? noJournal : sqliteJournal(data);
+  try {
+    return worldOn(journal, { ...options, switches });
+  } catch (error) {
+    journal.close();
+    throw data === undefined ? error : dataFileError(data, error);
+  }
+};
+
+const worldOn = (journal: Journal, options: WorldOptions): World => {
+  const { plan = "none", burst, callbackDeadlineMs } = options;
+  const plainClock = createClock(options.clock ?? "real");
   const clients = new Clients(journal, {
     clientId,
     clientSecret: randomBytes(24).toString("base64url"),
     scopes: Object.values(scopes),
   });
-  return {
-    clock,
+  const store = new Store(plainClock, journal, isStoredObject);
+  const runtime = new Runtime({
+    clock: plainClock,
     journal,
+    store,
+    switches: () => world.switches,
+    ...(callbackDeadlineMs === undefined ? {} : { callbackDeadlineMs }),
+  });
+  const { clock } = runtime;
+  const world: World = {
+    clock,
+    journal: closingWith(journal, () => runtime.close()),
     clients,
     clientId,
     clientSecret: clients.own.clientSecret ?? "",
-    store: new Store(clock, journal, isStoredObject),
+    store,
+    runtime,
     buckets: new Buckets({ plan, burst, clock }),
     tokens: new Tokens(clock),
     faults: new Faults(),
     log: new CallLog(),
     switches: switchesFrom({ ...savedSwitches(journal), ...options.switches }),
   };
+  return world;
 };
 
 /** Turns switches and keeps them that way. */
 export const turnSwitches = (world: World, given: Partial<Switches>): void => {
+  world.journal.together(() => {
+    for (const [name, value] of Object.entries(given)) world.journal.write("switch", name, value);
+  });
   world.switches = { ...world.switches, ...given };
-  for (const [name, value] of Object.entries(given)) world.journal.write("switch", name, value);
 };

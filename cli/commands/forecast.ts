@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import { type Plan, plans } from "../../provider/service/plans.js";
 import type { RegisterCommand } from "../command.js";
+import { operations } from "../forecast/operations.js";
 import type { ForecastOptions } from "../forecast/run-forecast.js";
 
 const wholeNumber = (text: string): number => {
@@ -30,15 +31,13 @@ export const registerForecast: RegisterCommand = (program, session) => {
     .command("forecast")
     .summary("Say how many calls a run makes and how long it takes.")
     .description(
-      "Says how many calls the next run of Pulumi makes and how long it takes under the rate limits.\n" +
-        "Makes a preview (pulumi preview --json) and exports the state (pulumi stack export), or reads both\n" +
-        "from files; makes no call to the service itself.\n" +
+      "Says how many calls the next run of Pulumi makes and how long it takes under the\n" +
+        "rate limits. Makes a preview and exports the state of the stack, or reads both from\n" +
+        "files. Calls the service only as far as a preview does: for what a program looks up.\n" +
         "Exit code 0; 1 if it failed, 2 if the command line is wrong, 3 if the run goes beyond a budget.",
     )
     .addOption(
-      new Option("--operation <operation>", "What is forecast.")
-        .choices(["up", "refresh", "destroy"])
-        .default("up"),
+      new Option("--operation <operation>", "What is forecast.").choices(operations).default("up"),
     )
     .option("--stack <name>", "Forecast this stack (default: the selected one).")
     .addOption(

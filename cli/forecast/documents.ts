@@ -2,14 +2,16 @@ import { readFile } from "node:fs/promises";
 import { Failure, messageOf } from "../failure.js";
 import { runCommand } from "../process/run-command.js";
 import { findProgram } from "../pulumi-cli/pulumi-cli.js";
+import type { Operation } from "./operations.js";
 import { errorsIn, type Preview, readDocument, type State } from "./pulumi-documents.js";
-import type { Operation } from "./workload.js";
 
 /** What a forecast is made from. */
 export interface Documents {
   /** Of `up`; the other operations need none. */
   readonly preview?: Preview;
   readonly state?: State;
+  /** How long the command took that made the preview. Left out: it was made before. */
+  readonly previewSeconds?: number;
 }
 
 /** Where Pulumi is run. */
@@ -66,7 +68,10 @@ const asked = async (what: keyof typeof commands, { folder, env, stack, timeoutM
 /** Has Pulumi make a preview of the project in a folder, and export the state of its stack. */
 export const askPulumi = async (operation: Operation, place: Place): Promise<Documents> => {
   const state = await asked("state", place);
-  return operation === "up" ? { ...state, ...(await asked("preview", place)) } : state;
+  if (operation !== "up") return state;
+  const start = performance.now();
+  const preview = await asked("preview", place);
+  return { ...state, ...preview, previewSeconds: (performance.now() - start) / 1000 };
 };
 
 const readSaved = async (file: string) => {

@@ -7,8 +7,8 @@ const measured = {
   up: 2.4,
   /** A run that needs no program: refresh and destroy. */
   withoutProgram: 1.2,
-  /** The command around the part of a preview that Pulumi itself measures. */
-  around: 0.5,
+  /** No run begins sooner. */
+  least: 0.5,
   step: 0.02,
 };
 
@@ -16,11 +16,10 @@ export type { EngineTimes } from "./engine-slots.js";
 
 /** How long Pulumi itself takes: as long as it took for the preview, which runs the same program. */
 export const engineTimes = ({ operation, previewSeconds, steps }: Workload): EngineTimes => {
-  const { step, around, withoutProgram } = measured;
+  const { step, least, withoutProgram } = measured;
   if (operation !== "up") return { startSeconds: withoutProgram, stepSeconds: step };
   if (previewSeconds === undefined) return { startSeconds: measured.up, stepSeconds: step };
   // The steps of the preview come again, and are counted one by one.
   const changing = steps.filter(({ action }) => action !== "none").length;
-  const start = Math.max(around, previewSeconds - changing * step) + around;
-  return { startSeconds: start, stepSeconds: step };
+  return { startSeconds: Math.max(least, previewSeconds - changing * step), stepSeconds: step };
 };

@@ -2,9 +2,10 @@ import { type Plan, plans } from "../../provider/service/plans.js";
 import { type Conditions, limitOf } from "./conditions.js";
 import { criticalPath, type PathPart } from "./critical-path.js";
 import { type EngineTimes, engineTimes } from "./engine-times.js";
+import type { Operation } from "./operations.js";
 import { type Simulated, simulate } from "./simulate.js";
 import { callsOf } from "./step-calls.js";
-import type { Operation, Workload } from "./workload.js";
+import type { Workload } from "./workload.js";
 
 /** What one endpoint has to bear. */
 export interface EndpointForecast {
@@ -77,7 +78,7 @@ export const forecast = (workload: Workload, conditions: Conditions): Forecast =
       other === plan ? run : simulateRun(workload, { ...conditions, plan: other });
     return {
       totalSeconds: rounded(totalSeconds),
-      savesSeconds: rounded(run.totalSeconds - totalSeconds),
+      savesSeconds: rounded(rounded(run.totalSeconds) - rounded(totalSeconds)),
     };
   };
   return {

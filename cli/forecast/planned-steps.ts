@@ -1,14 +1,18 @@
 import { deletionLevels } from "./deletion-levels.js";
-import { type Preview, type PulumiResource, resourcesOf, type State } from "./pulumi-documents.js";
+import type { Documents } from "./documents.js";
+import type { Operation } from "./operations.js";
+import { type Preview, type PulumiResource, resourcesOf } from "./pulumi-documents.js";
 import {
   type Action,
   countObjects,
   dependenciesOf,
-  type Operation,
   type Step,
   stepFor,
   type Workload,
 } from "./workload.js";
+
+/** What the command takes before Pulumi begins to count (measured on two cores). */
+const startSeconds = 0.5;
 
 type PreviewStep = Preview["steps"][number];
 
@@ -64,7 +68,7 @@ const upSteps = (preview: Preview, before: readonly PulumiResource[]): readonly 
   });
   const unchanged = before
     .filter(({ urn, delete: condemned }) => !changed.has(urn) && !condemned)
-    .map((resource) => stepFor(resource, lookup(resource), here(resource)));
+    .map((resource) => stepFor(resource, "none", here(resource)));
   const deleted = preview.steps.filter(isDeletion).flatMap(({ op, oldState }) => {
     return oldState && op === "delete" ? [oldState] : [];
   });
@@ -72,9 +76,6 @@ const upSteps = (preview: Preview, before: readonly PulumiResource[]): readonly 
 };
 
 const here = (resource: PulumiResource) => ({ phase: 0, after: dependenciesOf(resource) });
-
-/** What a program looks up by `get` is read in every run, also where nothing changes. */
-const lookup = (resource: PulumiResource): Action => (resource.external ? "get" : "none");
 
 const refreshSteps = (before: readonly PulumiResource[]): readonly Step[] =>
   before.map((resource) => stepFor(resource, "find", { phase: 0, after: [] }));
@@ -89,6 +90,12 @@ const stepsOf = (
   return preview ? upSteps(preview, before) : [];
 };
 
+/** Pulumi counts nanoseconds, and not the start of the command. */
+const secondsSaid = (preview: Preview | undefined): number | undefined => {
+  const duration = preview?.duration;
+  return typeof duration === "number" ? duration / 1e9 + startSeconds : undefined;
+};
+
 /**
  * What a run is going to do.
  *
@@ -97,15 +104,15 @@ const stepsOf = (
  */
 export const workloadOf = (
   operation: Operation,
-  { preview, state }: { readonly preview?: Preview; readonly state?: State },
+  { preview, state, previewSeconds }: Documents,
 ): Workload => {
   const shown = preview?.steps.flatMap(({ oldState }) => oldState ?? []) ?? [];
   const before = state ? resourcesOf(state) : shown;
-  const duration = preview?.duration;
+  const seconds = previewSeconds ?? secondsSaid(preview);
   return {
     operation,
     steps: stepsOf(operation, before, preview),
     counts: countObjects(before),
-    ...(typeof duration === "number" ? { previewSeconds: duration / 1e9 } : {}),
+    ...(seconds === undefined ? {} : { previewSeconds: seconds }),
   };
 };

@@ -1,12 +1,8 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
+import type { Operation } from "./operations.js";
 import type { PulumiResource } from "./pulumi-documents.js";
-
-/** What is forecast. */
-export const operations = ["up", "refresh", "destroy"] as const;
-
-export type Operation = (typeof operations)[number];
 
 /**
  * What a run does with a resource. `adopt`: takes over an object that is named by its id. `find`:

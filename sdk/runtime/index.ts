@@ -1,6 +1,64 @@
+export type { Answer } from "../../provider/service/answers.js";
 export {
   ConversationError,
   type ConversationErrorCode,
   type ErrorDetails,
   isConversationError,
 } from "../../provider/service/errors.js";
+export type { Downloaded, DownloadTarget } from "./asset-download.js";
+export {
+  type Asset,
+  type AssetRequest,
+  largestAsset,
+  type NewAsset,
+  type SignedAddress,
+  type StoredAsset,
+} from "./asset-operations.js";
+export type { UploadOptions } from "./asset-upload.js";
+export type { Assets } from "./assets.js";
+export type { BearerCheck, CallbackCredentials } from "./callback-credentials.js";
+export type { ExpressHandler, FetchHandler, NodeHandler } from "./callback-servers.js";
+export { type CallbackOptions, type Callbacks, callbacks } from "./callbacks.js";
+export { type ConversationClient, connect } from "./connect.js";
+export type { ConnectionOptions } from "./connection.js";
+export type { ContentSource, OnProgress } from "./content-source.js";
+export type { Conversation, Conversations } from "./conversations.js";
+export type { JsonObject } from "./json-object.js";
+export type { FirstMessage, Message, MessageFrom, MessageOf, Reply, Sender } from "./message.js";
+export {
+  type Attachment,
+  type BodyOf,
+  type ConversationState,
+  type ListPicker,
+  messageBodies,
+  type RichLink,
+} from "./message-contents.js";
+export type {
+  Contact,
+  ConversationReference,
+  Customer,
+  NewConversation,
+} from "./message-frame.js";
+export {
+  type MessageType,
+  type MessageTypesOf,
+  maySend,
+  messageTypes,
+  type SenderKind,
+  type SendersOf,
+  senderKinds,
+  sendersOf,
+} from "./message-types.js";
+export {
+  isConversationOver,
+  type Messages,
+  type SendOptions,
+  type Sent,
+  type SentMessage,
+} from "./messages.js";
+export type { ServiceCall } from "./other-services.js";
+export * from "./pkce.js";
+export * from "./plan-rates.js";
+export type { Party, ReceivedAttachment, ReceivedMessage } from "./received-message.js";
+export type { ConnectionSettings } from "./runtime-settings.js";
+export type { TransferOptions } from "./signed-transfer.js";

@@ -86,6 +86,8 @@ test.each<[string, string, unknown, RegExp]>([
   ["POST", "/clients", { clientId: "a", clientSecret: "b", scopes: "all" }, /scopes/],
   ["POST", "/clients", { clientId: "a", clientSecret: "b", scopes: [1] }, /scopes/],
   ["POST", "/clients", { clientId: "a", clientSecret: "b", scopes: [], more: 1 }, /more/],
+  ["POST", "/clients", { clientId: "a", clientSecret: "b", scopes: ["two words"] }, /one word/],
+  ["POST", "/clients", { clientId: "a", clientSecret: "b", scopes: ['"'] }, /one word/],
   ["POST", "/clients", { clientId: "a", public: true, scopes: [] }, /redirectUris/],
   ["POST", "/clients", { clientId: "a", public: true, redirectUris: [], scopes: [] }, /redirect/],
   [
@@ -93,6 +95,12 @@ test.each<[string, string, unknown, RegExp]>([
     "/clients",
     { clientId: "a", public: true, redirectUris: ["back"], scopes: [] },
     /absolute/,
+  ],
+  [
+    "POST",
+    "/clients",
+    { clientId: "a", public: true, redirectUris: ["https://x/ü b"], scopes: [] },
+    /percent-encoded/,
   ],
   [
     "POST",

@@ -68,7 +68,7 @@ test.each(writing)("status on %s: answers as told and does not act, once", async
 
 test.each(writing)("status-after-commit on %s: acts, then answers as told", async (on) => {
   const { call, acted } = await prepared(on, { kind: "status-after-commit", status: 500 });
-  expect(await call()).toMatchObject({ status: 500, text: "" });
+  expect(await call()).toMatchObject({ status: 500, json: { code: "500-100" } });
   expect(await acted()).toBe(true);
 });
 
@@ -258,6 +258,17 @@ test("rules on one endpoint come one after the other", async () => {
   expect(await statuses(service, 4)).toEqual([500, 503, 503, 200]);
 });
 
+test("after counts from when the rule was given, also the calls that an earlier rule takes", async () => {
+  const service = await running();
+  const rule = { on: "GET /channels", kind: "status" };
+  await arm(service, [
+    { ...rule, status: 500 },
+    { ...rule, status: 502 },
+    { ...rule, status: 503, after: 2 },
+  ]);
+  expect(await statuses(service, 4)).toEqual([500, 502, 503, 200]);
+});
+
 test("a call without a token or beyond the rate uses no fault up", async () => {
   const service = await running({ plan: "developer", burst: 1 });
   await arm(service, { on: "GET /channels", kind: "status", status: 500, after: 1 });
@@ -291,6 +302,47 @@ test("any JSON can be the body of a fault", async () => {
   const service = await running();
   await arm(service, { on: "GET /channels", kind: "status", status: 500, body: null });
   expect((await service.call("GET", "/channels")).text).toBe("null");
+});
+
+test.each(["status", "status-after-commit"])(
+  "text as the body of %s is sent as it is, as a page unless a header says otherwise",
+  async (kind) => {
+    const service = await running();
+    const rule = { on: "GET /channels", kind, status: 503, body: "<p>closed</p>" };
+    await arm(service, [rule, { ...rule, headers: { "content-type": "text/plain" } }]);
+    for (const type of ["text/html", "text/plain"]) {
+      const { headers, text } = await service.call("GET", "/channels");
+      expect({ type: headers["content-type"], text }).toEqual({ type, text: "<p>closed</p>" });
+    }
+  },
+);
+
+test.each([
+  [500, { code: "500-100", developerMessage: expect.any(String) }],
+  [429, { code: "429-001", developerMessage: "Too many requests." }],
+])("a status of %d without a body has an error body of the service", async (status, body) => {
+  const service = await running();
+  await arm(service, [
+    { on: "GET /channels", kind: "status", status },
+    { on: "TOKEN", kind: "status", status },
+  ]);
+  expect((await service.call("GET", "/channels", undefined, { token: "x" })).status).toBe(401);
+  expect((await token(service)).json).toEqual(body);
+  expect((await service.call("GET", "/channels")).json).toEqual(body);
+});
+
+test("a status below 400 without a body has none", async () => {
+  const service = await running();
+  await arm(service, { on: "GET /channels", kind: "status", status: 202 });
+  expect((await service.call("GET", "/channels")).text).toBe("");
+});
+
+test("no-id at the token address leaves the token out", async () => {
+  const service = await running();
+  await arm(service, { on: "TOKEN", kind: "no-id" });
+  const { json } = await token(service);
+  expect(json).toMatchObject({ token_type: "Bearer" });
+  expect(json).not.toHaveProperty("access_token");
 });
 
 test("a header of a fault takes the place of the usual one, in whatever case it is written", async () => {

@@ -141,6 +141,17 @@ test.each([
   });
 });
 
+test.each(["basic", "oauth2"])(
+  "null for the credentials of %s is a missing member",
+  async (type) => {
+    const changes = { type, oauth2: undefined, [type === "basic" ? "basicAuth" : "oauth2"]: null };
+    expect(await post("Authentication", changes)).toMatchObject({
+      status: 400,
+      json: { code: "400-143", details: [{ value: "required attribute is missing" }] },
+    });
+  },
+);
+
 test("credentials of the method that was not chosen are refused", async () => {
   const basicAuth = { username: "u", password: "p" };
   expect((await post("Authentication", { basicAuth })).json.code).toBe("400-152");
@@ -199,7 +210,9 @@ test.each([
   expect({ status, code: json.code }).toEqual({ status: 400, code: "400-100" });
 });
 
-test.each([undefined, "text/plain", "application/jsonp"])(
+const patches = ["application/merge-patch+json", "application/json-patch+json"];
+
+test.each([undefined, "text/plain", "application/jsonp", ...patches])(
   "a body of type %s is refused",
   async (type) => {
     const raw = JSON.stringify(await service.body(kindOf("Channel")));

@@ -89,6 +89,22 @@ test("a redirect address keeps its own parameters", async () => {
   expect([...searchParams.keys()]).toEqual(["tenant", "code", "state"]);
 });
 
+test("a redirect address stays as it was registered, to the letter", async () => {
+  const address = "HTTPS://Spa.example.com:443/a/../b?q=a%20b+c&x='";
+  await register(service, { redirectUris: [address] });
+  const location = String((await authorize({ redirect_uri: address })).headers.location);
+  await register(service);
+  expect(location.slice(0, address.length + 6)).toBe(`${address}&code=`);
+});
+
+test.each(["client_id", "redirect_uri"])("%s given twice sends nobody anywhere", async (name) => {
+  const query = new URLSearchParams(defined(part1));
+  query.append(name, query.get(name) ?? "");
+  const reply = await service.send("GET", `${service.emulator.authUrl}?${query}`);
+  expect(reply).toMatchObject({ status: 400, json: { error: "invalid_request" } });
+  expect(reply.headers.location).toBeUndefined();
+});
+
 test.each([
   ["no client_id", { client_id: undefined }],
   ["an unknown client_id", { client_id: "nobody" }],

@@ -39,14 +39,39 @@ test("PUT replaces: what it does not name goes, defaults come back", async () =>
 test("with put keep, what it does not name stays", async () => {
   const { service, path } = await made({ switches: { put: "keep" } });
   const before = await read(service, path);
-  await service.call("PUT", path, { displayName: "Other" });
-  expect(await read(service, path)).toEqual({ ...before, displayName: "Other" });
+  const changes = { type: before.type, displayName: "Other", icon: minimal.icon };
+  expect((await service.call("PUT", path, changes)).status).toBe(204);
+  expect(await read(service, path)).toEqual({ ...before, ...changes });
+});
+
+test("with put keep, the variant that a new type contradicts goes, and nothing else", async () => {
+  const service = await running({ switches: { put: "keep", secrets: "echo" } });
+  const authentication = kindOf("Authentication");
+  const basicAuth = { username: "u", password: "p" };
+  const old = { type: "basic", basicAuth, oauth2: undefined, description: "stays" };
+  const id = await service.make(authentication, old);
+  const change = { name: "n", type: "oauth2", oauth2: { method: "POST" } };
+  const path = `/authentications/${id}`;
+  expect((await service.call("PUT", path, change)).status).toBe(204);
+  const after = await read(service, path);
+  expect(after).toMatchObject({ ...change, description: "stays" });
+  expect(after).not.toHaveProperty("basicAuth");
+});
+
+test("with put keep, the chosen variant must be named as well", async () => {
+  const service = await running({ switches: { put: "keep" } });
+  const basicAuth = { username: "u", password: "p" };
+  const changes = { type: "basic", basicAuth, oauth2: undefined };
+  const id = await service.make(kindOf("Authentication"), changes);
+  const reply = await service.call("PUT", `/authentications/${id}`, { name: "n", type: "basic" });
+  expect(reply).toMatchObject({ status: 400, json: { code: "400-143" } });
 });
 
 test.each([
   ["replace", { displayName: undefined }],
   ["replace", { type: undefined }],
   ["replace", { icon: null }],
+  ["keep", { displayName: undefined }],
   ["keep", { displayName: null }],
 ] as const)("with put %s a required member cannot go: %j", async (put, changes) => {
   const { service, path } = await made({ switches: { put } });
@@ -73,9 +98,11 @@ test("id and created of a body change nothing", async () => {
 });
 
 test.each([5, true, {}, "", "yesterday", "2024-13-01T00:00:00.000Z"])(
-  "modified %j is no date-time",
+  "modified %j is no date-time: ignored, or refused where a stale one is",
   async (modified) => {
     const { service, path } = await made();
+    expect((await service.call("PUT", path, { ...minimal, modified })).status).toBe(204);
+    await service.control("PUT", "/switches", { staleModified: "refuse" });
     const { status, json } = await service.call("PUT", path, { ...minimal, modified });
     expect({ status, details: json.details }).toMatchObject({
       status: 400,

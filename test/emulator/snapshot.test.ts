@@ -65,6 +65,28 @@ const object = {
   modified: "2024-01-01T00:00:00.000Z",
 };
 
+const whole = { ...object, type: "custom.kiosk", displayName: "Kiosk", icon: "aVZC" };
+const robot = { clientId: "a", clientSecret: "b", scopes: [] };
+
+test("clients and switches stay where a snapshot leaves them out", async () => {
+  const service = await filled();
+  const before = (await service.control("GET", "/snapshot")).json;
+  const objects = { channels: [whole] };
+  expect((await service.control("PUT", "/snapshot", { version: 1, objects })).status).toBe(204);
+  const { clients, switches, objects: after } = (await service.control("GET", "/snapshot")).json;
+  expect({ clients, switches }).toEqual({ clients: before.clients, switches: before.switches });
+  expect(after).toMatchObject({ channels: [whole], accounts: [] });
+});
+
+test("a snapshot taken under another platformName can be put", async () => {
+  const service = await running();
+  const participant = await service.make(kindOf("Participant"), { type: "platform_bot" });
+  const before = (await service.control("GET", "/snapshot")).json;
+  const switches = { platformName: "hub" };
+  expect((await service.control("PUT", "/snapshot", { ...before, switches })).status).toBe(204);
+  expect((await service.call("GET", `/participants/${participant}`)).status).toBe(200);
+});
+
 test.each<[string, object]>([
   ["another version", { version: 2 }],
   ["no objects", { objects: undefined }],
@@ -74,7 +96,13 @@ test.each<[string, object]>([
   ["an object without id", { objects: { channels: [{ ...object, id: undefined }] } }],
   ["an object that is a text", { objects: { channels: ["x"] } }],
   ["two objects with one id", { objects: { channels: [object, object] } }],
-  ["no clients", { clients: undefined }],
+  ["a member that nobody knows", { more: 1 }],
+  ["a bad time", { objects: { channels: [{ ...whole, created: "yesterday" }] } }],
+  ["a time of another form", { objects: { channels: [{ ...whole, modified: "1" }] } }],
+  ["an object without its required members", { objects: { channels: [object] } }],
+  ["an object with a wrong member", { objects: { channels: [{ ...whole, icon: 5 }] } }],
+  ["a unique value twice", { objects: { channels: [whole, { ...whole, id: "b" }] } }],
+  ["a client twice", { clients: [robot, robot] }],
   ["a client without scopes", { clients: [{ clientId: "a", clientSecret: "b" }] }],
   ["switches that are a text", { switches: "all" }],
   ["an unknown switch", { switches: { nothing: 1 } }],

@@ -1,0 +1,60 @@
+/** Content types by the extensions of file names. */
+const extensionsByType: Readonly<Record<string, string>> = {
+  "application/gzip": "gz",
+  "application/json": "json",
+  "application/msword": "doc",
+  "application/pdf": "pdf",
+  "application/rtf": "rtf",
+  "application/vnd.ms-excel": "xls",
+  "application/vnd.ms-powerpoint": "ppt",
+  "application/vnd.oasis.opendocument.presentation": "odp",
+  "application/vnd.oasis.opendocument.spreadsheet": "ods",
+  "application/vnd.oasis.opendocument.text": "odt",
+  "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+  "application/xml": "xml",
+  "application/zip": "zip",
+  "audio/aac": "aac",
+  "audio/mp4": "m4a",
+  "audio/mpeg": "mp3",
+  "audio/ogg": "ogg oga",
+  "audio/wav": "wav",
+  "image/avif": "avif",
+  "image/bmp": "bmp",
+  "image/gif": "gif",
+  "image/heic": "heic",
+  "image/jpeg": "jpg jpeg",
+  "image/png": "png",
+  "image/svg+xml": "svg",
+  "image/tiff": "tif tiff",
+  "image/webp": "webp",
+  "image/x-icon": "ico",
+  "text/calendar": "ics",
+  "text/css": "css",
+  "text/csv": "csv",
+  "text/html": "html htm",
+  "text/markdown": "md",
+  "text/plain": "txt log",
+  "text/vcard": "vcf",
+  "video/3gpp": "3gp",
+  "video/mp4": "mp4",
+  "video/mpeg": "mpeg mpg",
+  "video/quicktime": "mov",
+  "video/webm": "webm",
+  "video/x-msvideo": "avi",
+};
+
+const typeByExtension: ReadonlyMap<string, string> = new Map(
+  Object.entries(extensionsByType).flatMap(([type, extensions]) =>
+    extensions.split(" ").map((extension) => [extension, type] as const),
+  ),
+);
+
+/** The extension of a file name in lower case, without the dot; undefined where it has none. */
+export const extensionOf = (name: string): string | undefined =>
+  /^.*[^.\s/\\].*\.([A-Za-z0-9]{1,16})$/.exec(name)?.[1]?.toLowerCase();
+
+/** The content type that follows from an extension; one that is not known: bytes of any kind (assumed). */
+export const contentTypeOf = (extension: string): string =>
+  typeByExtension.get(extension) ?? "application/octet-stream";

@@ -1,0 +1,79 @@
+import {
+  type Downloaded,
+  type DownloadTarget,
+  downloadBytes,
+  downloadTo,
+} from "./asset-download.js";
+import type { Asset } from "./asset-operations.js";
+import {
+  type AssetRequest,
+  create,
+  get,
+  type NewAsset,
+  remove,
+  type StoredAsset,
+} from "./asset-operations.js";
+import { type UploadOptions, upload } from "./asset-upload.js";
+import type { ContentSource } from "./content-source.js";
+import type { ContentParts, TransferOptions } from "./signed-transfer.js";
+
+interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** Attachments and their content. Every failure is a ConversationError. */
+export interface Assets {
+  /** Makes an asset and gives the signed address that its content is to be posted to (specification §4.2). */
+  create(asset: AssetRequest, options?: CallOptions): Promise<NewAsset>;
+  /** Gives an asset and the signed address that its content comes from (specification §4.2). */
+  get(id: string, options?: CallOptions): Promise<StoredAsset>;
+  /**
+   * Deletes an asset (specification §4.2).
+   *
+   * @throws ConversationError `IN_USE` where it has been used in a message, as far as the service's
+   * answer tells that from a missing scope
+   */
+  delete(id: string, options?: CallOptions): Promise<void>;
+  /**
+   * Makes an asset and streams its content to the signed address. Name, size and content type are
+   * checked before anything is sent. An address that has expired is renewed once, with a new asset;
+   * a plain stream can be sent once only, so there this works only before it is read. What goes
+   * wrong leaves no asset behind, as far as the service can be reached.
+   *
+   * @returns what a text message takes as an attachment
+   */
+  upload(source: ContentSource, options: UploadOptions): Promise<Asset>;
+  /** Fetches the content of an asset and checks its size. An address that has expired is renewed once. */
+  download(
+    id: string,
+    to?: undefined,
+    options?: TransferOptions,
+  ): Promise<Downloaded & { readonly bytes: Uint8Array }>;
+  download(id: string, to: DownloadTarget, options?: TransferOptions): Promise<Downloaded>;
+}
+
+/** The assets of a connection. */
+export const assetsOf = (parts: ContentParts): Assets => {
+  function download(
+    id: string,
+    to?: undefined,
+    options?: TransferOptions,
+  ): Promise<Downloaded & { readonly bytes: Uint8Array }>;
+  function download(id: string, to: DownloadTarget, options?: TransferOptions): Promise<Downloaded>;
+  function download(
+    id: string,
+    to?: DownloadTarget,
+    options: TransferOptions = {},
+  ): Promise<Downloaded> {
+    return to === undefined
+      ? downloadBytes(parts, id, options)
+      : downloadTo(parts, id, to, options);
+  }
+  return {
+    create: (asset, options) => create(parts, asset, options),
+    get: (id, options) => get(parts, id, options),
+    delete: (id, options) => remove(parts, id, options),
+    upload: (source, options) => upload(parts, source, options),
+    download,
+  };
+};

@@ -1,0 +1,107 @@
+/** The kinds of senders, with `platform` in place of the vendor's own word (specification §6). */
+export const senderKinds = [
+  "customer",
+  "platform_agent",
+  "custom_agent",
+  "platform_bot",
+  "custom_bot",
+] as const;
+
+export type SenderKind = (typeof senderKinds)[number];
+
+const agents = ["platform_agent", "custom_agent"] as const;
+const agentsAndBots = [...agents, "platform_bot", "custom_bot"] as const;
+
+/** One row of the table of the specification: who may send which types. */
+interface SenderRule {
+  readonly types: readonly string[];
+  readonly senders: readonly SenderKind[];
+}
+
+/** Every message type and who may send it (specification §6). Types and run-time checks follow from it. */
+export const senderRules = [
+  {
+    types: ["text", "typing.start", "typing.end", "customer.info", "error", "conversation.end"],
+    senders: senderKinds,
+  },
+  {
+    types: [
+      "escalation.transfer",
+      "pagePush",
+      "richMessage.listpicker",
+      "richMessage.quickreply",
+      "richMessage.template",
+      "richMessage.timepicker",
+      "richMessage.richlink",
+      "richMessage.form",
+      "richMessage.payment",
+      "richMessage.app",
+      "richMessage.authentication",
+    ],
+    senders: agentsAndBots,
+  },
+  {
+    types: [
+      "conversation.state",
+      "agent.join",
+      "agent.available",
+      "agent.unavailable",
+      "agent.transfer",
+      "queue.transfer",
+    ],
+    senders: agents,
+  },
+  {
+    types: [
+      "authentication.success",
+      "authentication.failure",
+      "customer.active",
+      "customer.inactive",
+      "delete.soft",
+      "delete.permanent",
+      "undo",
+    ],
+    senders: ["customer"],
+  },
+] as const satisfies readonly SenderRule[];
+
+type Rule = (typeof senderRules)[number];
+
+/** Every type that a message can have (specification §6). */
+export type MessageType = Rule["types"][number];
+
+type IfListed<R, T extends MessageType> = R extends {
+  readonly types: readonly (infer Listed)[];
+  readonly senders: readonly (infer Sender)[];
+}
+  ? T extends Listed
+    ? Sender
+    : never
+  : never;
+
+/** The kinds of senders that may send a message of type `T`. */
+export type SendersOf<T extends MessageType> = IfListed<Rule, T>;
+
+/** The message types that a sender of kind `K` may send. */
+export type MessageTypesOf<K extends SenderKind> = {
+  [T in MessageType]: K extends SendersOf<T> ? T : never;
+}[MessageType];
+
+/** Every message type, in the order of the specification. */
+export const messageTypes: readonly MessageType[] = senderRules.flatMap(({ types }) => [...types]);
+
+/** Whether a text is one of the five kinds of senders. */
+export const isSenderKind = (text: unknown): text is SenderKind =>
+  senderKinds.some((kind) => kind === text);
+
+/** Whether a text is one of the message types. */
+export const isMessageType = (text: unknown): text is MessageType =>
+  messageTypes.some((type) => type === text);
+
+/** The kinds of senders that may send messages of this type, in the order of the specification. */
+export const sendersOf = (type: MessageType): readonly SenderKind[] =>
+  senderRules.find(({ types }) => types.some((listed) => listed === type))?.senders ?? [];
+
+/** Whether a sender of this kind may send messages of this type (specification §6). */
+export const maySend = (sender: SenderKind, type: MessageType): boolean =>
+  sendersOf(type).includes(sender);

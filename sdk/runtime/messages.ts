@@ -1,0 +1,138 @@
+import { isObject, type JsonObject } from "../../provider/definition/json.js";
+import type { Request } from "../../provider/service/client.js";
+import { ConversationError, isConversationError } from "../../provider/service/errors.js";
+import { endpointName, runtimeOperations } from "../../provider/service/operations.js";
+import type { FirstMessage, Message, MessageOf, Reply, Sender } from "./message.js";
+import { assertMessages } from "./message-check.js";
+import type { ConversationReference } from "./message-frame.js";
+import type { SendersOf } from "./message-types.js";
+import { conversationIdOf, sendBody } from "./message-wire.js";
+import { objectsIn } from "./received-message.js";
+
+/** What the service made of a message that it accepted. Left out: it did not say. */
+export interface SentMessage {
+  /** The service's id of the message. */
+  readonly id?: string;
+  /** The sender's own id. */
+  readonly messageId?: string;
+  readonly conversationId: string;
+}
+
+/** What the service made of a call. */
+export interface Sent {
+  /** The conversation of the first message. */
+  readonly conversationId: string;
+  /** In the order in which they were sent. */
+  readonly messages: readonly SentMessage[];
+}
+
+export interface SendOptions {
+  /** Attributes of the whole call. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Ends the waiting for a turn; a call that was sent is waited for. */
+  readonly signal?: AbortSignal;
+}
+
+type OpenContent<T extends "escalation.transfer" | "conversation.end"> = Pick<
+  MessageOf<T>,
+  "attributes" | "content" | "extra" | "messageId"
+>;
+
+/** Sends messages. Every failure is a ConversationError. */
+export interface Messages {
+  /**
+   * Sends one message or several in one call, in their order (specification §4.2). A message is never
+   * sent twice: where its effect is not known, the error says so in `effect`.
+   *
+   * @throws ConversationError `INPUT_INVALID` before anything is sent where a message breaks a rule,
+   * such as a type that its sender may not send (specification §6)
+   */
+  send(message: Message | readonly Message[], options?: SendOptions): Promise<Sent>;
+  /** Starts a conversation. */
+  start(message: FirstMessage, options?: SendOptions): Promise<Sent>;
+  /** Goes on with a conversation: its id, or a message that was received from it. */
+  reply(to: ConversationReference, message: Reply, options?: SendOptions): Promise<Sent>;
+  /**
+   * Asks for an agent, with an `escalation.transfer`. That this type escalates is assumed from its
+   * name; no document shows what it holds.
+   */
+  escalate(
+    conversation: ConversationReference,
+    sender: Sender<SendersOf<"escalation.transfer">>,
+    more?: OpenContent<"escalation.transfer">,
+    options?: SendOptions,
+  ): Promise<Sent>;
+  /** Ends a conversation, with a `conversation.end`. */
+  end(
+    conversation: ConversationReference,
+    sender: Sender,
+    more?: OpenContent<"conversation.end">,
+    options?: SendOptions,
+  ): Promise<Sent>;
+}
+
+/** The service's code for a conversation that can no longer be used (public reference, an example). */
+const overCode = "400-630";
+
+/** Whether a message was refused because its conversation is over: start a new one. */
+export const isConversationOver = (error: unknown): error is ConversationError =>
+  isConversationError(error) && error.details.serviceCode === overCode;
+
+const operation = runtimeOperations.sendMessage;
+
+const idIn = (object: unknown, name = "id"): string | undefined => {
+  const id = isObject(object) ? object[name] : undefined;
+  return typeof id === "string" && id !== "" ? id : undefined;
+};
+
+const unnamed = (): ConversationError =>
+  new ConversationError(
+    "BAD_RESPONSE",
+    `Could not read what became of a message: ${endpointName(operation)} was accepted, but its answer names no conversation. The message was sent: do not send it again. Check that the base address is the service's own.`,
+    { method: operation.method, template: operation.template },
+    "done",
+  );
+
+const sentMessage = (message: Message, answered: JsonObject | undefined): SentMessage => {
+  const given = conversationIdOf(message.conversation);
+  const conversationId = idIn(answered?.conversation) ?? given;
+  if (conversationId === undefined) throw unnamed();
+  const id = idIn(answered);
+  const messageId = idIn(answered, "messageId") ?? message.messageId;
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(messageId === undefined ? {} : { messageId }),
+    conversationId,
+  };
+};
+
+const sentOf = (messages: readonly Message[], body: unknown): Sent => {
+  const answers = objectsIn(isObject(body) ? body.messages : undefined, "message");
+  const sent = messages.map((message, index) => sentMessage(message, answers[index]));
+  const [first] = sent;
+  if (!first) throw unnamed();
+  return { conversationId: first.conversationId, messages: sent };
+};
+
+/** The messages of a connection. */
+export const messagesOf = (request: Request, platformName: string): Messages => {
+  const send: Messages["send"] = async (given, { metadata, signal } = {}) => {
+    const messages: readonly Message[] = isList(given) ? given : [given];
+    assertMessages(messages);
+    const body = sendBody(messages, platformName, metadata);
+    const answer = await request(operation, { body, ...(signal ? { signal } : {}) });
+    return sentOf(messages, answer.body);
+  };
+  return {
+    send,
+    start: send,
+    reply: async (to, message, options) => send({ ...message, conversation: to }, options),
+    escalate: async (conversation, sender, more, options) =>
+      send({ ...more, type: "escalation.transfer", conversation, sender }, options),
+    end: async (conversation, sender, more, options) =>
+      send({ ...more, type: "conversation.end", conversation, sender }, options),
+  };
+};
+
+const isList = (given: Message | readonly Message[]): given is readonly Message[] =>
+  Array.isArray(given);

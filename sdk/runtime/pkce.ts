@@ -1,0 +1,25 @@
+/*
+ * Authorization code flow with PKCE for public clients (specification §5.3), for users and for
+ * customers alike: the two variants differ in their addresses only. Runs in browsers and in Node,
+ * without any dependency.
+ */
+export {
+  type Authorization,
+  type AuthorizationRequest,
+  authorizationUrl,
+  codeFromRedirect,
+  startAuthorization,
+} from "./authorization.js";
+export {
+  type CodeExchange,
+  exchangeCode,
+  type FetchLike,
+  type GrantedToken,
+} from "./code-exchange.js";
+export {
+  challengeOf,
+  createProofKey,
+  createState,
+  createVerifier,
+  type ProofKey,
+} from "./proof-key.js";

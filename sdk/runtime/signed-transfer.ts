@@ -1,0 +1,49 @@
+import type { Clock } from "../../provider/service/clock.js";
+import { ConversationError } from "../../provider/service/errors.js";
+import type { AssetCalls, SignedAddress } from "./asset-operations.js";
+import type { OnProgress } from "./content-source.js";
+import type { ContentTransfer } from "./content-transfer.js";
+import type { AddressRule } from "./signed-address.js";
+
+/** How content is moved. */
+export interface TransferOptions {
+  readonly onProgress?: OnProgress;
+  readonly signal?: AbortSignal;
+  /** Longest time of one transfer in milliseconds. Default: 5 minutes. */
+  readonly timeoutMs?: number;
+}
+
+/** What the steps between an asset and its content need. */
+export interface ContentParts extends AssetCalls {
+  readonly transfer: ContentTransfer;
+  readonly rule: AddressRule;
+  readonly clock: Clock;
+  /** Ends all transfers. */
+  readonly closing: AbortSignal;
+}
+
+const longestTransferMs = 5 * 60_000;
+
+export const transferSignal = (
+  { closing }: ContentParts,
+  { signal, timeoutMs = longestTransferMs }: TransferOptions,
+): AbortSignal =>
+  AbortSignal.any([closing, AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
+
+/** Whether an address has run out, by the wall clock of this machine, which may be wrong. */
+export const isOver = ({ clock }: ContentParts, { contentUrlExpiry }: SignedAddress): boolean =>
+  contentUrlExpiry !== undefined && contentUrlExpiry.getTime() <= clock.wall();
+
+/** Whether a refusal may be because the address has run out. */
+export const mayBeOver = (parts: ContentParts, address: SignedAddress, status: number): boolean =>
+  [401, 403, 410].includes(status) || (status >= 400 && status <= 499 && isOver(parts, address));
+
+/** The error for a status of a signed address. */
+export const refusedTransfer = (what: string, status: number): ConversationError => {
+  const error = (code: "BAD_RESPONSE" | "UNAVAILABLE" | "REJECTED", text: string) =>
+    new ConversationError(code, `Could not ${what}: the signed address ${text}.`, { status });
+  if (status < 400) return error("BAD_RESPONSE", `redirected (${status}), which is not followed`);
+  if (status >= 500) return error("UNAVAILABLE", `failed (${status}). Run again later`);
+  const rule = "type and size must be those that the address was made for (specification §4.2)";
+  return error("REJECTED", `refused (${status}): it may have expired, and ${rule}`);
+};

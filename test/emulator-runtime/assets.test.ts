@@ -1,0 +1,245 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../provider/definition/json.js";
+import type { Reply } from "../emulator/running.js";
+import { type Hub, hub, message } from "./hub.js";
+
+const order = (changes: JsonObject = {}): JsonObject => ({
+  channel: { type: "custom.kiosk" },
+  sender: { type: "customer" },
+  name: "receipt.png",
+  size: 2048,
+  ...changes,
+});
+
+const create = ({ service }: Hub, changes: JsonObject = {}): Promise<Reply> =>
+  service.call("POST", "/assets", order(changes));
+
+const send = ({ service }: Hub, method: string, url: unknown, raw?: Buffer, type = "image/png") =>
+  service.send(method, String(url), raw ? { raw, headers: { "content-type": type } } : {});
+
+const codeOf = ({ status, json }: Reply): unknown[] => [status, json.code];
+
+const content = randomBytes(2048);
+
+const uploaded = async (all: Hub): Promise<{ id: string; contentUrl: string }> => {
+  const { json } = await create(all);
+  const reply = await send(all, "POST", json.contentUrl, content);
+  if (reply.status !== 200) throw new Error(reply.text);
+  return { id: String(json.id), contentUrl: String(json.contentUrl) };
+};
+
+const bytesOf = async (url: unknown): Promise<Buffer> =>
+  Buffer.from(await (await fetch(String(url))).arrayBuffer());
+
+test("creating answers 200 with an address on the same origin that ends after 300 seconds", async () => {
+  const all = await hub();
+  const reply = await create(all);
+  expect(reply.status).toBe(200);
+  const { id, contentUrl, contentUrlExpiry, ...more } = reply.json;
+  expect(more).toEqual({});
+  expect(id).toMatch(/^[0-9a-f-]{36}$/);
+  expect(String(contentUrl)).toMatch(new URL(all.service.emulator.baseUrl).origin);
+  const { created } =
+    ((await all.service.control("GET", "/snapshot")).json.assets as JsonObject[])[0] ?? {};
+  expect(Date.parse(String(contentUrlExpiry)) - Date.parse(String(created))).toBe(300_000);
+});
+
+test("what goes up comes down, byte by byte, with type and length", async () => {
+  const all = await hub();
+  const { id } = await uploaded(all);
+  const { status, json } = await all.service.call("GET", `/assets/${id}`);
+  expect(status).toBe(200);
+  expect(json).toMatchObject({ id, name: "receipt.png", size: 2048, contentType: "image/png" });
+  const response = await fetch(String(json.contentUrl));
+  expect(response.headers.get("content-type")).toBe("image/png");
+  expect(response.headers.get("content-length")).toBe("2048");
+  expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
+});
+
+test("10 MiB are taken", async () => {
+  const all = await hub();
+  const large = randomBytes(10_485_760);
+  const { json } = await create(all, { size: large.length, name: "film.MP4" });
+  expect((await send(all, "POST", json.contentUrl, large, "Video/MP4; codecs=x")).status).toBe(200);
+  const got = (await all.service.call("GET", `/assets/${json.id}`)).json;
+  expect((await bytesOf(got.contentUrl)).equals(large)).toBe(true);
+});
+
+test.each<[string, JsonObject, string, string]>([
+  ["no channel", { channel: undefined }, "400-143", "channel.type"],
+  ["an unknown channel", { channel: { type: "custom.other" } }, "400-152", "channel.type"],
+  ["no sender", { sender: {} }, "400-143", "sender.type"],
+  ["an unknown sender", { sender: { type: "business_notification" } }, "400-196", "sender.type"],
+  ["no name", { name: undefined }, "400-143", "name"],
+  ["no extension", { name: "receipt" }, "400-152", "name"],
+  ["an extension only", { name: ".png" }, "400-152", "name"],
+  ["a long name", { name: `${"x".repeat(252)}.png` }, "400-152", "name"],
+  ["no size", { size: undefined }, "400-143", "size"],
+  ["size 0", { size: 0 }, "400-152", "size"],
+  ["a size beyond 10 MiB", { size: 10_485_761 }, "400-152", "size"],
+  ["a broken size", { size: 1.5 }, "400-152", "size"],
+  ["a size as text", { size: "2048" }, "400-152", "size"],
+])("creating with %s is refused", async (_what, changes, code, path) => {
+  const all = await hub();
+  const reply = await create(all, changes);
+  expect(codeOf(reply)).toEqual([400, code]);
+  expect(String(reply.json.developerMessage)).toMatch(`${path}:`);
+});
+
+test("the bounds of name and size are allowed", async () => {
+  const all = await hub();
+  const replies = await Promise.all([
+    create(all, { size: 1 }),
+    create(all, { size: 10_485_760 }),
+    create(all, { name: `${"x".repeat(251)}.png` }),
+    create(all, { sender: { type: "custom_agent" } }),
+  ]);
+  expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+});
+
+test.each<[string, number, string, number]>([
+  ["a byte less", 2047, "image/png", 400],
+  ["a byte more", 2049, "image/png", 413],
+  ["another content type", 2048, "image/jpeg", 400],
+  ["nothing", 0, "image/png", 400],
+])("an upload of %s is refused, and may be put right", async (_what, size, type, status) => {
+  const all = await hub();
+  const { json } = await create(all);
+  expect((await send(all, "POST", json.contentUrl, randomBytes(size), type)).status).toBe(status);
+  expect((await all.service.call("GET", `/assets/${json.id}`)).status).toBe(404);
+  expect((await send(all, "POST", json.contentUrl, content)).status).toBe(200);
+});
+
+test("an upload address is good once", async () => {
+  const all = await hub();
+  const { contentUrl } = await uploaded(all);
+  expect(codeOf(await send(all, "POST", contentUrl, content))).toEqual([403, "403-100"]);
+});
+
+test("of two uploads at a time one is taken", async () => {
+  const all = await hub();
+  const { json } = await create(all);
+  const both = [
+    send(all, "POST", json.contentUrl, content),
+    send(all, "POST", json.contentUrl, content),
+  ];
+  const statuses = (await Promise.all(both)).map(({ status }) => status);
+  expect(statuses.sort()).toEqual([200, 403]);
+});
+
+test("an address ends when its time is over, on the emulator's clock", async () => {
+  const all = await hub({ switches: { assetUrlLifetime: 60 } });
+  const { json } = await create(all);
+  const { id } = await uploaded(all);
+  const got = (await all.service.call("GET", `/assets/${id}`)).json;
+  all.service.emulator.advance(59_999);
+  expect((await send(all, "GET", got.contentUrl)).status).toBe(200);
+  all.service.emulator.advance(1);
+  expect(codeOf(await send(all, "GET", got.contentUrl))).toEqual([403, "403-100"]);
+  expect(codeOf(await send(all, "POST", json.contentUrl, content))).toEqual([403, "403-100"]);
+  const renewed = (await all.service.call("GET", `/assets/${id}`)).json;
+  expect((await bytesOf(renewed.contentUrl)).equals(content)).toBe(true);
+});
+
+/** Changes one part of an address. */
+const altered: readonly (readonly [string, (url: URL, other: URL) => void])[] = [
+  [
+    "another id",
+    (url, other) => {
+      url.pathname = other.pathname;
+    },
+  ],
+  ["a later end", (url) => url.searchParams.set("expires", "9999999999999")],
+  [
+    "another signature",
+    (url, other) => url.searchParams.set("signature", other.searchParams.get("signature") ?? ""),
+  ],
+  [
+    "one bit of the signature",
+    (url) => {
+      const signature = url.searchParams.get("signature") ?? "";
+      const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+      const last = alphabet.charAt(alphabet.indexOf(signature.slice(-1)) ^ 1);
+      url.searchParams.set("signature", signature.slice(0, -1) + last);
+    },
+  ],
+  ["no signature", (url) => url.searchParams.delete("signature")],
+  ["another method", (url) => url.searchParams.set("method", "GET")],
+  ["a further member", (url) => url.searchParams.append("expires", "1")],
+];
+
+test.each(altered)("an address with %s is refused", async (_what, change) => {
+  const all = await hub();
+  const url = new URL(String((await create(all)).json.contentUrl));
+  const other = new URL(String((await create(all)).json.contentUrl));
+  change(url, other);
+  expect(codeOf(await send(all, "POST", url, content))).toEqual([403, "403-100"]);
+});
+
+test("an address for one direction is none for the other", async () => {
+  const all = await hub();
+  const { id, contentUrl } = await uploaded(all);
+  const { json } = await all.service.call("GET", `/assets/${id}`);
+  expect((await send(all, "GET", contentUrl)).status).toBe(403);
+  expect((await send(all, "POST", json.contentUrl, content)).status).toBe(403);
+  expect((await send(all, "DELETE", json.contentUrl)).status).toBe(403);
+});
+
+test("an asset that was not used is deleted, with its content", async () => {
+  const all = await hub();
+  const { id } = await uploaded(all);
+  const { json } = await all.service.call("GET", `/assets/${id}`);
+  expect((await all.service.call("DELETE", `/assets/${id}`)).status).toBe(204);
+  expect((await all.service.call("GET", `/assets/${id}`)).status).toBe(404);
+  expect((await all.service.call("DELETE", `/assets/${id}`)).status).toBe(404);
+  expect((await send(all, "GET", json.contentUrl)).status).toBe(404);
+});
+
+test.each([403, 400, 409] as const)(
+  "an asset that was used in a message is not deleted (%d by a switch)",
+  async (status) => {
+    const all = await hub({ switches: { usedAssetStatus: status } });
+    const byUrl = await uploaded(all);
+    const byId = await uploaded(all);
+    const attachment = [{ url: byUrl.contentUrl }, { id: byId.id, name: "mine.png" }];
+    const conversation = await all.begin({ attachments: { attachment } });
+    for (const { id } of [byUrl, byId])
+      expect(codeOf(await all.service.call("DELETE", `/assets/${id}`))).toEqual([
+        status,
+        `${status}-113`,
+      ]);
+    await all.logged(1);
+    expect(all.bot.received[0]?.message.attachments).toMatchObject({
+      attachment: [
+        { id: byUrl.id, name: "receipt.png", contentType: "image/png", size: 2048 },
+        { id: byId.id, name: "mine.png" },
+      ],
+    });
+    expect((await all.send(message(conversation, "customer", "text"))).status).toBe(202);
+  },
+);
+
+test("a message that is refused uses no asset", async () => {
+  const all = await hub();
+  const { id } = await uploaded(all);
+  const attachments = { attachment: [{ id }] };
+  const conversation = await all.begin();
+  const reply = await all.send(
+    message(conversation, "customer", "text", { attachments }),
+    message(conversation, "customer", "agent.join"),
+  );
+  expect(reply.status).toBe(400);
+  expect((await all.service.call("DELETE", `/assets/${id}`)).status).toBe(204);
+});
+
+test("an attachment of another origin is no asset; one with an unknown id is refused", async () => {
+  const all = await hub();
+  const outside = { attachment: [{ url: "https://files.example.com/receipt.png", size: "20480" }] };
+  const conversation = await all.begin({ attachments: outside });
+  await all.logged(1);
+  expect(all.bot.received[0]?.message.attachments).toEqual(outside);
+  const unknown = { attachments: { attachment: [{ id: "1001" }] } };
+  const reply = await all.send(message(conversation, "customer", "text", unknown));
+  expect(codeOf(reply)).toEqual([400, "400-152"]);
+});

@@ -1,0 +1,227 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../provider/definition/json.js";
+import { answering, callbackServer } from "./callback-server.js";
+import { type Hub, hub, message } from "./hub.js";
+
+const outcomes = (log: readonly JsonObject[]): unknown[] =>
+  log.map(({ messageId, attempt, status, error }) => [messageId, attempt, status ?? error]);
+
+const further = (hub: Hub, conversation: string, messageId: string) =>
+  hub.send(message(conversation, "customer", "text", { messageId }));
+
+test("an entry of the log says when, where, what and how it went", async () => {
+  const { begin, bot, logged } = await hub();
+  await begin();
+  expect(await logged(1)).toEqual([
+    {
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      url: `${bot.url}/custom_bot`,
+      messageId: "m-0001",
+      type: "text",
+      attempt: 1,
+      status: 200,
+    },
+  ]);
+});
+
+test("a callback that fails gets the message again, a second later on the clock", async () => {
+  const { service, begin, bot, logged } = await hub();
+  bot.answer = answering(500);
+  await begin();
+  await logged(1);
+  service.emulator.advance(999);
+  expect(bot.received.length).toBe(1);
+  bot.answer = answering(200);
+  service.emulator.advance(1);
+  expect(outcomes(await logged(2))).toEqual([
+    ["m-0001", 1, 500],
+    ["m-0001", 2, 200],
+  ]);
+  expect(bot.received[1]?.text).toBe(bot.received[0]?.text);
+});
+
+test("one long step of the clock makes every further try due", async () => {
+  const { service, begin, bot, logged } = await hub();
+  bot.answer = answering(500);
+  await begin();
+  await logged(1);
+  service.emulator.advance(60_000);
+  expect(outcomes(await logged(3))).toEqual([
+    ["m-0001", 1, 500],
+    ["m-0001", 2, 500],
+    ["m-0001", 3, 500],
+  ]);
+});
+
+test("after the last try the next message has its turn", async () => {
+  const all = await hub({ switches: { deliveryRetries: 1 } });
+  const { service, begin, bot, logged } = all;
+  bot.answer = ({ message: { messageId } }, response) =>
+    void response.writeHead(messageId === "m-0001" ? 503 : 200).end();
+  const conversation = await begin();
+  await further(all, conversation, "m-2");
+  await logged(1);
+  expect(bot.messageIds).toEqual(["m-0001"]);
+  service.emulator.advance(1000);
+  expect(outcomes(await logged(3))).toEqual([
+    ["m-0001", 1, 503],
+    ["m-0001", 2, 503],
+    ["m-2", 1, 200],
+  ]);
+});
+
+test("a callback that is stuck holds up neither other conversations nor the other side", async () => {
+  const { begin, send, bot, customer, logged } = await hub();
+  let place = 0;
+  bot.answer = (_call, response) => {
+    place += 1;
+    if (place > 1) response.writeHead(200).end();
+  };
+  const stuck = await begin();
+  await bot.count(1);
+  await begin({ messageId: "m-2" });
+  await send(message(stuck, "custom_bot", "text", { messageId: "m-3" }));
+  const log = await logged(2);
+  expect(log.map(({ messageId }) => messageId).sort()).toEqual(["m-2", "m-3"]);
+  expect(customer.messageIds).toEqual(["m-3"]);
+});
+
+test("a callback that answers too late is told again", async () => {
+  const { service, begin, bot, logged } = await hub({ callbackDeadlineMs: 50 });
+  bot.answer = (_call, response, place) => {
+    if (place > 1) response.writeHead(200).end();
+  };
+  await begin();
+  await logged(1);
+  service.emulator.advance(1000);
+  expect(outcomes(await logged(2))).toEqual([
+    ["m-0001", 1, "no answer within 50 ms"],
+    ["m-0001", 2, 200],
+  ]);
+});
+
+test("an answer counts from its first line: a body that never ends is no second delivery", async () => {
+  const { begin, bot, logged } = await hub({ callbackDeadlineMs: 50 });
+  bot.answer = (_call, response) => void response.writeHead(200).write("…");
+  await begin();
+  await begin({ messageId: "m-2" });
+  expect(outcomes(await logged(2))).toEqual([
+    ["m-0001", 1, 200],
+    ["m-2", 1, 200],
+  ]);
+});
+
+test("a callback that is down is tried again, and the log says why", async () => {
+  const { service, begin, bot, logged } = await hub({ switches: { deliveryRetries: 1 } });
+  await bot.close();
+  await begin();
+  await logged(1);
+  service.emulator.advance(1000);
+  expect(outcomes(await logged(2))).toEqual([
+    ["m-0001", 1, "ECONNREFUSED"],
+    ["m-0001", 2, "ECONNREFUSED"],
+  ]);
+});
+
+test("a redirect is not followed", async () => {
+  const elsewhere = await callbackServer();
+  const { begin, bot, logged } = await hub({ switches: { deliveryRetries: 0 } });
+  bot.answer = answering(307, { location: elsewhere.url });
+  await begin();
+  expect(outcomes(await logged(1))).toEqual([["m-0001", 1, 307]]);
+  expect(elsewhere.received.length).toBe(0);
+});
+
+test("on the real clock further tries come by themselves", async () => {
+  const { begin, bot, logged } = await hub({ clock: "real", switches: { deliveryRetries: 1 } });
+  bot.answer = (_call, response, place) => void response.writeHead(place > 1 ? 200 : 500).end();
+  await begin();
+  expect(outcomes(await logged(2))).toEqual([
+    ["m-0001", 1, 500],
+    ["m-0001", 2, 200],
+  ]);
+});
+
+test("200 messages of one conversation come in order, each once", async () => {
+  const all = await hub();
+  const conversation = await all.begin();
+  const own = Array.from({ length: 200 }, (_, place) => `n-${place}`);
+  await all.send(
+    ...own
+      .slice(0, 100)
+      .map((messageId) => message(conversation, "customer", "text", { messageId })),
+  );
+  for (const messageId of own.slice(100)) await further(all, conversation, messageId);
+  await all.logged(201);
+  expect(all.bot.messageIds).toEqual(["m-0001", ...own]);
+});
+
+test("a role of version v1 gets the older form", async () => {
+  const { begin, send, bot, customer, logged } = await hub({ role: { version: "v1" } });
+  const conversation = await begin();
+  const content = { type: "list", version: "1" };
+  await send(message(conversation, "custom_bot", "richMessage.listpicker", { content }));
+  await logged(2);
+  expect(bot.received[0]?.json).toEqual({
+    message: [
+      {
+        id: expect.any(String),
+        sender: { type: "user" },
+        conversation: { id: conversation },
+        type: { value: "text" },
+        content: "Where is my order?",
+        timeStamp: expect.any(Number),
+      },
+    ],
+  });
+  expect(customer.received[0]?.message).toMatchObject({
+    sender: { type: "system" },
+    content: '{"type":"list","version":"1"}',
+  });
+});
+
+test("by a switch the content comes as text in version v3", async () => {
+  const { begin, bot, logged } = await hub({ switches: { callbackContent: "text" } });
+  await begin();
+  await logged(1);
+  expect(bot.received[0]?.message.content).toBe("Where is my order?");
+});
+
+test("a changed callback is used for the next try", async () => {
+  const { service, ids, begin, bot, agent, logged } = await hub();
+  bot.answer = answering(500);
+  await begin();
+  await logged(1);
+  const role = { name: "custom_bot", version: "v3", notificationEmail: "a@b.example" };
+  await service.call("PUT", `/clientapplications/${ids.bot}`, {
+    name: "moved",
+    roles: [{ ...role, callback: `${agent.url}/moved` }],
+  });
+  service.emulator.advance(1000);
+  expect((await logged(2)).at(-1)).toMatchObject({ url: `${agent.url}/moved`, status: 200 });
+});
+
+test("a reset forgets what is still to be delivered, and the log", async () => {
+  const { service, begin, bot, deliveries } = await hub();
+  bot.answer = () => undefined;
+  await begin();
+  await bot.count(1);
+  await service.control("POST", "/reset");
+  expect(await deliveries()).toEqual([]);
+  service.emulator.advance(60_000);
+  expect(bot.received.length).toBe(1);
+  expect((await service.control("GET", "/snapshot")).json).toMatchObject({
+    conversations: [],
+    assets: [],
+  });
+});
+
+test("closing ends a delivery that hangs", async () => {
+  const { service, begin, bot } = await hub();
+  bot.answer = () => undefined;
+  await begin();
+  await bot.count(1);
+  const ended = bot.ended();
+  await service.emulator.close();
+  await ended;
+});

@@ -1,0 +1,141 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { Assets } from "../../emulator/runtime/assets.js";
+import { noJournal } from "../../emulator/store.js";
+import { type Running, running } from "../emulator/running.js";
+import { type Hub, hub, message } from "./hub.js";
+
+const content = randomBytes(300);
+
+/** A running and a completed conversation, an asset with its content and one without. */
+const filled = async (all: Hub) => {
+  const open = await all.begin();
+  const ended = await all.begin();
+  await all.send(message(ended, "customer", "conversation.end"));
+  const body = {
+    channel: { type: "custom.kiosk" },
+    sender: { type: "customer" },
+    name: "a.bin",
+    size: 300,
+  };
+  const asset = (await all.service.call("POST", "/assets", body)).json;
+  await all.service.send("POST", String(asset.contentUrl), {
+    raw: content,
+    headers: { "content-type": "application/octet-stream" },
+  });
+  const empty = (await all.service.call("POST", "/assets", body)).json;
+  return { open, ended, asset: String(asset.id), empty: String(empty.id) };
+};
+
+const expectAll = async (service: Running, ids: Awaited<ReturnType<typeof filled>>) => {
+  const get = async (path: string) => (await service.call("GET", path)).status;
+  expect(await get(`/conversations/${ids.ended}`)).toBe(200);
+  expect(await get(`/conversations/${ids.open}`)).toBe(404);
+  expect(await get(`/assets/${ids.empty}`)).toBe(404);
+  const { json } = await service.call("GET", `/assets/${ids.asset}`);
+  const response = await fetch(String(json.contentUrl));
+  expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
+  const more = { messages: { message: [message(ids.open, "customer", "text")] } };
+  expect((await service.call("POST", "/conversations/messages", more)).status).toBe(202);
+};
+
+test("a snapshot holds conversations and assets, and another emulator takes it", async () => {
+  const all = await hub();
+  const ids = await filled(all);
+  const document = (await all.service.control("GET", "/snapshot")).json;
+  const other = await running();
+  expect((await other.control("PUT", "/snapshot", document)).status).toBe(204);
+  expect((await other.control("GET", "/snapshot")).json).toEqual(document);
+  await expectAll(other, ids);
+});
+
+test("a snapshot from before conversations were kept is taken", async () => {
+  const all = await hub();
+  await filled(all);
+  const {
+    conversations: _conversations,
+    assets: _assets,
+    ...older
+  } = (await all.service.control("GET", "/snapshot")).json;
+  expect((await all.service.control("PUT", "/snapshot", older)).status).toBe(204);
+  const now = (await all.service.control("GET", "/snapshot")).json;
+  expect(now).toMatchObject({ conversations: [], assets: [] });
+});
+
+test.each([
+  ["conversations", {}],
+  ["conversations", [{ id: "x" }]],
+  ["assets", [5]],
+  ["assets", [{ id: "x", uploaded: true }]],
+])("a snapshot whose %s are %j is refused, and nothing changes", async (name, value) => {
+  const all = await hub();
+  const ids = await filled(all);
+  const document = (await all.service.control("GET", "/snapshot")).json;
+  const reply = await all.service.control("PUT", "/snapshot", { ...document, [name]: value });
+  expect(reply.status).toBe(400);
+  expect(reply.text).toContain("Nothing was changed");
+  await expectAll(all.service, ids);
+});
+
+test("a snapshot with an asset whose content has another size is refused", async () => {
+  const all = await hub();
+  await filled(all);
+  const document = (await all.service.control("GET", "/snapshot")).json;
+  const [asset] = Array.isArray(document.assets) ? document.assets : [];
+  const assets = [{ ...asset, content: "AAAA" }];
+  const reply = await all.service.control("PUT", "/snapshot", { ...document, assets });
+  expect(reply.status).toBe(400);
+});
+
+test("conversations, assets and signed addresses outlive the process with a data file", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "emulator-runtime-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const data = join(folder, "data.sqlite");
+  const all = await hub({ data });
+  const ids = await filled(all);
+  const { contentUrl } = (await all.service.call("GET", `/assets/${ids.asset}`)).json;
+  await all.service.emulator.close();
+  const again = await running({ data });
+  await expectAll(again, ids);
+  const address = new URL(String(contentUrl));
+  const moved = new URL(address.pathname + address.search, again.emulator.baseUrl);
+  expect((await again.send("GET", moved.href)).status).toBe(200);
+});
+
+test("a reset of a data file is kept too", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "emulator-runtime-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const data = join(folder, "data.sqlite");
+  const all = await hub({ data });
+  await filled(all);
+  await all.service.control("POST", "/reset");
+  await all.service.emulator.close();
+  const again = await running({ data });
+  const now = (await again.control("GET", "/snapshot")).json;
+  expect(now).toMatchObject({ conversations: [], assets: [] });
+});
+
+test("contents beyond what the emulator holds are refused, and deleting makes room", () => {
+  const assets = new Assets(noJournal, 1000);
+  const asset = (id: string) => ({
+    id,
+    channelType: "custom.kiosk",
+    senderType: "customer",
+    name: "a.bin",
+    size: 600,
+    contentType: "application/octet-stream",
+    created: "2026-01-01T00:00:00.000Z",
+    uploaded: false,
+    used: false,
+  });
+  const release = assets.reserve(600);
+  expect(() => assets.reserve(600)).toThrow(/Delete assets/);
+  release();
+  assets.upload(asset("a"), Buffer.alloc(600));
+  expect(() => assets.reserve(600)).toThrow(/Delete assets/);
+  assets.remove("a");
+  expect(() => assets.reserve(600)).not.toThrow();
+});

@@ -1,0 +1,204 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { type ForecastOptions, runForecast } from "../../cli/forecast/run-forecast.js";
+import { recordedSession, run } from "../cli/session.js";
+import { shellScript, temporaryFolder } from "../cli/temporary-folder.js";
+import { previewOf, programs, stateOf } from "./support/program.js";
+
+const folder = join(tmpdir(), `conversation-forecast-${randomUUID()}`);
+const preview = join(folder, "preview.json");
+const state = join(folder, "state.json");
+
+const saved = (text: string): string => {
+  const file = join(folder, `${randomUUID()}.json`);
+  writeFileSync(file, text);
+  return file;
+};
+
+beforeAll(() => {
+  mkdirSync(folder);
+  writeFileSync(preview, previewOf(programs["30 participants"], "create"));
+  writeFileSync(state, stateOf(programs["30 participants"]));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+const usual = ["--plan", "developer", "--burst", "1", "--parallel", "8"];
+
+beforeEach(() => {
+  for (const name of ["PLAN", "BURST", "SHARE"]) vi.stubEnv(`CONVERSATION_${name}`, "");
+  vi.stubEnv("PULUMI_PARALLEL", "");
+});
+
+const json = async (...args: string[]) => {
+  const { code, out } = await run("forecast", "--json", ...args);
+  expect(code).toBe(0);
+  return JSON.parse(out);
+};
+
+test("--json tells operation, plan, parallel, time, calls, endpoints, critical path and plans", async () => {
+  const made = await json("--from", preview, ...usual);
+  expect(Object.keys(made)).toEqual([
+    "operation",
+    "plan",
+    "parallel",
+    "totalSeconds",
+    "totalCalls",
+    "endpoints",
+    "criticalPath",
+    "plans",
+  ]);
+  expect(made).toMatchObject({ operation: "up", plan: "developer", parallel: 8, totalCalls: 35 });
+  expect(made.endpoints).toContainEqual({
+    endpoint: "POST /participants",
+    calls: 30,
+    seconds: 181.3,
+  });
+  expect(made.criticalPath.at(-1)).toMatchObject({ endpoint: "POST /participants", calls: 30 });
+  expect(Object.keys(made.plans)).toEqual(["developer", "basic", "enterprise"]);
+});
+
+test("another plan saves the difference of the times", async () => {
+  const { totalSeconds, plans } = await json("--from", preview, ...usual);
+  expect(plans.developer).toEqual({ totalSeconds, savesSeconds: 0 });
+  const { totalSeconds: best, savesSeconds } = plans.enterprise;
+  expect(savesSeconds).toBeCloseTo(totalSeconds - best, 1);
+  expect(best).toBeLessThan(40);
+});
+
+test("the report shows endpoints, the critical path and, when asked, the plans", async () => {
+  const { code, out, err } = await run("forecast", "--from", preview, ...usual);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(out).toMatch(/^pulumi up: 35 calls, about 3 min \d+ s\.\nPlan developer, bursts of 1/);
+  expect(out).toMatch(/POST \/participants +30 +3 min 1 s/);
+  expect(out).toMatch(/POST \/participants × 30 +waits for its rate +Participant bot-0 … /);
+  expect(out).not.toContain("Against this plan");
+  const compared = await run("forecast", "--from", preview, "--compare-plans", ...usual);
+  expect(compared.out).toMatch(/enterprise +\d+.* +2 min \d+ s less/);
+});
+
+test("refresh and destroy need the state only", async () => {
+  expect(await json("--operation", "refresh", "--from", state)).toMatchObject({ totalCalls: 5 });
+  expect(await json("--operation", "destroy", "--from", state)).toMatchObject({ totalCalls: 32 });
+});
+
+test("beyond a budget the exit code is 3, and by how much is said beside the result", async () => {
+  const budgets = ["--max-minutes", "2.5", "--max-calls", "30"];
+  const { code, out, err } = await run(
+    "forecast",
+    "--json",
+    "--from",
+    preview,
+    ...usual,
+    ...budgets,
+  );
+  expect(code).toBe(3);
+  expect(JSON.parse(out)).toMatchObject({ totalCalls: 35 });
+  expect(err).toMatch(
+    /would take 3 min \d+ s, \d+(\.\d)? s more than the 2\.5 min of --max-minutes/,
+  );
+  expect(err).toContain("would make 35 calls, 5 more than the 30 of --max-calls");
+});
+
+test("within its budgets the exit code is 0", async () => {
+  const budgets = ["--max-minutes", "10", "--max-calls", "35"];
+  expect(await run("forecast", "--from", preview, ...usual, ...budgets)).toMatchObject({
+    code: 0,
+    err: "",
+  });
+});
+
+test("a number of parallel steps that would be faster is named", async () => {
+  const file = saved(previewOf(programs.wide, "create"));
+  const { out } = await run("forecast", "--from", file, ...usual);
+  expect(out).toMatch(/With --parallel 32: about 1 min \d+ s\./);
+});
+
+test("without a plan enterprise is assumed, and that is said", async () => {
+  const { out, err } = await run("forecast", "--json", "--from", preview);
+  expect(JSON.parse(out)).toMatchObject({ plan: "enterprise" });
+  expect(err).toContain("enterprise is assumed. Say it with --plan or conversation:plan");
+});
+
+test("plan, burst, share and parallel are read from the environment", async () => {
+  const before = await json("--from", preview, ...usual);
+  vi.stubEnv("CONVERSATION_PLAN", "Developer");
+  vi.stubEnv("CONVERSATION_BURST", "1");
+  vi.stubEnv("PULUMI_PARALLEL", "8");
+  expect(await json("--from", preview)).toEqual(before);
+  vi.stubEnv("CONVERSATION_SHARE", "0.5");
+  const { totalSeconds } = await json("--from", preview);
+  expect(totalSeconds).toBeGreaterThan(1.9 * before.totalSeconds);
+});
+
+test.each([
+  [["--plan", "gold"], "developer, basic, enterprise"],
+  [["--burst", "0"], "whole number of at least 1"],
+  [["--parallel", "many"], "whole number of at least 1"],
+  [["--max-minutes", "-1"], "number of at least 0"],
+  [["--max-calls", "1.5"], "whole number of at least 0"],
+  [["--operation", "import"], "up, refresh, destroy"],
+  [["--from", "/nowhere.json"], "/nowhere.json cannot be read"],
+  [["--from", state], "no file of --from holds that. Save it with: pulumi preview --json"],
+])("%j is refused with exit code 2", async (args, message) => {
+  const { code, out, err } = await run("forecast", ...args);
+  expect(err).toContain(message);
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+});
+
+test("a file that Pulumi did not write is refused by name", async () => {
+  const file = saved('{"resources": []}');
+  const { code, err } = await run("forecast", "--from", file);
+  expect(code).toBe(2);
+  expect(err).toContain(`${file} is neither what \`pulumi preview --json\` prints`);
+});
+
+const up: ForecastOptions = { operation: "up" };
+
+/** Forecasts with a `pulumi` that is this shell script. */
+const withPulumi = async (script: string, options: ForecastOptions = up) => {
+  const bin = temporaryFolder();
+  shellScript(join(bin, "pulumi"), script);
+  const { session, written } = recordedSession();
+  const env = { PATH: `${bin}:/bin:/usr/bin` };
+  await runForecast(options, session, env, temporaryFolder());
+  return written;
+};
+
+test("without files Pulumi is asked for a preview and the state of the stack", async () => {
+  const script = `case "$*" in "preview --json --stack dev"*) cat ${preview};; "stack export --stack dev"*) cat ${state};; esac`;
+  const { out } = await withPulumi(script, { ...up, stack: "dev", json: true });
+  expect(JSON.parse(out)).toMatchObject({ operation: "up", totalCalls: 37 });
+});
+
+test.each([
+  ["no Pulumi.yaml project file found", "Run it in the folder of a Pulumi project"],
+  ["no stack selected; please use `pulumi stack select`", "or name one with --stack"],
+])("when Pulumi says %j, what to do is said too", async (said, advice) => {
+  const failing = withPulumi(`echo 'error: ${said}' >&2; exit 1`);
+  await expect(failing).rejects.toThrow(`pulumi stack export failed. Pulumi says:\nerror: ${said}`);
+  await expect(failing).rejects.toThrow(advice);
+});
+
+test("a preview that fails shows Pulumi's message, not its JSON", async () => {
+  const failed = saved(
+    JSON.stringify({
+      changeSummary: {},
+      diagnostics: [
+        { severity: "error", message: "error: \u001b[90mdisplayName\u001b[39m must be text\n" },
+      ],
+    }),
+  );
+  const script = `case "$1" in stack) cat ${state};; *) cat ${failed}; exit 1;; esac`;
+  await expect(withPulumi(script)).rejects.toThrow(
+    "pulumi preview --json failed. Pulumi says:\nerror: displayName must be text\nCorrect that first",
+  );
+});
+
+test("without pulumi on PATH the way out is named", async () => {
+  const { session } = recordedSession();
+  const forecasting = runForecast(up, session, { PATH: "" }, temporaryFolder());
+  await expect(forecasting).rejects.toThrow("no pulumi on PATH. Install it, or give saved");
+});

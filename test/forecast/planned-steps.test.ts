@@ -1,0 +1,147 @@
+import { expect, test } from "vitest";
+import type { Operation } from "../../cli/forecast/operations.js";
+import { workloadOf } from "../../cli/forecast/planned-steps.js";
+import type { PulumiResource } from "../../cli/forecast/pulumi-documents.js";
+import { callsOf } from "../../cli/forecast/step-calls.js";
+import { typeToken } from "../../provider/pointer.js";
+import { endpointName } from "../../provider/service/operations.js";
+
+const resource = (
+  kind: string,
+  name: string,
+  more: Partial<PulumiResource> = {},
+): PulumiResource => ({
+  urn: `urn:pulumi:prod::shop::${typeToken(kind)}::${name}`,
+  type: typeToken(kind),
+  ...more,
+});
+
+const channel = resource("Channel", "web");
+
+/** One step of a preview, as the calls that it makes. */
+const callsOfStep = (
+  op: string,
+  newState: PulumiResource | undefined,
+  oldState?: PulumiResource,
+): readonly string[] => {
+  const urn = newState?.urn ?? oldState?.urn ?? "";
+  const preview = { steps: [{ op, urn, newState, oldState }], changeSummary: {} };
+  const workload = workloadOf("up", { preview });
+  return workload.steps.flatMap((step) =>
+    callsOf(step, workload).map(({ endpoint }) => endpointName(endpoint)),
+  );
+};
+
+test.each([
+  ["create", ["GET /channels", "POST /channels"]],
+  ["update", ["GET /channels/{id}", "PUT /channels/{id}"]],
+  ["replace", ["GET /channels", "PUT /channels/{id}"]],
+  ["read", ["GET /channels/{id}"]],
+  ["same", []],
+  ["import", []],
+])("the step %s makes the calls %j", (op, calls) => {
+  expect(callsOfStep(op, channel, op === "create" ? undefined : channel)).toEqual(calls);
+});
+
+test("a deletion is one call, which what stays at the service does not need", () => {
+  expect(callsOfStep("delete", undefined, channel)).toEqual(["DELETE /channels/{id}"]);
+  expect(callsOfStep("delete", undefined, { ...channel, retainOnDelete: true })).toEqual([]);
+  expect(callsOfStep("delete", undefined, { ...channel, external: true })).toEqual([]);
+});
+
+test("adopting by name writes what the list found, adopting by id reads it as well", () => {
+  const adopting = (adopt: unknown) => ({ ...channel, inputs: { adopt } });
+  expect(callsOfStep("create", adopting(true))).toEqual(["GET /channels", "PUT /channels/{id}"]);
+  expect(callsOfStep("create", adopting("7f"))).toEqual([
+    "GET /channels",
+    "GET /channels/{id}",
+    "PUT /channels/{id}",
+  ]);
+});
+
+test("Ownership, components and resources of other packages make no calls", () => {
+  const others = [
+    resource("Ownership", "ownership"),
+    { urn: "urn:pulumi:prod::shop::conversation:index:ConversationAccount::a", type: "c:i:A" },
+    { urn: "urn:pulumi:prod::shop::aws:s3/bucket:Bucket::b", type: "aws:s3/bucket:Bucket" },
+  ];
+  expect(others.flatMap((other) => callsOfStep("create", other))).toEqual([]);
+});
+
+test("a value that is not known yet does not matter", () => {
+  const inputs = { displayName: "04da6b54-80e4-46f7-96ec-b56ff0331ba9" };
+  expect(callsOfStep("create", { ...channel, inputs })).toHaveLength(2);
+});
+
+const stateOf = (...resources: readonly PulumiResource[]) => ({
+  version: 3,
+  deployment: { resources: [...resources] },
+});
+
+test("a list has a page for every ten objects that are there, or for as many as one says", () => {
+  const channels = Array.from({ length: 21 }, (_, index) => resource("Channel", `web${index}`));
+  const workload = workloadOf("refresh", { state: stateOf(...channels) });
+  const [step] = workload.steps;
+  expect(step && callsOf(step, workload)).toMatchObject([{ times: 3 }]);
+  expect(step && callsOf(step, workload, 75)).toMatchObject([{ times: 1 }]);
+});
+
+test("each profile has lists of its own", () => {
+  const other = resource("Channel", "other", { inputs: { profile: "staging" } });
+  const workload = workloadOf("refresh", { state: stateOf(channel, other) });
+  const lists = workload.steps.flatMap((step) => callsOf(step, workload));
+  expect(lists.map(({ profile, sharedAs }) => [profile, sharedAs])).toEqual([
+    [undefined, "/channels"],
+    ["staging", "staging/channels"],
+  ]);
+});
+
+test("a change waits for another one through a resource that does not change", () => {
+  const [a, b, c] = [
+    resource("Authentication", "a"),
+    resource("ClientApplication", "b"),
+    resource("Participant", "c"),
+  ] as const;
+  const before = stateOf(a, { ...b, dependencies: [a.urn] }, { ...c, dependencies: [b.urn] });
+  const steps = [a, { ...c, dependencies: [b.urn] }].map((newState) => {
+    return { op: "update", urn: newState.urn, newState };
+  });
+  const workload = workloadOf("up", { preview: { steps, changeSummary: {} }, state: before });
+  const middle = workload.steps.find(({ urn }) => urn === b.urn);
+  expect(middle).toMatchObject({ action: "none", after: [a.urn] });
+});
+
+const phases = (operation: Operation, ...resources: readonly PulumiResource[]) =>
+  Object.fromEntries(
+    workloadOf(operation, { state: stateOf(...resources) }).steps.map(({ label, phase }) => [
+      label,
+      phase,
+    ]),
+  );
+
+test("a stack is deleted in levels, and what depends on nothing comes last", () => {
+  const auth = resource("Authentication", "auth");
+  const app = resource("ClientApplication", "app", { dependencies: [auth.urn] });
+  const account = resource("Account", "shop", {
+    propertyDependencies: { channel: [channel.urn] },
+    dependencies: [app.urn],
+  });
+  expect(phases("destroy", auth, channel, app, account)).toEqual({
+    "Account shop": 0,
+    "ClientApplication app": 1,
+    "Authentication auth": 2,
+    "Channel web": 2,
+  });
+});
+
+test("deletions of an up come after all that it makes", () => {
+  const steps = [
+    { op: "delete", urn: channel.urn, oldState: channel },
+    { op: "create", urn: "u", newState: resource("Channel", "new") },
+  ];
+  const workload = workloadOf("up", { preview: { steps, changeSummary: {} } });
+  expect(workload.steps.map(({ label, phase }) => [label, phase])).toEqual([
+    ["Channel new", 0],
+    ["Channel web", 1],
+  ]);
+});

@@ -1,0 +1,137 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { memoryBuckets } from "../../provider/pacing/memory-buckets.js";
+import { systemClock } from "../../provider/service/clock.js";
+import { connect } from "../../sdk/runtime/index.js";
+import { runtimeSettings } from "../../sdk/runtime/runtime-settings.js";
+import { JumpingClock } from "../service/support/clocks.js";
+import { type FakeHub, json } from "../service/support/fake-hub.js";
+import { connectedClient } from "./support/connected-client.js";
+
+const whole = {
+  CONVERSATION_BASE_URL: "https://hub.example.com/conversation/v3",
+  CONVERSATION_TOKEN_URL: "https://hub.example.com/token",
+  CONVERSATION_CLIENT_ID: "id",
+  CONVERSATION_CLIENT_SECRET: "canary-secret",
+};
+
+test("what is given wins, what is left out comes from the environment", () => {
+  const settings = runtimeSettings(
+    { clientId: "mine", plan: "basic", burst: 7, share: 0.5 },
+    { ...whole, CONVERSATION_PLAN: "developer", CONVERSATION_PLATFORM_NAME: "acme" },
+  );
+  expect(settings).toMatchObject({
+    baseUrl: whole.CONVERSATION_BASE_URL,
+    clientId: "mine",
+    clientSecret: "canary-secret",
+    plan: "basic",
+    burst: 7,
+    share: 0.5,
+    platformName: "acme",
+  });
+});
+
+test("a profile reads its own variables only", () => {
+  const environment = Object.fromEntries(
+    Object.entries(whole).map(([name, value]) => [name.replace("_", "_STAGING_"), value]),
+  );
+  expect(runtimeSettings({ profile: "staging" }, environment)).toMatchObject({
+    clientId: "id",
+    profile: "staging",
+  });
+  expect(() => runtimeSettings({ profile: "staging" }, whole)).toThrow(
+    "CONVERSATION_STAGING_BASE_URL",
+  );
+});
+
+test("everything that is missing is named at once, with both ways to give it", () => {
+  const { CONVERSATION_CLIENT_ID: _, ...some } = whole;
+  expect(() => connect({ tokenUrl: "" }, { environment: some })).toThrow(
+    expect.objectContaining({
+      code: "SETTINGS_MISSING",
+      message: expect.stringMatching(
+        /tokenUrl is missing: give it to connect, or set CONVERSATION_TOKEN_URL\n.*clientId is missing/,
+      ),
+    }),
+  );
+});
+
+test.each<[string, object]>([
+  ["an unknown name", { baseURL: "x" }],
+  ["an address without https", { baseUrl: "http://hub.example.com/v3" }],
+  ["another version", { baseUrl: "https://hub.example.com/v4" }],
+  ["a share above one", { share: 2 }],
+])("%s is refused, and no value is shown", (_, settings) => {
+  expect(() =>
+    connect({ clientSecret: "canary\nsecret", ...settings }, { environment: whole }),
+  ).toThrow(
+    expect.objectContaining({
+      code: "SETTINGS_INVALID",
+      message: expect.not.stringContaining("canary"),
+    }),
+  );
+});
+
+test("connecting sends nothing, and one token serves all calls", async () => {
+  await using live = await connectedClient(json(202, {}));
+  expect(live.hub.tokenCalls).toHaveLength(0);
+  await live.client.messages.end("c-1", "customer");
+  await live.client.messages.end("c-2", "customer");
+  expect(live.hub.tokenCalls).toHaveLength(1);
+  expect(live.hub.calls.map(({ headers }) => headers.authorization)).toEqual([
+    "Bearer token-1",
+    "Bearer token-1",
+  ]);
+});
+
+test("after closing nothing is sent any more", async () => {
+  await using live = await connectedClient(json(202, {}));
+  await live.client.close();
+  await expect(live.client.messages.end("c-1", "customer")).rejects.toMatchObject({
+    code: "CANCELLED",
+  });
+  expect(live.hub.calls).toEqual([]);
+});
+
+test("calls keep to the plan by default", async () => {
+  const clock = new JumpingClock();
+  const buckets = memoryBuckets(() => clock.now());
+  await using live = await connectedClient(
+    json(202, {}),
+    { plan: "developer", burst: 1 },
+    { pacing: "plan", clock, buckets },
+  );
+  await live.client.messages.end("c-1", "customer");
+  const before = clock.time;
+  await live.client.messages.end("c-1", "customer");
+  // 0.16 per second: specification §8.2.
+  expect(clock.time - before).toBeGreaterThanOrEqual(6_250);
+});
+
+test("the rate buckets are shared with other processes of the machine", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "conversation-runtime-"));
+  try {
+    const environment = { XDG_CACHE_HOME: folder };
+    const options = { pacing: "plan", environment, clock: systemClock } as const;
+    await using live = await connectedClient(json(202, {}), { plan: "enterprise" }, options);
+    await live.client.messages.end("c-1", "customer");
+    expect(readdirSync(folder, { recursive: true })).toContain(
+      join("pulumi-conversation", "buckets.sqlite"),
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("a refused call waits where there are no known limits", async () => {
+  let calls = 0;
+  const handle: Parameters<typeof FakeHub.start>[0] = (...call) => {
+    calls += 1;
+    json(calls === 1 ? 429 : 202, {})(...call);
+  };
+  await using live = await connectedClient(handle);
+  await live.client.messages.end("c-1", "customer");
+  expect(live.clock.slept).toEqual([1_000]);
+});

@@ -1,0 +1,103 @@
+// Compiled by test/built/consumer.test.ts as a user's program: strict, exactOptionalPropertyTypes, CommonJS and ESM.
+import { createServer } from "node:http";
+import {
+  type Attachment,
+  callbacks,
+  connect,
+  type Message,
+  type MessageFrom,
+  type MessageTypesOf,
+  type SendersOf,
+} from "pulumi-conversation/runtime";
+
+const hub = connect({ baseUrl: "https://hub.example.com/conversation/v3", plan: "basic" });
+// @ts-expect-error no such setting
+connect({ baseURL: "https://hub.example.com/conversation/v3" });
+// @ts-expect-error no such plan
+connect({ plan: "gold" });
+
+const conversation = "c-1";
+hub.messages.send({ type: "text", text: "Hi", sender: "customer", conversation });
+hub.messages.send({ type: "agent.join", sender: { kind: "custom_agent", name: "Ann" }, conversation });
+hub.messages.send([
+  { type: "typing.start", sender: "custom_bot", conversation },
+  { type: "escalation.transfer", sender: "platform_bot", conversation, content: { to: "agents" } },
+]);
+// @ts-expect-error a customer does not join as an agent
+hub.messages.send({ type: "agent.join", sender: "customer", conversation });
+// @ts-expect-error nor with a name
+hub.messages.send({ type: "agent.join", sender: { kind: "customer", name: "Ada" }, conversation });
+// @ts-expect-error a bot does not transfer queues
+hub.messages.send({ type: "queue.transfer", sender: "custom_bot", conversation });
+// @ts-expect-error only customers delete
+hub.messages.send({ type: "delete.soft", sender: "custom_agent", conversation, parent: "m-1" });
+// @ts-expect-error a customer sends no list pickers
+hub.messages.send({ type: "richMessage.form", sender: "customer", conversation });
+// @ts-expect-error no such type
+hub.messages.send({ type: "text.loud", sender: "customer", conversation });
+// @ts-expect-error no such sender
+hub.messages.send({ type: "text", text: "Hi", sender: "system", conversation });
+// @ts-expect-error a text has a text, or attachments
+hub.messages.send({ type: "text", sender: "customer", conversation });
+// @ts-expect-error a soft deletion names the message
+hub.messages.send({ type: "delete.soft", sender: "customer", conversation });
+// @ts-expect-error typing holds nothing
+hub.messages.send({ type: "typing.end", sender: "customer", conversation, text: "Hi" });
+// @ts-expect-error a message belongs to a conversation
+hub.messages.send({ type: "text", text: "Hi", sender: "customer" });
+// @ts-expect-error a list picker has sections
+hub.messages.send({ type: "richMessage.listpicker", sender: "custom_bot", conversation, content: { title: "?" } });
+
+const start = { account: { channel: "custom.kiosk", address: "k-1" }, customer: { name: "Ada" } };
+hub.messages.start({ type: "text", text: "Hi", sender: "customer", conversation: start });
+// @ts-expect-error a start needs more than an id
+hub.messages.start({ type: "text", text: "Hi", sender: "customer", conversation: "c-1" });
+// @ts-expect-error a start needs a customer
+hub.messages.start({ type: "text", text: "Hi", sender: "customer", conversation: { account: start.account } });
+
+hub.messages.reply("c-1", { type: "richMessage.quickreply", sender: "custom_bot", content: { any: 1 } });
+hub.messages.escalate({ conversationId: "c-1" }, "custom_bot");
+// @ts-expect-error a customer does not escalate
+hub.messages.escalate("c-1", "customer");
+hub.messages.end("c-1", { kind: "custom_agent", name: "Ann" });
+
+const allowed: MessageTypesOf<"customer"> = "undo";
+// @ts-expect-error not for customers
+const notAllowed: MessageTypesOf<"customer"> = "pagePush";
+const senders: SendersOf<"agent.join"> = "platform_agent";
+const fromBot: MessageFrom<"custom_bot"> = { type: "error", sender: "custom_bot", conversation };
+// @ts-expect-error another sender
+const notFromBot: MessageFrom<"custom_bot"> = { type: "error", sender: "customer", conversation };
+const anyMessage: Message = fromBot;
+const elsewhere: Attachment = { name: "a.png", contentType: "image/png", size: 1, url: "https://x.example/a.png" };
+// @ts-expect-error an attachment is somewhere
+const nowhere: Attachment = { name: "a.png", contentType: "image/png", size: 1 };
+
+export const files = async (): Promise<Uint8Array> => {
+  const asset = await hub.assets.upload("receipt.png", { channel: "custom.kiosk", sender: "customer" });
+  await hub.messages.send({ type: "text", sender: "customer", conversation, attachments: [asset, elsewhere] });
+  await hub.assets.download(asset.id, "copy.png");
+  // @ts-expect-error no such sender
+  await hub.assets.upload("receipt.png", { channel: "custom.kiosk", sender: "system" });
+  return (await hub.assets.download(asset.id)).bytes;
+};
+
+const handler = callbacks({
+  authenticate: { basic: { username: "hub", password: "secret" } },
+  onMessage: async ({ type, text, conversationId, sender }) => {
+    if (type === "text" && sender.kind === "customer") {
+      await hub.messages.reply(conversationId, { type: "text", text: `You said ${text}`, sender: "custom_bot" });
+    }
+  },
+});
+createServer(handler.node);
+// @ts-expect-error somebody must be authenticated
+callbacks({ onMessage: () => {} });
+// @ts-expect-error either of the two
+callbacks({ authenticate: {}, onMessage: () => {} });
+
+hub.request({ service: "Case Manager", version: "v3", baseUrl: "https://x.example/case/v3", method: "GET", path: "/cases" });
+// @ts-expect-error no document tells the address of another service
+hub.request({ service: "Case Manager", version: "v3", method: "GET", path: "/cases" });
+
+export { allowed, anyMessage, notAllowed, notFromBot, nowhere, senders };
