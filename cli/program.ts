@@ -47,7 +47,7 @@ const exitCodeOf = (error: unknown): number => {
 /**
  * Runs the command line to its end.
  *
- * @returns exit code: 0 done, 1 failed, 2 wrong command line
+ * @returns exit code: 0 done, 1 failed, 2 wrong command line, 3 a forecast over its budget
  */
 export const runProgram = async (
   args: readonly string[],

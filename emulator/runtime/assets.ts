@@ -2,8 +2,9 @@ import { isObject, type JsonObject } from "../../provider/definition/json.js";
 import { Refusal } from "../refusal.js";
 import type { Journal } from "../store.js";
 import { type Asset, isAsset } from "./asset.js";
+import { ContentJournal } from "./content-journal.js";
 
-const sections = { assets: "asset", contents: "asset content" } as const;
+const section = "asset";
 
 const mebibyte = 1024 * 1024;
 /** All contents are held in memory. */
@@ -14,18 +15,19 @@ export interface AssetDocument extends Asset {
   readonly content?: string;
 }
 
-const contentOf = (text: unknown): Buffer | undefined =>
+const decoded = (text: unknown): Buffer | undefined =>
   typeof text === "string" ? Buffer.from(text, "base64") : undefined;
 
 /** Whether a part of a snapshot is an asset, with the content that its size promises. */
 export const isAssetDocument = (value: unknown): value is AssetDocument =>
   isAsset(value) &&
   isObject(value) &&
-  (value.uploaded ? contentOf(value.content)?.length === value.size : value.content === undefined);
+  (value.uploaded ? decoded(value.content)?.length === value.size : value.content === undefined);
 
 /** All assets, in the order in which they were made, and their contents. */
 export class Assets {
   readonly #journal: Journal;
+  readonly #contentJournal: ContentJournal;
   readonly #mostBytes: number;
   readonly #assets = new Map<string, Asset>();
   readonly #contents = new Map<string, Buffer>();
@@ -35,9 +37,10 @@ export class Assets {
   constructor(journal: Journal, mostBytes: number = mostContentBytes) {
     this.#journal = journal;
     this.#mostBytes = mostBytes;
-    const contents = new Map(journal.read(sections.contents));
-    for (const [id, value] of journal.read(sections.assets)) {
-      const content = contentOf(contents.get(id));
+    this.#contentJournal = new ContentJournal(journal);
+    const contents = this.#contentJournal.read();
+    for (const [id, value] of journal.read(section)) {
+      const content = contents.get(id);
       if (isAsset(value)) this.#assets.set(id, { ...value, uploaded: content !== undefined });
       if (content) this.#hold(id, content);
     }
@@ -53,7 +56,7 @@ export class Assets {
 
   /** Keeps an asset in its new state. */
   put(asset: Asset): void {
-    this.#journal.write(sections.assets, asset.id, asset);
+    this.#journal.write(section, asset.id, asset);
     this.#assets.set(asset.id, asset);
   }
 
@@ -81,18 +84,19 @@ export class Assets {
   /** Keeps the content of an asset. */
   upload(asset: Asset, content: Buffer): void {
     this.#journal.together(() => {
-      this.#journal.write(sections.contents, asset.id, content.toString("base64"));
+      this.#contentJournal.write(asset.id, content);
       this.put({ ...asset, uploaded: true });
     });
     this.#hold(asset.id, content);
   }
 
   remove(id: string): void {
+    const bytes = this.#contents.get(id)?.length ?? 0;
     this.#journal.together(() => {
-      this.#journal.remove(sections.assets, id);
-      this.#journal.remove(sections.contents, id);
+      this.#journal.remove(section, id);
+      this.#contentJournal.remove(id, bytes);
     });
-    this.#bytes -= this.#contents.get(id)?.length ?? 0;
+    this.#bytes -= bytes;
     this.#contents.delete(id);
     this.#assets.delete(id);
   }
@@ -106,15 +110,17 @@ export class Assets {
 
   /** Puts other assets in the place of all. */
   replaceAll(documents: readonly AssetDocument[]): void {
-    for (const section of Object.values(sections)) this.#journal.clear(section);
+    this.#journal.clear(section);
+    this.#contentJournal.clear();
     for (const content of this.#contents.values()) this.#bytes -= content.length;
     this.#contents.clear();
     this.#assets.clear();
-    for (const { content, ...asset } of documents) {
+    for (const { content: text, ...asset } of documents) {
       this.put(asset);
-      if (content === undefined) continue;
-      this.#journal.write(sections.contents, asset.id, content);
-      this.#hold(asset.id, Buffer.from(content, "base64"));
+      const content = decoded(text);
+      if (!content) continue;
+      this.#contentJournal.write(asset.id, content);
+      this.#hold(asset.id, content);
     }
   }
 

@@ -4,11 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Assets } from "../../emulator/runtime/assets.js";
+import { sqliteJournal } from "../../emulator/sqlite-journal.js";
 import { noJournal } from "../../emulator/store.js";
 import { type Running, running } from "../emulator/running.js";
 import { type Hub, hub, message } from "./hub.js";
 
-const content = randomBytes(300);
+/** More than one piece of a data file. */
+const content = randomBytes(600_000);
 
 /** A running and a completed conversation, an asset with its content and one without. */
 const filled = async (all: Hub) => {
@@ -19,7 +21,7 @@ const filled = async (all: Hub) => {
     channel: { type: "custom.kiosk" },
     sender: { type: "customer" },
     name: "a.bin",
-    size: 300,
+    size: content.length,
   };
   const asset = (await all.service.call("POST", "/assets", body)).json;
   await all.service.send("POST", String(asset.contentUrl), {
@@ -103,6 +105,19 @@ test("conversations, assets and signed addresses outlive the process with a data
   const address = new URL(String(contentUrl));
   const moved = new URL(address.pathname + address.search, again.emulator.baseUrl);
   expect((await again.send("GET", moved.href)).status).toBe(200);
+});
+
+test("a deleted asset leaves nothing in the data file", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "emulator-runtime-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const data = join(folder, "data.sqlite");
+  const all = await hub({ data });
+  const { asset, empty } = await filled(all);
+  for (const id of [asset, empty]) await all.service.call("DELETE", `/assets/${id}`);
+  await all.service.emulator.close();
+  const journal = sqliteJournal(data);
+  onTestFinished(() => journal.close());
+  expect([...journal.read("asset"), ...journal.read("asset content")]).toEqual([]);
 });
 
 test("a reset of a data file is kept too", async () => {

@@ -154,7 +154,11 @@ export const refusals: Group = {
     }),
     row("conflict", "409", refusedWith(409), {
       ...everywhere(fails(1, /was refused \(409/, "fails at once with what the service says")),
-      update: fails(2, /was refused \(409/, "reads and writes once more, then fails with what the service says"),
+      update: fails(
+        2,
+        /was refused \(409/,
+        "reads and writes once more, then fails with what the service says",
+      ),
       delete: fails(
         1,
         /the service refuses \(409\)/,

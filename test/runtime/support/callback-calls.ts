@@ -1,0 +1,70 @@
+import { createServer, type RequestListener } from "node:http";
+import { type CallbackOptions, type Callbacks, callbacks } from "../../../sdk/runtime/index.js";
+import type { ReceivedMessage } from "../../../sdk/runtime/received-message.js";
+import { portOf } from "../../service/support/fake-hub.js";
+
+export const basic = (username: string, password: string): string =>
+  `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+
+export const right = basic("hub", "secret");
+
+export type Json = Record<string, unknown>;
+
+/** A message of version v3, as the service would deliver it. */
+export const message = (id: string, text = id, change: Json = {}): Json => ({
+  id,
+  type: { value: "text" },
+  conversation: { id: "c-1" },
+  sender: { type: "customer", participant: { name: "Ada" } },
+  content: { text },
+  ...change,
+});
+
+export const v3 = (...messages: unknown[]): Json => ({ messages: { message: messages } });
+export const v1 = (...messages: unknown[]): Json => ({ message: messages });
+
+/** A handler with everything that reached its program. */
+export interface Receiver {
+  readonly handler: Callbacks;
+  readonly received: ReceivedMessage[];
+  readonly errors: unknown[];
+  /** Delivers a body and waits until all work is done; gives back the answer. */
+  deliver(body: unknown, authorization?: string | null): Promise<Response>;
+}
+
+export const receiver = (options: Partial<CallbackOptions> = {}): Receiver => {
+  const received: ReceivedMessage[] = [];
+  const errors: unknown[] = [];
+  const handler = callbacks({
+    authenticate: { basic: { username: "hub", password: "secret" } },
+    onMessage: (each) => {
+      received.push(each);
+    },
+    onError: (error) => {
+      errors.push(error);
+    },
+    ...options,
+  });
+  const deliver: Receiver["deliver"] = async (body, authorization = right) => {
+    const headers: Record<string, string> = authorization === null ? {} : { authorization };
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const request = new Request("http://bot.example.com/", { method: "POST", headers, body: text });
+    const response = await handler.fetch(request);
+    await handler.idle();
+    return response;
+  };
+  return { handler, received, errors, deliver };
+};
+
+/** Serves a handler on a free port for as long as a test uses it. */
+export const served = async (listener: RequestListener) => {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${portOf(server)}/`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};
