@@ -31,7 +31,7 @@ test.each([
   expect(out).toBe("");
 });
 
-test.each(["emulator", "doctor"])("every option of %s is explained", async (command) => {
+test.each(["emulator", "doctor", "forecast", "orphans"])("every option of %s is explained", async (command) => {
   const { code, out } = await run(command, "--help");
   expect(code).toBe(0);
   const options = out.split("\n").filter((line) => /^ {2}-/.test(line));

@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { request } from "node:http";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../provider/definition/json.js";
 import type { Reply } from "../emulator/running.js";
@@ -115,6 +117,27 @@ test("an upload address is good once", async () => {
   const all = await hub();
   const { contentUrl } = await uploaded(all);
   expect(codeOf(await send(all, "POST", contentUrl, content))).toEqual([403, "403-100"]);
+});
+
+test("an upload address that was used is refused before the content is looked at", async () => {
+  const all = await hub();
+  const { contentUrl } = await uploaded(all);
+  expect((await send(all, "POST", contentUrl, content.subarray(1), "text/plain")).status).toBe(403);
+});
+
+test("an upload that was overtaken by another is refused", async () => {
+  const all = await hub();
+  const { json } = await create(all);
+  const headers = { "content-type": "image/png", "content-length": "2048" };
+  const slow = request(String(json.contentUrl), { method: "POST", headers });
+  const answered = once(slow, "response");
+  slow.write(content.subarray(0, 1000));
+  await once(slow, "socket").then(([socket]) => once(socket, "connect"));
+  expect((await send(all, "POST", json.contentUrl, content)).status).toBe(200);
+  slow.end(content.subarray(1000));
+  const [response] = await answered;
+  response.resume();
+  expect(response.statusCode).toBe(403);
 });
 
 test("of two uploads at a time one is taken", async () => {

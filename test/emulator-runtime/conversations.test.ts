@@ -140,7 +140,7 @@ test.each([
   ["an empty list", { messages: { message: [] } }, "400-152"],
   ["an object for a list", { messages: { message: {} } }, "400-152"],
   ["text in the list", { messages: { message: ["hello"] } }, "400-152"],
-  ["too many", { messages: { message: new Array(1001).fill(1) } }, "400-152"],
+  ["too many", { messages: { message: new Array(1001).fill(firstMessage()) } }, "400-152"],
 ])("a request with %s is refused", async (_what, body, code) => {
   const { service } = await hub();
   const { status, json } = await service.call("POST", "/conversations/messages", body);
@@ -193,6 +193,16 @@ test("a soft deletion names an earlier message of the conversation by either id"
   expect(await refusal(deletion())).toEqual([400, "400-143"]);
 });
 
+test("a soft deletion cannot name a message of another conversation in the same request", async () => {
+  const { begin, send } = await hub();
+  const [one, other] = [await begin({ messageId: "m-1" }), await begin({ messageId: "m-2" })];
+  const both = send(
+    message(other, "customer", "text", { messageId: "m-3" }),
+    message(one, "customer", "delete.soft", { parent: { messageId: "m-3" } }),
+  );
+  expect(await refusal(both)).toEqual([400, "400-152"]);
+});
+
 test("what stands beside the messages is kept and delivered", async () => {
   const { service, bot, logged } = await hub();
   const metadata = { attributes: [{ name: "source", value: "kiosk" }] };
@@ -205,7 +215,13 @@ test("what stands beside the messages is kept and delivered", async () => {
 test("a completed conversation is given with its messages in order", async () => {
   const { service, begin, send } = await hub();
   const conversation = await begin({
-    conversation: { account, customer, entryPoint: { id: "1007" }, conversationContact: "email" },
+    conversation: {
+      account,
+      customer,
+      entryPoint: { id: "1007" },
+      conversationContact: "email",
+      messages: "mine",
+    },
   });
   await send(
     message(conversation, "custom_bot", "text", { messageId: "m-2", content: { text: "Hi" } }),

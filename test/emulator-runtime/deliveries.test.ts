@@ -206,7 +206,9 @@ test("a reset forgets what is still to be delivered, and the log", async () => {
   bot.answer = () => undefined;
   await begin();
   await bot.count(1);
+  const ended = bot.ended();
   await service.control("POST", "/reset");
+  await ended;
   expect(await deliveries()).toEqual([]);
   service.emulator.advance(60_000);
   expect(bot.received.length).toBe(1);

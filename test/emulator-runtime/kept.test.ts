@@ -152,5 +152,8 @@ test("contents beyond what the emulator holds are refused, and deleting makes ro
   assets.upload(asset("a"), Buffer.alloc(600));
   expect(() => assets.reserve(600)).toThrow(/Delete assets/);
   assets.remove("a");
-  expect(() => assets.reserve(600)).not.toThrow();
+  expect(() => assets.reserve(600)()).not.toThrow();
+  assets.upload(asset("b"), Buffer.alloc(600));
+  assets.replaceAll([]);
+  expect(() => assets.reserve(600)()).not.toThrow();
 });

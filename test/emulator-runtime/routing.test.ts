@@ -55,6 +55,15 @@ test("the first agent takes over where the bot names none", async () => {
   expect(agent.messageIds.at(-1)).toBe("m-3");
 });
 
+test("the agent that the bot names takes over where there are no others", async () => {
+  const { begin, send, agent, logged } = await hub({ agents: false });
+  const conversation = await begin();
+  await send(message(conversation, "custom_bot", "escalation.transfer"));
+  await send(message(conversation, "customer", "text", { messageId: "m-3" }));
+  await logged(4);
+  expect(agent.messageIds.at(-1)).toBe("m-3");
+});
+
 test("without bots the agents get the first message", async () => {
   const { begin, agent, bot, logged } = await hub({ bots: false });
   await begin();
