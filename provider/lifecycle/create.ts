@@ -7,6 +7,7 @@ import { adoptee, assertFree, findNew, findOwn, knownObjects } from "./existing.
 import { Incomplete } from "./incomplete.js";
 import { type Properties, split } from "./properties.js";
 import type { Session } from "./run.js";
+import { removeAll, removeTwins } from "./twins.js";
 
 export interface CreateResult {
   readonly id: string;
@@ -43,7 +44,7 @@ const ensure = async (
   const [own, ...twins] = findOwn(context, session, properties, objects);
   if (own) {
     const made = await takeOver(context, session, properties, own);
-    await removeTwins(context, session, twins);
+    await removeAll(context, session, twins);
     return made;
   }
   const adopted = await adoptee(context, session, properties, objects);
@@ -78,22 +79,6 @@ const takeOver = async (
   }
 };
 
-/**
- * Removes own objects beside the one that stands for the resource. One that cannot go now does no
- * harm to the resource, so that is no failure.
- */
-const removeTwins = async (
-  { definition }: Context,
-  { service }: Session,
-  twins: readonly Made[],
-): Promise<void> => {
-  for (const { id } of twins) {
-    await service.remove(definition, id).catch((error) => {
-      if (!isConversationError(error)) throw error;
-    });
-  }
-};
-
 const replace = async (
   { definition }: Context,
   { service, settings }: Session,
@@ -124,7 +109,7 @@ const post = async (
     try {
       const made = await session.service.create(definition, body);
       // The list that showed no effect of the attempt before may have been behind the truth.
-      if (attempt > 1) await removeOthers(context, session, properties, made);
+      if (attempt > 1) await removeTwins(context, session, properties, made.id);
       return made;
     } catch (error) {
       if (!isConversationError(error) || error.effect === "none") throw error;
@@ -138,19 +123,4 @@ const post = async (
       if (!complete || attempt === attempts) throw error;
     }
   }
-};
-
-const removeOthers = async (
-  context: Context,
-  session: Session,
-  properties: Properties,
-  { id }: Made,
-): Promise<void> => {
-  const { objects } = await session.service.list(context.definition, { fresh: true });
-  const own = findOwn(context, session, properties, objects);
-  await removeTwins(
-    context,
-    session,
-    own.filter((other) => other.id !== id),
-  );
 };

@@ -4,6 +4,7 @@ import type { WireObject } from "../service/collections.js";
 import { ConversationError, isConversationError } from "../service/errors.js";
 import { type Context, desiredBody, keyOf, outputsOf } from "./context.js";
 import { split } from "./properties.js";
+import { removeTwins } from "./twins.js";
 
 /**
  * Writes what the program wants over the live object, in one PUT after one read: what the
@@ -18,7 +19,8 @@ export const update = async (
   const { definition, run } = context;
   const old = split(olds);
   const next = split(news);
-  const { settings, service } = await run.session(next.profile);
+  const session = await run.session(next.profile);
+  const { settings, service } = session;
   const desired = desiredBody(definition, next, settings);
   const prior = desiredBody(definition, old, settings);
   const write = async (): Promise<WireObject> => {
@@ -33,14 +35,17 @@ export const update = async (
     await service.replace(definition, id, mergeFields(definition.fields, rest, desired, prior));
     return created === undefined ? {} : { created };
   };
-  const told = await write().catch((error) => {
-    // Changed between the read and the write: what is there now is read, and written once more.
-    if (isConflict(error)) return write();
+  const told = await write().catch(async (error) => {
+    if (!isConversationError(error, "REJECTED")) throw error;
+    // The name may be taken by our own left-over; or the object changed between read and write, and
+    // what is there now is read, and written once more.
+    const gone = await removeTwins(context, session, next, id).catch(() => 0);
+    if (gone > 0 || isConflict(error)) return write();
     throw error;
   });
   if (next.owner) run.decisions.settled(keyOf(definition, next.owner), id);
   return { outs: outputsOf(definition, next, told) };
 };
 
-const isConflict = (error: unknown): boolean =>
-  isConversationError(error, "REJECTED") && [409, 412].includes(error.details.status ?? 0);
+const isConflict = ({ details }: ConversationError): boolean =>
+  [409, 412].includes(details.status ?? 0);

@@ -128,11 +128,12 @@ test("an upload address that was used is refused before the content is looked at
 test("an upload that was overtaken by another is refused", async () => {
   const all = await hub();
   const { json } = await create(all);
-  const headers = { "content-type": "image/png", "content-length": "2048" };
+  const headers = { "content-type": "image/png", "content-length": "2048", expect: "100-continue" };
   const slow = request(String(json.contentUrl), { method: "POST", headers });
   const answered = once(slow, "response");
+  slow.flushHeaders();
+  await once(slow, "continue");
   slow.write(content.subarray(0, 1000));
-  await once(slow, "socket").then(([socket]) => once(socket, "connect"));
   expect((await send(all, "POST", json.contentUrl, content)).status).toBe(200);
   slow.end(content.subarray(1000));
   const [response] = await answered;

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { counterExamples } from "./counter-examples.js";
 import { openStage, play, type Stage, type Weakness } from "./play.js";
 import { scenario } from "./scenario.js";
 
@@ -60,3 +61,8 @@ test.each(Object.entries(weaknesses))(
     expect(result.failed).toBe(true);
   },
 );
+
+/** Histories that once ended wrong, as fast-check shrank them. */
+test.each(counterExamples)("$title", async ({ history }) => {
+  expect(await play(stage, history)).toEqual([]);
+});

@@ -49,7 +49,10 @@ test("content goes into a file", async () => {
 test("content goes into a stream of Node", async () => {
   await using hub = await hubWith(sends(bytes));
   const target = new PassThrough();
-  const [, arrived] = await Promise.all([hub.client.assets.download("a-7", target), buffer(target)]);
+  const [, arrived] = await Promise.all([
+    hub.client.assets.download("a-7", target),
+    buffer(target),
+  ]);
   expect(arrived.equals(bytes)).toBe(true);
 });
 

@@ -107,7 +107,11 @@ test("version v3 is understood", async () => {
 
 test("version v1 is understood", async () => {
   const { deliver, received } = receiver();
-  const wire = message("1", "", { sender: { type: "user" }, content: "Hi", timeStamp: 1767225600000 });
+  const wire = message("1", "", {
+    sender: { type: "user" },
+    content: "Hi",
+    timeStamp: 1767225600000,
+  });
   await deliver(v1(wire));
   expect(received).toMatchObject([
     { id: "1", text: "Hi", sender: { kind: "user" }, sent: new Date("2026-01-01T00:00:00Z") },
@@ -151,7 +155,9 @@ test("entries that are no messages are dropped and told, and the others arrive",
   const lost = message("2", "", { conversation: {} });
   expect((await deliver(v3(null, 5, {}, lost, message("1")))).status).toBe(200);
   expect(received.map(({ id }) => id)).toEqual(["1"]);
-  expect(errors).toMatchObject([{ code: "BAD_RESPONSE", message: expect.stringContaining("4 of") }]);
+  expect(errors).toMatchObject([
+    { code: "BAD_RESPONSE", message: expect.stringContaining("4 of") },
+  ]);
 });
 
 test.each([
@@ -190,7 +196,11 @@ test("a message that comes again is taken once; the memory has an end", async ()
 test("without the service's id the sender's own tells a repeat, within its conversation", async () => {
   const { deliver, received } = receiver();
   const own = (conversation: string) =>
-    message("", conversation, { id: undefined, messageId: "m-1", conversation: { id: conversation } });
+    message("", conversation, {
+      id: undefined,
+      messageId: "m-1",
+      conversation: { id: conversation },
+    });
   await deliver(v3(own("a"), own("b"), own("a")));
   const none = message("", "x", { id: undefined });
   await deliver(v3(none, none));
@@ -221,7 +231,14 @@ test("messages of a conversation wait for each other, other conversations do not
   gates.get("a2")?.();
   gates.get("b1")?.();
   await handler.idle();
-  expect([...log].sort()).toEqual(["begin a1", "begin a2", "begin b1", "end a1", "end a2", "end b1"]);
+  expect([...log].sort()).toEqual([
+    "begin a1",
+    "begin a2",
+    "begin b1",
+    "end a1",
+    "end a2",
+    "end b1",
+  ]);
 });
 
 test("what the program fails with is told with its message, and the next one goes on", async () => {

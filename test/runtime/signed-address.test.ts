@@ -107,7 +107,9 @@ test("a name that leads to this machine is refused when the connection is made",
   const transfer = contentTransfer(resolving("127.0.0.1"));
   const url = new URL("https://files.example.com/x?signature=canary");
   const { signal } = new AbortController();
-  await expect(transfer.download({ what: "download asset a-1", url, signal })).rejects.toMatchObject({
+  await expect(
+    transfer.download({ what: "download asset a-1", url, signal }),
+  ).rejects.toMatchObject({
     code: "BAD_RESPONSE",
     message: expect.stringContaining("files.example.com"),
   });

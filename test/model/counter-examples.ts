@@ -1,0 +1,63 @@
+import type { Declared, Scenario, Step } from "./scenario.js";
+
+const declared = (name: Declared["name"], variant = 0, version = 0): Declared => ({
+  name,
+  variant,
+  version,
+});
+
+const up = (
+  program: readonly Declared[],
+  more: Partial<Extract<Step, { type: "up" }>> = {},
+): Step => ({
+  type: "up",
+  stack: 0,
+  program,
+  force: [],
+  deleteFirst: false,
+  faults: [],
+  ...more,
+});
+
+/** Histories that the random test found, each with the rule that was missing. */
+export const counterExamples: readonly { readonly title: string; readonly history: Scenario }[] = [
+  {
+    title:
+      "a replacement that deletes first takes over the object it spared, though the list does not show it",
+    history: {
+      steps: [
+        up([declared("auth2", 1)]),
+        up([declared("auth2"), declared("app2")], {
+          force: ["auth2"],
+          deleteFirst: true,
+          faults: [{ call: 0, kind: "stale-list" }],
+        }),
+      ],
+      last: [[declared("auth2")], []],
+    },
+  },
+  {
+    title: "a left-over of a replacement that was cut off does not keep the name from its resource",
+    history: {
+      steps: [
+        up([declared("auth1"), declared("app1", 1), declared("bot1", 1)]),
+        up(
+          [
+            declared("auth1", 0, 1),
+            declared("auth2"),
+            declared("app1"),
+            declared("app2"),
+            declared("bot1"),
+            declared("flow2"),
+          ],
+          {
+            force: ["bot1"],
+            faults: [{ call: 8, kind: "stale-list" }],
+            kill: { call: 9, acted: true },
+          },
+        ),
+      ],
+      last: [[declared("auth1"), declared("app1"), declared("bot1")], []],
+    },
+  },
+];
