@@ -40,8 +40,9 @@ export class Assets {
     this.#contentJournal = new ContentJournal(journal);
     const contents = this.#contentJournal.read();
     for (const [id, value] of journal.read(section)) {
+      if (!isAsset(value)) continue;
       const content = contents.get(id);
-      if (isAsset(value)) this.#assets.set(id, { ...value, uploaded: content !== undefined });
+      this.#assets.set(id, { ...value, uploaded: content !== undefined });
       if (content) this.#hold(id, content);
     }
   }

@@ -119,6 +119,13 @@ test("an upload address is good once", async () => {
   expect(codeOf(await send(all, "POST", contentUrl, content))).toEqual([403, "403-100"]);
 });
 
+test("uploads that are refused take no room", async () => {
+  const all = await hub();
+  const { json } = await create(all, { size: 10_485_760 });
+  for (let upload = 0; upload < 30; upload += 1)
+    expect((await send(all, "POST", json.contentUrl, content)).status).toBe(400);
+});
+
 test("an upload address that was used is refused before the content is looked at", async () => {
   const all = await hub();
   const { contentUrl } = await uploaded(all);

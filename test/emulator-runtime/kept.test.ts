@@ -131,6 +131,11 @@ test("a reset of a data file is kept too", async () => {
   const again = await running({ data });
   const now = (await again.control("GET", "/snapshot")).json;
   expect(now).toMatchObject({ conversations: [], assets: [] });
+  await again.emulator.close();
+  const journal = sqliteJournal(data);
+  onTestFinished(() => journal.close());
+  for (const section of ["conversation", "message", "asset", "asset content"])
+    expect(journal.read(section)).toEqual([]);
 });
 
 test("contents beyond what the emulator holds are refused, and deleting makes room", () => {
