@@ -54,6 +54,7 @@ const said = ({ status, serviceCode, serviceMessage, serviceNotes = [] }: ErrorD
 
 /** Which scope is missing, as far as the token address told what it granted. */
 const scopeAdvice = ({ operation, settings, token }: Call): string => {
+  if (operation.scopes.length === 0) return "Check what the client application may do.";
   const wanted = operation.scopes.join(" or ");
   const granted = token?.scopes?.filter((scope) => defaultScopes.some((known) => known === scope));
   const setting = settingLabel("scope", settings.profile);

@@ -82,10 +82,14 @@ const written = async (pieces: Pieces, target: DownloadTarget): Promise<void> =>
   }
 };
 
-const collected = async (pieces: Pieces): Promise<Uint8Array> => {
-  const all: Uint8Array[] = [];
-  for await (const piece of pieces) all.push(piece);
-  return new Uint8Array(Buffer.concat(all));
+const collected = async (pieces: Pieces, size: number): Promise<Uint8Array> => {
+  const bytes = new Uint8Array(size);
+  let place = 0;
+  for await (const piece of pieces) {
+    bytes.set(piece, place);
+    place += piece.byteLength;
+  }
+  return bytes;
 };
 
 const badContent = (id: string) => (rule: string) =>
@@ -121,7 +125,7 @@ const transferred = async <T>(
   parts: ContentParts,
   id: string,
   options: TransferOptions,
-  consume: (pieces: Pieces) => Promise<T>,
+  consume: (pieces: Pieces, size: number) => Promise<T>,
 ): Promise<{ readonly about: Downloaded; readonly result: T }> => {
   const { asset, answer } = await fetched(parts, id, options);
   const wrong = badContent(id);
@@ -134,7 +138,7 @@ const transferred = async <T>(
     await answer.discard();
     throw wrong(`the content has ${answer.length} bytes, but the asset ${size}`);
   }
-  const result = await consume(counted(answer.pieces, size, wrong, options.onProgress));
+  const result = await consume(counted(answer.pieces, size, wrong, options.onProgress), size);
   const { contentUrl: _url, contentUrlExpiry: _expiry, ...about } = asset;
   return { about: { ...about, size }, result };
 };

@@ -52,6 +52,7 @@ beforeAll(() => {
     writeFileSync(join(folder, name, "package.json"), JSON.stringify({ type }));
     writeFileSync(join(folder, name, "tsconfig.json"), JSON.stringify({ compilerOptions }));
     copyFileSync(join(root, "test", "types", "program.ts"), join(folder, name, "program.ts"));
+    copyFileSync(join(root, "test", "types", "runtime.ts"), join(folder, name, "runtime.ts"));
   }
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ManualClock, settled } from "../service/support/clocks.js";
 import { message, receiver, right, served, v3 } from "./support/callback-calls.js";
 
-const post = (url: string, body: BodyInit, headers: Record<string, string> = {}) =>
+const post = (url: string, body: string, headers: Record<string, string> = {}) =>
   fetch(url, { method: "POST", body, headers: { authorization: right, ...headers } });
 
 test("node:http: a message arrives, and the same connection carries the next one", async () => {
