@@ -109,7 +109,9 @@ class Play {
     const isStale = steps.some(
       (step) => "faults" in step && step.faults.some(({ kind }) => kind === "stale-list"),
     );
-    const twins = this.#twins(last, await this.#live(), isStale);
+    const isKilled = steps.some((step) => "kill" in step && step.kill !== undefined);
+    const lag = isStale ? (isKilled ? "killed" : "stale") : "none";
+    const twins = this.#twins(last, await this.#live(), lag);
     await this.#sweep();
     const live = await this.#live();
     await this.#third.close();
@@ -261,14 +263,16 @@ class Play {
   }
 
   /**
-   * A second object of a resource that is still declared is nobody's left-over but a duplicate. One
-   * exception: where names need not be unique, a list behind the truth can hide what a killed run
-   * made, and nothing refuses the second one.
+   * A second object of a resource that is still declared is nobody's left-over but a duplicate. Two
+   * exceptions, which the guarantees state: a list behind the truth hides what is there, and then
+   * nothing refuses a second one where names need not be unique, or where the run before was
+   * killed and the resource has another name by now.
    */
-  #twins(last: Scenario["last"], live: Live, isStale: boolean): string[] {
+  #twins(last: Scenario["last"], live: Live, lag: "none" | "stale" | "killed"): string[] {
     return [0, 1].flatMap((stack) =>
       (last[stack] ?? []).flatMap((declared) => {
-        if (isStale && world[declared.name].kind === "Orchestration") return [];
+        const isNamed = world[declared.name].kind !== "Orchestration";
+        if (lag === "killed" || (lag === "stale" && !isNamed)) return [];
         const mark = new RegExp(`\\[pulumi: shop/prod ${declared.name} #`);
         const { ownership } = this.#states[stack] ?? { ownership: "" };
         const own = live.filter(
