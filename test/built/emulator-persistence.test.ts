@@ -79,7 +79,7 @@ test("what was acknowledged outlives SIGKILL: objects, clients, switches, creden
   await control("/clients", "POST", robot);
   const gone = await jsonOf(await call("POST", "/channels", channel("gone")));
   const changed = await jsonOf(await call("POST", "/channels", channel("changed")));
-  await call("PUT", `/channels/${changed.id}`, { displayName: "Changed" });
+  await call("PUT", `/channels/${changed.id}`, { ...channel("changed"), displayName: "Changed" });
   await call("DELETE", `/channels/${gone.id}`);
   const last = await call("POST", "/channels", channel("last"));
   expect(last.status).toBe(201);
