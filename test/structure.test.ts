@@ -54,10 +54,10 @@ test("imports point one way", () => {
   expect(wrong).toEqual([]);
 });
 
-test("no file is longer than 250 lines, no test longer than 400", () => {
+test("no file is longer than 250 lines", () => {
   const long = sources
     .filter((file) => !generated.has(file))
-    .filter((file) => textOf(file).split("\n").length - 1 > (file.startsWith("test/") ? 400 : 250));
+    .filter((file) => textOf(file).split("\n").length - 1 > 250);
   expect(long).toEqual([]);
 });
 

@@ -71,6 +71,12 @@ export const conversationIn = (reply: Reply): string => {
   return String(first.conversation.id);
 };
 
+/** Status and code of an answer. */
+export const refusal = async (call: Promise<Reply>): Promise<unknown[]> => {
+  const { status, json } = await call;
+  return [status, json.code];
+};
+
 const applications = async (
   service: Running,
   options: HubOptions,

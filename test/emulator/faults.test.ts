@@ -1,60 +1,8 @@
 import { expect, test } from "vitest";
-import { kindOf, type Reply, type Running, running } from "./running.js";
+import { arm, prepared, stored, token, usual, writing } from "./fault-calls.js";
+import { kindOf, type Running, running } from "./running.js";
 
 const channel = kindOf("Channel");
-
-const arm = async (service: Running, rules: object): Promise<void> => {
-  const reply = await service.control("POST", "/faults", rules);
-  if (reply.status !== 200) throw new Error(reply.text);
-};
-
-/** One call each way at an object that exists, and whether the service acted. */
-const calls = {
-  "POST /channels": async (service: Running) => {
-    const body = await service.body(channel);
-    return {
-      call: (signal?: AbortSignal) =>
-        service.call("POST", "/channels", body, signal ? { signal } : {}),
-      acted: async () => (await count(service)) === 2,
-    };
-  },
-  "PUT /channels/{id}": async (service: Running, id: string) => {
-    const body = await service.body(channel, { displayName: "changed" });
-    return {
-      call: (signal?: AbortSignal) =>
-        service.call("PUT", `/channels/${id}`, body, signal ? { signal } : {}),
-      acted: async () => (await stored(service))[0]?.displayName === "changed",
-    };
-  },
-  "DELETE /channels/{id}": async (service: Running, id: string) => ({
-    call: (signal?: AbortSignal) =>
-      service.call("DELETE", `/channels/${id}`, undefined, signal ? { signal } : {}),
-    acted: async () => (await count(service)) === 0,
-  }),
-} as const;
-
-type Writing = keyof typeof calls;
-const writing = Object.keys(calls) as readonly Writing[];
-
-const stored = async (service: Running): Promise<Record<string, unknown>[]> => {
-  const { json } = await service.control("GET", "/snapshot");
-  return (json.objects as Record<string, Record<string, unknown>[]>).channels ?? [];
-};
-const count = async (service: Running): Promise<number> => (await stored(service)).length;
-
-const prepared = async (on: Writing, rule: object) => {
-  const service = await running();
-  const id = await service.make(channel);
-  const { call, acted } = await calls[on](service, id);
-  await arm(service, { on, ...rule });
-  return { service, call, acted };
-};
-
-const usual: Readonly<Record<Writing, number>> = {
-  "POST /channels": 201,
-  "PUT /channels/{id}": 204,
-  "DELETE /channels/{id}": 204,
-};
 
 test.each(writing)("status on %s: answers as told and does not act, once", async (on) => {
   const rule = { kind: "status", status: 503, body: { a: 1 }, headers: { "retry-after": "7" } };
@@ -203,8 +151,6 @@ test("forbidden-list forbids the list and nothing else", async () => {
   expect((await service.call("GET", "/channels")).status).toBe(200);
 });
 
-const token = (service: Running): Promise<Reply> =>
-  service.form(service.emulator.tokenUrl, service.credentials());
 const issued = async (service: Running) =>
   (await service.control("GET", "/stats")).json.tokensIssued;
 
@@ -235,119 +181,10 @@ test.each([
   expect((await token(service)).status).toBe(200);
 });
 
-const statuses = async (service: Running, calls: number): Promise<number[]> => {
-  const seen: number[] = [];
-  for (let call = 0; call < calls; call += 1)
-    seen.push((await service.call("GET", "/channels")).status);
-  return seen;
-};
-
-test("times and after count the calls of the endpoint", async () => {
-  const service = await running();
-  await arm(service, { on: "GET /channels", kind: "status", status: 500, times: 2, after: 1 });
-  await service.make(channel);
-  expect(await statuses(service, 5)).toEqual([200, 500, 500, 200, 200]);
-});
-
-test("rules on one endpoint come one after the other", async () => {
-  const service = await running();
-  await arm(service, [
-    { on: "GET /channels", kind: "status", status: 500 },
-    { on: "GET /channels", kind: "status", status: 503, times: 2 },
-  ]);
-  expect(await statuses(service, 4)).toEqual([500, 503, 503, 200]);
-});
-
-test("after counts from when the rule was given, also the calls that an earlier rule takes", async () => {
-  const service = await running();
-  const rule = { on: "GET /channels", kind: "status" };
-  await arm(service, [
-    { ...rule, status: 500 },
-    { ...rule, status: 502 },
-    { ...rule, status: 503, after: 2 },
-  ]);
-  expect(await statuses(service, 4)).toEqual([500, 502, 503, 200]);
-});
-
-test("a call without a token or beyond the rate uses no fault up", async () => {
-  const service = await running({ plan: "developer", burst: 1 });
-  await arm(service, { on: "GET /channels", kind: "status", status: 500, after: 1 });
-  expect((await service.call("GET", "/channels", undefined, { token: null })).status).toBe(401);
-  expect(await statuses(service, 2)).toEqual([200, 429]);
-  service.emulator.advance(6250);
-  expect(await statuses(service, 1)).toEqual([500]);
-});
-
-test("a call that a fault spoils is in the log and in the counts, with its client", async () => {
-  const service = await running();
-  await arm(service, { on: "GET /channels", kind: "status", status: 500 });
-  await service.call("GET", "/channels");
-  const { json } = await service.control("GET", "/log");
-  expect(json.items).toMatchObject([{ status: 500, clientId: "emulator" }]);
-  expect((await service.control("GET", "/stats")).json.calls).toEqual({
-    "GET /channels": { accepted: 1, refused: 0 },
-  });
-});
-
-test.each([204, 304])(
-  "a fault with status %d and a body leaves the connection usable",
-  async (status) => {
-    const service = await running();
-    await arm(service, { on: "GET /channels", kind: "status", status, body: { a: 1 } });
-    expect(await statuses(service, 2)).toEqual([status, 200]);
-  },
-);
-
-test("any JSON can be the body of a fault", async () => {
-  const service = await running();
-  await arm(service, { on: "GET /channels", kind: "status", status: 500, body: null });
-  expect((await service.call("GET", "/channels")).text).toBe("null");
-});
-
-test.each(["status", "status-after-commit"])(
-  "text as the body of %s is sent as it is, as a page unless a header says otherwise",
-  async (kind) => {
-    const service = await running();
-    const rule = { on: "GET /channels", kind, status: 503, body: "<p>closed</p>" };
-    await arm(service, [rule, { ...rule, headers: { "content-type": "text/plain" } }]);
-    for (const type of ["text/html", "text/plain"]) {
-      const { headers, text } = await service.call("GET", "/channels");
-      expect({ type: headers["content-type"], text }).toEqual({ type, text: "<p>closed</p>" });
-    }
-  },
-);
-
-test.each([
-  [500, { code: "500-100", developerMessage: expect.any(String) }],
-  [429, { code: "429-001", developerMessage: "Too many requests." }],
-])("a status of %d without a body has an error body of the service", async (status, body) => {
-  const service = await running();
-  await arm(service, [
-    { on: "GET /channels", kind: "status", status },
-    { on: "TOKEN", kind: "status", status },
-  ]);
-  expect((await service.call("GET", "/channels", undefined, { token: "x" })).status).toBe(401);
-  expect((await token(service)).json).toEqual(body);
-  expect((await service.call("GET", "/channels")).json).toEqual(body);
-});
-
-test("a status below 400 without a body has none", async () => {
-  const service = await running();
-  await arm(service, { on: "GET /channels", kind: "status", status: 202 });
-  expect((await service.call("GET", "/channels")).text).toBe("");
-});
-
 test("no-id at the token address leaves the token out", async () => {
   const service = await running();
   await arm(service, { on: "TOKEN", kind: "no-id" });
   const { json } = await token(service);
   expect(json).toMatchObject({ token_type: "Bearer" });
   expect(json).not.toHaveProperty("access_token");
-});
-
-test("a header of a fault takes the place of the usual one, in whatever case it is written", async () => {
-  const service = await running();
-  const headers = { "Content-Type": "text/plain" };
-  await arm(service, { on: "GET /channels", kind: "status", status: 500, body: {}, headers });
-  expect((await service.call("GET", "/channels")).headers["content-type"]).toBe("text/plain");
 });

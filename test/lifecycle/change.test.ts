@@ -2,15 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel as channelDefinition } from "../../provider/resources/channel.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
-
-type Json = Record<string, unknown>;
-
-const signature = "4dabf18193072939515e22adb298388d";
-/** Values as the engine hands them back: secrets unwrapped. */
-const unsealed = (value: unknown): Json =>
-  JSON.parse(JSON.stringify(value), (_, member) =>
-    member && typeof member === "object" && signature in member ? member.value : member,
-  );
+import { basic, kiosk, stepsOn, unsealed } from "./steps.js";
 
 let hub: Emulated;
 
@@ -19,26 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => hub.stop());
 
-const checked = async (kind: string, inputs: Json): Promise<Json> => {
-  const { inputs: result, failures } = await hub.of(kind).check({}, inputs);
-  expect(failures).toEqual([]);
-  return { ...unsealed(result), __provider: "pointer" };
-};
-
-const make = async (kind: string, inputs: Json): Promise<{ id: string; state: Json }> => {
-  const { id, outs } = await hub.of(kind).create(await checked(kind, inputs));
-  return { id, state: { ...unsealed(outs), __provider: "pointer" } };
-};
-
-const change = async (kind: string, id: string, state: Json, inputs: Json): Promise<Json> => {
-  const { outs } = await hub.of(kind).update(id, state, await checked(kind, inputs));
-  return { ...unsealed(outs), __provider: "pointer" };
-};
-
-const kiosk = (more: Json = {}) =>
-  owned("kiosk", { type: "custom.kiosk", displayName: "Kiosk", icon: "aVZC", ...more });
-const basic = (password: string) =>
-  owned("basic", { name: "web", basicAuth: { username: "hub", password } });
+const { checked, make, change } = stepsOn(() => hub);
 
 test("an update is one read and one PUT", async () => {
   const { id, state } = await make("Channel", kiosk());
@@ -200,43 +173,6 @@ test("a removed mark comes back with the next update", async () => {
   expect((await hub.objects("channels"))[0]?.description).toMatch(/^\[pulumi: /);
 });
 
-test("deleting what is gone succeeds", async () => {
-  const { id, state } = await make("Channel", kiosk());
-  await hub.service.remove(channelDefinition, id);
-  hub.nextRun();
-  await expect(hub.of("Channel").delete(id, state)).resolves.toBeUndefined();
-});
-
-test("a forced replacement, before or after, keeps the one object", async () => {
-  const { id, state } = await make("Channel", kiosk());
-  hub.nextRun();
-  // deleteBeforeReplace: check without old inputs, delete, create.
-  const inputs = await checked("Channel", kiosk());
-  await hub.of("Channel").delete(id, state);
-  expect((await hub.of("Channel").create(inputs)).id).toBe(id);
-  hub.nextRun();
-  // --replace: check, create, delete.
-  await checked("Channel", kiosk());
-  expect((await hub.of("Channel").create(inputs)).id).toBe(id);
-  await hub.of("Channel").delete(id, state);
-  expect(await hub.objects("channels")).toHaveLength(1);
-});
-
-test("the object of a resource that left the program is deleted, also after a refresh in the same run", async () => {
-  const { id, state } = await make("Channel", kiosk());
-  hub.nextRun();
-  await hub.of("Channel").diff(
-    id,
-    state,
-    await hub
-      .of("Channel")
-      .read(id, state)
-      .then(({ inputs }) => inputs ?? {}),
-  );
-  await hub.of("Channel").delete(id, state);
-  expect(await hub.objects("channels")).toEqual([]);
-});
-
 test("a new resource does not take the object of one that was renamed", async () => {
   const { id, state } = await make("Channel", kiosk());
   hub.nextRun();
@@ -245,53 +181,6 @@ test("a new resource does not take the object of one that was renamed", async ()
     .diff(id, state, { ...state, owner: "shop/prod/0123456789abcdef/renamed" });
   await expect(make("Channel", kiosk())).rejects.toThrow(/belongs to another Pulumi resource/);
   expect((await hub.objects("channels")).map((object) => object.id)).toEqual([id]);
-});
-
-test("deletions that the engine starts all at once wait for each other", async () => {
-  const auth = await make("Authentication", basic("first-password"));
-  const role = {
-    version: "v3",
-    callback: "https://x.example.com",
-    notificationEmail: "a@b.example",
-    authentication: auth.id,
-  };
-  const app = await make(
-    "ClientApplication",
-    owned("app", { name: "app", roles: [{ name: "custom_bot", ...role }] }),
-  );
-  const bot = await make(
-    "Participant",
-    owned("bot", { name: "bot", type: "custom_bot", application: app.id }),
-  );
-  hub.nextRun();
-  await Promise.all([
-    hub.of("Authentication").delete(auth.id, auth.state),
-    hub.of("ClientApplication").delete(app.id, app.state),
-    hub.of("Participant").delete(bot.id, bot.state),
-  ]);
-  expect(await hub.objects("authentications")).toEqual([]);
-});
-
-test("by the letter of the rule a channel goes after the client applications", async () => {
-  await hub.stop();
-  hub = await emulated({ switches: { channelRule: "any-client-application" } });
-  const channel = await make("Channel", kiosk());
-  const role = {
-    name: "custom_bot",
-    version: "v3",
-    callback: "https://x.example.com",
-    notificationEmail: "a@b.example",
-  };
-  const app = await make("ClientApplication", owned("app", { name: "app", roles: [role] }));
-  hub.nextRun();
-  await expect(hub.of("Channel").delete(channel.id, channel.state)).rejects.toThrow(
-    "specification §2 rule 3",
-  );
-  await Promise.all([
-    hub.of("Channel").delete(channel.id, channel.state),
-    hub.of("ClientApplication").delete(app.id, app.state),
-  ]);
-  expect(await hub.objects("channels")).toEqual([]);
 });
 
 test("no message holds a secret, even where the service echoes it", async () => {

@@ -1,7 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { type Emulator, startEmulator } from "../../emulator/index.js";
-import type { Definition } from "../../provider/definition/define.js";
-import { markOf } from "../../provider/lifecycle/mark.js";
 import { orphansOf } from "../../provider/lifecycle/orphans.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
@@ -11,8 +9,9 @@ import { readSettings, type Settings } from "../../provider/service/settings.js"
 import type { HttpResponse } from "../../provider/service/transport.js";
 import { Engine, type State } from "./engine.js";
 import { faultyTransport } from "./faulty-transport.js";
-import { type Declared, type Name, type Scenario, type Step, world } from "./scenario.js";
-import { inputsOf, nameAtService } from "./values.js";
+import { type Name, type Scenario, type Step, world } from "./scenario.js";
+import { inputsOf } from "./values.js";
+import { judge, type Live, strangers, twins } from "./verdict.js";
 
 type Json = Record<string, unknown>;
 
@@ -53,10 +52,6 @@ const instantly = (): Clock => {
     },
   };
 };
-
-type Live = readonly { readonly definition: Definition; readonly object: Json }[];
-
-const stackMark = (ownership: string): string => markOf("", `${ownership}/x`).stack;
 
 const quick = { minTimeoutMs: 0, maxTimeoutMs: 0 };
 
@@ -111,16 +106,18 @@ class Play {
     );
     const isKilled = steps.some((step) => "kill" in step && step.kill !== undefined);
     const lag = isStale ? (isKilled ? "killed" : "stale") : "none";
-    const twins = this.#twins(last, await this.#live(), lag);
+    const doubled = twins(this.#states, last, await this.#live(), lag);
     await this.#sweep();
     const live = await this.#live();
     await this.#third.close();
     return [
       ...touched,
       ...failures,
-      ...twins,
-      ...[0, 1].flatMap((stack) => this.#judge(stack, last[stack] ?? [], live)),
-      ...this.#strangers(live),
+      ...doubled,
+      ...this.#states.flatMap((state, stack) =>
+        judge(stack, state, last[stack] ?? [], live, this.#weakness.settings !== undefined),
+      ),
+      ...strangers(this.#states, live),
     ];
   }
 
@@ -231,69 +228,6 @@ class Play {
         await this.#third.remove(definition, id).catch(() => undefined);
       }
     }
-  }
-
-  /** Each declared object: exactly one live object with these fields, exactly one entry of the state. */
-  #judge(stack: number, program: readonly Declared[], live: Live): string[] {
-    const entries = this.#states[stack]?.entries ?? new Map();
-    const wrong = program.flatMap((declared) => {
-      const { kind } = world[declared.name];
-      const key = nameAtService(stack, declared);
-      const found = live.filter(
-        ({ definition, object }) =>
-          definition.kind === kind && (object.name ?? object.type) === key,
-      );
-      const entry = entries.get(declared.name);
-      const [only] = found;
-      if (found.length !== 1 || !only) return [`${key} is there ${found.length} times`];
-      if (entry?.id !== only.object.id)
-        return [
-          `the state holds ${entry?.id ?? "nothing"} for ${key}, the service ${only.object.id}`,
-        ];
-      const isRight =
-        String(only.object.description).startsWith(`version ${declared.version} [pulumi:`) &&
-        only.object.active === true;
-      return isRight || this.#weakness.settings
-        ? []
-        : [`${key} has other fields: ${JSON.stringify(only.object)}`];
-    });
-    return entries.size === program.length
-      ? wrong
-      : [...wrong, `the state holds ${entries.size} of ${program.length} resources`];
-  }
-
-  /**
-   * A second object of a resource that is still declared is nobody's left-over but a duplicate. Two
-   * exceptions, which the guarantees state: a list behind the truth hides what is there, and then
-   * nothing refuses a second one where names need not be unique, or where the run before was
-   * killed and the resource has another name by now.
-   */
-  #twins(last: Scenario["last"], live: Live, lag: "none" | "stale" | "killed"): string[] {
-    return [0, 1].flatMap((stack) =>
-      (last[stack] ?? []).flatMap((declared) => {
-        const isNamed = world[declared.name].kind !== "Orchestration";
-        if (lag === "killed" || (lag === "stale" && !isNamed)) return [];
-        const mark = new RegExp(`\\[pulumi: shop/prod ${declared.name} #`);
-        const { ownership } = this.#states[stack] ?? { ownership: "" };
-        const own = live.filter(
-          ({ object }) =>
-            mark.test(String(object.description)) &&
-            String(object.description).includes(`#${stackMark(ownership)}-`),
-        );
-        return own.length > 1
-          ? [`${declared.name} of stack ${stack} is there ${own.length} times`]
-          : [];
-      }),
-    );
-  }
-
-  #strangers(live: Live): string[] {
-    const known = new Set(
-      this.#states.flatMap(({ entries }) => [...entries.values()].map(({ id }) => id)),
-    );
-    return live
-      .filter(({ object }) => !known.has(String(object.id)))
-      .map(({ object }) => `${object.name ?? object.type} is left over`);
   }
 }
 

@@ -1,18 +1,14 @@
 import { expect, test } from "vitest";
-import { type PacingOptions, pacedCalls } from "../../provider/pacing/pacer.js";
+import { pacedCalls } from "../../provider/pacing/pacer.js";
 import type { Endpoint } from "../../provider/service/operations.js";
-import type { Wait } from "../../provider/service/pace.js";
 import { tokenEndpoint } from "../../provider/service/token-call.js";
 import type { HttpResponse } from "../../provider/service/transport.js";
 import { ServerBucket } from "./support/server-bucket.js";
-import { calling, create, makeCalls, ok, refusedWith } from "./support/simulation.js";
-import { type VirtualTime, virtualTime } from "./support/virtual-time.js";
+import { calling, create, makeCalls, ok, pacer, refusedWith } from "./support/simulation.js";
+import { virtualTime } from "./support/virtual-time.js";
 
 const read: Endpoint = { method: "GET", template: "/channels/{id}" };
 const line = { roundTripMs: 20 };
-
-const pacer = (clock: VirtualTime, options: Partial<PacingOptions> = {}) =>
-  pacedCalls({ clock, tenant: "t", plan: "enterprise", share: 1, ...options });
 
 /** Answers from a list, the last one for ever. */
 const answering = (...answers: HttpResponse[]) => {
@@ -121,70 +117,6 @@ test("a long queue alone is no reason to fail", async () => {
     calling(time, new ServerBucket(0.16, 2), line),
   );
   expect(failed).toBe(0);
-});
-
-test("a caller that gives up while waiting is told so, sends nothing and holds up nobody", async () => {
-  const time = await virtualTime();
-  const pace = pacer(time, { burst: 1 });
-  const bucket = new ServerBucket(1, 1);
-  const call = calling(time, bucket, line);
-  const stop = new AbortController();
-  const first = pace(create, call);
-  const given = pace(create, call, stop.signal).catch((error: unknown) => error);
-  const last = pace(create, call);
-  void time.sleep(300).then(() => stop.abort());
-  await time.during(Promise.all([first, last]));
-  expect(await given).toMatchObject({
-    code: "CANCELLED",
-    message: expect.stringContaining("Nothing was sent."),
-  });
-  expect(bucket.accepted).toBe(2);
-  expect(time.now()).toBeLessThanOrEqual(1_100);
-});
-
-test("a call that was given up before it began sends nothing", async () => {
-  const time = await virtualTime();
-  let sent = 0;
-  const attempt = async () => {
-    sent += 1;
-    return ok;
-  };
-  const call = pacer(time)(create, attempt, AbortSignal.abort());
-  await expect(call).rejects.toMatchObject({ code: "CANCELLED" });
-  expect(sent).toBe(0);
-});
-
-test("an attempt that fails passes its failure on and frees its place", async () => {
-  const time = await virtualTime();
-  const pace = pacer(time, { burst: 1 });
-  const failing = async () => {
-    throw new Error("connection lost");
-  };
-  await expect(pace(create, failing)).rejects.toThrow("connection lost");
-  expect(await time.during(pace(create, async () => ok))).toBe(ok);
-});
-
-test("waits are announced with the place in the queue, at most every 10 seconds", async () => {
-  const time = await virtualTime();
-  const told: (Wait & { at: number })[] = [];
-  const onWait = (wait: Wait) => told.push({ ...wait, at: time.now() });
-  const pace = pacer(time, { burst: 1, onWait });
-  await makeCalls(time, pace, 16, calling(time, new ServerBucket(1, 1), line));
-  expect(told[0]).toMatchObject({ method: "POST", template: "/channels", queued: 15 });
-  expect(told.every(({ waitMs }) => waitMs > 2_000)).toBe(true);
-  expect(Math.max(...told.map(({ waitMs }) => waitMs))).toBeGreaterThan(14_000);
-  expect(told.length).toBeGreaterThanOrEqual(12);
-  expect(told.length).toBeLessThanOrEqual(20);
-});
-
-test("a listener that fails does not fail the call", async () => {
-  const time = await virtualTime();
-  const onWait = () => {
-    throw new Error("no terminal");
-  };
-  const pace = pacer(time, { burst: 1, onWait });
-  const outcome = await makeCalls(time, pace, 8, calling(time, new ServerBucket(1, 1), line));
-  expect(outcome.failed).toBe(0);
 });
 
 test.each([

@@ -1,36 +1,14 @@
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import type { CallOptions } from "../../provider/service/client.js";
 import { connectService } from "../../provider/service/connect.js";
-import type { Operation } from "../../provider/service/operations.js";
 import { httpTransport, type Timer } from "../../provider/service/transport.js";
+import { calls } from "./support/calls.js";
 import { JumpingClock } from "./support/clocks.js";
 import { connected, failureOf, noPauses } from "./support/connected.js";
 import { FakeHub, type Handler, inTurn, json, portOf, raw } from "./support/fake-hub.js";
 
-const operation = (method: Operation["method"], template: string): Operation => ({
-  method,
-  template,
-  title: "do it",
-  scopes: [],
-  rate: "standard",
-});
-
-const calls: Readonly<Record<Operation["method"], readonly [Operation, CallOptions]>> = {
-  GET: [operation("GET", "/channels/{id}"), { id: "c1" }],
-  POST: [operation("POST", "/channels"), { body: { type: "x" } }],
-  PUT: [operation("PUT", "/channels/{id}"), { id: "c1", body: { type: "x" } }],
-  DELETE: [operation("DELETE", "/channels/{id}"), { id: "c1" }],
-};
-
 const reset: Handler = (_seen, _response, socket) => socket.resetAndDestroy();
 const hangUp: Handler = (_seen, _response, socket) => socket.destroy();
-const halfAnswer =
-  (text: string, status = 201): Handler =>
-  (_seen, response) => {
-    response.writeHead(status, { "content-length": "100" });
-    response.write(text, () => setImmediate(() => response.destroy()));
-  };
 
 test.each([
   ["a reset", reset],
@@ -135,92 +113,6 @@ test("a TLS failure says so and is not repeated", async () => {
   await new Promise((resolve) => plain.close(resolve));
 });
 
-test("a truncated 201 with a readable id tells the id", async () => {
-  await using live = await connected(halfAnswer('{"id":"c-7","na'));
-  await expect(live.service.request(...calls.POST)).rejects.toMatchObject({
-    effect: "done",
-    details: { objectId: "c-7" },
-  });
-  expect(live.hub.calls).toHaveLength(1);
-});
-
-test("a truncated 201 without an id leaves the effect unknown", async () => {
-  await using live = await connected(halfAnswer('{"name":"x'));
-  await expect(live.service.request(...calls.POST)).rejects.toMatchObject({
-    code: "UNREACHABLE",
-    effect: "unknown",
-  });
-});
-
-test("a truncated answer to a GET is asked for again", async () => {
-  await using live = await connected(inTurn(halfAnswer('{"id', 200), json(200, { id: "c1" })));
-  expect(await live.service.request(...calls.GET)).toMatchObject({ body: { id: "c1" } });
-});
-
-test("a truncated refusal is still that refusal", async () => {
-  await using live = await connected(halfAnswer('{"code":"400-1', 400));
-  await expect(live.service.request(...calls.POST)).rejects.toMatchObject({
-    code: "REJECTED",
-    effect: "none",
-  });
-});
-
-test("a truncated answer to a PUT or DELETE does not matter", async () => {
-  await using live = await connected(halfAnswer("{", 200));
-  expect(await live.service.request(...calls.PUT)).toMatchObject({ status: 200 });
-  expect(await live.service.request(...calls.DELETE)).toMatchObject({ status: 200 });
-  expect(live.hub.calls).toHaveLength(2);
-});
-
-test("an answer that is not JSON is asked for twice more on GET", async () => {
-  await using live = await connected(raw(200, "<html>canary</html>"));
-  const error = await failureOf(live.service.request(...calls.GET));
-  expect(error).toMatchObject({ code: "BAD_RESPONSE", effect: "none" });
-  expect(String(error)).not.toContain("canary");
-  expect(live.hub.calls).toHaveLength(3);
-});
-
-test("an answer that is not JSON leaves the effect of a POST unknown", async () => {
-  await using live = await connected(raw(201, "<html>"));
-  await expect(live.service.request(...calls.POST)).rejects.toMatchObject({
-    code: "BAD_RESPONSE",
-    effect: "unknown",
-  });
-  expect(live.hub.calls).toHaveLength(1);
-});
-
-const huge: Handler = (_seen, response) => {
-  const chunk = "x".repeat(1024 * 1024);
-  const more = (): void => {
-    if (!response.destroyed) response.write(chunk, () => setImmediate(more));
-  };
-  response.writeHead(200);
-  more();
-};
-
-test("an endless answer is cut off and not asked for again", async () => {
-  await using live = await connected(huge);
-  await expect(live.service.request(...calls.GET)).rejects.toMatchObject({
-    code: "BAD_RESPONSE",
-    message: expect.stringContaining("8 MiB"),
-  });
-  expect(live.hub.calls).toHaveLength(1);
-});
-
-test.each([301, 302, 307, 308])(
-  "a %i is not followed, and the token stays here",
-  async (status) => {
-    await using elsewhere = await FakeHub.start(json(200, { id: "c1" }));
-    const location = `http://127.0.0.1:${elsewhere.port}/steal`;
-    await using live = await connected(raw(status, "", { location }));
-    await expect(live.service.request(...calls.GET)).rejects.toMatchObject({
-      code: "BAD_RESPONSE",
-      message: expect.stringContaining("redirected"),
-    });
-    expect([live.hub.calls.length, elsewhere.calls.length]).toEqual([1, 0]);
-  },
-);
-
 /** A deadline that comes when the test says so. */
 const manualTimer = () => {
   const pending = new Set<() => void>();
@@ -280,44 +172,4 @@ test("a call whose time is over while it waits for a connection is never written
   await transport.send(request("/after"));
   await transport.close();
   expect(hub.log).not.toContain("POST /late");
-});
-
-test.each([
-  ["plainly", '{"id":"c1","__proto__":{"polluted":1},"a":{}}'],
-  ["in disguise", '{"id":"c1","a":{"\\u005f_proto__":{"polluted":1}}}'],
-])("__proto__ in an answer, written %s, is dropped", async (_, text) => {
-  await using live = await connected(raw(200, text));
-  const { body } = await live.service.request(...calls.GET);
-  expect(JSON.stringify(body)).toBe('{"id":"c1","a":{}}');
-});
-
-test("calls go through the proxy where one is set", async () => {
-  await using proxy = await FakeHub.start(json(200, { via: "proxy" }));
-  const environment = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` };
-  const transport = httpTransport({ environment });
-  const url = "http://service.invalid/conversation/v3/channels";
-  const response = await transport.send({ method: "GET", url, headers: {} });
-  await transport.close();
-  expect(response.text).toBe('{"via":"proxy"}');
-});
-
-test("this machine is reached without the proxy", async () => {
-  await using hub = await FakeHub.start(json(200, { via: "nothing" }));
-  const transport = httpTransport({ environment: { HTTP_PROXY: "http://127.0.0.1:1" } });
-  const { baseUrl } = hub.settings();
-  const response = await transport.send({ method: "GET", url: `${baseUrl}/channels`, headers: {} });
-  await transport.close();
-  expect(response.text).toBe('{"via":"nothing"}');
-});
-
-test("a host of NO_PROXY is reached without the proxy", async () => {
-  const environment = { HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "service.invalid" };
-  const transport = httpTransport({ environment });
-  const url = "http://service.invalid/v3/channels";
-  const failure = await failureOf(transport.send({ method: "GET", url, headers: {} }));
-  await transport.close();
-  expect(failure).toMatchObject({
-    sent: false,
-    cause: { code: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/) },
-  });
 });

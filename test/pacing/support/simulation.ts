@@ -61,6 +61,10 @@ export const makeCalls = async (
   return { wallMs: time.now() - start, failed: failed.length };
 };
 
+/** A pacer for a tenant on the highest plan who has all of it. */
+export const pacer = (clock: VirtualTime, options: Partial<PacingOptions> = {}): Pace =>
+  pacedCalls({ clock, tenant: "t", plan: "enterprise", share: 1, ...options });
+
 /** One run of the pacer against one bucket that nobody else uses. */
 export const alone = async (
   bucket: ServerBucket,
@@ -70,14 +74,7 @@ export const alone = async (
 ): Promise<Outcome> => {
   const time = await virtualTime();
   const rates = () => bucket.rate;
-  const pace = pacedCalls({
-    clock: time,
-    tenant: "t",
-    plan: "enterprise",
-    share: 1,
-    rates,
-    ...options,
-  });
+  const pace = pacer(time, { rates, ...options });
   const outcome = await makeCalls(time, pace, count, calling(time, bucket, line));
   return { ...outcome, refused: bucket.refused };
 };

@@ -1,0 +1,132 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../provider/definition/json.js";
+import { address, firstMessage, hub, message, messagesIn, refusal } from "./hub.js";
+
+const { account, customer } = { account: address, customer: { name: "Ada" } };
+
+/** The first message with another conversation. */
+const about = (conversation: JsonObject | undefined) => firstMessage({ conversation });
+
+test.each<[string, JsonObject, string, string]>([
+  ["no type", firstMessage({ type: undefined }), "400-143", "type.value"],
+  ["an empty type", firstMessage({ type: { value: "" } }), "400-152", "type.value"],
+  ["no sender", firstMessage({ sender: undefined }), "400-143", "sender.type"],
+  ["a sender as text", firstMessage({ sender: "customer" }), "400-143", "sender.type"],
+  ["no conversation", about(undefined), "400-143", "conversation"],
+  ["no account", about({ customer }), "400-143", "conversation.account.channel.type"],
+  [
+    "no address",
+    about({ customer, account: { channel: account.channel } }),
+    "400-143",
+    "conversation.account.address",
+  ],
+  ["no customer", about({ account }), "400-143", "conversation.customer"],
+  ["a customer as text", about({ account, customer: "Ada" }), "400-152", "conversation.customer"],
+  [
+    "another address",
+    about({ customer, account: { ...account, address: "x" } }),
+    "400-152",
+    "conversation.account",
+  ],
+  [
+    "another channel",
+    about({ customer, account: { ...account, channel: { type: "x" } } }),
+    "400-152",
+    "conversation.account",
+  ],
+  ["a number as id", about({ id: 5 }), "400-152", "conversation.id"],
+  ["content as a list", firstMessage({ content: [] }), "400-152", "content"],
+  ["a number as text", firstMessage({ content: { text: 5 } }), "400-152", "content.text"],
+  ["a number as own id", firstMessage({ messageId: 5 }), "400-152", "messageId"],
+  ["a long own id", firstMessage({ messageId: "x".repeat(256) }), "400-152", "messageId"],
+  ["attachments without a box", firstMessage({ attachments: [] }), "400-152", "attachments"],
+  [
+    "an attachment without address",
+    firstMessage({ attachments: { attachment: [{ name: "a.png" }] } }),
+    "400-143",
+    "attachments.attachment[0].url",
+  ],
+])("a message with %s is refused", async (_what, sent, code, path) => {
+  const { send } = await hub();
+  const { status, json } = await send(sent);
+  expect([status, json.code]).toEqual([400, code]);
+  expect(String(json.developerMessage)).toMatch(`messages.message[0].${path}:`);
+});
+
+test.each([
+  ["nothing", {}, "400-143"],
+  ["no list", { messages: {} }, "400-143"],
+  ["an empty list", { messages: { message: [] } }, "400-152"],
+  ["an object for a list", { messages: { message: {} } }, "400-152"],
+  ["text in the list", { messages: { message: ["hello"] } }, "400-152"],
+  ["too many", { messages: { message: new Array(1001).fill(firstMessage()) } }, "400-152"],
+])("a request with %s is refused", async (_what, body, code) => {
+  const { service } = await hub();
+  const { status, json } = await service.call("POST", "/conversations/messages", body);
+  expect([status, json.code]).toEqual([400, code]);
+});
+
+test("an account that is not in use takes no conversation", async () => {
+  const { service, ids, send } = await hub();
+  const before = (await service.call("GET", `/accounts/${ids.account}`)).json;
+  const { attributes: _secret, ...rest } = before;
+  await service.call("PUT", `/accounts/${ids.account}`, { ...rest, active: false });
+  expect(await refusal(send(firstMessage()))).toEqual([400, "400-152"]);
+});
+
+test("of several messages in a request all are taken, or none", async () => {
+  const { service, begin, send, bot, logged } = await hub();
+  const conversation = await begin();
+  await logged(1);
+  const good = message(conversation, "customer", "text", { messageId: "m-2" });
+  const bad = message("00000000-0000-4000-8000-000000000000", "customer", "text");
+  expect(await refusal(send(good, bad))).toEqual([400, "400-630"]);
+  expect((await send(good, { ...good, messageId: "m-3" })).status).toBe(202);
+  await logged(3);
+  expect(bot.messageIds).toEqual(["m-0001", "m-2", "m-3"]);
+  expect((await service.control("GET", "/snapshot")).json.conversations).toMatchObject([
+    { messages: [{ messageId: "m-0001" }, { messageId: "m-2" }, { messageId: "m-3" }] },
+  ]);
+});
+
+test("nothing follows the end of a conversation within one request", async () => {
+  const { begin, send } = await hub();
+  const conversation = await begin();
+  const both = send(
+    message(conversation, "customer", "conversation.end"),
+    message(conversation, "customer", "text"),
+  );
+  expect(await refusal(both)).toEqual([400, "400-630"]);
+  expect((await send(message(conversation, "customer", "text"))).status).toBe(202);
+});
+
+test("a soft deletion names an earlier message of the conversation by either id", async () => {
+  const { begin, send } = await hub();
+  const conversation = await begin();
+  const [sent] = messagesIn(await send(message(conversation, "customer", "text")));
+  const deletion = (parent?: unknown) =>
+    send(message(conversation, "customer", "delete.soft", parent ? { parent } : {}));
+  expect((await deletion({ messageId: "m-0001" })).status).toBe(202);
+  expect((await deletion({ messageId: sent?.id })).status).toBe(202);
+  expect(await refusal(deletion({ messageId: "m-9999" }))).toEqual([400, "400-152"]);
+  expect(await refusal(deletion())).toEqual([400, "400-143"]);
+});
+
+test("a soft deletion cannot name a message of another conversation in the same request", async () => {
+  const { begin, send } = await hub();
+  const [one, other] = [await begin({ messageId: "m-1" }), await begin({ messageId: "m-2" })];
+  const both = send(
+    message(other, "customer", "text", { messageId: "m-3" }),
+    message(one, "customer", "delete.soft", { parent: { messageId: "m-3" } }),
+  );
+  expect(await refusal(both)).toEqual([400, "400-152"]);
+});
+
+test("what stands beside the messages is kept and delivered", async () => {
+  const { service, bot, logged } = await hub();
+  const metadata = { attributes: [{ name: "source", value: "kiosk" }] };
+  const body = { metadata, messages: { message: [firstMessage()] } };
+  await service.call("POST", "/conversations/messages", body);
+  await logged(1);
+  expect(bot.received[0]?.json.metadata).toEqual(metadata);
+});

@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { channel as channelDefinition } from "../../provider/resources/channel.js";
+import { type Emulated, emulated, owned } from "../support/emulated.js";
+import { basic, kiosk, stepsOn } from "./steps.js";
+
+let hub: Emulated;
+
+beforeEach(async () => {
+  hub = await emulated();
+});
+afterEach(() => hub.stop());
+
+const { checked, make } = stepsOn(() => hub);
+
+test("deleting what is gone succeeds", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  await hub.service.remove(channelDefinition, id);
+  hub.nextRun();
+  await expect(hub.of("Channel").delete(id, state)).resolves.toBeUndefined();
+});
+
+test("a forced replacement, before or after, keeps the one object", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  hub.nextRun();
+  // deleteBeforeReplace: check without old inputs, delete, create.
+  const inputs = await checked("Channel", kiosk());
+  await hub.of("Channel").delete(id, state);
+  expect((await hub.of("Channel").create(inputs)).id).toBe(id);
+  hub.nextRun();
+  // --replace: check, create, delete.
+  await checked("Channel", kiosk());
+  expect((await hub.of("Channel").create(inputs)).id).toBe(id);
+  await hub.of("Channel").delete(id, state);
+  expect(await hub.objects("channels")).toHaveLength(1);
+});
+
+test("the object of a resource that left the program is deleted, also after a refresh in the same run", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  hub.nextRun();
+  await hub.of("Channel").diff(
+    id,
+    state,
+    await hub
+      .of("Channel")
+      .read(id, state)
+      .then(({ inputs }) => inputs ?? {}),
+  );
+  await hub.of("Channel").delete(id, state);
+  expect(await hub.objects("channels")).toEqual([]);
+});
+
+test("deletions that the engine starts all at once wait for each other", async () => {
+  const auth = await make("Authentication", basic("first-password"));
+  const role = {
+    version: "v3",
+    callback: "https://x.example.com",
+    notificationEmail: "a@b.example",
+    authentication: auth.id,
+  };
+  const app = await make(
+    "ClientApplication",
+    owned("app", { name: "app", roles: [{ name: "custom_bot", ...role }] }),
+  );
+  const bot = await make(
+    "Participant",
+    owned("bot", { name: "bot", type: "custom_bot", application: app.id }),
+  );
+  hub.nextRun();
+  await Promise.all([
+    hub.of("Authentication").delete(auth.id, auth.state),
+    hub.of("ClientApplication").delete(app.id, app.state),
+    hub.of("Participant").delete(bot.id, bot.state),
+  ]);
+  expect(await hub.objects("authentications")).toEqual([]);
+});
+
+test("by the letter of the rule a channel goes after the client applications", async () => {
+  await hub.stop();
+  hub = await emulated({ switches: { channelRule: "any-client-application" } });
+  const channel = await make("Channel", kiosk());
+  const role = {
+    name: "custom_bot",
+    version: "v3",
+    callback: "https://x.example.com",
+    notificationEmail: "a@b.example",
+  };
+  const app = await make("ClientApplication", owned("app", { name: "app", roles: [role] }));
+  hub.nextRun();
+  await expect(hub.of("Channel").delete(channel.id, channel.state)).rejects.toThrow(
+    "specification §2 rule 3",
+  );
+  await Promise.all([
+    hub.of("Channel").delete(channel.id, channel.state),
+    hub.of("ClientApplication").delete(app.id, app.state),
+  ]);
+  expect(await hub.objects("channels")).toEqual([]);
+});
