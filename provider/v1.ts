@@ -1,4 +1,5 @@
-import { engineSessions, prepareEngine, withUrns } from "./engine/engine-session.js";
+import { engineSessions, withUrns } from "./engine/engine-session.js";
+import { rememberUrns } from "./engine/resource-urn.js";
 import { type Lifecycle, lifecycle } from "./lifecycle/index.js";
 import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership.js";
 import { createRun, type Run } from "./lifecycle/run.js";
@@ -15,7 +16,7 @@ let processRun: Run | undefined;
 /** One memory for all kinds of this process, as they share the token, the lists and the decisions. */
 const runOf = (config: EngineConfig | undefined): Run => {
   if (!processRun) {
-    prepareEngine();
+    rememberUrns();
     const source = { environment: process.env, config: (key: string) => config?.get(key) };
     processRun = createRun(engineSessions(source));
   }

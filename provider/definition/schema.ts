@@ -2,10 +2,8 @@ import { z } from "zod";
 import type { Definition } from "./define.js";
 import type { Field, Fields, ListField, MapField, MemberRule, TextField } from "./field.js";
 import { isObject, type JsonObject } from "./json.js";
+import { isId } from "./object-id.js";
 import { unknownValue } from "./unknown.js";
-
-/** Ids that may stand in a path: nothing that could leave its segment. */
-export const idPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 
 const isHttpUrl = (value: string): boolean =>
   URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
@@ -109,8 +107,7 @@ const fieldSchema = (field: Field): z.ZodType => {
         .string({ error: "must be a resource or its id" })
         .refine(
           (id) =>
-            idPattern.test(id) &&
-            within(id.length, { min: field.length ?? 1, max: field.length ?? 128 }),
+            isId(id) && within(id.length, { min: field.length ?? 1, max: field.length ?? 128 }),
           {
             error: field.length
               ? `must be the id of a ${field.to.noun}: ${field.length} letters, digits and hyphens`

@@ -5,7 +5,7 @@ import type { Wait } from "../service/pace.js";
 import type { SettingSource } from "../service/settings.js";
 import { readSettings } from "../service/settings.js";
 import { cancelSignal } from "./cancel-signal.js";
-import { rememberedUrn, rememberUrns } from "./resource-urn.js";
+import { rememberedUrn } from "./resource-urn.js";
 import { engineStatusLine } from "./status-line.js";
 
 /** The resource that the running call is about. */
@@ -63,9 +63,6 @@ export const engineSessions = (source: SettingSource): ((profile?: string) => Pr
     return { settings, service: connectService(settings, { pace, signal: cancelled }) };
   };
 };
-
-/** Makes the SDK's process keep URNs; once, before the first call is answered. */
-export const prepareEngine = (): void => rememberUrns();
 
 /** The life cycle with the resource of each call known to whoever reports on it. */
 export const withUrns = (lifecycle: Lifecycle): Lifecycle => {

@@ -17,29 +17,24 @@ type Method = (this: unknown, ...args: readonly unknown[]) => unknown;
 
 const isMethod = (value: unknown): value is Method => typeof value === "function";
 
-/** The member of a module or class, where there is such a method. */
-export const methodOf = (holder: unknown, name: string): Method | undefined => {
-  if ((typeof holder !== "object" && typeof holder !== "function") || holder === null)
-    return undefined;
-  const member: unknown = Reflect.get(holder, name);
-  return isMethod(member) ? member : undefined;
-};
-
-/** Puts a method in the place of another one, which it is given. */
-export const wrapMethod = (
-  holder: unknown,
-  name: string,
-  wrap: (original: Method) => Method,
-): boolean => {
-  const original = methodOf(holder, name);
-  if (!original || typeof holder !== "object" || holder === null) {
-    if (!original || typeof holder !== "function") return false;
-  }
-  return Reflect.set(Object(holder), name, wrap(original));
-};
-
 /** A member of a module that is itself an object or a class. */
 export const memberOf = (holder: unknown, name: string): unknown =>
   (typeof holder === "object" || typeof holder === "function") && holder !== null
     ? Reflect.get(holder, name)
     : undefined;
+
+/** The member of a module or class, where it is a method. */
+export const methodOf = (holder: unknown, name: string): Method | undefined => {
+  const member = memberOf(holder, name);
+  return isMethod(member) ? member : undefined;
+};
+
+/** Puts a method in the place of another one, which it is given; nothing where there is none. */
+export const wrapMethod = (
+  holder: unknown,
+  name: string,
+  wrap: (original: Method) => Method,
+): void => {
+  const original = methodOf(holder, name);
+  if (original) Reflect.set(Object(holder), name, wrap(original));
+};

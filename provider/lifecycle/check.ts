@@ -1,7 +1,8 @@
 import type { Definition } from "../definition/define.js";
 import { isObject, type JsonObject } from "../definition/json.js";
 import { normaliseFields } from "../definition/normalise.js";
-import { idPattern, type Violation, violations } from "../definition/schema.js";
+import { isId } from "../definition/object-id.js";
+import { type Violation, violations } from "../definition/schema.js";
 import { unknownValue } from "../definition/unknown.js";
 import { wireName } from "../definition/wire.js";
 import { join, type Properties, split } from "./properties.js";
@@ -14,9 +15,7 @@ export interface CheckResult {
 
 const adoptViolations = (adopt: unknown): Violation[] => {
   const fine =
-    adopt === undefined ||
-    typeof adopt === "boolean" ||
-    (typeof adopt === "string" && (adopt === unknownValue || idPattern.test(adopt)));
+    adopt === undefined || typeof adopt === "boolean" || adopt === unknownValue || isId(adopt);
   return fine ? [] : [{ path: "adopt", rule: "must be true or the id of the object to take over" }];
 };
 

@@ -25,12 +25,15 @@ const partsOf = (owner: string): { readonly ownership: string; readonly name: st
   return { ownership: `${project}/${stack}/${random}`, name: name.join("/") };
 };
 
+/** What all marks of a stack have in common, from the id of its `Ownership`. */
+export const stackMark = (ownership: string): string => digest(ownership, 8);
+
 export const markOf = (kind: string, owner: string): Mark => {
   const { ownership, name } = partsOf(owner);
   const [project = "", stack = ""] = ownership.split("/");
   return {
     label: `${readable(`${project}/${stack}`)} ${readable(name)}`,
-    stack: digest(ownership, 8),
+    stack: stackMark(ownership),
     resource: digest(`${kind} ${owner}`, 12),
   };
 };

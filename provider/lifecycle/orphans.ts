@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import type { Definition } from "../definition/define.js";
 import { deletionOrder } from "../definition/references.js";
 import { markOn, nameOnWire } from "./context.js";
+import { stackMark } from "./mark.js";
 import type { Session } from "./run.js";
 
 /** An object that a stack made and its state does not know. */
@@ -26,7 +26,7 @@ export const orphansOf = async (
   ownership: string,
   known: ReadonlySet<string>,
 ): Promise<readonly Orphan[]> => {
-  const stack = createHash("sha256").update(ownership).digest("hex").slice(0, 8);
+  const stack = stackMark(ownership);
   const lists = await Promise.all(
     deletionOrder(resources).map(async (definition) => {
       const { objects } = await service.list(definition, { fresh: true });

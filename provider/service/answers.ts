@@ -1,6 +1,6 @@
+import { isId } from "../definition/object-id.js";
 import { type Call, callError, givenUp, possibleEffect } from "./call.js";
 import type { ConversationError, Effect, ErrorDetails } from "./errors.js";
-import { isId } from "./identifiers.js";
 import { parseJson } from "./json.js";
 import { refusal } from "./refusals.js";
 import type { HttpResponse, TransportFailure } from "./transport.js";

@@ -1,18 +1,11 @@
 import type { AccessToken, AccessTokens } from "./access-token.js";
 import { type Answer, answerOf, unanswered } from "./answers.js";
 import { type Call, givenUp } from "./call.js";
-import type { Clock } from "./clock.js";
 import { pathOf } from "./identifiers.js";
 import type { Operation } from "./operations.js";
-import type { Pace } from "./pace.js";
-import { mayRepeat, type RetryLimits, withRetry } from "./retry.js";
-import type { Settings } from "./setting-table.js";
-import {
-  type HttpRequest,
-  type HttpResponse,
-  type Transport,
-  TransportFailure,
-} from "./transport.js";
+import { mayRepeat, withRetry } from "./retry.js";
+import type { TokenParts } from "./token-source.js";
+import { type HttpRequest, type HttpResponse, TransportFailure } from "./transport.js";
 
 /** What belongs to one call of an operation. */
 export interface CallOptions {
@@ -35,16 +28,8 @@ export interface CallOptions {
  */
 export type Request = (operation: Operation, options?: CallOptions) => Promise<Answer>;
 
-export interface ClientParts {
-  readonly settings: Settings;
-  readonly transport: Transport;
+export interface ClientParts extends TokenParts {
   readonly tokens: AccessTokens;
-  readonly pace: Pace;
-  readonly clock: Clock;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly retry?: Partial<RetryLimits>;
-  /** Ends all waiting of all calls. */
-  readonly signal: AbortSignal;
 }
 
 const queryText = (query: CallOptions["query"] = {}): string => {

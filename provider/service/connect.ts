@@ -43,7 +43,8 @@ export interface ServiceOptions {
   readonly signal?: AbortSignal;
 }
 
-const commonHeaders = (): Readonly<Record<string, string>> => ({
+/** Headers of every call. */
+export const commonHeaders = (): Readonly<Record<string, string>> => ({
   accept: "application/json",
   "accept-language": "en-US",
   "user-agent": `${packageName}/${packageVersion()}`,

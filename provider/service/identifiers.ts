@@ -1,16 +1,10 @@
+import { isId, longestId } from "../definition/object-id.js";
 import { ConversationError } from "./errors.js";
-
-const longestId = 128;
-const allowed = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
 const shown = (id: string): string =>
   id.length > 40
     ? `${JSON.stringify(id.slice(0, 40))}… (${id.length} characters)`
     : JSON.stringify(id);
-
-/** Whether a value can be the id of an object: a letter or digit, then up to 127 more, `_` or `-`. */
-export const isId = (id: unknown): id is string =>
-  typeof id === "string" && id.length <= longestId && allowed.test(id);
 
 /**
  * Refuses an id that could name another path, such as `..` or the empty text, before any address is

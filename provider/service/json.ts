@@ -37,7 +37,3 @@ const isDeep = (text: string): boolean => {
 
 const withoutPrototype = (key: string, value: unknown): unknown =>
   key === "__proto__" ? undefined : value;
-
-/** Whether a value is a JSON object: no array, not null. */
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

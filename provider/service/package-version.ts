@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isRecord, parseJson } from "./json.js";
+import { isObject } from "../definition/json.js";
+import { parseJson } from "./json.js";
 
 export const packageName = "pulumi-conversation";
 
@@ -23,7 +24,7 @@ const versionAbove = (folder: string): string | undefined => {
 const versionIn = (folder: string): string | undefined => {
   try {
     const content = parseJson(readFileSync(join(folder, "package.json"), "utf8"));
-    if (!isRecord(content) || content.name !== packageName) return undefined;
+    if (!isObject(content) || content.name !== packageName) return undefined;
     return typeof content.version === "string" ? content.version : undefined;
   } catch {
     return undefined;

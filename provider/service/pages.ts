@@ -1,10 +1,10 @@
 import type { Definition } from "../definition/define.js";
+import { isObject } from "../definition/json.js";
+import { isId } from "../definition/object-id.js";
 import type { Answer } from "./answers.js";
 import type { Request } from "./client.js";
 import type { WireObject } from "./collections.js";
 import { ConversationError, isConversationError } from "./errors.js";
-import { isId } from "./identifiers.js";
-import { isRecord } from "./json.js";
 import { type Operation, setUpOperation } from "./operations.js";
 
 /** All pages of a collection together. */
@@ -30,7 +30,7 @@ const itemsOf = (
   operation: Operation,
   body: unknown,
 ): readonly unknown[] => {
-  if (!isRecord(body)) throw wrong(operation, "is not a JSON object");
+  if (!isObject(body)) throw wrong(operation, "is not a JSON object");
   const named = body[definition.listKey];
   if (Array.isArray(named)) return named;
   const arrays = Object.values(body).filter((value) => Array.isArray(value));
@@ -43,8 +43,8 @@ const itemsOf = (
 
 /** How many objects there are in all: undefined where paging is not spoken of, NaN where it makes no sense. */
 const countOf = (body: unknown): number | undefined => {
-  if (!isRecord(body) || body.paginationInfo === undefined) return undefined;
-  const count = isRecord(body.paginationInfo) ? body.paginationInfo.count : undefined;
+  if (!isObject(body) || body.paginationInfo === undefined) return undefined;
+  const count = isObject(body.paginationInfo) ? body.paginationInfo.count : undefined;
   return typeof count === "number" && Number.isInteger(count) && count >= 0 ? count : Number.NaN;
 };
 
@@ -56,7 +56,7 @@ const addPage = (
 ): number => {
   const before = objects.size;
   for (const item of items) {
-    if (!isRecord(item) || !isId(item.id)) {
+    if (!isObject(item) || !isId(item.id)) {
       throw wrong(operation, "holds an object without a usable id");
     }
     objects.set(item.id, item);

@@ -1,4 +1,5 @@
-import { isRecord, parseJson } from "./json.js";
+import { isObject } from "../definition/json.js";
+import { parseJson } from "./json.js";
 
 const hidden = "[secret]";
 const longestText = 300;
@@ -18,7 +19,7 @@ const jsonTexts = (text: string): string[] => {
 export const textsIn = (value: unknown): string[] => {
   if (typeof value === "string") return value === "" ? [] : [value, ...jsonTexts(value)];
   if (Array.isArray(value)) return value.flatMap(textsIn);
-  return isRecord(value) ? Object.values(value).flatMap(textsIn) : [];
+  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
 };
 
 /** A secret as it may come back: as it is, in an address, inside JSON. */

@@ -1,6 +1,7 @@
+import { isObject } from "../definition/json.js";
 import { type Call, callError, possibleEffect } from "./call.js";
 import type { ConversationError, ErrorDetails } from "./errors.js";
-import { isRecord, parseJson } from "./json.js";
+import { parseJson } from "./json.js";
 import { defaultScopes } from "./operations.js";
 import { shownText } from "./redaction.js";
 import { settingLabel } from "./settings.js";
@@ -13,7 +14,7 @@ const mostNotes = 30;
 const notesOf = (details: unknown, shown: (value: unknown) => string): Notes =>
   (Array.isArray(details) ? details : [])
     .slice(0, mostNotes)
-    .filter(isRecord)
+    .filter(isObject)
     .map(({ key, value }) => ({ key: shown(key), value: shown(value) }))
     .filter(({ key, value }) => key !== "" || value !== "");
 
@@ -30,7 +31,7 @@ const detailsOf = (call: Call, response: HttpResponse): ErrorDetails => {
   const body = bodyOf(response.text);
   const shown = (value: unknown): string =>
     typeof value === "string" ? shownText(value, call.secrets) : "";
-  if (!isRecord(body)) return { status: response.status };
+  if (!isObject(body)) return { status: response.status };
   const serviceCode = shown(body.code);
   const serviceMessage = shown(body.developerMessage);
   const serviceNotes = notesOf(body.details, shown);

@@ -1,10 +1,11 @@
 import type { Definition } from "../definition/define.js";
+import { isObject } from "../definition/json.js";
+import { isId } from "../definition/object-id.js";
 import type { Answer } from "./answers.js";
 import type { Request } from "./client.js";
 import type { Collections, WireObject } from "./collections.js";
 import { ConversationError, type Effect, isConversationError } from "./errors.js";
-import { assertId, isId } from "./identifiers.js";
-import { isRecord } from "./json.js";
+import { assertId } from "./identifiers.js";
 import { ListCache } from "./list-cache.js";
 import { type Operation, setUpOperation } from "./operations.js";
 import { readPages } from "./pages.js";
@@ -24,13 +25,13 @@ const wrongAnswer = (
   );
 
 const objectOf = (operation: Operation, { body, status }: Answer): WireObject => {
-  if (isRecord(body)) return body;
+  if (isObject(body)) return body;
   throw wrongAnswer(operation, status, "its answer is not a JSON object");
 };
 
 /** Without an id that can be used later nobody can tell which object was made, if any. */
 const createdOf = (operation: Operation, { body, status }: Answer) => {
-  if (isRecord(body) && isId(body.id)) return { ...body, id: body.id };
+  if (isObject(body) && isId(body.id)) return { ...body, id: body.id };
   throw wrongAnswer(operation, status, "its answer holds no usable id", "unknown");
 };
 

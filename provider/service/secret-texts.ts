@@ -1,10 +1,10 @@
 import type { Definition } from "../definition/define.js";
 import type { Field, Fields } from "../definition/field.js";
-import { isRecord } from "./json.js";
+import { isObject } from "../definition/json.js";
 import { textsIn } from "./redaction.js";
 
 const unboxed = (box: string | undefined, value: unknown): unknown =>
-  box !== undefined && isRecord(value) ? value[box] : value;
+  box !== undefined && isObject(value) ? value[box] : value;
 
 const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
@@ -18,7 +18,7 @@ const inField = (field: Field, value: unknown): string[] => {
     case "map": {
       const member = field.members?.value ?? "value";
       return itemsOf(value).flatMap((item) =>
-        isRecord(item) ? inField(field.of, item[member]) : [],
+        isObject(item) ? inField(field.of, item[member]) : [],
       );
     }
     default:
@@ -27,7 +27,7 @@ const inField = (field: Field, value: unknown): string[] => {
 };
 
 const inFields = (fields: Fields, value: unknown): string[] =>
-  isRecord(value)
+  isObject(value)
     ? Object.entries(fields).flatMap(([name, field]) => inField(field, value[field.wire ?? name]))
     : [];
 

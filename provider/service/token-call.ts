@@ -1,6 +1,7 @@
+import { isObject } from "../definition/json.js";
 import type { Grant } from "./access-token.js";
 import { ConversationError, type ErrorDetails } from "./errors.js";
-import { isRecord, parseJson } from "./json.js";
+import { parseJson } from "./json.js";
 import type { Endpoint } from "./operations.js";
 import { shownText } from "./redaction.js";
 import type { Settings } from "./setting-table.js";
@@ -45,12 +46,12 @@ const parsed = (text: string): unknown => {
 };
 
 const oauthError = (body: unknown): string =>
-  isRecord(body) && typeof body.error === "string" && /^[\w.-]{1,64}$/.test(body.error)
+  isObject(body) && typeof body.error === "string" && /^[\w.-]{1,64}$/.test(body.error)
     ? body.error
     : "";
 
 const oauthText = (body: unknown, settings: Settings): string => {
-  const text = isRecord(body) ? body.error_description : undefined;
+  const text = isObject(body) ? body.error_description : undefined;
   return typeof text === "string" ? shownText(text, [settings.clientSecret]) : "";
 };
 
@@ -108,9 +109,9 @@ const secondsOf = (value: unknown): number | undefined => {
 export const grantOf = (settings: Settings, response: HttpResponse): Grant => {
   if (response.status < 200 || response.status > 299) throw failed(settings, response);
   const body = parsed(response.text);
-  const token = isRecord(body) ? body.access_token : undefined;
+  const token = isObject(body) ? body.access_token : undefined;
   // Anything else would not fit into a header.
-  if (!isRecord(body) || typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
+  if (!isObject(body) || typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
     throw fail(
       "BAD_RESPONSE",
       `The answer of the token address holds no usable access_token. Check ${settingLabel("tokenUrl", settings.profile)}.`,

@@ -8,6 +8,7 @@ import { grantOf, tokenEndpoint, tokenRequest } from "./token-call.js";
 import { type Transport, TransportFailure } from "./transport.js";
 import { type Failure, faultOf } from "./transport-faults.js";
 
+/** What every call of one connection shares. */
 export interface TokenParts {
   readonly settings: Settings;
   readonly transport: Transport;
@@ -15,6 +16,7 @@ export interface TokenParts {
   readonly clock: Clock;
   readonly headers: Readonly<Record<string, string>>;
   readonly retry?: Partial<RetryLimits>;
+  /** Ends all waiting of all calls. */
   readonly signal: AbortSignal;
 }
 

@@ -1,5 +1,6 @@
+import { isObject } from "../../provider/definition/json.js";
 import { ConversationError } from "../../provider/service/errors.js";
-import { isRecord, parseJson } from "../../provider/service/json.js";
+import { parseJson } from "../../provider/service/json.js";
 import { addressOf, assertFilled, errorCodeText } from "./authorization-rules.js";
 import { assertVerifier } from "./proof-key.js";
 
@@ -99,7 +100,7 @@ const posted = async (exchange: CodeExchange): Promise<Reply> => {
 const objectIn = (text: string): Readonly<Record<string, unknown>> | undefined => {
   try {
     const value = parseJson(text);
-    return isRecord(value) ? value : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

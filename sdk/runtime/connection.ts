@@ -3,9 +3,9 @@ import { type PacingOptions, pacedCalls } from "../../provider/pacing/pacer.js";
 import { sharedBuckets } from "../../provider/pacing/shared-buckets.js";
 import { type ClientParts, type Request, serviceRequest } from "../../provider/service/client.js";
 import { type Clock, systemClock } from "../../provider/service/clock.js";
+import { commonHeaders } from "../../provider/service/connect.js";
 import { ConversationError } from "../../provider/service/errors.js";
 import { type Pace, type Wait, waitOutRefusals } from "../../provider/service/pace.js";
-import { packageName, packageVersion } from "../../provider/service/package-version.js";
 import type { Plan } from "../../provider/service/plans.js";
 import type { RetryLimits } from "../../provider/service/retry.js";
 import type { Settings } from "../../provider/service/setting-table.js";
@@ -63,12 +63,6 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-const headers = (): Readonly<Record<string, string>> => ({
-  accept: "application/json",
-  "accept-language": "en-US",
-  "user-agent": `${packageName}/${packageVersion()}`,
-});
-
 /** Makes the pace of each service; they share the place where buckets are kept. */
 const paces = (settings: Settings, options: ConnectionOptions, clock: Clock) => {
   const { plan, burst, share, redisUrl } = settings;
@@ -113,7 +107,7 @@ export const openConnection = (settings: Settings, options: ConnectionOptions): 
     settings,
     clock,
     transport,
-    headers: headers(),
+    headers: commonHeaders(),
     signal,
     ...(options.retry ? { retry: options.retry } : {}),
   };

@@ -1,6 +1,6 @@
 import type { z } from "zod";
+import { isObject } from "../../provider/definition/json.js";
 import { ConversationError } from "../../provider/service/errors.js";
-import { isRecord } from "../../provider/service/json.js";
 import type { Message } from "./message.js";
 import { messageBodies } from "./message-contents.js";
 import { messageFrame } from "./message-frame.js";
@@ -29,7 +29,7 @@ const typeOf = (place: string, { type }: Readonly<Record<string, unknown>>): Mes
 };
 
 const senderOf = (place: string, { sender }: Readonly<Record<string, unknown>>): SenderKind => {
-  const { kind, name, ...rest } = isRecord(sender) ? sender : { kind: sender };
+  const { kind, name, ...rest } = isObject(sender) ? sender : { kind: sender };
   const plain = Object.keys(rest).length === 0 && (name === undefined || typeof name === "string");
   if (isSenderKind(kind) && plain) return kind;
   throw refused(
@@ -69,7 +69,7 @@ const assertBody = (
 };
 
 const assertOne = (place: string, message: unknown): void => {
-  if (!isRecord(message)) throw refused(place, "is not an object");
+  if (!isObject(message)) throw refused(place, "is not an object");
   const type = typeOf(place, message);
   const kind = senderOf(place, message);
   if (!maySend(kind, type)) {

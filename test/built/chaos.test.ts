@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 import { descendants, isAlive } from "../support/processes.js";
 
@@ -81,12 +82,7 @@ beforeAll(async () => {
     ...before,
     objects: { ...before.objects, channels: [foreign] },
   });
-  project = await cliProject(program, {
-    CONVERSATION_BASE_URL: emulator.baseUrl,
-    CONVERSATION_TOKEN_URL: emulator.tokenUrl,
-    CONVERSATION_CLIENT_ID: emulator.clientId,
-    CONVERSATION_CLIENT_SECRET: emulator.clientSecret,
-  });
+  project = await cliProject(program, emulatorEnvironment(emulator));
 });
 
 afterAll(async () => {

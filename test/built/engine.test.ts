@@ -1,5 +1,6 @@
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 
 type Json = Record<string, unknown>;
@@ -76,12 +77,7 @@ const thirdParty = async (
 
 beforeAll(async () => {
   emulator = await startEmulator({ switches: { secrets: "echo" } });
-  project = await cliProject(program, {
-    CONVERSATION_BASE_URL: emulator.baseUrl,
-    CONVERSATION_TOKEN_URL: emulator.tokenUrl,
-    CONVERSATION_CLIENT_ID: emulator.clientId,
-    CONVERSATION_CLIENT_SECRET: emulator.clientSecret,
-  });
+  project = await cliProject(program, emulatorEnvironment(emulator));
 });
 
 afterAll(async () => {

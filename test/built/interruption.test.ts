@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterEach, expect, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 import { descendants, isAlive } from "../support/processes.js";
 
@@ -15,10 +16,7 @@ let project: CliProject;
 const open = async (options: Parameters<typeof startEmulator>[0] = {}): Promise<void> => {
   emulator = await startEmulator(options);
   project = await cliProject(program, {
-    CONVERSATION_BASE_URL: emulator.baseUrl,
-    CONVERSATION_TOKEN_URL: emulator.tokenUrl,
-    CONVERSATION_CLIENT_ID: emulator.clientId,
-    CONVERSATION_CLIENT_SECRET: emulator.clientSecret,
+    ...emulatorEnvironment(emulator),
     ...(options.plan ? { CONVERSATION_PLAN: options.plan, CONVERSATION_BURST: "1" } : {}),
   });
 };

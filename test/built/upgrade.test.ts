@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterEach, expect, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 
 /**
@@ -22,12 +23,7 @@ afterEach(async () => {
 
 const open = async (release: string): Promise<void> => {
   emulator = await startEmulator();
-  project = await cliProject(read(release, "program.js"), {
-    CONVERSATION_BASE_URL: emulator.baseUrl,
-    CONVERSATION_TOKEN_URL: emulator.tokenUrl,
-    CONVERSATION_CLIENT_ID: emulator.clientId,
-    CONVERSATION_CLIENT_SECRET: emulator.clientSecret,
-  });
+  project = await cliProject(read(release, "program.js"), emulatorEnvironment(emulator));
 };
 
 const run = async (args: readonly string[]): Promise<void> => {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type Emulator, startEmulator } from "../../emulator/index.js";
 import { orphansOf } from "../../provider/lifecycle/orphans.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
@@ -32,12 +33,7 @@ export interface Stage {
 
 export const openStage = async (): Promise<Stage> => {
   const emulator = await startEmulator({ clock: "manual", switches: { secrets: "mask" } });
-  const environment = {
-    CONVERSATION_BASE_URL: emulator.baseUrl,
-    CONVERSATION_TOKEN_URL: emulator.tokenUrl,
-    CONVERSATION_CLIENT_ID: emulator.clientId,
-    CONVERSATION_CLIENT_SECRET: emulator.clientSecret,
-  };
+  const environment = emulatorEnvironment(emulator);
   return { emulator, settings: readSettings({ environment, config: () => undefined }) };
 };
 

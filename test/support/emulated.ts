@@ -1,3 +1,4 @@
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
@@ -45,10 +46,7 @@ export const emulated = async (
   const emulator = await startEmulator({ clock: "manual", ...options });
   const settings = readSettings({
     environment: {
-      CONVERSATION_BASE_URL: emulator.baseUrl,
-      CONVERSATION_TOKEN_URL: emulator.tokenUrl,
-      CONVERSATION_CLIENT_ID: emulator.clientId,
-      CONVERSATION_CLIENT_SECRET: emulator.clientSecret,
+      ...emulatorEnvironment(emulator),
       ...environment,
     },
     config: () => undefined,
