@@ -1,5 +1,9 @@
+import { mergeFields } from "../definition/merge.js";
+import { naturalKey } from "../definition/references.js";
+import { wireName } from "../definition/wire.js";
+import type { WireObject } from "../service/collections.js";
 import { isConversationError } from "../service/errors.js";
-import type { Context } from "./context.js";
+import { type Context, desiredBody } from "./context.js";
 import { findOwn } from "./existing.js";
 import type { Properties } from "./properties.js";
 import type { Session } from "./run.js";
@@ -38,12 +42,58 @@ export const removeTwins = async (
   session: Session,
   properties: Properties,
   known: string,
-): Promise<number> => {
+): Promise<number> =>
+  removeAll(context, session, await twinsOf(context, session, properties, known));
+
+type Twin = WireObject & { readonly id: string };
+
+const twinsOf = async (
+  context: Context,
+  session: Session,
+  properties: Properties,
+  known: string,
+): Promise<readonly Twin[]> => {
   const { objects } = await session.service.list(context.definition, { fresh: true });
-  const own = findOwn(context, session, properties, objects);
-  return removeAll(
-    context,
-    session,
-    own.filter(({ id }) => id !== known),
-  );
+  return findOwn(context, session, properties, objects).filter(({ id }) => id !== known);
+};
+
+/**
+ * Gives a twin that cannot go yet, because others of the stack still refer to it, another name:
+ * they are written later in the run, and the resource's own object comes before them.
+ */
+const setAside = async (
+  { definition }: Context,
+  { service, settings }: Session,
+  properties: Properties,
+  { id, created: _, ...live }: Twin,
+): Promise<void> => {
+  const key = naturalKey(definition);
+  const field = definition.fields[key];
+  if (field?.type !== "text") return;
+  const suffix = `-left-over-${id}`;
+  const name = String(properties.fields[key]).slice(0, (field.max ?? 255) - suffix.length);
+  const desired = desiredBody(definition, properties, settings);
+  const body = mergeFields(definition.fields, live, desired, live);
+  await service.replace(definition, id, { ...body, [wireName(key, field)]: `${name}${suffix}` });
+};
+
+/**
+ * Frees the name of a resource from its own left-overs: removes them, and renames what is still
+ * referred to.
+ *
+ * @returns how many let go of the name
+ */
+export const freeName = async (
+  context: Context,
+  session: Session,
+  properties: Properties,
+  known: string,
+): Promise<number> => {
+  let freed = 0;
+  for (const twin of await twinsOf(context, session, properties, known)) {
+    if ((await removeAll(context, session, [twin])) === 0)
+      await setAside(context, session, properties, twin);
+    freed += 1;
+  }
+  return freed;
 };

@@ -4,7 +4,7 @@ import type { WireObject } from "../service/collections.js";
 import { ConversationError, isConversationError } from "../service/errors.js";
 import { type Context, desiredBody, keyOf, outputsOf } from "./context.js";
 import { split } from "./properties.js";
-import { removeTwins } from "./twins.js";
+import { freeName } from "./twins.js";
 
 /**
  * Writes what the program wants over the live object, in one PUT after one read: what the
@@ -39,8 +39,8 @@ export const update = async (
     if (!isConversationError(error, "REJECTED")) throw error;
     // The name may be taken by our own left-over; or the object changed between read and write, and
     // what is there now is read, and written once more.
-    const gone = await removeTwins(context, session, next, id).catch(() => 0);
-    if (gone > 0 || isConflict(error)) return write();
+    const freed = await freeName(context, session, next, id).catch(() => 0);
+    if (freed > 0 || isConflict(error)) return write();
     throw error;
   });
   if (next.owner) run.decisions.settled(keyOf(definition, next.owner), id);

@@ -60,4 +60,18 @@ export const counterExamples: readonly { readonly title: string; readonly histor
       last: [[declared("auth1"), declared("app1"), declared("bot1")], []],
     },
   },
+  {
+    title: "a left-over that is still referred to steps aside for the object of its resource",
+    history: {
+      steps: [
+        up([declared("auth1", 1), declared("app1")]),
+        up([declared("auth1"), declared("app1")], {
+          force: ["auth1"],
+          faults: [{ call: 0, kind: "stale-list" }],
+          kill: { call: 2, acted: false },
+        }),
+      ],
+      last: [[declared("auth1", 1), declared("app1")], []],
+    },
+  },
 ];
