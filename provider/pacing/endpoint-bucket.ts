@@ -45,12 +45,18 @@ export class EndpointBucket {
   /** Tells this process from others that share the bucket. */
   readonly #name = randomUUID();
   #answered = false;
+  /** A call was admitted: only the first one tells when the bucket started to refill. */
+  #begun = false;
   /** Tokens that were there when the first was taken, less those taken since. */
   #left: number | undefined;
   #trials = 0;
+  /** When the last trial was sent that was not refused. */
+  #triedAt = Number.NEGATIVE_INFINITY;
   #saved = 0;
+  #due = 0;
   /** Saved-up calls that may be under way together: 1, 2, 4, 8 while they get through. */
   #window = 1;
+  #roundTripMs = 0;
   #takenAt = Number.NEGATIVE_INFINITY;
   #heldAt = Number.NEGATIVE_INFINITY;
 
@@ -72,11 +78,20 @@ export class EndpointBucket {
     if (now - this.#takenAt > Math.max(2 * periodMs, quietMs)) this.#startAnew();
     const untilDue = this.#takenAt + periodMs - now;
     if (this.#saved >= this.#window && untilDue > 0) return { waitMs: untilDue, mayEndEarly: true };
-    const trial = this.#learning.mayTry(this.#trials) ? { trialBy: this.#name } : {};
+    const trial = this.#mayTry() ? { trialBy: this.#name } : {};
     const rules = { ...this.#learning.rules(periodMs), ...trial };
     const taken = state.take(key, rules);
     const admit = (found: Taken) => this.#admit(found, rules.capacity);
     return taken instanceof Promise ? taken.then(admit) : admit(taken);
+  }
+
+  /**
+   * A due call counts as a trial, as it, too, is refused where a trial overtakes it. Not on a long
+   * line, where one is always under way.
+   */
+  #mayTry(): boolean {
+    const isNear = 4 * this.#roundTripMs < this.periodMs;
+    return this.#learning.mayTry(this.#trials, isNear ? Math.min(1, this.#due) : 0);
   }
 
   #startAnew(): void {
@@ -91,26 +106,31 @@ export class EndpointBucket {
     if (lesson) learning.adopt(lesson);
     learning.noticed(tokens, capacity, now);
     // Asked again: several calls may have asked for the same trial together.
-    if (waitMs > 0 && !(trial && learning.mayTry(this.#trials))) {
+    if (waitMs > 0 && !(trial && this.#mayTry())) {
       return { waitMs, mayEndEarly: this.#trials > 0 };
     }
     const kind = waitMs > 0 ? "trial" : Math.min(tokens, capacity) >= 2 ? "saved" : "due";
     this.#count(kind, 1);
-    if (kind !== "trial") {
+    if (kind === "trial") this.#triedAt = now;
+    else {
       this.#takenAt = now;
       this.#left = (this.#left ?? Math.min(tokens, capacity)) - 1;
     }
-    return { kind, at: now, tokens, first: tokens === 0 };
+    const first = tokens === 0 && !this.#begun;
+    this.#begun = true;
+    return { kind, at: now, tokens, first };
   }
 
   #count(kind: Admission["kind"], change: number): void {
     if (kind === "trial") this.#trials += change;
     if (kind === "saved") this.#saved += change;
+    if (kind === "due") this.#due += change;
   }
 
   /** The call was not refused. */
   accepted(admission: Admission): void | Promise<void> {
     this.#count(admission.kind, -1);
+    this.#roundTripMs = this.#options.clock.now() - admission.at;
     if (admission.kind === "trial") {
       this.#answered = true;
       this.#learning.trialAccepted(admission.tokens);
@@ -140,7 +160,7 @@ export class EndpointBucket {
   async refused(admission: Admission, retryAfterMs: number | undefined): Promise<void> {
     this.#count(admission.kind, -1);
     const now = this.#options.clock.now();
-    if (admission.kind === "trial") {
+    if (admission.kind === "trial" || this.#wasOvertaken(admission)) {
       this.#learning.trialRefused(now);
       await this.#tell(admission);
       if (retryAfterMs !== undefined) await this.#hold(retryAfterMs, false);
@@ -156,6 +176,11 @@ export class EndpointBucket {
     const { lesson } = this.#learning;
     await this.#hold(retryAfterMs ?? waitMs, true);
     if (lesson !== before) await this.#learn(lesson);
+  }
+
+  /** A trial that was sent with a due call or after it may have come first and had its token. */
+  #wasOvertaken({ kind, at }: Admission): boolean {
+    return kind === "due" && this.#triedAt >= at;
   }
 
   /** After a trial. The bucket surely refills from the time at which its first call was answered. */

@@ -78,11 +78,14 @@ export class Learning {
     if (!this.#lesson.settled && now - this.#missedAt > restMs) this.#searching = true;
   }
 
-  /** Whether a call may be tried although its token is not due, with so many such calls under way. */
-  mayTry(underWay: number): boolean {
+  /**
+   * Whether a call may be tried although its token is not due, with so many such calls under way,
+   * and so many others.
+   */
+  mayTry(underWay: number, others: number): boolean {
     const { spike, searched } = this.#lesson;
     const together = spike < 2 || searched ? 1 : 2;
-    const room = underWay < together && spike + underWay < this.#mostSpike;
+    const room = underWay + others < together && spike + underWay < this.#mostSpike;
     return this.#searching && room;
   }
 

@@ -1,6 +1,9 @@
 import type { BucketState } from "../../provider/pacing/buckets.js";
-import { type PacingOptions, pacedCalls } from "../../provider/pacing/pacer.js";
-import { sharedBuckets } from "../../provider/pacing/shared-buckets.js";
+import {
+  type PacedService,
+  type ServicePaces,
+  servicePaces,
+} from "../../provider/pacing/service-paces.js";
 import { type ClientParts, type Request, serviceRequest } from "../../provider/service/client.js";
 import { type Clock, systemClock } from "../../provider/service/clock.js";
 import { commonHeaders } from "../../provider/service/connect.js";
@@ -40,13 +43,6 @@ export interface ConnectionOptions {
   readonly buckets?: BucketState;
 }
 
-/** What a service of the tenant is told apart by. */
-export interface Destination {
-  readonly baseUrl: string;
-  /** Rates of its endpoints. Left out: those of Conversation v3. */
-  readonly rates?: PacingOptions["rates"];
-}
-
 /** One transport, one token and one set of rate buckets for all services of a tenant. */
 export interface Connection {
   readonly settings: Settings;
@@ -54,7 +50,7 @@ export interface Connection {
   /** Ends when the connection is closed. */
   readonly signal: AbortSignal;
   /** How calls to a service are paced. */
-  pace(destination: Destination): Pace;
+  pace(service: PacedService): Pace;
   /** Calls of a service, in the pace given. */
   request(baseUrl: string, pace: Pace): Request;
   /** Scopes of the token in use, where the token address tells them. */
@@ -63,35 +59,12 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Makes the pace of each service; they share the place where buckets are kept. */
-const paces = (settings: Settings, options: ConnectionOptions, clock: Clock) => {
-  const { plan, burst, share, redisUrl } = settings;
-  const { onWait, onNotice, onPlanGuess, environment } = options;
-  if (options.pacing === "after-refusal") {
-    const pace = () => waitOutRefusals({ clock, ...(onWait ? { onWait } : {}) });
-    return { pace, close: async () => {} };
-  }
-  const state =
-    options.buckets ??
-    sharedBuckets({
-      clock,
-      ...(onNotice ? { onNotice } : {}),
-      ...(redisUrl === undefined ? {} : { redisUrl }),
-      ...(environment ? { environment } : {}),
-    });
-  const pace = ({ baseUrl, rates }: Destination): Pace =>
-    pacedCalls({
-      clock,
-      tenant: baseUrl,
-      share,
-      state,
-      ...(plan ? { plan } : {}),
-      ...(burst === undefined ? {} : { burst }),
-      ...(rates ? { rates } : {}),
-      ...(onWait ? { onWait } : {}),
-      ...(onPlanGuess ? { onPlanGuess } : {}),
-    });
-  return { pace, close: () => state.close() };
+/** How each service of the tenant is paced. */
+const paces = (settings: Settings, options: ConnectionOptions, clock: Clock): ServicePaces => {
+  const { onWait } = options;
+  if (options.pacing !== "after-refusal") return servicePaces(settings, { ...options, clock });
+  const pace = () => waitOutRefusals({ clock, ...(onWait ? { onWait } : {}) });
+  return { pace, close: async () => {} };
 };
 
 /** Sends nothing: token, connections and buckets are had on first use. */

@@ -37,6 +37,23 @@ test.each(cases)(
   },
 );
 
+test.each([0.16, 0.5, 1, 5].flatMap((rate) => [5, 20, 100].map((burst) => ({ rate, burst }))))(
+  "$rate calls/s, burst $burst: the same for few calls beyond the burst on a short line",
+  async ({ rate, burst }) => {
+    const near = { roundTripMs: 2 };
+    const { wallMs, refused } = await alone(new ServerBucket(rate, burst), burst + 8, near);
+    expect(refused).toBeLessThanOrEqual(2);
+    expect(wallMs).toBeLessThanOrEqual((8 / rate) * 1010 + near.roundTripMs);
+  },
+);
+
+test("what came back while the spike was searched for is not forgotten", async () => {
+  const far = { roundTripMs: 80 };
+  const { wallMs, refused } = await alone(new ServerBucket(1, 20), 50, far);
+  expect(refused).toBeLessThanOrEqual(2);
+  expect(wallMs).toBeLessThanOrEqual(30_000 * 1.01 + far.roundTripMs);
+});
+
 test.each([0.16, 0.5, 1].flatMap((rate) => [0, 1].map((tokens) => ({ rate, tokens }))))(
   "$rate calls/s, burst 1, $tokens tokens at the start: at most 2 % over the ideal, at most 2 refused",
   async ({ rate, tokens }) => {
