@@ -136,10 +136,13 @@ export class EndpointBucket {
       this.#learning.trialAccepted(admission.tokens);
       return this.#tell(admission);
     }
-    this.#learning.accepted();
+    const before = this.#learning.lesson;
+    this.#learning.accepted(admission.tokens);
     this.#options.onAccepted();
     if (admission.kind === "saved") this.#window = Math.min(this.#window + 1, mostSavedUnderWay);
-    return this.#answered ? undefined : this.#firstAnswer();
+    if (!this.#answered) return this.#firstAnswer();
+    const { lesson } = this.#learning;
+    return lesson === before ? undefined : this.#learn(lesson);
   }
 
   /**

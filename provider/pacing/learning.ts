@@ -15,6 +15,9 @@ const nearMissPart = 0.02;
 const secondMissPart = 0.12;
 /** So many calls got through since the last refusal that it counts as rare. */
 const rareAfter = 8;
+/** So much of a period lost to lateness in the mean is worth another refusal to be sure. */
+const doubtPart = 0.1;
+const doubtAfter = 50;
 /** Less of a token than this makes no difference. */
 const leastTrialTokens = 0.05;
 const mostPeriods = 8;
@@ -44,6 +47,8 @@ export class Learning {
   #shortPauses = 0;
   #good = 0;
   #refusedBefore = false;
+  #lateness = 0;
+  #doubted = false;
   #marginFactor = 1;
 
   constructor({ burst, share }: LearningOptions) {
@@ -103,11 +108,25 @@ export class Learning {
     this.#lesson = { ...this.#lesson, searched: true, settled };
   }
 
-  accepted(): void {
+  /** @param tokens tokens that were due when the call was sent */
+  accepted(tokens: number): void {
     this.#refusalsInRow = 0;
     if (!this.#searching) this.#trialTokens = 0;
     this.#good += 1;
     if (this.#good % 50 === 0) this.#marginFactor = Math.max(1, this.#marginFactor * 0.9);
+    this.#doubt(Math.min(1, Math.max(0, tokens - 1)));
+  }
+
+  /**
+   * A machine that stalls makes an empty bucket look like one that saves up nothing, and then all of
+   * its lateness is lost. Where that is much, what was found is tested again, once.
+   */
+  #doubt(late: number): void {
+    this.#lateness += (late - this.#lateness) / doubtAfter;
+    const found = this.#lesson.single && !Number.isFinite(this.#burst);
+    if (!found || this.#doubted || this.#good < doubtAfter || this.#lateness < doubtPart) return;
+    this.#doubted = true;
+    this.#lesson = { ...this.#lesson, single: false };
   }
 
   /** A call whose token was due, or believed to be saved up, was refused: how long to hold back. */

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import type { BucketState } from "../../provider/pacing/buckets.js";
+import { memoryBuckets } from "../../provider/pacing/memory-buckets.js";
+import { ServerBucket } from "./support/server-bucket.js";
+import { calling, makeCalls, pacer, series } from "./support/simulation.js";
+import { type VirtualTime, virtualTime } from "./support/virtual-time.js";
+
+const lateMs = 20;
+
+/** Timers that fire late by up to 20 ms. */
+const lateClock = (time: VirtualTime) => {
+  const random = series();
+  return {
+    now: () => time.now(),
+    wall: () => time.wall(),
+    sleep: (ms: number, signal?: AbortSignal) => time.sleep(ms + random() * lateMs, signal),
+  };
+};
+
+/** Buckets of which another process has found out, wrongly or not, that they save up nothing. */
+const foundSingle = (time: VirtualTime): BucketState => {
+  const state = memoryBuckets(() => time.now());
+  const single = { spike: 1, single: true, searched: true, settled: false };
+  let told = false;
+  return {
+    ...state,
+    take: (key, rules) => {
+      if (!told) void state.learn(key, single);
+      told = true;
+      return state.take(key, rules);
+    },
+  };
+};
+
+const overIdeal = async (burst: number) => {
+  const time = await virtualTime();
+  const rate = 30;
+  const bucket = new ServerBucket(rate, burst, 0);
+  const pace = pacer(time, {
+    clock: lateClock(time),
+    state: foundSingle(time),
+    rates: () => rate,
+  });
+  const { wallMs } = await makeCalls(time, pace, 600, calling(time, bucket, { roundTripMs: 2 }));
+  return { over: wallMs / ((600 / rate) * 1000) - 1, refused: bucket.refused };
+};
+
+test("on timers that are late, a bucket wrongly taken for one without savings is tested again", async () => {
+  const { over, refused } = await overIdeal(20);
+  expect(refused).toBe(0);
+  expect(over).toBeLessThan(0.1);
+});
+
+test("where it saves up nothing indeed, the test costs one refusal", async () => {
+  expect((await overIdeal(1)).refused).toBe(1);
+});
