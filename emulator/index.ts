@@ -49,8 +49,9 @@ const originOf = (host: string, port: number): string => {
 };
 
 /**
- * Starts an emulator of the service in this process: OAuth, the set-up collections with validation,
- * references, unique names and deletion rules, rate limits, faults on demand.
+ * Starts an emulator of the service in this process: OAuth and PKCE, the set-up collections with
+ * validation, references, unique names and deletion rules, messages with their delivery to callbacks,
+ * conversations, assets, rate limits, faults on demand.
  *
  * @throws Error where the port is taken or the data file cannot be used
  */
@@ -62,7 +63,7 @@ export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emul
     server.once("error", reject);
     server.listen(port, host, resolve);
   }).catch((error) => {
-    world.journal.close();
+    world.close();
     throw error;
   });
   const origin = originOf(host, (server.address() as AddressInfo).port);
@@ -71,7 +72,7 @@ export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emul
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();
     await closed;
-    world.journal.close();
+    world.close();
   };
   return {
     baseUrl: origin + paths.base,

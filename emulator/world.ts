@@ -40,18 +40,11 @@ export interface World {
   /** Credentials of the client that is always there. */
   readonly clientId: string;
   readonly clientSecret: string;
+  /** Ends deliveries that are on their way, then the data file. */
+  close(): void;
 }
 
 const clientId = "emulator";
-
-/** Deliveries end where the journal is closed: nothing may be on its way then. */
-const closingWith = (journal: Journal, end: () => void): Journal => ({
-  ...journal,
-  close: () => {
-    end();
-    journal.close();
-  },
-});
 
 const savedSwitches = (journal: Journal): Partial<Switches> =>
   parseSwitches(Object.fromEntries(journal.read("switch")));
@@ -101,7 +94,7 @@ const worldOn = (journal: Journal, options: WorldOptions): World => {
   const { clock } = runtime;
   const world: World = {
     clock,
-    journal: closingWith(journal, () => runtime.close()),
+    journal,
     clients,
     clientId,
     clientSecret: clients.own.clientSecret ?? "",
@@ -112,6 +105,10 @@ const worldOn = (journal: Journal, options: WorldOptions): World => {
     faults: new Faults(),
     log: new CallLog(),
     switches: switchesFrom({ ...savedSwitches(journal), ...options.switches }),
+    close: () => {
+      runtime.close();
+      journal.close();
+    },
   };
   return world;
 };
