@@ -4,6 +4,7 @@ import {
   type SetUpAction,
   setUpOperation,
 } from "../../provider/service/operations.js";
+import { listCalls } from "../../provider/service/page-size.js";
 import { type Action, collectionKey, type Step, type Workload } from "./workload.js";
 
 /** Calls that follow each other on one endpoint. */
@@ -57,5 +58,5 @@ const sharedList = (
   pageSize: number,
 ) => {
   const sharedAs = collectionKey(definition, profile);
-  return { sharedAs, times: Math.max(1, Math.ceil((counts.get(sharedAs) ?? 0) / pageSize)) };
+  return { sharedAs, times: listCalls(counts.get(sharedAs) ?? 0, pageSize) };
 };

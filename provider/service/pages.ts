@@ -6,6 +6,7 @@ import type { Request } from "./client.js";
 import type { WireObject } from "./collections.js";
 import { ConversationError, isConversationError } from "./errors.js";
 import { type Operation, setUpOperation } from "./operations.js";
+import { isWorthWidening, widestPage } from "./page-size.js";
 
 /** All pages of a collection together. */
 export interface Pages {
@@ -41,12 +42,15 @@ const itemsOf = (
   throw wrong(operation, `holds no list named ${definition.listKey}`);
 };
 
-/** How many objects there are in all: undefined where paging is not spoken of, NaN where it makes no sense. */
-const countOf = (body: unknown): number | undefined => {
+/** A number that a list tells of its paging: undefined where paging is not spoken of, NaN where it makes no sense. */
+const toldBy = (body: unknown, name: "count" | "pagesize"): number | undefined => {
   if (!isObject(body) || body.paginationInfo === undefined) return undefined;
-  const count = isObject(body.paginationInfo) ? body.paginationInfo.count : undefined;
-  return typeof count === "number" && Number.isInteger(count) && count >= 0 ? count : Number.NaN;
+  const told = isObject(body.paginationInfo) ? body.paginationInfo[name] : undefined;
+  return typeof told === "number" && Number.isInteger(told) && told >= 0 ? told : Number.NaN;
 };
+
+/** How many objects there are in all. */
+const countOf = (body: unknown): number | undefined => toldBy(body, "count");
 
 /** Adds a page and tells how many of its objects were new. */
 const addPage = (
@@ -64,35 +68,59 @@ const addPage = (
   return objects.size - before;
 };
 
+type Query = Readonly<Record<string, number>>;
+
 /** A further page, or undefined where the service refuses to give one. */
 const furtherPage = async (
   request: Request,
   operation: Operation,
-  page: number,
+  query: Query,
 ): Promise<Answer | undefined> => {
   try {
-    return await request(operation, { query: { $pagenum: page } });
+    return await request(operation, { query });
   } catch (error) {
     if (isConversationError(error, "REJECTED", "NOT_FOUND")) return undefined;
     throw error;
   }
 };
 
+/** The first page again, as wide as it can be; undefined where that saves nothing or is not to be had. */
+const widened = async (
+  request: Request,
+  operation: Operation,
+  { body }: Answer,
+): Promise<Answer | undefined> => {
+  const [count, size] = [countOf(body), toldBy(body, "pagesize")];
+  if (!count || !size || !isWorthWidening(count, size)) return undefined;
+  const wide = await furtherPage(request, operation, { $pagenum: 1, $pagesize: widestPage });
+  return (toldBy(wide?.body, "pagesize") ?? 0) > size ? wide : undefined;
+};
+
 /**
  * Reads a whole collection: the first page as the specification has it, further ones by `$pagenum`
- * (assumed) for as long as fewer objects came than the service counts.
+ * (assumed) for as long as fewer objects came than the service counts, in wider pages by `$pagesize`
+ * (assumed) where that saves calls and the service gives them.
  */
 export const readPages = async (request: Request, definition: Definition): Promise<Pages> => {
   const operation = setUpOperation(definition, "list");
   const objects = new Map<string, WireObject>();
+  const add = ({ body }: Answer): number =>
+    addPage(objects, operation, itemsOf(definition, operation, body));
   let answer: Answer | undefined = await request(operation);
+  let fresh = add(answer);
+  const wide = await widened(request, operation, answer);
+  if (wide) {
+    answer = wide;
+    fresh = add(wide);
+  }
+  const width = wide ? { $pagesize: widestPage } : {};
   for (let page = 1; answer && page <= mostPages; page++) {
-    const fresh = addPage(objects, operation, itemsOf(definition, operation, answer.body));
     const count = countOf(answer.body);
     if (count === undefined ? page === 1 : objects.size >= count)
       return { objects, complete: true };
-    if (fresh === 0 || count === undefined || Number.isNaN(count)) break;
-    answer = page < mostPages ? await furtherPage(request, operation, page + 1) : undefined;
+    if (fresh === 0 || count === undefined || Number.isNaN(count) || page === mostPages) break;
+    answer = await furtherPage(request, operation, { $pagenum: page + 1, ...width });
+    fresh = answer ? add(answer) : 0;
   }
   return { objects, complete: false };
 };
