@@ -27,10 +27,50 @@ export interface ServiceModel {
 const bucketName = ({ endpoint, profile }: PlannedCalls): string =>
   `${endpointName(endpoint)}${profile === undefined ? "" : ` (profile ${profile})`}`;
 
-/** The ends of calls that several steps wait for together. */
-interface SharedCalls {
-  last?: SimulatedCall;
-  waiting: ((last: SimulatedCall) => void)[];
+type Wake = (last: SimulatedCall) => void;
+
+/** Calls that several steps wait for together: the first of them, or all. */
+class SharedCalls {
+  readonly #wait = { first: [] as Wake[], rest: [] as Wake[] };
+  #first: SimulatedCall | undefined;
+  #last: SimulatedCall | undefined;
+  #served = 0;
+  #restRuns = false;
+
+  /** @param send makes so many calls in a row */
+  constructor(
+    readonly calls: PlannedCalls,
+    readonly send: (times: number, cause: SimulatedCall | undefined, done: Wake) => void,
+  ) {}
+
+  start(cause: SimulatedCall | undefined): void {
+    this.send(1, cause, (call) => {
+      this.#first = call;
+      if (this.calls.times === 1) this.#last = call;
+      for (const wake of this.#wait.first) wake(call);
+      if (this.#last) for (const wake of this.#wait.rest) wake(call);
+      else if (this.#wait.rest.length > 0) this.#sendRest(call);
+    });
+  }
+
+  join(servedByFirst: number, cause: SimulatedCall | undefined, next: Wake): void {
+    this.#served += 1;
+    const needsFirst = this.#served <= servedByFirst;
+    const done = needsFirst ? this.#first : this.#last;
+    // Found in the list long ago: no reason for what comes now.
+    if (done) next(cause ?? done);
+    else this.#wait[needsFirst ? "first" : "rest"].push(next);
+    if (!needsFirst && this.#first && !done) this.#sendRest(this.#first);
+  }
+
+  #sendRest(cause: SimulatedCall): void {
+    if (this.#restRuns) return;
+    this.#restRuns = true;
+    this.send(this.calls.times - 1, cause, (last) => {
+      this.#last = last;
+      for (const wake of this.#wait.rest) wake(last);
+    });
+  }
 }
 
 interface KnownBucket {
@@ -76,21 +116,12 @@ export class SimulatedService {
     next: (last: SimulatedCall) => void,
   ): void {
     const known = this.#shared.get(name);
-    // Found in the list long ago: no reason for what comes now.
-    if (known?.last) {
-      next(cause ?? known.last);
-      return;
-    }
-    if (known) {
-      known.waiting.push(next);
-      return;
-    }
-    const shared: SharedCalls = { waiting: [next] };
+    const shared =
+      known ??
+      new SharedCalls(calls, (times, why, done) => this.#repeat(step, calls, times, why, done));
     this.#shared.set(name, shared);
-    this.#repeat(step, calls, calls.times, cause, (last) => {
-      shared.last = last;
-      for (const wake of shared.waiting) wake(last);
-    });
+    shared.join(calls.servedByFirst ?? 0, cause, next);
+    if (!known) shared.start(cause);
   }
 
   #repeat(

@@ -15,6 +15,8 @@ export interface PlannedCalls {
   readonly times: number;
   /** Made once in a run for all steps with the same text, which wait for it together. */
   readonly sharedAs?: string;
+  /** So many of the steps need only the first of these calls, and only the others need the rest. */
+  readonly servedByFirst?: number;
 }
 
 /** Objects on a page of a list (assumed; the service may be set up otherwise). */
@@ -44,9 +46,10 @@ export const callsOf = (
     const { method, template } = setUpOperation(definition, action);
     const tenant = profile === undefined ? {} : { profile };
     const call = { endpoint: { method, template }, ...tenant };
-    return action === "list"
-      ? { ...call, ...sharedList(definition, profile, counts, pageSize) }
-      : { ...call, times: 1 };
+    if (action !== "list") return { ...call, times: 1 };
+    const list = { ...call, ...sharedList(definition, profile, counts, pageSize) };
+    // Who looks for one object is content with the page that shows it.
+    return step.action === "find" ? { ...list, servedByFirst: pageSize } : list;
   });
 };
 

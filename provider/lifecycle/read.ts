@@ -27,13 +27,10 @@ const liveObject = async (
   definition: Definition,
   id: string,
 ): Promise<WireObject | undefined> => {
-  const listed = await service
-    .list(definition)
-    .then(({ objects }) => objects.get(id))
-    .catch((error) => {
-      if (isConversationError(error, "FORBIDDEN", "BAD_RESPONSE")) return undefined;
-      throw error;
-    });
+  const listed = await service.find(definition, id).catch((error) => {
+    if (isConversationError(error, "FORBIDDEN", "BAD_RESPONSE")) return undefined;
+    throw error;
+  });
   return listed && isWhole(definition, listed) ? listed : service.read(definition, id);
 };
 

@@ -15,6 +15,8 @@ export interface Listing {
 export interface Collections {
   /** One paged list per collection and process, shared by all callers and kept up to date by the writes below. `fresh` asks the service again. */
   list(definition: Definition, options?: { readonly fresh?: boolean }): Promise<Listing>;
+  /** The object as the list shows it; undefined where it does not, or where so much of it is not worth reading: then `read` tells. */
+  find(definition: Definition, id: string): Promise<WireObject | undefined>;
   /** The object, or undefined where the service says 404; nothing else counts as absence. */
   read(definition: Definition, id: string): Promise<WireObject | undefined>;
   /** Never repeats a POST whose effect is unknown. Gives back at least the id. */

@@ -6,13 +6,21 @@ import type { Request } from "./client.js";
 import type { WireObject } from "./collections.js";
 import { ConversationError, isConversationError } from "./errors.js";
 import { type Operation, setUpOperation } from "./operations.js";
-import { isWorthWidening, widestPage } from "./page-size.js";
+import { isWorthWidening, listCalls, widestPage } from "./page-size.js";
 
 /** All pages of a collection together. */
 export interface Pages {
   readonly objects: Map<string, WireObject>;
   /** False: absence proves nothing. */
   readonly complete: boolean;
+}
+
+/** The first page of a collection, and the way to the others. */
+export interface FirstPage {
+  readonly objects: ReadonlyMap<string, WireObject>;
+  /** Calls that the others take, as far as the service tells; 0 where it does not. */
+  readonly callsLeft: number;
+  rest(): Promise<Pages>;
 }
 
 /** Sibling services number their pages from 1 to 999. */
@@ -96,19 +104,43 @@ const widened = async (
   return (toldBy(wide?.body, "pagesize") ?? 0) > size ? wide : undefined;
 };
 
+const callsLeft = ({ body }: Answer): number => {
+  const [count, size] = [countOf(body), toldBy(body, "pagesize")];
+  return count && size ? listCalls(count, size) - 1 : 0;
+};
+
 /**
- * Reads a whole collection: the first page as the specification has it, further ones by `$pagenum`
+ * Reads a collection: the first page as the specification has it, further ones by `$pagenum`
  * (assumed) for as long as fewer objects came than the service counts, in wider pages by `$pagesize`
  * (assumed) where that saves calls and the service gives them.
  */
-export const readPages = async (request: Request, definition: Definition): Promise<Pages> => {
+export const readFirstPage = async (
+  request: Request,
+  definition: Definition,
+): Promise<FirstPage> => {
+  const operation = setUpOperation(definition, "list");
+  const first = await request(operation);
+  const objects = new Map<string, WireObject>();
+  addPage(objects, operation, itemsOf(definition, operation, first.body));
+  return {
+    objects,
+    callsLeft: callsLeft(first),
+    rest: () => readRest(request, definition, first),
+  };
+};
+
+const readRest = async (
+  request: Request,
+  definition: Definition,
+  first: Answer,
+): Promise<Pages> => {
   const operation = setUpOperation(definition, "list");
   const objects = new Map<string, WireObject>();
   const add = ({ body }: Answer): number =>
     addPage(objects, operation, itemsOf(definition, operation, body));
-  let answer: Answer | undefined = await request(operation);
-  let fresh = add(answer);
-  const wide = await widened(request, operation, answer);
+  let answer: Answer | undefined = first;
+  let fresh = add(first);
+  const wide = await widened(request, operation, first);
   if (wide) {
     answer = wide;
     fresh = add(wide);

@@ -8,7 +8,7 @@ import { ConversationError, type Effect, isConversationError } from "./errors.js
 import { assertId } from "./identifiers.js";
 import { ListCache } from "./list-cache.js";
 import { type Operation, setUpOperation } from "./operations.js";
-import { readPages } from "./pages.js";
+import { readFirstPage } from "./pages.js";
 import { secretTexts } from "./secret-texts.js";
 
 const wrongAnswer = (
@@ -50,7 +50,7 @@ export const restCollections = (request: Request): Collections => {
   const caches = new Map<string, ListCache>();
   const cacheOf = (definition: Definition): ListCache => {
     const known = caches.get(definition.collection);
-    const cache = known ?? new ListCache(() => readPages(request, definition));
+    const cache = known ?? new ListCache(() => readFirstPage(request, definition));
     caches.set(definition.collection, cache);
     return cache;
   };
@@ -58,6 +58,8 @@ export const restCollections = (request: Request): Collections => {
   return {
     list: async (definition, options = {}) =>
       options.fresh ? cacheOf(definition).fresh() : cacheOf(definition).get(),
+
+    find: async (definition, id) => cacheOf(definition).find(id),
 
     read: async (definition, id) => {
       const operation = setUpOperation(definition, "get");

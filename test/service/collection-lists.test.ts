@@ -19,21 +19,6 @@ const paged =
     page(items, { count: total, pagenum: number, pagesize: 2 })(seen, ...rest);
   };
 
-/** Pages of ten, or of as many as are asked for up to `most`. */
-const wide =
-  (total: number, most: number): Handler =>
-  (seen, ...rest) => {
-    const asked = (name: string) => new RegExp(`\\$${name}=(\\d+)`).exec(seen.path)?.[1];
-    const pagenum = Number(asked("pagenum") ?? 1);
-    const pagesize = Math.min(most, Number(asked("pagesize") ?? 10));
-    const items = objects((pagenum - 1) * pagesize, Math.min(pagenum * pagesize, total));
-    page(items, { count: total, pagenum, pagesize })(seen, ...rest);
-  };
-
-/** Pages of two, and no parameter but the page number. */
-const refusesWidth: Handler = (seen, ...rest) =>
-  (seen.path.includes("$pagesize") ? json(400, { code: "400-101" }) : paged(31))(seen, ...rest);
-
 const idsOf = (listing: { objects: ReadonlyMap<string, unknown> }) => [...listing.objects.keys()];
 
 describe("a list", () => {
@@ -53,40 +38,6 @@ describe("a list", () => {
       "GET /channels?$pagenum=2",
       "GET /channels?$pagenum=3",
     ]);
-  });
-
-  test("of many pages is read in the widest ones, once the first has told how many", async () => {
-    await using live = await connected(wide(200, 75));
-    const listing = await live.service.list(channel);
-    expect([listing.objects.size, listing.complete]).toEqual([200, true]);
-    expect(live.hub.log).toEqual([
-      "GET /channels",
-      "GET /channels?$pagenum=1&$pagesize=75",
-      "GET /channels?$pagenum=2&$pagesize=75",
-      "GET /channels?$pagenum=3&$pagesize=75",
-    ]);
-  });
-
-  test("of a service whose widest page is smaller is read in those", async () => {
-    await using live = await connected(wide(120, 50));
-    expect(await live.service.list(channel)).toMatchObject({ complete: true });
-    expect(live.hub.calls).toHaveLength(1 + 3);
-  });
-
-  test.each([
-    ["ignores", paged(31)],
-    ["refuses", refusesWidth],
-  ])("of a service that %s the width is read in its own pages", async (_, handler) => {
-    await using live = await connected(handler);
-    const listing = await live.service.list(channel);
-    expect([listing.objects.size, listing.complete]).toEqual([31, true]);
-    expect(live.hub.calls).toHaveLength(1 + 1 + 15);
-  });
-
-  test("of a few pages is not widened", async () => {
-    await using live = await connected(wide(30, 75));
-    await live.service.list(channel);
-    expect(live.hub.log.at(-1)).toBe("GET /channels?$pagenum=3");
   });
 
   test("of a service that ignores the page number is not complete", async () => {
