@@ -31,6 +31,18 @@ export interface CreationFigure {
   readonly failed: number;
 }
 
+/** This package's pacer in real time on one endpoint that nobody else uses; only the rate is known to it. */
+export interface AloneFigure {
+  /** Calls per second of the endpoint, and how many its bucket holds. */
+  readonly rate: number;
+  readonly burst: number;
+  readonly calls: number;
+  readonly idealSeconds: number;
+  readonly wallSeconds: number;
+  readonly overIdeal: number;
+  readonly refused: number;
+}
+
 /** One way of looking at all objects of one kind. */
 export interface RefreshFigure {
   readonly way: "list" | "items";
@@ -89,6 +101,8 @@ export interface Figures {
     readonly real: readonly CreationFigure[];
     readonly virtual: readonly CreationFigure[];
   };
+  /** In real time, over loopback. */
+  readonly pacer: readonly AloneFigure[];
   readonly engine: EngineFigure | Skipped;
   readonly overhead: OverheadFigure;
   readonly seconds: number;

@@ -10,6 +10,7 @@ import type { CreationFigure, EngineFigure, Figures, RefreshFigure, Skipped } fr
 import { inFlight } from "./in-flight.js";
 import { usualLine } from "./line.js";
 import { measureOverhead } from "./overhead.js";
+import { measurePacerAlone } from "./pacer-alone.js";
 import { inRealTime } from "./real-time.js";
 import type { RefreshCase } from "./refresh.js";
 import { burstFor } from "./session.js";
@@ -129,6 +130,7 @@ export const measure = async (options: MeasureOptions): Promise<Figures> => {
   const real = await part(options, "Cross-check in real time", () =>
     inRealTime(forEveryClient(crossChecked)),
   );
+  const pacer = await part(options, "The pacer alone, in real time", measurePacerAlone);
   const overhead = await part(options, "Client against its HTTP library", measureOverhead);
   const engine = await engineOrReason(options);
   return {
@@ -141,6 +143,7 @@ export const measure = async (options: MeasureOptions): Promise<Figures> => {
     disturbed,
     refresh,
     crossCheck: { real, virtual: twins },
+    pacer,
     engine,
     overhead,
     seconds: (performance.now() - start) / 1000,

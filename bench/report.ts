@@ -78,6 +78,21 @@ const refreshed = ({ refresh }: Figures): readonly string[] => {
   return ["", ...table(["refresh", "objects", "time", "calls", "refused"], rows)];
 };
 
+const alone = ({ pacer }: Figures): readonly string[] => {
+  const rows = pacer.map(
+    ({ rate, burst, calls, idealSeconds, wallSeconds, overIdeal, refused }) => [
+      `${rate}/s, burst ${burst}`,
+      `${calls}`,
+      `${idealSeconds.toFixed(2)} s`,
+      `${wallSeconds.toFixed(2)} s`,
+      `×${overIdeal.toFixed(3)}`,
+      `${refused}`,
+    ],
+  );
+  const title = "real time, loopback, burst not known";
+  return ["", ...table([title, "calls", "ideal", "time", "over the ideal", "refused"], rows)];
+};
+
 const engine = (figure: EngineFigure | Skipped): readonly string[] => {
   if ("skipped" in figure) return ["", `Engine: not measured. ${figure.skipped}`];
   const { pulumi, resources, floorSeconds, upSeconds, overFloor } = figure;
@@ -127,6 +142,7 @@ export const report = (figures: Figures): readonly string[] => {
     ...clients.map(({ name, how }) => `  ${name}: ${how}`),
     ...refreshed(figures),
     ...checked(figures),
+    ...alone(figures),
     ...engine(figures.engine),
     ...overhead(figures.overhead),
     "",

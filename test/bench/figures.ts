@@ -34,6 +34,17 @@ export const figures = (changes: Partial<Figures> = {}): Figures => ({
     { way: "list", plan: "basic", resources: 200, wallSeconds: 20.9, calls: 21, refused: 1 },
   ],
   crossCheck: { real: [creation()], virtual: [creation({ wallSeconds: 295 })] },
+  pacer: [
+    {
+      rate: 1,
+      burst: 10,
+      calls: 60,
+      idealSeconds: 50,
+      wallSeconds: 50.1,
+      overIdeal: 1.002,
+      refused: 2,
+    },
+  ],
   engine: { skipped: "It was left out with --no-engine." },
   overhead: {
     requests: 10,

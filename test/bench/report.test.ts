@@ -37,3 +37,15 @@ test("the engine's floor and what is above it are shown", () => {
   };
   expect(report(figures({ engine })).join("\n")).toContain("×1.60");
 });
+
+test("the pacer alone has a row for each endpoint", () => {
+  const line = report(figures()).find((one) => one.startsWith("1/s, burst 10"));
+  expect(line?.split(/ {2,}/)).toEqual([
+    "1/s, burst 10",
+    "60",
+    "50.00 s",
+    "50.10 s",
+    "×1.002",
+    "2",
+  ]);
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ServerBucket } from "./support/server-bucket.js";
+import { TrueBucket } from "../../bench/true-bucket.js";
 import { alone } from "./support/simulation.js";
 
 const line = { roundTripMs: 40, jitterMs: 2 };
@@ -13,7 +13,7 @@ test.each(cases)(
   async ({ rate, burst }) => {
     const extra = rate > 1 ? 150 : 50;
     const { wallMs, refused, failed } = await alone(
-      new ServerBucket(rate, burst),
+      new TrueBucket(rate, burst),
       burst + extra,
       line,
     );
@@ -29,7 +29,7 @@ test.each(cases)(
   "$rate calls/s, burst $burst: the same from an empty bucket",
   async ({ rate, burst }) => {
     const count = rate > 1 ? 150 : 50;
-    const { wallMs, refused, failed } = await alone(new ServerBucket(rate, burst, 0), count, line);
+    const { wallMs, refused, failed } = await alone(new TrueBucket(rate, burst, 0), count, line);
     const idealMs = (count / rate) * 1000;
     expect(failed).toBe(0);
     expect(refused).toBeLessThanOrEqual(2);
@@ -41,7 +41,7 @@ test.each([0.16, 0.5, 1, 5].flatMap((rate) => [5, 20, 100].map((burst) => ({ rat
   "$rate calls/s, burst $burst: the same for few calls beyond the burst on a short line",
   async ({ rate, burst }) => {
     const near = { roundTripMs: 2 };
-    const { wallMs, refused } = await alone(new ServerBucket(rate, burst), burst + 8, near);
+    const { wallMs, refused } = await alone(new TrueBucket(rate, burst), burst + 8, near);
     expect(refused).toBeLessThanOrEqual(2);
     expect(wallMs).toBeLessThanOrEqual((8 / rate) * 1010 + near.roundTripMs);
   },
@@ -49,7 +49,7 @@ test.each([0.16, 0.5, 1, 5].flatMap((rate) => [5, 20, 100].map((burst) => ({ rat
 
 test("what came back while the spike was searched for is not forgotten", async () => {
   const far = { roundTripMs: 80 };
-  const { wallMs, refused } = await alone(new ServerBucket(1, 20), 50, far);
+  const { wallMs, refused } = await alone(new TrueBucket(1, 20), 50, far);
   expect(refused).toBeLessThanOrEqual(2);
   expect(wallMs).toBeLessThanOrEqual(30_000 * 1.01 + far.roundTripMs);
 });
@@ -57,7 +57,7 @@ test("what came back while the spike was searched for is not forgotten", async (
 test.each([0.16, 0.5, 1].flatMap((rate) => [0, 1].map((tokens) => ({ rate, tokens }))))(
   "$rate calls/s, burst 1, $tokens tokens at the start: at most 2 % over the ideal, at most 2 refused",
   async ({ rate, tokens }) => {
-    const { wallMs, refused, failed } = await alone(new ServerBucket(rate, 1, tokens), 50, line);
+    const { wallMs, refused, failed } = await alone(new TrueBucket(rate, 1, tokens), 50, line);
     const idealMs = ((50 - tokens) / rate) * 1000;
     expect(failed).toBe(0);
     expect(refused).toBeLessThanOrEqual(2);
@@ -66,6 +66,6 @@ test.each([0.16, 0.5, 1].flatMap((rate) => [0, 1].map((tokens) => ({ rate, token
 );
 
 test.each([1, 2, 10])("a burst of %i that is configured costs no refusal", async (burst) => {
-  const { refused } = await alone(new ServerBucket(1, burst), burst + 30, line, { burst });
+  const { refused } = await alone(new TrueBucket(1, burst), burst + 30, line, { burst });
   expect(refused).toBe(0);
 });

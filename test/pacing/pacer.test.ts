@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
+import { TrueBucket } from "../../bench/true-bucket.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
 import type { Endpoint } from "../../provider/service/operations.js";
 import { tokenEndpoint } from "../../provider/service/token-call.js";
 import type { HttpResponse } from "../../provider/service/transport.js";
-import { ServerBucket } from "./support/server-bucket.js";
 import { calling, create, makeCalls, ok, pacer, refusedWith } from "./support/simulation.js";
 import { virtualTime } from "./support/virtual-time.js";
 
@@ -18,7 +18,7 @@ const answering = (...answers: HttpResponse[]) => {
 
 test("half a share takes twice the time and is never refused", async () => {
   const time = await virtualTime();
-  const bucket = new ServerBucket(1, 10);
+  const bucket = new TrueBucket(1, 10);
   const pace = pacer(time, { share: 0.5 });
   const { wallMs } = await makeCalls(time, pace, 31, calling(time, bucket, line));
   expect(bucket.refused).toBe(0);
@@ -28,7 +28,7 @@ test("half a share takes twice the time and is never refused", async () => {
 
 test("a call without a share of its plan's spike leaves the rest to others", async () => {
   const time = await virtualTime();
-  const bucket = new ServerBucket(1, 10);
+  const bucket = new TrueBucket(1, 10);
   const pace = pacer(time, { share: 0.5, burst: 10 });
   const { wallMs } = await makeCalls(time, pace, 15, calling(time, bucket, line));
   expect(wallMs).toBeGreaterThanOrEqual(19_000);
@@ -37,7 +37,7 @@ test("a call without a share of its plan's spike leaves the rest to others", asy
 
 test.each([0.5, 0.9, 1.5])("nothing fails while others take %f of the rate", async (part) => {
   const time = await virtualTime();
-  const bucket = new ServerBucket(1, 10);
+  const bucket = new TrueBucket(1, 10);
   let over = false;
   const others = async () => {
     while (!over) {
@@ -54,8 +54,8 @@ test.each([0.5, 0.9, 1.5])("nothing fails while others take %f of the rate", asy
 test("only the endpoint that is out of tokens waits", async () => {
   const time = await virtualTime();
   const pace = pacer(time);
-  const slow = makeCalls(time, pace, 30, calling(time, new ServerBucket(1, 2), line));
-  const fast = await makeCalls(time, pace, 2, calling(time, new ServerBucket(1, 2), line), read);
+  const slow = makeCalls(time, pace, 30, calling(time, new TrueBucket(1, 2), line));
+  const fast = await makeCalls(time, pace, 2, calling(time, new TrueBucket(1, 2), line), read);
   expect(fast.wallMs).toBeLessThanOrEqual(2 * line.roundTripMs);
   await slow;
 });
@@ -110,12 +110,7 @@ test("a call that is refused for the time allowed fails and names the endpoint",
 test("a long queue alone is no reason to fail", async () => {
   const time = await virtualTime();
   const pace = pacer(time, { plan: "developer", totalMs: 60_000 });
-  const { failed } = await makeCalls(
-    time,
-    pace,
-    30,
-    calling(time, new ServerBucket(0.16, 2), line),
-  );
+  const { failed } = await makeCalls(time, pace, 30, calling(time, new TrueBucket(0.16, 2), line));
   expect(failed).toBe(0);
 });
 
@@ -125,7 +120,7 @@ test.each([
 ] as const)("a tenant on %s that did not say so is found out, once", async (plan, rate) => {
   const time = await virtualTime();
   const guesses: string[] = [];
-  const bucket = new ServerBucket(rate, 10);
+  const bucket = new TrueBucket(rate, 10);
   const pace = pacedCalls({
     clock: time,
     tenant: "t",
@@ -144,7 +139,7 @@ test("a tenant on the highest plan is not taken for a lower one", async () => {
   const guesses: string[] = [];
   const onPlanGuess = (guess: string) => guesses.push(guess);
   const pace = pacedCalls({ clock: time, tenant: "t", share: 1, onPlanGuess });
-  const bucket = new ServerBucket(1, 1);
+  const bucket = new TrueBucket(1, 1);
   const { wallMs } = await makeCalls(time, pace, 60, calling(time, bucket, line));
   expect(guesses).toEqual([]);
   expect(wallMs).toBeLessThanOrEqual(61_000);
@@ -152,7 +147,7 @@ test("a tenant on the highest plan is not taken for a lower one", async () => {
 
 test("after a pause the saved-up tokens are used again without a refusal", async () => {
   const time = await virtualTime();
-  const bucket = new ServerBucket(1, 10);
+  const bucket = new TrueBucket(1, 10);
   const pace = pacer(time);
   await makeCalls(time, pace, 20, calling(time, bucket, line));
   const refused = bucket.refused;
@@ -164,7 +159,7 @@ test("after a pause the saved-up tokens are used again without a refusal", async
 
 test("a call that arrives late at a full bucket does not make the next ones too many", async () => {
   const time = await virtualTime();
-  const bucket = new ServerBucket(5, 4);
+  const bucket = new TrueBucket(5, 4);
   const pace = pacer(time, { rates: () => 5 });
   await makeCalls(time, pace, 20, calling(time, bucket, line));
   const refused = bucket.refused;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { TrueBucket } from "../../bench/true-bucket.js";
 import type { BucketState } from "../../provider/pacing/buckets.js";
 import { memoryBuckets } from "../../provider/pacing/memory-buckets.js";
-import { ServerBucket } from "./support/server-bucket.js";
 import { calling, makeCalls, pacer, series } from "./support/simulation.js";
 import { type VirtualTime, virtualTime } from "./support/virtual-time.js";
 
@@ -35,7 +35,7 @@ const foundSingle = (time: VirtualTime): BucketState => {
 const overIdeal = async (burst: number) => {
   const time = await virtualTime();
   const rate = 30;
-  const bucket = new ServerBucket(rate, burst, 0);
+  const bucket = new TrueBucket(rate, burst, 0);
   const pace = pacer(time, {
     clock: lateClock(time),
     state: foundSingle(time),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { TrueBucket } from "../../bench/true-bucket.js";
 import type { Wait } from "../../provider/service/pace.js";
-import { ServerBucket } from "./support/server-bucket.js";
 import { calling, create, makeCalls, ok, pacer } from "./support/simulation.js";
 import { virtualTime } from "./support/virtual-time.js";
 
@@ -9,7 +9,7 @@ const line = { roundTripMs: 20 };
 test("a caller that gives up while waiting is told so, sends nothing and holds up nobody", async () => {
   const time = await virtualTime();
   const pace = pacer(time, { burst: 1 });
-  const bucket = new ServerBucket(1, 1);
+  const bucket = new TrueBucket(1, 1);
   const call = calling(time, bucket, line);
   const stop = new AbortController();
   const first = pace(create, call);
@@ -52,7 +52,7 @@ test("waits are announced with the place in the queue, at most every 10 seconds"
   const told: (Wait & { at: number })[] = [];
   const onWait = (wait: Wait) => told.push({ ...wait, at: time.now() });
   const pace = pacer(time, { burst: 1, onWait });
-  await makeCalls(time, pace, 16, calling(time, new ServerBucket(1, 1), line));
+  await makeCalls(time, pace, 16, calling(time, new TrueBucket(1, 1), line));
   expect(told[0]).toMatchObject({ method: "POST", template: "/channels", queued: 15 });
   expect(told.every(({ waitMs }) => waitMs > 2_000)).toBe(true);
   expect(Math.max(...told.map(({ waitMs }) => waitMs))).toBeGreaterThan(14_000);
@@ -66,6 +66,6 @@ test("a listener that fails does not fail the call", async () => {
     throw new Error("no terminal");
   };
   const pace = pacer(time, { burst: 1, onWait });
-  const outcome = await makeCalls(time, pace, 8, calling(time, new ServerBucket(1, 1), line));
+  const outcome = await makeCalls(time, pace, 8, calling(time, new TrueBucket(1, 1), line));
   expect(outcome.failed).toBe(0);
 });

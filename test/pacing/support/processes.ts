@@ -4,22 +4,22 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { TrueBucket } from "../../../bench/true-bucket.js";
 import type { Result, Task } from "./paced-process.js";
-import { ServerBucket } from "./server-bucket.js";
 
 const script = join(__dirname, "../../../dist/test/pacing/support/paced-process.js");
 
 /** A service with one true bucket, in real time. */
 export interface LimitedService {
   readonly url: string;
-  readonly bucket: ServerBucket;
+  readonly bucket: TrueBucket;
   /** Times of the accepted calls, in milliseconds. */
   readonly accepted: readonly number[];
   close(): Promise<void>;
 }
 
 export const limitedService = async (rate: number, burst: number): Promise<LimitedService> => {
-  const bucket = new ServerBucket(rate, burst);
+  const bucket = new TrueBucket(rate, burst);
   const accepted: number[] = [];
   const server = createServer((request, response) => {
     request.resume();

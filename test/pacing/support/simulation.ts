@@ -1,8 +1,8 @@
+import type { TrueBucket } from "../../../bench/true-bucket.js";
 import { type PacingOptions, pacedCalls } from "../../../provider/pacing/pacer.js";
 import type { Endpoint } from "../../../provider/service/operations.js";
 import type { Pace } from "../../../provider/service/pace.js";
 import type { HttpResponse } from "../../../provider/service/transport.js";
-import type { ServerBucket } from "./server-bucket.js";
 import { type VirtualTime, virtualTime } from "./virtual-time.js";
 
 export const create: Endpoint = { method: "POST", template: "/channels" };
@@ -30,7 +30,7 @@ export const series = (): (() => number) => {
 };
 
 /** A call of an endpoint with a true bucket, at the far end of a line. */
-export const calling = (time: VirtualTime, bucket: ServerBucket, line: Line) => {
+export const calling = (time: VirtualTime, bucket: TrueBucket, line: Line) => {
   const random = series();
   return async (): Promise<HttpResponse> => {
     await time.sleep(line.roundTripMs / 2 + random() * (line.jitterMs ?? 0));
@@ -67,7 +67,7 @@ export const pacer = (clock: VirtualTime, options: Partial<PacingOptions> = {}):
 
 /** One run of the pacer against one bucket that nobody else uses. */
 export const alone = async (
-  bucket: ServerBucket,
+  bucket: TrueBucket,
   count: number,
   line: Line,
   options: Partial<PacingOptions> = {},

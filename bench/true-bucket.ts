@@ -1,5 +1,5 @@
 /** What the service does: refills all the time, holds up to `burst`, a refused call costs nothing. */
-export class ServerBucket {
+export class TrueBucket {
   accepted = 0;
   refused = 0;
   #tokens: number;
