@@ -1,6 +1,7 @@
 import { ConversationError } from "../service/errors.js";
+import type { Method } from "../service/operations.js";
 import { type Plan, plans } from "../service/plans.js";
-import { type RateMethod, type RateRow, rateRows } from "./rate-rows.js";
+import { type RateRow, rateRows } from "./rate-rows.js";
 
 /** One endpoint of one service on one plan. */
 export interface RateQuestion {
@@ -9,7 +10,7 @@ export interface RateQuestion {
   /** `v3` or `v4`. */
   readonly version: string;
   readonly plan: Plan;
-  readonly method: RateMethod;
+  readonly method: Method;
   /** Path template below the base address; how its placeholders are called does not matter. */
   readonly template: string;
 }

@@ -1,14 +1,12 @@
+import type { Method } from "../service/operations.js";
 import type { Plan } from "../service/plans.js";
 
 /** Calls per second, by plan. */
 export type PlanRates = Readonly<Record<Plan, number>>;
 
-/** Methods that a special endpoint of any service has. */
-export type RateMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
 /** Endpoints with a rate of their own. It overrides the standard rate for these paths only (specification §8.1 rule 3). */
 export interface SpecialRate {
-  readonly method: RateMethod;
+  readonly method: Method;
   /** Path templates below the base address of the service. */
   readonly templates: readonly string[];
   /** A plan that is left out has the standard rate here. */

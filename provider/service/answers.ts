@@ -9,7 +9,7 @@ import { faultOf } from "./transport-faults.js";
 /** What the service answered to a call that it accepted (2xx). */
 export interface Answer {
   readonly status: number;
-  /** The JSON value; undefined where there is no body, or none that can be read after a PUT or DELETE. */
+  /** The JSON value; undefined where there is no body, or none that can be read after a PUT, PATCH or DELETE. */
   readonly body: unknown;
 }
 
@@ -18,7 +18,7 @@ const leadingId = /^\s*\{\s*"id"\s*:\s*"([^"\\]{1,128})"/;
 
 const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
 
-/** The status alone tells all that callers want to know of a PUT or DELETE. */
+/** The status alone tells all that callers want to know of a PUT, PATCH or DELETE. */
 const needsBody = ({ operation }: Call): boolean =>
   operation.method === "GET" || operation.method === "POST";
 

@@ -14,7 +14,14 @@ export type Scope = (typeof scopes)[keyof typeof scopes];
 /** What is asked for where no scope is configured: all four. */
 export const defaultScopes: readonly Scope[] = Object.values(scopes);
 
-export type Method = "GET" | "POST" | "PUT" | "DELETE";
+/** `PATCH` occurs only in other services of a tenant (specification §8.3). */
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+const notIdempotent: readonly Method[] = ["POST", "PATCH"];
+
+/** Whether a call that is sent twice has the effect of one (RFC 9110 §9.2.2). */
+export const isIdempotent = ({ method }: { readonly method: Method }): boolean =>
+  !notIdempotent.includes(method);
 
 /** What a rate bucket is named after: the method and the path template (specification §8.1 rule 1). */
 export interface Endpoint {

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "./clock.js";
 import { ConversationError, isConversationError } from "./errors.js";
-import type { Endpoint } from "./operations.js";
+import { type Endpoint, isIdempotent } from "./operations.js";
 
 /** How often and how long a call is repeated. */
 export interface RetryLimits {
@@ -32,8 +32,8 @@ export interface RetryOptions {
 const unreadableRetries = 2;
 
 /**
- * Whether a call may be sent again: only where a repeat cannot do harm. A POST is repeated only
- * if the failed attempt surely had no effect.
+ * Whether a call may be sent again: only where a repeat cannot do harm. A POST or PATCH is repeated
+ * only if the failed attempt surely had no effect.
  *
  * @param failures how often the call has failed so far
  */
@@ -47,7 +47,7 @@ export const mayRepeat = (endpoint: Endpoint, error: unknown, failures: number):
     case "UNREACHABLE":
     case "TIMED_OUT":
     case "UNAVAILABLE":
-      return endpoint.method !== "POST" || error.effect === "none";
+      return isIdempotent(endpoint) || error.effect === "none";
     default:
       return false;
   }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { memoryBuckets } from "../../provider/pacing/memory-buckets.js";
 import type { ServiceCall } from "../../sdk/runtime/index.js";
 import { JumpingClock } from "../service/support/clocks.js";
-import { inTurn, json } from "../service/support/fake-hub.js";
+import { inTurn, json, raw } from "../service/support/fake-hub.js";
 import { type ConnectedClient, connectedClient } from "./support/connected-client.js";
 
 const ok = json(200, { answer: 42 });
@@ -61,6 +61,63 @@ test("the rates of the service hold, by the plan", async () => {
   // 10 per second, and 0.08 per second: specification §8.3.
   expect(await slept("/documents")).toBeLessThan(1_000);
   expect(await slept("/import/content")).toBeGreaterThan(12_000);
+});
+
+/** User Manager, the one service whose rates name a PATCH (specification §8.3). */
+const user = (live: ConnectedClient, method: ServiceCall["method"]): ServiceCall => ({
+  service: "User Manager",
+  version: "v3",
+  baseUrl: `http://127.0.0.1:${live.hub.port}/users/v3`,
+  method,
+  path: "/user",
+  body: { name: "Ada" },
+});
+
+test("a PATCH travels with its body, and an answer without one is fine", async () => {
+  await using live = await connectedClient(raw(204, ""));
+  const answer = await live.client.request(user(live, "PATCH"));
+  expect(answer).toEqual({ status: 204, body: undefined });
+  expect(live.hub.log).toEqual(["PATCH /users/v3/user"]);
+  expect(live.lastBody).toEqual({ name: "Ada" });
+});
+
+test.each(["POST", "PATCH"] as const)(
+  "a %s is not repeated where it may have had an effect",
+  async (method) => {
+    await using live = await connectedClient(inTurn(raw(503, ""), ok));
+    await expect(live.client.request(user(live, method))).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      effect: "unknown",
+    });
+    expect(live.hub.calls).toHaveLength(1);
+  },
+);
+
+test("a PATCH is repeated after a 429 and after a 401, as these refused it", async () => {
+  await using live = await connectedClient(
+    inTurn(json(429, { code: "429-001" }), json(401, { code: "401-104" }), ok),
+  );
+  expect(await live.client.request(user(live, "PATCH"))).toMatchObject({ status: 200 });
+  expect(live.hub.calls).toHaveLength(3);
+  expect(live.hub.tokenCalls).toHaveLength(2);
+});
+
+test("a PATCH has a bucket of its own, with the rate of its plan", async () => {
+  const clock = new JumpingClock();
+  const options = { pacing: "plan", clock, buckets: memoryBuckets(() => clock.now()) } as const;
+  await using live = await connectedClient(ok, { plan: "basic", burst: 1 }, options);
+  const waited = async (call: ServiceCall): Promise<number> => {
+    const before = clock.time;
+    await live.client.request(call);
+    return clock.time - before;
+  };
+  await waited(user(live, "PATCH"));
+  // 0.16 per second for PATCH /user, 10 per second for paths without a rate of their own.
+  expect(await waited(user(live, "POST"))).toBe(0);
+  expect(await waited(user(live, "PATCH"))).toBeGreaterThan(6_000);
+  const item = { ...user(live, "PATCH"), path: "/user/{id}", params: { id: "u-1" } };
+  await waited(item);
+  expect(await waited(item)).toBeLessThan(1_000);
 });
 
 test.each<[string, Partial<ServiceCall>, string]>([

@@ -14,5 +14,6 @@ export const calls: Readonly<Record<Operation["method"], readonly [Operation, Ca
   GET: [operation("GET", "/channels/{id}"), { id: "c1" }],
   POST: [operation("POST", "/channels"), { body: { type: "x" } }],
   PUT: [operation("PUT", "/channels/{id}"), { id: "c1", body: { type: "x" } }],
+  PATCH: [operation("PATCH", "/channels/{id}"), { id: "c1", body: { type: "x" } }],
   DELETE: [operation("DELETE", "/channels/{id}"), { id: "c1" }],
 };
