@@ -1,26 +1,33 @@
-import { engineSessions, withUrns } from "./engine/engine-session.js";
+import { type EngineSession, engineSessions, withUrns } from "./engine/engine-session.js";
 import { rememberUrns } from "./engine/resource-urn.js";
 import { type Lifecycle, lifecycle } from "./lifecycle/index.js";
 import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership.js";
-import { createRun, type Run } from "./lifecycle/run.js";
+import { createRun, oncePerProfile, type Run } from "./lifecycle/run.js";
 import { resources } from "./resources/index.js";
 import { ConversationError } from "./service/errors.js";
+import { smokeTestKind, smokeTestLifecycle } from "./smoke-test/smoke-test-lifecycle.js";
 
 /** The stack's configuration as the engine hands it to `configure`. */
 export interface EngineConfig {
   get(key: string): string | undefined;
 }
 
-let processRun: Run | undefined;
+interface EngineProcess {
+  readonly run: Run;
+  readonly session: (profile?: string) => Promise<EngineSession>;
+}
+
+let thisProcess: EngineProcess | undefined;
 
 /** One memory for all kinds of this process, as they share the token, the lists and the decisions. */
-const runOf = (config: EngineConfig | undefined): Run => {
-  if (!processRun) {
+const processOf = (config: EngineConfig | undefined): EngineProcess => {
+  if (!thisProcess) {
     rememberUrns();
     const source = { environment: process.env, config: (key: string) => config?.get(key) };
-    processRun = createRun(engineSessions(source));
+    const session = oncePerProfile(engineSessions(source));
+    thisProcess = { run: createRun(session), session };
   }
-  return processRun;
+  return thisProcess;
 };
 
 /**
@@ -31,6 +38,7 @@ const runOf = (config: EngineConfig | undefined): Run => {
  */
 export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
   if (kind === ownershipKind) return ownershipLifecycle;
+  if (kind === smokeTestKind) return withUrns(smokeTestLifecycle(processOf(config).session));
   const definition = resources.find((candidate) => candidate.kind === kind);
   if (!definition) {
     throw new ConversationError(
@@ -38,5 +46,5 @@ export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
       `This release of pulumi-conversation does not know the resource ${kind}. Install the release that wrote the state, or a newer one.`,
     );
   }
-  return withUrns(lifecycle(definition, runOf(config)));
+  return withUrns(lifecycle(definition, processOf(config).run));
 };

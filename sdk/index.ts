@@ -4,6 +4,11 @@ export {
   type ConversationAccountArgs,
   type PartyArgs,
 } from "./conversation-account.js";
+export {
+  ConversationSmokeTest,
+  type ConversationSmokeTestArgs,
+  type SmokeTestProbeArgs,
+} from "./conversation-smoke-test.js";
 export { Ownership } from "./ownership.js";
 export { type CommonArgs, ConversationResource, type Lookup } from "./resource-class.js";
 export * from "./resources.js";

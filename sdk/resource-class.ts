@@ -32,6 +32,15 @@ const looksUp = Symbol("looks up");
 
 const hasAutoName = (definition: Definition): boolean => definition.fields.name?.required === true;
 
+/**
+ * The URN of a resource without a dependency on its parent: a component stands for all of its
+ * children, so those that refer to each other would wait for one another for ever.
+ */
+const urnOf = (name: string, token: string, parent: pulumi.Resource | undefined) =>
+  new Promise<string>((resolve) => {
+    pulumi.createUrn(name, token, parent).apply(resolve);
+  });
+
 /** `<project>/<stack>/<random>/<logical name>`, the name preceded by the types of its parents. */
 const ownerOf = (
   definition: Definition,
@@ -39,7 +48,7 @@ const ownerOf = (
   opts: pulumi.CustomResourceOptions | undefined,
 ) => {
   const token = typeToken(definition.kind);
-  const urn = pulumi.createUrn(name, token, opts?.parent);
+  const urn = urnOf(name, token, opts?.parent);
   return pulumi.all([stackOwnership().id, urn]).apply(([ownership, text]) => {
     const qualified = text.split("::")[2] ?? token;
     const parents = qualified.slice(0, -token.length).replace("pulumi:pulumi:Stack$", "");
@@ -76,6 +85,12 @@ const propsOf = (
   };
 };
 
+const declared = new WeakMap<ConversationResource, pulumi.Inputs>();
+
+/** What the program says of a resource, as it says it; nothing of one that is only looked up. */
+export const declaredArgs = (resource: ConversationResource): pulumi.Inputs =>
+  declared.get(resource) ?? {};
+
 /** What the resource classes have in common. Not for direct use. */
 export class ConversationResource extends pulumi.CustomResource {
   protected constructor(
@@ -86,6 +101,7 @@ export class ConversationResource extends pulumi.CustomResource {
   ) {
     const { import: _, ...rest } = opts ?? {};
     super(typeToken(definition.kind), name, propsOf(definition, name, args, opts), rest);
+    declared.set(this, args);
   }
 }
 

@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Lifecycle } from "../lifecycle/index.js";
 import type { Session } from "../lifecycle/run.js";
+import type { Clock } from "../service/clock.js";
+import type { Service } from "../service/connect.js";
 import type { Wait } from "../service/pace.js";
 import type { SettingSource } from "../service/settings.js";
 import { readSettings } from "../service/settings.js";
@@ -27,40 +29,47 @@ export const durationText = (ms: number): string => {
 export const waitText = ({ method, template, queued, waitMs }: Wait): string =>
   `waiting for ${method} ${template}: ${queued} ${queued === 1 ? "call" : "calls"} queued, about ${durationText(waitMs)} left`;
 
+/** A session with the means of a process of the engine. */
+export interface EngineSession extends Session {
+  readonly service: Service;
+  readonly clock: Clock;
+  /** Aborted when the engine cancels the run. */
+  readonly signal: AbortSignal;
+  /** Shows a passing message in the row of the resource that the running call is about. */
+  readonly say: (text: string) => void;
+}
+
 /**
  * How a process of the engine talks to the service: paced, cancelled by Ctrl-C, and telling in the
  * row of the resource what it waits for.
  */
-export const engineSessions = (source: SettingSource): ((profile?: string) => Promise<Session>) => {
+export const engineSessions = (
+  source: SettingSource,
+): ((profile?: string) => Promise<EngineSession>) => {
   const cancelled = cancelSignal();
   const say = engineStatusLine();
   return async (profile) => {
     const settings = readSettings(source, profile);
-    const [{ connectService }, { pacedCalls }, { sharedBuckets }, { systemClock }] =
-      await Promise.all([
-        import("../service/connect.js"),
-        import("../pacing/pacer.js"),
-        import("../pacing/shared-buckets.js"),
-        import("../service/clock.js"),
-      ]);
-    const { baseUrl, plan, burst, share, redisUrl } = settings;
-    const state = sharedBuckets({
+    const [{ connectService }, { servicePaces }, { systemClock }] = await Promise.all([
+      import("../service/connect.js"),
+      import("../pacing/service-paces.js"),
+      import("../service/clock.js"),
+    ]);
+    const paces = servicePaces(settings, {
       clock: systemClock,
       onNotice: say,
-      ...(redisUrl ? { redisUrl } : {}),
-    });
-    const pace = pacedCalls({
-      clock: systemClock,
-      tenant: baseUrl,
-      share,
-      state,
-      ...(plan ? { plan } : {}),
-      ...(burst === undefined ? {} : { burst }),
       onWait: (wait) => say(waitText(wait), currentUrn.getStore()),
       onPlanGuess: (guess) =>
         say(`The tenant seems to have the plan ${guess}: set conversation:plan to be sure`),
     });
-    return { settings, service: connectService(settings, { pace, signal: cancelled }) };
+    const pace = paces.pace(settings);
+    return {
+      settings,
+      service: connectService(settings, { pace, signal: cancelled }),
+      clock: systemClock,
+      signal: cancelled,
+      say: (text) => say(text, currentUrn.getStore()),
+    };
   };
 };
 

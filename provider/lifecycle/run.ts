@@ -65,10 +65,12 @@ const createDecisions = (): Decisions => {
   };
 };
 
-/** A fresh memory over a way to make sessions. */
-export const createRun = (connect: (profile?: string) => Promise<Session>): Run => {
-  const sessions = new Map<string | undefined, Promise<Session>>();
-  const session = (profile?: string): Promise<Session> => {
+/** A way to make sessions that makes one for each profile. */
+export const oncePerProfile = <S>(
+  connect: (profile?: string) => Promise<S>,
+): ((profile?: string) => Promise<S>) => {
+  const sessions = new Map<string | undefined, Promise<S>>();
+  return (profile) => {
     const known = sessions.get(profile);
     if (known) return known;
     const made = connect(profile);
@@ -77,5 +79,11 @@ export const createRun = (connect: (profile?: string) => Promise<Session>): Run 
     made.catch(() => sessions.delete(profile));
     return made;
   };
-  return { session, decisions: createDecisions(), deletions: createDeletions() };
 };
+
+/** A fresh memory over a way to make sessions. */
+export const createRun = (connect: (profile?: string) => Promise<Session>): Run => ({
+  session: oncePerProfile(connect),
+  decisions: createDecisions(),
+  deletions: createDeletions(),
+});

@@ -7,6 +7,7 @@ import {
   Channel,
   ClientApplication,
   ConversationAccount,
+  ConversationSmokeTest,
   Orchestration,
   Participant,
 } from "pulumi-conversation";
@@ -75,3 +76,14 @@ export const whole = new ConversationAccount("whole", {
   bots: { orders: { ...callback, intents: [{ value: "v", displayValue: "V" }] } },
   agent: app,
 }).account.id;
+
+export const smoke: pulumi.Output<boolean | undefined> = new ConversationSmokeTest("smoke", {
+  account,
+  enabled: config.getBoolean("smokeTest"),
+  sender: "customer",
+  probe: { url: "https://bot.example.com/probe", authorization: config.requireSecret("probe") },
+  timeout: 10,
+  triggers: [auth, "image digest"],
+}).arrived;
+// @ts-expect-error nobody is a caller
+new ConversationSmokeTest("wrong", { account, sender: "caller" });

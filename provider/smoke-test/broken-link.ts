@@ -1,0 +1,40 @@
+import { ConversationError, isConversationError } from "../service/errors.js";
+
+/** What was found out before a link turned out to be broken. */
+export interface Findings {
+  /** Links that hold, with kind, name and id. */
+  readonly sound: string[];
+  /** What may be wrong, but need not be: it speaks only when the test fails. */
+  readonly doubts: string[];
+}
+
+export const noFindings = (): Findings => ({ sound: [], doubts: [] });
+
+const soundText = ({ sound }: Findings): string =>
+  sound.length > 0 ? ` Sound before it: ${sound.join(", ")}.` : "";
+
+const doubtText = ({ doubts }: Findings): string =>
+  doubts.length > 0 ? ` It may also matter that ${doubts.join("; that ")}.` : "";
+
+/**
+ * The failure of a test.
+ *
+ * @param link the kind of the object that is wrong, or `sign-in`, `message`, `delivery`, `callback
+ * address`, `probe`
+ * @param what what is wrong with it, and what to do, in whole sentences
+ */
+export const brokenLink = (
+  link: string,
+  what: string,
+  findings: Findings,
+  cause?: unknown,
+): ConversationError => {
+  const known = isConversationError(cause) ? cause : undefined;
+  return new ConversationError(
+    known?.code ?? "REJECTED",
+    `the chain is broken at the ${link}: ${what}${doubtText(findings)}${soundText(findings)}`,
+    known?.details ?? {},
+    known?.effect ?? "none",
+    known ? { cause: known } : {},
+  );
+};

@@ -1,0 +1,66 @@
+import { z } from "zod";
+import type { JsonObject } from "../definition/json.js";
+import { objectOf } from "../definition/json.js";
+import { normaliseFields } from "../definition/normalise.js";
+import { sameFields } from "../definition/same.js";
+import { violations } from "../definition/schema.js";
+import { unknownValue } from "../definition/unknown.js";
+import type { CheckResult } from "../lifecycle/check.js";
+import { sealFields } from "../lifecycle/secrets.js";
+import { tokenAddress } from "../service/setting-rules.js";
+import { defaultTimeout, smokeTest } from "./smoke-test-definition.js";
+
+const inputs = z.object({
+  account: z.string(),
+  enabled: z.boolean(),
+  sender: z.string(),
+  text: z.string(),
+  customer: z.string(),
+  probe: z.object({ url: z.string(), authorization: z.string().optional() }).optional(),
+  timeout: z.number().default(defaultTimeout),
+  profile: z.string().optional(),
+});
+
+/** What a test is to do; `timeout` in seconds. */
+export type SmokeTestInputs = Readonly<z.output<typeof inputs>>;
+
+/** The declared fields of a bag of the engine, in their normal form. */
+export const fieldsOf = (bag: JsonObject): JsonObject => {
+  const known = Object.entries(bag).filter(([name]) => Object.hasOwn(smokeTest.fields, name));
+  return normaliseFields(smokeTest, objectOf(known));
+};
+
+/** Checked inputs as the test takes them. */
+export const smokeTestInputs = (bag: JsonObject): SmokeTestInputs => inputs.parse(fieldsOf(bag));
+
+/** A secret may not leave this machine in clear. */
+const probeViolation = ({ probe }: JsonObject): readonly string[] => {
+  const given = inputs.shape.probe.safeParse(probe).data;
+  if (given?.authorization === undefined || given.url === unknownValue) return [];
+  const address = tokenAddress(given.url);
+  return "rule" in address ? [`probe.url ${address.rule}, as probe.authorization goes there`] : [];
+};
+
+/**
+ * Inputs in their normal form, and every rule they break. Pure. Failures name no property, because
+ * the engine would print its value.
+ */
+export const checkSmokeTest = (news: JsonObject): CheckResult => {
+  const { __provider, ...given } = news;
+  const fields = normaliseFields(smokeTest, given);
+  const broken = violations(smokeTest, fields).map(({ path, rule }) => `${path} ${rule}`);
+  return {
+    inputs: sealFields(smokeTest.fields, fields),
+    failures: [...broken, ...probeViolation(fields)].map((reason) => ({ property: "", reason })),
+  };
+};
+
+/**
+ * Whether the test has to run, or its end be noted: while it is off before and after, whatever else
+ * changes is no change.
+ */
+export const smokeTestChanges = (olds: JsonObject, news: JsonObject): boolean => {
+  const [old, next] = [fieldsOf(olds), fieldsOf(news)];
+  if (old.enabled !== true && next.enabled === false) return false;
+  return olds.__provider === undefined || !sameFields(smokeTest.fields, old, next);
+};

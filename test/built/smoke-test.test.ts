@@ -1,0 +1,160 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { callbacks } from "../../sdk/runtime/index.js";
+import { type CliProject, cliProject } from "../support/cli-project.js";
+
+type Json = Record<string, unknown>;
+
+/** A whole account, and its smoke test: SMOKE turns it on, SECOND makes another one. */
+const program = `
+const c = require("pulumi-conversation");
+const { CALLBACK, TITLE = "Web", SMOKE, SECOND, TRIGGER = "a" } = process.env;
+const party = { callback: CALLBACK, notificationEmail: "ops@example.com", basicAuth: { username: "hub", password: "canary-password" } };
+const shop = new c.ConversationAccount("shop", {
+  address: "shop",
+  channel: { type: "custom.web", displayName: TITLE, icon: "aVZC" },
+  customer: party,
+  bots: { orders: party },
+});
+const probe = { url: CALLBACK + "/probe", authorization: "Bearer canary-probe" };
+const smoke = new c.ConversationSmokeTest("smoke", { account: shop, enabled: SMOKE === "on", probe, triggers: [TRIGGER] });
+if (SECOND) new c.ConversationSmokeTest("second", { account: shop, enabled: true, timeout: 1, probe: { url: CALLBACK + SECOND } });
+exports.arrived = smoke.arrived;
+`;
+
+const on = { SMOKE: "on" };
+const seen: string[] = [];
+const texts: (string | undefined)[] = [];
+const hub = callbacks({
+  authenticate: { basic: { username: "hub", password: "canary-password" } },
+  onMessage: ({ type, text, conversationId }) => {
+    if (type === "text") texts.push(text);
+    seen.unshift(conversationId);
+  },
+});
+const server = createServer((request, response) => {
+  if (request.url === "/down") return response.writeHead(500).end();
+  if (request.url !== "/probe") return hub.node(request, response);
+  const known = request.headers.authorization === "Bearer canary-probe";
+  return response.writeHead(known ? 200 : 401).end(JSON.stringify(seen));
+});
+
+let emulator: Emulator;
+let project: CliProject;
+
+const control = async (path: string): Promise<Json> =>
+  (await fetch(emulator.controlUrl + path)).json() as Promise<Json>;
+const putSnapshot = async (snapshot: Json): Promise<void> => {
+  const init = { method: "PUT", body: JSON.stringify(snapshot) };
+  const response = await fetch(`${emulator.controlUrl}/snapshot`, init);
+  expect(response.ok).toBe(true);
+};
+const calls = async (): Promise<string> => JSON.stringify(await control("/stats"));
+
+const run = async (
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> => {
+  const { code, output } = await project.pulumi(args, environment);
+  expect(code === 0 ? "" : output).toBe("");
+  return output;
+};
+const up = (environment: Readonly<Record<string, string>> = {}) =>
+  run(["up", "--yes", "--skip-preview"], environment);
+const failedUp = async (environment: Readonly<Record<string, string>>): Promise<string> => {
+  const { code, output } = await project.pulumi(["up", "--yes", "--skip-preview"], environment);
+  expect(code).not.toBe(0);
+  return output;
+};
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const CALLBACK = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  emulator = await startEmulator();
+  project = await cliProject(program, { ...emulatorEnvironment(emulator), CALLBACK });
+});
+
+afterAll(async () => {
+  project?.remove();
+  await emulator?.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+test("it is off by default: an account is set up and no message is sent", async () => {
+  await up();
+  expect(await calls()).not.toContain("/conversations/messages");
+  expect(project.state()).toContain("ConversationSmokeTest::smoke");
+});
+
+test("a preview of a test that is on makes no call", async () => {
+  const before = await calls();
+  expect(await run(["preview"], on)).toMatch(/~ .*ConversationSmokeTest smoke\s+update/);
+  expect(await calls()).toBe(before);
+});
+
+test("turned on it sends one message, which arrives", async () => {
+  expect(await up(on)).toMatch(/arrived\s*: true/);
+  expect(texts).toEqual(["Smoke test of this account. Please ignore."]);
+  await hub.idle();
+  expect(new Set(seen).size).toBe(1);
+  expect(project.state()).not.toMatch(/canary-(probe|password)/);
+});
+
+test("without changes there is no call and no message, and a refresh sends none", async () => {
+  const before = await calls();
+  await run(["preview", "--expect-no-changes"], on);
+  await run(["up", "--yes", "--expect-no-changes"], on);
+  expect(await calls()).toBe(before);
+  await run(["refresh", "--yes", "--skip-preview", "--expect-no-changes"], on);
+  expect(texts).toHaveLength(1);
+});
+
+test("a changed part of the account, or a changed trigger, is a new test", async () => {
+  const changed = { ...on, TITLE: "Web chat" };
+  const output = await run(["preview"], changed);
+  expect(output).toMatch(/~ 2 to update/);
+  expect(texts).toHaveLength(1);
+  await up(changed);
+  expect(texts).toHaveLength(2);
+  await up({ ...changed, TRIGGER: "b" });
+  expect(texts).toHaveLength(3);
+  await up(on);
+  expect(texts).toHaveLength(4);
+});
+
+test("a broken link fails the update by name, and the next run tests again", async () => {
+  const whole = await control("/snapshot");
+  const { participants: _, ...objects } = whole.objects as Json;
+  await putSnapshot({ ...whole, objects: { ...objects, participants: [] } });
+  const changed = { ...on, TRIGGER: "c" };
+  const output = await failedUp(changed);
+  expect(output).toMatch(
+    /running the smoke test failed: the chain is broken at the participant: orchestration "shop-\w+" \(id .+\) refers to participant .+, which does not exist/,
+  );
+  expect(output).not.toMatch(/canary|\n\s+at .*\.js:\d+/);
+  expect(texts).toHaveLength(4);
+  await putSnapshot(whole);
+  await up(changed);
+  expect(texts).toHaveLength(5);
+  await up(on);
+});
+
+test("a creation that fails is not recorded and harms nothing, and the next run tests again", async () => {
+  const sent = texts.length;
+  expect(await failedUp({ ...on, SECOND: "/down" })).toContain("the chain is broken at the probe");
+  expect(project.state()).not.toContain("ConversationSmokeTest::second");
+  await run(["preview", "--expect-no-changes"], on);
+  expect(texts).toHaveLength(sent + 1);
+});
+
+test("destroy removes everything and sends nothing", async () => {
+  const sent = seen.length;
+  await run(["destroy", "--yes", "--skip-preview"], on);
+  await hub.idle();
+  expect(seen).toHaveLength(sent);
+  expect((await control("/snapshot")).objects).toMatchObject({ accounts: [], channels: [] });
+});
