@@ -5,7 +5,7 @@ const noise = [
   /^\s*$/,
   /^@ /,
   /^\s*(Outputs|Resources):$/,
-  /^ {4}([+~-] )?(?!error|warning)\w+ *: +["[]/,
+  /^ {2,4}([+~-] )?(?!error|warning)\w+ *: +["[]/,
   // What is under way; the same line comes again when it is done.
   /\b(creating|updating|deleting|reading|refreshing) \(\d/,
   /^The resources in the stack have been deleted, but/,
@@ -27,5 +27,5 @@ export const compact = (line: string, { withoutPlan }: CompactOptions): string |
   const plain = stripVTControlCharacters(line);
   const hidden = withoutPlan ? [...noise, planned] : noise;
   if (hidden.some((pattern) => pattern.test(plain))) return undefined;
-  return `  ${line.trimEnd().replace("pulumi-nodejs:dynamic/conversation:", "")}`;
+  return `  ${line.trimEnd().replace(/(pulumi-nodejs:dynamic\/conversation|conversation:index):/, "")}`;
 };

@@ -1,23 +1,31 @@
 import { Failure } from "../failure.js";
-import { endProcessesWith } from "../process/process-group.js";
 import { type Ended, runCommand, type Stops } from "../process/run-command.js";
 import { environmentFor, type PulumiCli } from "../pulumi-cli/pulumi-cli.js";
 import { compact } from "./compact-output.js";
-import { STACK, type StateFolder } from "./state-folder.js";
+import { ownedBy } from "./own-processes.js";
+import { type ProjectState, STACK } from "./state-folder.js";
 
-/** Runs Pulumi on the example, with everything it writes in the state folder. */
+/** Runs Pulumi on one example, with everything it writes in the state folder. */
 export interface PulumiProject {
+  readonly state: ProjectState;
   /** Makes the stack where it does not exist, and clears what an interrupted run left. */
   ready(): Promise<void>;
   /** Runs a command and shows what it says. */
   show(...args: string[]): Promise<void>;
+  /** Sets values of the stack's configuration, in clear and encrypted. */
+  configure(plain: Values, secret: Values): Promise<void>;
+  /** The outputs of the stack as JSON, secrets in clear. */
+  outputs(): Promise<string>;
   /** Removes the empty stack. */
   removeStack(): Promise<void>;
 }
 
+type Values = Readonly<Record<string, string>>;
+
 export interface ProjectOptions {
   readonly cli: PulumiCli;
-  readonly state: StateFolder;
+  /** The state folder: where the backend is. */
+  readonly folder: string;
   /** Settings of the service, for the program and its providers. */
   readonly settings: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
@@ -34,16 +42,13 @@ const STOPS: Stops = [
 
 const LONGEST_MS = 600_000;
 
-/** Marks every process that Pulumi starts for the quick start of one checkout. */
-const OWNER = "PULUMI_CONVERSATION_QUICKSTART";
-
-const environment = ({ cli, state, settings }: ProjectOptions): NodeJS.ProcessEnv => ({
+const environment = ({ cli, folder, settings }: ProjectOptions): NodeJS.ProcessEnv => ({
   ...environmentFor(cli, process.env),
-  PULUMI_HOME: `${state.folder}/home`,
-  PULUMI_BACKEND_URL: `file://${state.folder}`,
+  PULUMI_HOME: `${folder}/home`,
+  PULUMI_BACKEND_URL: `file://${folder}`,
   // The state of a demo is no secret.
   PULUMI_CONFIG_PASSPHRASE: "quickstart",
-  [OWNER]: state.folder,
+  ...ownedBy(folder),
   ...settings,
 });
 
@@ -62,22 +67,20 @@ const failed = (command: string, ended: Ended, shown: boolean): Failure => {
   return new Failure([`pulumi ${command} ${howItEnded(ended)}.`, ...said, next].join("\n"));
 };
 
-/** Pulumi on the example of this checkout, its state in the state folder. */
-export const pulumiProject = (options: ProjectOptions): PulumiProject => {
-  const { cli, state, signal, print, coloured } = options;
+const flags = (name: string, values: Values): readonly string[] =>
+  Object.entries(values).flatMap(([key, value]) => [`--${name}`, `${key}=${value}`]);
+
+/** Pulumi on one example of this checkout, its state in the state folder. */
+export const pulumiProject = (state: ProjectState, options: ProjectOptions): PulumiProject => {
+  const { cli, signal, print, coloured } = options;
   const env = environment(options);
+  const everywhere = ["--stack", STACK, "--non-interactive"];
+  const colour = ["--color", coloured ? "always" : "never"];
+  const configFile = ["--config-file", state.configFile];
 
   const run = async (cwd: string, args: readonly string[], onLine?: (line: string) => void) => {
-    const all = [
-      ...args,
-      "--stack",
-      STACK,
-      "--non-interactive",
-      "--color",
-      coloured ? "always" : "never",
-    ];
     const limits = { signal, stops: STOPS, timeoutMs: LONGEST_MS };
-    const ended = await runCommand(cli.command, all, {
+    const ended = await runCommand(cli.command, [...args, ...everywhere, ...colour], {
       cwd,
       env,
       ...limits,
@@ -85,6 +88,7 @@ export const pulumiProject = (options: ProjectOptions): PulumiProject => {
     });
     if (signal.aborted) throw interrupted();
     if (ended.code !== 0) throw failed(args[0] ?? "", ended, onLine !== undefined);
+    return ended.stdout;
   };
   const show = (withoutPlan: boolean) => (line: string) => {
     const shown = compact(line, { withoutPlan });
@@ -92,16 +96,21 @@ export const pulumiProject = (options: ProjectOptions): PulumiProject => {
   };
 
   return {
+    state,
     ready: async () => {
-      endProcessesWith(OWNER, state.folder);
       // In the state folder, since this writes the stack's configuration beside the project file.
       if (!state.hasStack()) await run(state.folder, ["stack", "init", "--no-select"]);
       if (!state.hasStaleLock()) return;
       print("  An interrupted run left its lock behind: clearing it (pulumi cancel).");
-      await run(state.root, ["cancel", "--yes"]);
+      await run(state.source, ["cancel", "--yes"]);
     },
-    show: (...args) =>
-      run(state.root, [...args, "--config-file", state.configFile], show(args[0] === "up")),
-    removeStack: () => run(state.folder, ["stack", "rm", "--yes"]),
+    show: async (...args) =>
+      void (await run(state.source, [...args, ...configFile], show(args[0] === "up"))),
+    configure: async (plain, secret) => {
+      const values = [...flags("plaintext", plain), ...flags("secret", secret)];
+      await run(state.source, ["config", "set-all", ...values, ...configFile]);
+    },
+    outputs: () => run(state.source, ["stack", "output", "--json", "--show-secrets"]),
+    removeStack: async () => void (await run(state.folder, ["stack", "rm", "--yes"])),
   };
 };

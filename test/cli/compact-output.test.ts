@@ -19,6 +19,11 @@ test.each([
     "   ~  Channel kiosk update [diff: ~icon]",
   ],
   [
+    "a component",
+    " +  conversation:index:ConversationAccount shop created (1s) ",
+    "   +  ConversationAccount shop created (1s)",
+  ],
+  [
     "the row of the program with a warning",
     "   pulumi:pulumi:Stack x created (2s) 1 warning",
     "     pulumi:pulumi:Stack x created (2s) 1 warning",
@@ -37,6 +42,7 @@ test.each([
   ["empty lines", "  "],
   ["outputs", '    accountId       : "6c5e"'],
   ["outputs that are new", "    + accountId      : [unknown]"],
+  ["outputs that change", '  ~ callbackUrl: "http://127.0.0.1:1" => "http://127.0.0.1:2"'],
   ["headings without a message", "Resources:"],
   ["the row of the program", " +  pulumi:pulumi:Stack default-account-quickstart created (2s)"],
 ])("%s is left out", (_, line) => {

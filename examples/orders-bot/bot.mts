@@ -1,0 +1,45 @@
+import { createHash } from "node:crypto";
+import type { ConversationClient, ReceivedMessage } from "pulumi-conversation/runtime";
+import { type Order, openOrders, orderIn, ordersFile } from "./orders.mts";
+
+const sender = { kind: "custom_bot", name: "orders-bot" } as const;
+
+/** Offers the open orders as a list to choose from, and as a file. */
+const offer = async (hub: ConversationClient, to: ReceivedMessage, channel: string) => {
+  const items = openOrders.map(({ id, item, status }) => ({ id, title: item, subtitle: status }));
+  await hub.messages.reply(to, {
+    type: "richMessage.listpicker",
+    sender,
+    content: { title: "Which order is it?", list: { sections: [{ title: "Open", items }] } },
+  });
+  const bytes = ordersFile(openOrders);
+  const file = await hub.assets.upload(bytes, {
+    channel,
+    sender: sender.kind,
+    name: "open-orders.csv",
+  });
+  await hub.messages.reply(to, {
+    type: "text",
+    sender,
+    text: "All of them in one file:",
+    attachments: [file],
+    // With it the recipient can tell whether the file arrived as it was sent.
+    attributes: { sha256: createHash("sha256").update(bytes).digest("hex") },
+  });
+};
+
+/** Says so, and hands the conversation over with what the agent needs to know. */
+const handOver = async (hub: ConversationClient, to: ReceivedMessage, order: Order) => {
+  const text = `${order.item}: ${order.status}. I ask a colleague when it arrives.`;
+  await hub.messages.reply(to, { type: "text", sender, text });
+  await hub.messages.escalate(to, sender, { content: { order: order.id } });
+};
+
+/** The bot: what it does about a message. All it needs to know is in the message. */
+export const ordersBot =
+  (hub: ConversationClient, channel: string) =>
+  async (message: ReceivedMessage): Promise<void> => {
+    if (message.type !== "text") return;
+    const order = orderIn(message.text ?? "");
+    await (order ? handOver(hub, message, order) : offer(hub, message, channel));
+  };

@@ -1,0 +1,61 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { Side } from "./side.mts";
+
+/** A place on this machine to listen at. */
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface CallbackServer {
+  /** Ends it, and all its connections. */
+  close(): void;
+}
+
+const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+/**
+ * Where to listen for callbacks.
+ *
+ * @param url where the service sends them
+ * @param port what to listen at in its place: behind a tunnel, for example
+ */
+export const placeFor = (url: string, port: number | undefined): Place => {
+  if (port !== undefined) return { host: "127.0.0.1", port };
+  const { hostname, port: own, protocol } = new URL(url);
+  if (protocol === "http:" && loopback.test(hostname))
+    return { host: hostname.replace(/^\[|\]$/g, ""), port: Number(own || 80) };
+  throw new Error(
+    `The callbacks of the account are at ${url}, which is not this machine. Say with --port where to listen for what is forwarded from there.`,
+  );
+};
+
+const toItsSide =
+  (sides: readonly Side[]): RequestListener =>
+  (request, response) => {
+    const side = sides.find(({ name }) => request.url?.endsWith(`/${name}`));
+    if (!side) return void response.writeHead(404).end();
+    response.on("finish", () => side.answered(response.statusCode));
+    return void side.handler.node(request, response);
+  };
+
+/** Takes the calls of the service for all sides. */
+export const startCallbackServer = async (
+  sides: readonly Side[],
+  { host, port }: Place,
+): Promise<CallbackServer> => {
+  const server = createServer(toItsSide(sides));
+  try {
+    await once(server.listen(port, host), "listening");
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    throw new Error(`Could not listen for callbacks: ${said}.`);
+  }
+  return {
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};

@@ -1,0 +1,39 @@
+// The account of a web shop: a bot answers first, an agent takes over when it asks for one.
+import * as pulumi from "@pulumi/pulumi";
+import { Authentication, ConversationAccount } from "pulumi-conversation";
+
+const config = new pulumi.Config();
+
+/** Where converse.mts listens, as the service reaches it: each side has its own path below. */
+export const callbackUrl = config.require("callbackUrl");
+
+/** What the service shows at the callbacks, and converse.mts asks for. */
+export const callbackPassword = config.requireSecret("callbackPassword");
+
+const authentication = new Authentication("callbacks", {
+  basicAuth: { username: "hub", password: callbackPassword },
+});
+
+const party = (side: "customer" | "bot" | "agent") => ({
+  callback: `${callbackUrl}/${side}`,
+  notificationEmail: "ops@example.com",
+  authentication,
+});
+
+const shop = new ConversationAccount("shop", {
+  address: "shop-web",
+  channel: { type: "custom.web", displayName: "Web chat", icon: "aVZCT1J3MEtHZ28=" },
+  customer: party("customer"),
+  bots: {
+    "orders-bot": {
+      ...party("bot"),
+      intents: [{ value: "order_status", displayValue: "Where is my order?" }],
+    },
+  },
+  agent: party("agent"),
+  chatConfigurations: { timeout: 30 },
+});
+
+/** How a conversation names the account that it starts on. */
+export const address = shop.account.address;
+export const channel = shop.channel.type;

@@ -1,0 +1,32 @@
+import type { Conversation, ReceivedMessage } from "pulumi-conversation/runtime";
+import { choiceIn } from "./list-picker.mts";
+
+type Row = readonly [who: string, type: string, said: string];
+
+const structured = (message: ReceivedMessage): string | undefined => {
+  const choice = choiceIn(message);
+  if (choice) return [choice.question, ...choice.titles].join(" · ");
+  return message.text === undefined && message.content
+    ? JSON.stringify(message.content)
+    : undefined;
+};
+
+/** What a message says, in one line, whatever its type. */
+const said = (message: ReceivedMessage): string => {
+  const files = message.attachments.map(({ name, size }) => `+ ${name} (${size} bytes)`);
+  return [message.text, structured(message), ...files].filter(Boolean).join(" ");
+};
+
+const rowOf = (message: ReceivedMessage): Row => {
+  const { kind, name } = message.sender;
+  return [name === undefined ? kind : `${name} (${kind})`, message.type, said(message)];
+};
+
+/** A conversation as lines for people: who sent which type, and what it says, in order. */
+export const transcript = ({ messages }: Conversation): readonly string[] => {
+  const rows = messages.map(rowOf);
+  const width = (column: 0 | 1) => Math.max(...rows.map((row) => row[column].length));
+  return rows.map(([who, type, text]) =>
+    `${who.padEnd(width(0))}  ${type.padEnd(width(1))}  ${text}`.trimEnd(),
+  );
+};

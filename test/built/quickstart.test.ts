@@ -1,0 +1,106 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { delimiter, join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { packageRoot } from "../../cli/package-root.js";
+import { runQuickstart } from "../../cli/quickstart/run-quickstart.js";
+import { type Checkout, checkout } from "../cli/quickstart-checkout.js";
+import { transcript } from "../cli/quickstart-transcript.js";
+
+let clone: Checkout;
+
+beforeAll(() => {
+  const path = [process.env.PULUMI_CONVERSATION_TEST_PULUMI, process.env.PATH];
+  vi.stubEnv("PATH", path.join(delimiter));
+  clone = checkout();
+});
+
+afterAll(() => {
+  vi.unstubAllEnvs();
+  clone?.remove();
+});
+
+interface Run {
+  readonly destroy?: boolean;
+  readonly signal?: AbortSignal;
+  /** Gets everything that is written, as it comes. */
+  readonly onText?: (text: string) => void;
+}
+
+/** Runs a quick start in a pipe, and gives what it wrote. */
+const run = async ({ destroy = false, signal, onText }: Run = {}): Promise<string> => {
+  let text = "";
+  const write = (more: string) => {
+    text += more;
+    onText?.(more);
+  };
+  const end = signal ?? new AbortController().signal;
+  await runQuickstart({ root: clone.root, destroy, signal: end, stream: { write } });
+  return text;
+};
+
+const conversation = transcript.map((line) => (line === "" ? "" : `  ${line}`)).join("\n");
+
+/** What Pulumi counted, run by run. */
+const sums = (text: string): readonly string[] =>
+  [...text.matchAll(/^ {6}(?:[+~-] )?(\d+ .*)$/gm)].map(([, sum = ""]) => sum);
+
+const declared = (): number => {
+  const file = join(clone.root, ".quickstart", "orders-bot", "Pulumi.quickstart.yaml");
+  return Number(/callbackUrl: http:\/\/127\.0\.0\.1:(\d+)/.exec(readFileSync(file, "utf8"))?.[1]);
+};
+
+const isListening = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => resolve(socket.destroy().destroyed));
+    socket.on("error", () => resolve(false));
+  });
+
+test("the first run declares both accounts and ends with a conversation", async () => {
+  const text = await run();
+  expect(sums(text)).toEqual(["12 to create", "12 created", "12 unchanged", "11 created"]);
+  expect(text).toContain(`\n${conversation}\n\nWhat to try next\n`);
+  expect(text).not.toContain("\u001b");
+});
+
+test("a second run changes nothing and has another conversation", async () => {
+  const port = declared();
+  const text = await run();
+  expect(sums(text)).toEqual(["12 unchanged", "12 unchanged", "12 unchanged", "11 unchanged"]);
+  expect(text).toContain(`\n${conversation}\n`);
+  expect(declared()).toBe(port);
+});
+
+test("an interruption ends a conversation under way, and nothing is left", async () => {
+  const interruption = new AbortController();
+  const { signal } = interruption;
+  const onText = async (text: string): Promise<void> => {
+    const [, control] = /plan enterprise: (\S+)\/conversation\/v3/.exec(text) ?? [];
+    // The first message is never answered, so that the conversation stands still.
+    const fault = JSON.stringify({ on: "POST /conversations/messages", kind: "hang" });
+    if (control) await fetch(`${control}/control/faults`, { method: "POST", body: fault });
+    if (!text.includes("A conversation on the account")) return;
+    while (!(await isListening(declared())));
+    interruption.abort();
+  };
+  await expect(run({ signal, onText })).rejects.toMatchObject({
+    exitCode: 130,
+    message: expect.stringContaining("Nothing is left running"),
+  });
+  expect(await isListening(declared())).toBe(false);
+});
+
+test("destroy takes both accounts down and leaves the service empty", async () => {
+  const text = await run({ destroy: true });
+  expect(sums(text)).toEqual(["11 deleted", "12 deleted"]);
+  expect(text).toContain("What the service holds now\n  nothing\n");
+  expect(existsSync(join(clone.root, ".quickstart"))).toBe(false);
+  expect(await run({ destroy: true })).toContain("There is nothing to take down");
+});
+
+test.each(readdirSync(join(packageRoot(), "examples")))("the example %s compiles", (name) => {
+  const compiler = join(packageRoot(), "node_modules", "typescript", "bin", "tsc");
+  const project = join(packageRoot(), "examples", name);
+  expect(execFileSync(process.execPath, [compiler, "-p", project], { encoding: "utf8" })).toBe("");
+});
