@@ -43,12 +43,14 @@ const detailsOf = (call: Call, response: HttpResponse): ErrorDetails => {
   };
 };
 
+const lettersOf = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, " ");
+
 /** `(400, 400-143: A required attribute is missing; name: missing)` */
 const said = ({ status, serviceCode, serviceMessage, serviceNotes = [] }: ErrorDetails): string => {
   const notes = serviceNotes.map(({ key, value }) => [key, value].filter(Boolean).join(": "));
-  const words = [serviceMessage, ...notes]
-    .flatMap((text) => text?.replace(/\.$/, "") || [])
-    .join("; ");
+  const sentences = [serviceMessage, ...notes].flatMap((text) => text?.replace(/\.$/, "") || []);
+  // Notes often say the message once more.
+  const words = [...new Map(sentences.map((text) => [lettersOf(text), text])).values()].join("; ");
   const head = [status, serviceCode].filter(Boolean).join(", ");
   return words === "" ? `(${head})` : `(${head}: ${words})`;
 };

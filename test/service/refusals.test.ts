@@ -67,6 +67,15 @@ const withScopes =
   (...call) =>
     json(200, { access_token: "t", expires_in: 3600, scope })(...call);
 
+test("a note that only repeats the message is told once", async () => {
+  const details = [{ key: "name", value: "must be unique; it is taken" }];
+  const body = { code: "400-152", developerMessage: "name must be unique; it is taken.", details };
+  await using live = await connected(json(400, body));
+  await expect(live.service.list(channel)).rejects.toThrow(
+    "was refused (400, 400-152: name: must be unique; it is taken).",
+  );
+});
+
 test.each([
   ["unknown", "https://id.example.com/.default", /needs the scope \S+\.manage\. Check/],
   [
