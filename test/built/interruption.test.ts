@@ -45,7 +45,7 @@ const pendingOperations = (): number =>
 
 /** One clean run makes exactly what is declared, whatever was interrupted before. */
 const expectRecovery = async (): Promise<void> => {
-  await project.pulumi(["cancel", "--yes"]);
+  await project.release();
   const { code, output } = await project.pulumi(["up", "--yes", "--skip-preview"]);
   expect(code === 0 ? "" : output).toBe("");
   expect(await channels()).toHaveLength(4);
@@ -107,7 +107,7 @@ test("what was interrupted and then left the program is found by its mark and de
   const providers = descendants(child.pid ?? 0, "dynamic-provider");
   child.kill("SIGKILL");
   await ended;
-  await project.pulumi(["cancel", "--yes"]);
+  await project.release();
   const orphans = async (...args: string[]) =>
     JSON.parse((await project.tool(["orphans", "--json", ...args])).output);
   const kept = (await channels()).filter((id) => project.state().includes(id));

@@ -1,5 +1,8 @@
 import { type Operation, operations } from "./support/acts.js";
-import type { Cell, Group, Row } from "./support/cell.js";
+import type { Cell, Group, Reason, Row } from "./support/cell.js";
+import type { Ended, Observed } from "./support/observed.js";
+
+type Seen = ReadonlyMap<string, Observed>;
 
 const names: Readonly<Record<Operation, string>> = {
   create: "create (POST)",
@@ -10,49 +13,119 @@ const names: Readonly<Record<Operation, string>> = {
   token: "fetch a token (POST)",
 };
 
-const isReason = (cell: Cell): cell is string => typeof cell === "string";
+const signs: Readonly<Record<Ended | "no test", string>> = {
+  done: "✓",
+  failed: "✗",
+  "failed, then done": "✗ ✓",
+  "no test": "–",
+};
 
-/** What several cells say in the same words is said once. */
-const linesOf = ({ fault, title, cells }: Row): string[] => {
-  const words = (operation: Operation): string => {
-    const cell = cells[operation];
-    if (isReason(cell)) return cell;
-    return "defect" in cell ? `${cell.words} (**not true yet**: ${cell.defect})` : cell.words;
-  };
-  return operations.map((operation, place) => {
-    const id = isReason(cells[operation]) ? "–" : `\`${fault}/${operation}\``;
-    const shown = place === 0 ? title : "";
-    return `| ${shown} | ${names[operation]} | ${id} | ${words(operation)} |`;
+const isReason = (cell: Cell): cell is Reason => typeof cell === "string";
+
+/** The id of a cell's test. */
+export const cellId = (fault: string, operation: Operation): string => `${fault}/${operation}`;
+
+const cellsOf = (groups: readonly Group[]): readonly Cell[] =>
+  groups.flatMap(({ rows }) => rows.flatMap(({ cells }) => Object.values(cells)));
+
+/** How many cells have a test. */
+export const testedCells = (groups: readonly Group[]): number =>
+  cellsOf(groups).filter((cell) => !isReason(cell)).length;
+
+const observedIn = (seen: Seen, fault: string, operation: Operation): Observed => {
+  const observed = seen.get(cellId(fault, operation));
+  if (!observed) throw new Error(`the test of ${cellId(fault, operation)} saw nothing`);
+  return observed;
+};
+
+const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+
+const table = (head: readonly string[], lines: readonly string[]): string =>
+  [line(head), line(head.map(() => "---")), ...lines].join("\n");
+
+const anchor = (title: string): string =>
+  `#${title
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, "")
+    .replaceAll(" ", "-")}`;
+
+/** Operations of a row that have the same reason are told together. */
+const reasonLines = ({ cells }: Row): readonly string[] => {
+  const reasons = [...new Set(Object.values(cells).filter(isReason))];
+  return reasons.map((reason) => {
+    const same = operations.filter((operation) => cells[operation] === reason);
+    const which =
+      same.length === operations.length
+        ? "every operation"
+        : same.map((each) => names[each]).join(", ");
+    return line([which, reason, "–", "–"]);
   });
 };
 
-const section = ({ title, rows }: Group): string =>
-  [
-    `## ${title}`,
-    "",
-    "| Fault | Operation | Test | What happens |",
-    "|---|---|---|---|",
-    ...rows.flatMap(linesOf),
-  ].join("\n");
-
-const introduction = (tests: number, reasons: number): string =>
-  [
-    "# Fault matrix",
-    "",
-    "What happens when something goes wrong at the worst moment: every fault with every operation, each cell with the test that proves it",
-    `(${tests} tests) or the reason why there is none (${reasons}). Generated from the tests in \`test/matrix\`, which run over real sockets with`,
-    "the real life cycle; a test fails when this page is not up to date (`UPDATE_DOCS=1` writes it).",
-    "",
-    "Whatever the cell says, each of its tests also proves that exactly the objects that should be there are there: none lost, none made twice,",
-    "none of somebody else touched. Where an operation fails, the test runs it once more undisturbed and proves the same again.",
-    "",
-    "Repeats pause half a second at first, then twice as long each time, at most eight seconds and two minutes in all.",
-    "",
-  ].join("\n");
-
-/** The matrix as a page. */
-export const matrixPage = (groups: readonly Group[]): string => {
-  const cells = groups.flatMap(({ rows }) => rows.flatMap((row) => Object.values(row.cells)));
-  const reasons = cells.filter(isReason).length;
-  return `${[introduction(cells.length - reasons, reasons), ...groups.map(section)].join("\n\n").replace("\n\n\n", "\n\n")}\n`;
+const details = (row: Row, seen: Seen): string => {
+  const { fault, title, cells } = row;
+  const tested = operations.flatMap((operation) => {
+    const cell = cells[operation];
+    if (isReason(cell)) return [];
+    const { ended, seen: text } = observedIn(seen, fault, operation);
+    return line([
+      names[operation],
+      cell.words,
+      `${signs[ended]} ${text}`,
+      `\`${cellId(fault, operation)}\``,
+    ]);
+  });
+  const head = ["Operation", "What happens", "Result: what the test saw", "Test"];
+  return `### ${title}\n\n${table(head, [...tested, ...reasonLines(row)])}`;
 };
+
+const section = ({ title, rows }: Group, seen: Seen): string =>
+  [`## ${title}`, ...rows.map((row) => details(row, seen))].join("\n\n");
+
+const overview = (groups: readonly Group[], seen: Seen): string => {
+  const lines = groups.flatMap(({ title: group, rows }) =>
+    rows.map(({ fault, title, cells }) => {
+      const signOf = (operation: Operation): string =>
+        signs[isReason(cells[operation]) ? "no test" : observedIn(seen, fault, operation).ended];
+      return line([`[${title}](${anchor(group)})`, ...operations.map(signOf)]);
+    }),
+  );
+  return table(["Fault", ...operations], lines);
+};
+
+const introduction = (groups: readonly Group[], seen: Seen): string => {
+  const [tests, cells] = [testedCells(groups), cellsOf(groups).length];
+  const count = (ended: Ended): number =>
+    [...seen.values()].filter((observed) => observed.ended === ended).length;
+  return `# Fault matrix
+
+What happens when something goes wrong at the worst moment: every fault with every operation, ${cells} cells. ${tests} have a test,
+${cells - tests} a reason why there is none. This page is written by those tests (\`test/matrix\`, over real sockets, with the real life
+cycle): its results are what they saw, and it is written only when all of them passed. A test fails when the page differs from what
+it sees (\`UPDATE_DOCS=1\` writes it).
+
+- ${signs.done} the operation succeeds in spite of the fault (${count("done")} cells).
+- ${signs["failed, then done"]} it fails with a message that says what to do, or its process is killed, and the next run succeeds (${count("failed, then done")} cells).
+- ${signs.failed} it is refused with a message that says what to do, and nothing is touched (${count("failed")} cells).
+- ${signs["no test"]} not applicable, with the reason (${cells - tests} cells).
+
+Whatever the cell says, each of its tests also proves that exactly the objects that should be there are there: none lost, none
+made twice, none of somebody else touched.
+
+A result tells the calls that were sent while the fault was there, in their order, and after the arrow what the service holds in
+the end. “In all” counts the calls of a whole test, preparations included. \`list\` reads a collection, \`GET\` one object. Waiting is
+on the clock of the run, which a test moves; repeats after a lost connection pause half a second at first, then twice as long each
+time, at most eight seconds and two minutes in all.`;
+};
+
+/** The matrix as a page, with what its tests saw. */
+export const matrixPage = (groups: readonly Group[], seen: Seen): string =>
+  [
+    introduction(groups, seen),
+    "## Overview",
+    overview(groups, seen),
+    ...groups.map((group) => section(group, seen)),
+    "",
+  ]
+    .join("\n\n")
+    .replace(/\n+$/, "\n");

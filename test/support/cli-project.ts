@@ -1,5 +1,14 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
@@ -30,13 +39,31 @@ export interface CliProject {
   };
   /** The state file as it lies on the disk. */
   state(): string;
+  /** Takes away what keeps a killed run's stack from being used: its lock, and cut-off attributes. */
+  release(): Promise<void>;
   remove(): void;
 }
+
+/**
+ * Pulumi's file backend writes the attributes beside each file in place. Killed in that instant it
+ * leaves them empty and cannot read the file any more; without them it can.
+ */
+const dropEmptyAttributes = (backend: string): void => {
+  for (const name of readdirSync(backend, { recursive: true, encoding: "utf8" })) {
+    const path = join(backend, name);
+    if (name.endsWith(".attrs") && statSync(path).size === 0) rmSync(path);
+  }
+};
 
 export const cliProject = async (
   program: string,
   environment: Readonly<Record<string, string>>,
-  options: { readonly stack?: string; readonly backend?: string } = {},
+  options: {
+    readonly stack?: string;
+    readonly backend?: string;
+    /** A cache folder in the project, instead of the user's. */
+    readonly ownCache?: true;
+  } = {},
 ): Promise<CliProject> => {
   const { stack = "prod" } = options;
   const folder = mkdtempSync(join(tmpdir(), "conversation-project-"));
@@ -57,6 +84,7 @@ export const cliProject = async (
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     PULUMI_HOME: join(folder, "home"),
+    ...(options.ownCache ? { XDG_CACHE_HOME: join(folder, "cache") } : {}),
     ...environment,
   };
   const pulumi: CliProject["pulumi"] = (args, more = {}) =>
@@ -105,6 +133,10 @@ export const cliProject = async (
     tool,
     start,
     state: () => readFileSync(join(backend, ".pulumi", "stacks", "shop", `${stack}.json`), "utf8"),
+    release: async () => {
+      dropEmptyAttributes(backend);
+      await pulumi(["cancel", "--yes"]);
+    },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 };

@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { type SpoiledAnswer, StrictFaults } from "./strict-faults.js";
 
 /**
  * A second service of the same contract, written by hand and from the contract alone: other base
  * path, five objects on a page, masked secrets, a PUT that replaces, refusals that name nobody.
  * It shares nothing with the emulator or the definitions, so that one mistake is not made twice.
+ * Its faults are its own, too.
  */
 
 type Json = Record<string, unknown>;
@@ -55,6 +58,11 @@ export interface StrictService {
   /** Changes an object behind everybody's back. */
   readonly change: (collection: string, name: string, changes: Json) => void;
   readonly remove: (collection: string, name: string) => void;
+  /** Puts an object there that somebody else has made. */
+  readonly plant: (collection: string, object: Json & { readonly id: string }) => void;
+  readonly faults: StrictFaults;
+  /** Settles when so many more calls have arrived, those for a token left aside, or on the signal. */
+  readonly arrived: (count: number, signal: AbortSignal) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -67,6 +75,9 @@ const read = async (request: IncomingMessage): Promise<string> => {
 export const startStrictService = async (): Promise<StrictService> => {
   const tables = new Map(Object.keys(keys).map((name) => [name, new Map<string, Json>()]));
   const calls: Call[] = [];
+  const faults = new StrictFaults();
+  const spoiled = new WeakMap<ServerResponse, SpoiledAnswer>();
+  const arrivals = new EventEmitter();
   let tokens = 0;
 
   /** A kind that came later is served, too: by its name alone. */
@@ -77,8 +88,10 @@ export const startStrictService = async (): Promise<StrictService> => {
   };
   const listKey = (collection: string): string => keys[collection] ?? collection.replace(/s$/, "");
   const send = (response: ServerResponse, status: number, body?: unknown): void => {
-    response.writeHead(status, body === undefined ? {} : { "content-type": "application/json" });
-    response.end(body === undefined ? undefined : mask(JSON.stringify(maskHeaders(body))));
+    const text = body === undefined ? "" : mask(JSON.stringify(maskHeaders(body)));
+    const answer = spoiled.get(response);
+    if (answer && status < 300) faults.spoil(response, answer, status, text);
+    else response.writeHead(status, text ? { "content-type": "application/json" } : {}).end(text);
   };
   const refuse = (response: ServerResponse, status: number, developerMessage: string): void =>
     send(response, status, { code: `${status}-199`, developerMessage });
@@ -91,7 +104,7 @@ export const startStrictService = async (): Promise<StrictService> => {
     );
 
   const list = (response: ServerResponse, collection: string, url: URL): void => {
-    const all = [...table(collection).values()];
+    const all = faults.listed(collection, [...table(collection).values()]);
     const pagenum = Number(url.searchParams.get("$pagenum") ?? 1);
     const items = all.slice((pagenum - 1) * 5, pagenum * 5);
     const paginationInfo = { count: all.length, pagenum, pagesize: 5 };
@@ -159,6 +172,10 @@ export const startStrictService = async (): Promise<StrictService> => {
       path: url.pathname.replace("/tenant-7/v3", "") + url.search,
       ...(text ? { body } : {}),
     });
+    arrivals.emit("call");
+    const answer =
+      method === "GET" ? null : faults.strike(collection, [...table(collection).values()]);
+    if (answer) spoiled.set(response, answer);
     if (id !== undefined) return item(response, method, collection, id, body);
     return method === "POST" ? write(response, collection, body) : list(response, collection, url);
   };
@@ -190,6 +207,13 @@ export const startStrictService = async (): Promise<StrictService> => {
       table(collection).set(id, { ...object, ...changes });
     },
     remove: (collection, name) => void table(collection).delete(named(collection, name)[0]),
+    plant: (collection, object) => void table(collection).set(object.id, object),
+    faults,
+    arrived: async (count, signal) => {
+      const until = calls.length + count;
+      while (!signal.aborted && calls.length < until)
+        await once(arrivals, "call", { signal }).catch(() => undefined);
+    },
     close: async () => {
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));

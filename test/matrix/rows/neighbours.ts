@@ -53,6 +53,7 @@ const twoAtOnce = (
 ): OwnCell => ({
   words,
   emulator: { plan: "developer", burst: 1 },
+  racing: true,
   test: async (stage) => {
     const first = act(stage, ["a1", "a2", "a3"], "shop/one/0123456789abcdef");
     stage.nextRun();

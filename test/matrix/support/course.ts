@@ -1,6 +1,8 @@
 import { expect } from "vitest";
-import { acts, nextTry, type Operation } from "./acts.js";
+import { isObject } from "../../../provider/definition/json.js";
+import { type Act, acts, nextTry, type Operation } from "./acts.js";
 import type { CourseCell } from "./cell.js";
+import { endedAs, heldBy, inOrder, type Observed, waiting } from "./observed.js";
 import { create, type Entry } from "./resource.js";
 import { Stage } from "./stage.js";
 
@@ -27,17 +29,16 @@ const assertFailure = (error: unknown, { fails, withId }: CourseCell): void => {
   else expect(error).not.toHaveProperty("id");
 };
 
-/**
- * Disturbs an operation, looks at how it ends, and runs once more undisturbed: then the operation
- * has done what it is for, exactly once.
- */
-export const runCourse = async (operation: Operation, cell: CourseCell): Promise<void> => {
-  await using stage = await Stage.open();
-  const act = acts[operation];
-  const entry = act.needs === "nothing" ? nothing : await create(stage);
+/** What a failure said, as far as the cell looks at it; ports differ from run to run. */
+const saidBy = (error: unknown, { fails }: CourseCell): string => {
+  const [said = ""] = (fails && error instanceof Error && fails.exec(error.message)) || [];
+  const text = said.replaceAll(/(127\.0\.0\.1):\d+/g, "$1");
+  return `“${text}…”${isObject(error) && "id" in error ? " with the id" : ""}: `;
+};
+
+/** The disturbed operation: performed, looked at, and told. */
+const disturbed = async (stage: Stage, act: Act, entry: Entry, cell: CourseCell) => {
   const before = await held(stage);
-  stage.nextRun();
-  await cell.arrange(stage, act.on, operation);
   stage.sent.length = 0;
   const waited = stage.waited;
   const { error, value } = await outcome(act.perform(stage, entry));
@@ -45,14 +46,32 @@ export const runCourse = async (operation: Operation, cell: CourseCell): Promise
   else if (error) throw error;
   expect(stage.sentTo(act.on), `${act.on} sent`).toBe(cell.sends);
   assertWaited(stage.waited - waited, cell);
+  if (cell.fails && !cell.acted) expect(await held(stage)).toBe(before);
+  const seen = inOrder(stage.sent) + waiting(stage.waited - waited);
+  return { error, value, seen: cell.fails ? saidBy(error, cell) + seen : seen };
+};
+
+/**
+ * Disturbs an operation, looks at how it ends, and runs once more undisturbed: then the operation
+ * has done what it is for, exactly once.
+ */
+export const runCourse = async (operation: Operation, cell: CourseCell): Promise<Observed> => {
+  await using stage = await Stage.open();
+  const act = acts[operation];
+  const entry = act.needs === "nothing" ? nothing : await create(stage);
+  stage.nextRun();
+  await cell.arrange(stage, act.on, operation);
+  const { error, value, seen } = await disturbed(stage, act, entry, cell);
   if (!cell.fails) {
     await act.proven(stage, value, entry);
-    return;
+    return { ended: endedAs(stage.outcomes), seen: `${seen} → ${await heldBy(stage)}` };
   }
-  if (!cell.acted) expect(await held(stage)).toBe(before);
   await stage.calm();
   stage.nextRun();
+  stage.sent.length = 0;
   await nextTry(stage, act, entry, error);
+  const then = `next run: ${inOrder(stage.sent)} → ${await heldBy(stage)}`;
+  return { ended: endedAs(stage.outcomes), seen: `${seen}; ${then}` };
 };
 
 const assertWaited = (waited: number, { waits }: CourseCell): void => {

@@ -6,6 +6,7 @@ import { connectService, type Service } from "../../../provider/service/connect.
 import { readSettings } from "../../../provider/service/settings.js";
 import { httpTransport, type Timer, type Transport } from "../../../provider/service/transport.js";
 import { type Emulated, emulated } from "../../support/emulated.js";
+import { type Outcome, watched } from "./watched.js";
 import { endpointOf, Wire } from "./wire.js";
 
 export type Environment = Readonly<Record<string, string>>;
@@ -30,6 +31,10 @@ class Deadlines {
 export class Stage implements AsyncDisposable {
   /** Attempts to send, answered or not, such as `POST /channels`; in order. */
   readonly sent: string[] = [];
+  /** The same, whatever a test takes out of `sent`. */
+  readonly sentInAll: string[] = [];
+  /** How the operations ended, in order. */
+  readonly outcomes: Outcome[] = [];
   /** Milliseconds that the runs waited, on their own clock. */
   waited = 0;
   /** How far the wall clock is off, in milliseconds. */
@@ -92,7 +97,7 @@ export class Stage implements AsyncDisposable {
     return (kind) => {
       const definition = resources.find((each) => each.kind === kind);
       if (!definition) throw new Error(`no kind ${kind}`);
-      return lifecycle(definition, run);
+      return watched(lifecycle(definition, run), (outcome) => void this.outcomes.push(outcome));
     };
   }
 
@@ -145,6 +150,7 @@ export class Stage implements AsyncDisposable {
       send: (call) => {
         const name = endpointOf(call.method, call.url);
         this.sent.push(name);
+        this.sentInAll.push(name);
         const detour = this.detours.get(name);
         if (!detour || detour.times === 0) return transport.send(call);
         detour.times -= 1;

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { resources } from "../../provider/resources/index.js";
+import { kindOf, running } from "../emulator/running.js";
+import { leakingFiles, secretsIn } from "./support/left-behind.js";
+
+const password = "kept-hush";
+const clientSecret = "client-hush";
+
+const folderFor = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "emulator-keeps-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+};
+
+const basic = { type: "basic", oauth2: undefined, basicAuth: { username: "u", password } };
+
+test("snapshot and data file keep secrets and credentials as they are, but no token; reports keep none", async () => {
+  const folder = folderFor();
+  const service = await running({ data: join(folder, "objects.db") });
+  for (const definition of resources) await service.make(definition);
+  await service.make(kindOf("Authentication"), basic);
+  const client = { clientId: "robot", clientSecret, scopes: [] };
+  await service.control("POST", "/clients", client);
+  const token = await service.token();
+  const kept = [password, clientSecret];
+  const snapshot = (await service.control("GET", "/snapshot")).text;
+  expect(secretsIn(snapshot, [...kept, token])).toEqual(kept);
+  for (const secret of kept) expect(leakingFiles(folder, [secret])).not.toEqual([]);
+  expect(leakingFiles(folder, [token])).toEqual([]);
+  for (const path of ["/log", "/stats", "/faults", "/deliveries", "/switches"]) {
+    const { text } = await service.control("GET", path);
+    expect(secretsIn(text, [...kept, token]), path).toEqual([]);
+  }
+});
