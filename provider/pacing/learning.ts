@@ -48,6 +48,8 @@ export class Learning {
   #good = 0;
   #refusedBefore = false;
   #lateness = 0;
+  /** Tokens that are made up for after a timer was late. */
+  #mostLate = Number.POSITIVE_INFINITY;
   #doubted = false;
   #marginFactor = 1;
 
@@ -64,7 +66,7 @@ export class Learning {
   rules(periodMs: number): BucketRules {
     const single = this.#lesson.single || this.#burst === 1;
     if (single) return { periodMs, capacity: 1, marginMs: this.#marginMs(periodMs) };
-    const late = Math.min(this.#burst, Math.max(2, 1 + latenessMs / periodMs));
+    const late = Math.min(this.#burst, this.#mostLate, Math.max(2, 1 + latenessMs / periodMs));
     const configured = Number.isFinite(this.#burst);
     const spike = configured ? this.#mostSpike : Math.min(this.#lesson.spike, this.#mostSpike);
     return { periodMs, capacity: Math.max(spike, late), marginMs: 0 };
@@ -166,6 +168,8 @@ export class Learning {
   #nearMiss(): void {
     const { single, spike } = this.#lesson;
     if (single || this.#burst === 1) this.#marginFactor *= 2;
+    // The bucket may hold less than was made up for.
+    else if (spike >= 2 && this.#mostLate > spike) this.#mostLate = spike;
     else if (spike < 2 && !Number.isFinite(this.#burst)) {
       this.#lesson = { ...this.#lesson, single: true };
     } else if (spike < 4) {
