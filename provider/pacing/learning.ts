@@ -66,10 +66,15 @@ export class Learning {
   rules(periodMs: number): BucketRules {
     const single = this.#lesson.single || this.#burst === 1;
     if (single) return { periodMs, capacity: 1, marginMs: this.#marginMs(periodMs) };
-    const late = Math.min(this.#burst, this.#mostLate, Math.max(2, 1 + latenessMs / periodMs));
+    const late = Math.min(this.#burst, Math.max(2, this.#madeUp(periodMs)));
     const configured = Number.isFinite(this.#burst);
     const spike = configured ? this.#mostSpike : Math.min(this.#lesson.spike, this.#mostSpike);
     return { periodMs, capacity: Math.max(spike, late), marginMs: 0 };
+  }
+
+  /** Tokens that timers being late may leave in the bucket, and which are then used at once. */
+  #madeUp(periodMs: number): number {
+    return Math.min(this.#mostLate, 1 + latenessMs / periodMs);
   }
 
   /** Takes over what is kept of the bucket; whoever learns something keeps it at once. */
@@ -155,7 +160,7 @@ export class Learning {
     }
     this.#shortPauses -= 1;
     if (!first) return secondMissPart * periodMs;
-    this.#nearMiss();
+    this.#nearMiss(periodMs);
     return Math.max(2 * this.#marginMs(periodMs), nearMissPart * periodMs);
   }
 
@@ -165,11 +170,11 @@ export class Learning {
   }
 
   /** Refused although it was its turn: the call came early by some milliseconds, or was not alone. */
-  #nearMiss(): void {
+  #nearMiss(periodMs: number): void {
     const { single, spike } = this.#lesson;
     if (single || this.#burst === 1) this.#marginFactor *= 2;
     // The bucket may hold less than was made up for.
-    else if (spike >= 2 && this.#mostLate > spike) this.#mostLate = spike;
+    else if (spike >= 2 && this.#madeUp(periodMs) > spike) this.#mostLate = spike;
     else if (spike < 2 && !Number.isFinite(this.#burst)) {
       this.#lesson = { ...this.#lesson, single: true };
     } else if (spike < 4) {

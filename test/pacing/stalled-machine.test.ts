@@ -54,3 +54,21 @@ test("on timers that are late, a bucket wrongly taken for one without savings is
 test("where it saves up nothing indeed, the test costs one refusal", async () => {
   expect((await overIdeal(1)).refused).toBe(1);
 });
+
+test("a bucket that held two at once is not taken for one without savings after a long stall", async () => {
+  const time = await virtualTime();
+  const random = series();
+  const stallMs = () => (random() < 0.01 ? 60 : 0);
+  const bucket = new TrueBucket(30, 2);
+  const pace = pacer(time, {
+    clock: {
+      now: () => time.now(),
+      wall: () => time.wall(),
+      sleep: (ms, signal) => time.sleep(ms + 2 * random() + stallMs(), signal),
+    },
+    rates: () => bucket.rate,
+  });
+  const line = { roundTripMs: 2, jitterMs: 1 };
+  const { wallMs } = await makeCalls(time, pace, 602, calling(time, bucket, line));
+  expect(wallMs).toBeLessThanOrEqual(20_000 * 1.03);
+});
