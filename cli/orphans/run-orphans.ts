@@ -40,7 +40,9 @@ export const runOrphans = async (options: OrphansOptions): Promise<readonly Foun
   const { folder = process.cwd(), env = process.env, stack, profile } = options;
   const { ownership, ids } = await readKnownObjects(folder, env, stack);
   if (ownership === undefined)
-    throw new Failure("The stack has no Ownership: it has not made anything yet.");
+    throw new Failure(
+      "The stack has no Ownership: it has made nothing yet, or was destroyed. What a run that was killed before then left at the service carries the stack's name at the end of its description.",
+    );
   const { values } = await readStackConfig(folder, env, stack);
   const { connectService } = await import("../../provider/service/connect.js");
   const { readSettings } = await import("../../provider/service/settings.js");

@@ -74,4 +74,19 @@ export const counterExamples: readonly { readonly title: string; readonly histor
       last: [[declared("auth1", 1), declared("app1")], []],
     },
   },
+  {
+    title:
+      "what a replacement deleted and did not make again keeps its place in the order of deletions",
+    history: {
+      steps: [
+        up([declared("auth1"), declared("app1"), declared("bot2")]),
+        up([declared("auth1"), declared("app1"), declared("channel1")], {
+          force: ["app1"],
+          deleteFirst: true,
+          kill: { call: 0, acted: false },
+        }),
+      ],
+      last: [[], []],
+    },
+  },
 ];

@@ -1,4 +1,5 @@
-import { deletionOrder, setUpOrder } from "../../provider/definition/references.js";
+import { randomUUID } from "node:crypto";
+import { setUpOrder } from "../../provider/definition/references.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
@@ -9,21 +10,35 @@ type Json = Record<string, unknown>;
 
 /** A resource as the state holds it. */
 export interface Entry {
+  readonly name: Name;
   readonly kind: string;
   id: string;
   inputs: Json;
   outputs: Json;
   /** The object was made, but not completely. */
   incomplete: boolean;
+  /** Deleted by a replacement that has not yet made it again. */
+  gone?: boolean;
 }
 
 /** What a stack's state file holds. */
 export interface State {
-  readonly ownership: string;
+  ownership: string;
+  /** Ownerships that went with the last resource of a program. */
+  readonly former: string[];
   readonly entries: Map<Name, Entry>;
   /** Old objects of replacements that are still to be deleted. */
   readonly pending: Entry[];
 }
+
+const newOwnership = (): string => `shop/prod/${randomUUID()}`;
+
+export const newState = (): State => ({
+  ownership: newOwnership(),
+  former: [],
+  entries: new Map(),
+  pending: [],
+});
 
 const signature = "4dabf18193072939515e22adb298388d";
 
@@ -61,10 +76,15 @@ export class Engine {
       await this.#settle(declared, force.includes(declared.name), deleteFirst);
     const kept = new Set(program.map(({ name }) => name));
     await this.#clean([...this.state.entries.keys()].filter((name) => !kept.has(name)));
+    if (program.length > 0) return;
+    // A program without resources registers no ownership, so the engine deletes it, last of all.
+    this.state.former.push(this.state.ownership);
+    this.state.ownership = newOwnership();
   }
 
   async refresh(): Promise<void> {
     for (const [name, entry] of [...this.state.entries]) {
+      if (entry.gone) continue;
       const { id, props, inputs } = await this.#of(entry.kind).read(entry.id, entry.outputs);
       if (id === "") {
         this.state.entries.delete(name);
@@ -92,7 +112,8 @@ export class Engine {
       __provider: "pointer",
     };
     const old = this.state.entries.get(declared.name);
-    if (!old) return this.#create(declared.name, kind, await this.#checked(kind, {}, given));
+    if (!old || old.gone)
+      return this.#create(declared.name, kind, await this.#checked(kind, {}, given));
     if (isForced) return this.#replace(declared.name, old, given, deleteFirst);
     const inputs = await this.#checked(kind, old.inputs, given);
     const { changes } = await this.#of(kind).diff(old.id, old.outputs, inputs);
@@ -116,11 +137,19 @@ export class Engine {
   async #create(name: Name, kind: string, inputs: Json): Promise<void> {
     try {
       const { id, outs } = await this.#of(kind).create(inputs);
-      this.state.entries.set(name, { kind, id, inputs, outputs: bag(outs), incomplete: false });
+      this.state.entries.set(name, {
+        name,
+        kind,
+        id,
+        inputs,
+        outputs: bag(outs),
+        incomplete: false,
+      });
     } catch (error) {
       const { id, properties } = error as { id?: string; properties?: Json };
       if (id)
         this.state.entries.set(name, {
+          name,
           kind,
           id,
           inputs,
@@ -135,18 +164,15 @@ export class Engine {
     const inputs = await this.#checked(old.kind, {}, given);
     if (deleteFirst) {
       await this.#of(old.kind).delete(old.id, old.outputs);
-      this.state.entries.delete(name);
+      old.gone = true;
       return this.#create(name, old.kind, inputs);
     }
     await this.#create(name, old.kind, inputs);
     this.state.pending.push({ ...old });
   }
 
-  /** Deletions come last, users before what they use. */
+  /** Deletions come last, those of replaced objects among them. */
   async #clean(names: readonly Name[]): Promise<void> {
-    const order = deletionOrder(resources);
-    const place = ({ kind }: Entry): number =>
-      order.findIndex((definition) => definition.kind === kind);
     const leaving = names.flatMap((name) => {
       const entry = this.state.entries.get(name);
       return entry ? [{ entry, forget: () => void this.state.entries.delete(name) }] : [];
@@ -155,12 +181,26 @@ export class Engine {
       entry,
       forget: () => void this.state.pending.splice(this.state.pending.indexOf(entry), 1),
     }));
-    const all = [...replaced, ...leaving].sort((a, b) => place(a.entry) - place(b.entry));
+    const all = [...replaced, ...leaving];
+    const condemned = new Set(all.map(({ entry }) => entry.name));
+    all.sort((a, b) => level(b.entry.name, condemned) - level(a.entry.name, condemned));
     for (const { entry, forget } of all) {
-      await this.#of(entry.kind).delete(entry.id, entry.outputs);
+      if (!entry.gone) await this.#of(entry.kind).delete(entry.id, entry.outputs);
       forget();
     }
   }
 }
+
+/**
+ * The engine deletes in levels, counted from what depends on nothing else that goes; within one the
+ * order is any.
+ */
+const level = (name: Name, condemned: ReadonlySet<Name>): number =>
+  Math.max(
+    0,
+    ...world[name].refers
+      .filter((other: Name) => condemned.has(other))
+      .map((other: Name) => 1 + level(other, condemned)),
+  );
 
 const bag = (value: unknown): Json => ({ ...unsealed(value ?? {}), __provider: "pointer" });

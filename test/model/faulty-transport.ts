@@ -13,6 +13,10 @@ export class Killed extends Error {}
 export interface FaultyTransport extends Transport {
   /** Rejects with {@link Killed} at the moment of the kill. */
   readonly death: Promise<never>;
+  /** Faults and kills of the plan that came to pass so far. */
+  readonly struck: { faults: number; kills: number };
+  /** Method and address of every call so far, ids left out. */
+  readonly calls: readonly string[];
 }
 
 interface Plan {
@@ -28,6 +32,10 @@ const answer = (status: number): HttpResponse => ({
   text: `{"code":"${status}-100","developerMessage":"on purpose"}`,
 });
 
+/** As `PUT /conversation/v3/channels/{id}`. */
+const nameOf = ({ method, url }: HttpRequest): string =>
+  `${method} ${new URL(url).pathname.replace(/[0-9a-f-]{36}/, "{id}")}`;
+
 /**
  * Real sockets, with faults and a kill at planned calls. Calls for a token are not counted.
  *
@@ -39,7 +47,8 @@ export const faultyTransport = (
   earlier: Map<string, HttpResponse>,
 ): FaultyTransport => {
   const inner = httpTransport();
-  let calls = 0;
+  const struck = { faults: 0, kills: 0 };
+  const calls: string[] = [];
   let isDead = false;
   let die: (error: Killed) => void = () => undefined;
   const death = new Promise<never>((_, reject) => {
@@ -84,15 +93,18 @@ export const faultyTransport = (
   const send = async (request: HttpRequest): Promise<HttpResponse> => {
     if (isDead) return never;
     if (request.url === tokenUrl) return inner.send(request);
-    const call = calls;
-    calls += 1;
+    const call = calls.length;
+    calls.push(nameOf(request));
     if (kill?.call === call) {
+      struck.kills += 1;
       isDead = true;
       if (kill.acted) await inner.send(request);
       die(new Killed());
       return never;
     }
-    return spoiled(faults.find((fault) => fault.call === call)?.kind, request);
+    const fault = faults.find((each) => each.call === call);
+    if (fault) struck.faults += 1;
+    return spoiled(fault?.kind, request);
   };
-  return { send, close: () => inner.close(), death };
+  return { send, close: () => inner.close(), death, struck, calls };
 };

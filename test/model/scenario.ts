@@ -84,22 +84,27 @@ const faults = fc.array(
   { maxLength: 3 },
 );
 
-const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      type: fc.constant("up" as const),
-      stack,
-      program,
-      force: fc.array(name, { maxLength: 2 }),
-      deleteFirst: fc.boolean(),
-      faults,
-      kill: fc.option(fc.record({ call: fc.nat(14), acted: fc.boolean() }), {
-        nil: undefined,
-        freq: 2,
-      }),
+/** What is forced to be replaced is in the program. */
+const up = fc
+  .record({
+    type: fc.constant("up" as const),
+    stack,
+    program,
+    force: fc.array(fc.nat(), { maxLength: 2 }),
+    deleteFirst: fc.boolean(),
+    faults,
+    kill: fc.option(fc.record({ call: fc.nat(14), acted: fc.boolean() }), {
+      nil: undefined,
+      freq: 2,
     }),
-  },
+  })
+  .map((each) => ({
+    ...each,
+    force: each.force.flatMap((place) => each.program[place % each.program.length]?.name ?? []),
+  }));
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: up },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("refresh" as const), stack, faults }) },
   {
     weight: 1,

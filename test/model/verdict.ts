@@ -1,7 +1,6 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { markOf } from "../../provider/lifecycle/mark.js";
-import type { State } from "./engine.js";
-import { type Declared, type Scenario, world } from "./scenario.js";
+import { type Declared, type Name, type Scenario, world } from "./scenario.js";
 import { nameAtService } from "./values.js";
 
 /** Objects at the service. */
@@ -10,12 +9,22 @@ export type Live = readonly {
   readonly object: Record<string, unknown>;
 }[];
 
+/** What the state of a stack holds. */
+export interface Held {
+  /** Id of the stack's `Ownership`; empty while there is none. */
+  readonly ownership: string;
+  /** Ids of those that went with the last resource of a program. */
+  readonly former: readonly string[];
+  /** Ids of the objects, without those that a replacement has still to delete or to make again. */
+  readonly ids: ReadonlyMap<Name, string>;
+}
+
 const stackMark = (ownership: string): string => markOf("", `${ownership}/x`).stack;
 
 /** Each declared object: exactly one live object with these fields, exactly one entry of the state. */
 export const judge = (
   stack: number,
-  { entries }: State,
+  { ids }: Held,
   program: readonly Declared[],
   live: Live,
   areFieldsFree: boolean,
@@ -26,13 +35,11 @@ export const judge = (
     const found = live.filter(
       ({ definition, object }) => definition.kind === kind && (object.name ?? object.type) === key,
     );
-    const entry = entries.get(declared.name);
+    const id = ids.get(declared.name);
     const [only] = found;
     if (found.length !== 1 || !only) return [`${key} is there ${found.length} times`];
-    if (entry?.id !== only.object.id)
-      return [
-        `the state holds ${entry?.id ?? "nothing"} for ${key}, the service ${only.object.id}`,
-      ];
+    if (id !== only.object.id)
+      return [`the state holds ${id ?? "nothing"} for ${key}, the service ${only.object.id}`];
     const isRight =
       String(only.object.description).startsWith(`version ${declared.version} [pulumi:`) &&
       only.object.active === true;
@@ -40,9 +47,9 @@ export const judge = (
       ? []
       : [`${key} has other fields: ${JSON.stringify(only.object)}`];
   });
-  return entries.size === program.length
+  return ids.size === program.length
     ? wrong
-    : [...wrong, `the state holds ${entries.size} of ${program.length} resources`];
+    : [...wrong, `the state holds ${ids.size} of ${program.length} resources`];
 };
 
 /**
@@ -52,7 +59,7 @@ export const judge = (
  * killed and the resource has another name by now.
  */
 export const twins = (
-  states: readonly State[],
+  states: readonly Held[],
   last: Scenario["last"],
   live: Live,
   lag: "none" | "stale" | "killed",
@@ -74,8 +81,8 @@ export const twins = (
   );
 
 /** Objects that no state knows. */
-export const strangers = (states: readonly State[], live: Live): string[] => {
-  const known = new Set(states.flatMap(({ entries }) => [...entries.values()].map(({ id }) => id)));
+export const strangers = (states: readonly Held[], live: Live): string[] => {
+  const known = new Set(states.flatMap(({ ids }) => [...ids.values()]));
   return live
     .filter(({ object }) => !known.has(String(object.id)))
     .map(({ object }) => `${object.name ?? object.type} is left over`);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import type { CliProject } from "./cli-project.js";
-import { descendants, isAlive } from "./processes.js";
+import { killTree } from "./processes.js";
 
 /** WANT holds the names of the resources that the program declares, VERSION their content. */
 export const chaosProgram = `
@@ -98,9 +98,7 @@ export const disturbedUp = async (
     const over = new AbortController();
     await Promise.race([ended, momentOf(played.kill, arrivals, over.signal)]);
     over.abort();
-    const below = descendants(child.pid ?? 0, "");
-    child.kill("SIGKILL");
-    for (const pid of below) if (isAlive(pid)) process.kill(pid, "SIGKILL");
+    killTree(child);
   }
   await ended;
   return child.signalCode === "SIGKILL";

@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 const read = (path: string): string => {
@@ -41,4 +42,13 @@ export const isAlive = (pid: number): boolean => {
   } catch {
     return false;
   }
+};
+
+/** Ends a process and all below it, at once and without warning. */
+export const killTree = (child: ChildProcess): void => {
+  if (child.pid === undefined || child.exitCode !== null) return;
+  // Found before it goes, as what is below it is given to another parent then.
+  const below = descendants(child.pid, "");
+  child.kill("SIGKILL");
+  for (const pid of below) if (isAlive(pid)) process.kill(pid, "SIGKILL");
 };

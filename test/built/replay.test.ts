@@ -1,0 +1,70 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { counterExamples } from "../model/counter-examples.js";
+import type { Took } from "../model/course.js";
+import { play } from "../model/play.js";
+import { type Scenario, scenario } from "../model/scenario.js";
+import { openReplayStage, type ReplayStage } from "../support/replay-stage.js";
+
+/** Random histories of the model test that the real engine plays: more on demand. */
+const runs = Number(process.env.REPLAY_RUNS ?? 1);
+
+/** Its first scenario holds a kill and forced replacements. */
+const shortSeed = 6;
+
+/** The given seed; without one the same in every short run, another one in every long run. */
+const seedOf = (): number => {
+  const { REPLAY_SEED: given, REPLAY_RUNS: long } = process.env;
+  return Number(given ?? (long ? Date.now() % 2 ** 31 : shortSeed));
+};
+
+let replayed: ReplayStage;
+
+beforeAll(async () => {
+  replayed = await openReplayStage();
+});
+afterAll(() => replayed?.close());
+
+/** Whether it failed, and the calls; the engine goes through what is independent in any order. */
+const essence = (took: Took | undefined): string =>
+  JSON.stringify([took?.error === "", [...(took?.calls ?? [])].sort()]);
+
+/** For each step whether the model and the real engine made the same calls, and both failed or neither. */
+const agreement = (model: readonly Took[], engine: readonly Took[]): readonly boolean[] =>
+  (model.length > engine.length ? model : engine).map((_, place) => {
+    const took = { model: model[place], engine: engine[place] };
+    const isSame = essence(took.model) === essence(took.engine);
+    if (!isSame) console.log(`step ${place} went otherwise: ${JSON.stringify(took)}`);
+    return isSame;
+  });
+
+const replay = async (each: Scenario, title: string): Promise<readonly boolean[]> => {
+  const model = await play(replayed.stage, each);
+  const engine = await replayed.replay(each);
+  expect({ model: model.wrong, engine: engine.wrong }, title).toEqual({ model: [], engine: [] });
+  return agreement(model.took, engine.took);
+};
+
+/** A long run begins with those that once ended wrong. */
+const historiesOf = (seed: number): readonly Scenario[] => [
+  ...(process.env.REPLAY_RUNS ? counterExamples.map(({ history }) => history) : []),
+  ...fc.sample(scenario, { numRuns: runs, seed }),
+];
+
+test(`${runs} histories of the model test end well under the real engine, too, by the same calls`, {
+  timeout: (runs + counterExamples.length) * 300_000,
+}, async () => {
+  const seed = seedOf();
+  console.log(`replay seed ${seed}: again with REPLAY_SEED=${seed} REPLAY_RUNS=${runs}`);
+  const steps: boolean[] = [];
+  for (const [number, each] of historiesOf(seed).entries())
+    steps.push(
+      ...(await replay(each, `seed ${seed}, scenario ${number}: ${JSON.stringify(each)}`)),
+    );
+  const same = steps.filter(Boolean).length;
+  const { tally } = replayed;
+  console.log(`what happened: ${JSON.stringify({ steps: steps.length, same, ...tally })}`);
+  if (seed === shortSeed) expect(Math.min(tally.kills, tally.forced)).toBeGreaterThan(0);
+  // Where a run is cut off among steps whose order is any, the rest may differ.
+  expect(same / steps.length).toBeGreaterThan(0.9);
+});
