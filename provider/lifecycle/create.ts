@@ -41,12 +41,8 @@ const ensure = async (
   const spared = await sparedObject(context, session, properties);
   if (spared) return takeOver(context, session, properties, spared);
   const objects = await knownObjects(context, session);
-  const [own, ...twins] = findOwn(context, session, properties, objects);
-  if (own) {
-    const made = await takeOver(context, session, properties, own);
-    await removeAll(context, session, twins);
-    return made;
-  }
+  const own = await takeOverOwn(context, session, properties, objects);
+  if (own) return own;
   const adopted = await adoptee(context, session, properties, objects);
   if (adopted) return replace(context, session, properties, adopted, {});
   assertFree(context, session, properties, objects);
@@ -77,6 +73,20 @@ const takeOver = async (
     if (!(error instanceof Error) || isConversationError(error, "NOT_FOUND")) throw error;
     throw new Incomplete(own.id, outputsOf(context.definition, properties, own), error);
   }
+};
+
+/** The object with our own mark, if there is one; a second one of the same resource goes. */
+const takeOverOwn = async (
+  context: Context,
+  session: Session,
+  properties: Properties,
+  objects: ReadonlyMap<string, WireObject>,
+): Promise<Made | undefined> => {
+  const [own, ...twins] = findOwn(context, session, properties, objects);
+  if (!own) return undefined;
+  const made = await takeOver(context, session, properties, own);
+  await removeAll(context, session, twins);
+  return made;
 };
 
 const replace = async (
@@ -115,9 +125,9 @@ const post = async (
       if (!isConversationError(error) || error.effect === "none") throw error;
       if (error.details.objectId) return { id: error.details.objectId };
       const { objects, complete } = await session.service.list(definition, { fresh: true });
-      const made =
-        findOwn(context, session, properties, objects)[0] ??
-        findNew(context, session, properties, objects, before);
+      const own = await takeOverOwn(context, session, properties, objects);
+      if (own) return own;
+      const made = findNew(context, session, properties, objects, before);
       if (made) return takeOver(context, session, properties, made);
       // A list with holes proves nothing: the next run looks again.
       if (!complete || attempt === attempts) throw error;

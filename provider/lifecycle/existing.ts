@@ -39,7 +39,8 @@ const find = (
 
 /**
  * The objects that carry our own mark and do not stand for another resource by now. More than one
- * is there only where a list was behind the truth between two POSTs.
+ * is there only where a list was behind the truth between two POSTs; then the one that has the name
+ * that is wanted comes first, as no other can be given it.
  */
 export const findOwn = (
   { definition, run }: Context,
@@ -50,11 +51,14 @@ export const findOwn = (
   const mark = ownMark(definition, properties, settings);
   if (!mark || !properties.owner) return [];
   const key = keyOf(definition, properties.owner);
-  return findAll(objects, (wire, id) => {
+  const own = findAll(objects, (wire, id) => {
     const there = markOn(wire);
     const holder = run.decisions.holderOf(id) ?? key;
     return there?.resource === mark.resource && there.stack === mark.stack && holder === key;
   });
+  const wanted = properties.fields[naturalKey(definition)];
+  const isNamed = (wire: WireObject) => nameOnWire(definition, wire) === wanted;
+  return [...own.filter(isNamed), ...own.filter((wire) => !isNamed(wire))];
 };
 
 /**

@@ -89,4 +89,21 @@ export const counterExamples: readonly { readonly title: string; readonly histor
       last: [[], []],
     },
   },
+  {
+    title: "an unclear answer that shows an old object beside the new one leaves one of them",
+    history: {
+      steps: [
+        up([declared("auth1", 1)]),
+        up([declared("auth1")]),
+        up([declared("auth1", 1)], {
+          force: ["auth1"],
+          faults: [
+            { call: 0, kind: "stale-list" },
+            { call: 1, kind: "500-after" },
+          ],
+        }),
+      ],
+      last: [[declared("auth1")], []],
+    },
+  },
 ];
