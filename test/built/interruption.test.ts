@@ -79,6 +79,7 @@ test("waits are told in the row of the resource, and end well", async () => {
 test.each([
   ["SIGKILL", 1],
   ["SIGINT", 2],
+  ["SIGTERM", 2],
   ["SIGHUP", 1],
 ] as const)(
   "%s of the command line, %i times, after the service acted: the next up finds the object",
