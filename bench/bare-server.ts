@@ -1,5 +1,4 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { serveParent } from "./child-server.js";
 
 /** What every call is answered with: an object, and a token, in one. */
 const answer = JSON.stringify({
@@ -11,13 +10,8 @@ const answer = JSON.stringify({
 
 // The other side of the measurement: a process of its own that does as little as it can.
 if (require.main === module) {
-  const server = createServer((request, response) => {
+  serveParent((request, response) => {
     request.resume();
     response.writeHead(200, { "content-type": "application/json" }).end(answer);
   });
-  server.listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo;
-    process.send?.(port);
-  });
-  process.on("disconnect", () => process.exit(0));
 }

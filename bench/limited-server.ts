@@ -1,5 +1,4 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { serveParent } from "./child-server.js";
 import { TrueBucket } from "./true-bucket.js";
 
 // A process of its own: each address `/rate/burst/…` is an endpoint with a bucket that is full at first.
@@ -11,14 +10,9 @@ if (require.main === module) {
     buckets.set(path, bucket);
     return bucket;
   };
-  const server = createServer((request, response) => {
+  serveParent((request, response) => {
     request.resume();
     const accepted = bucketOf(request.url ?? "").take(performance.now());
     response.writeHead(accepted ? 200 : 429, { "content-type": "application/json" }).end("{}");
   });
-  server.listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo;
-    process.send?.(port);
-  });
-  process.on("disconnect", () => process.exit(0));
 }

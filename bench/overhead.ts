@@ -1,12 +1,10 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { Pool } from "undici";
 import { pacedCalls } from "../provider/pacing/pacer.js";
 import { systemClock } from "../provider/service/clock.js";
 import { connectService } from "../provider/service/connect.js";
 import { setUpOperation } from "../provider/service/operations.js";
 import { readSettings } from "../provider/service/settings.js";
+import { startChildServer } from "./child-server.js";
 import type { OverheadFigure, Speed } from "./figures.js";
 import { kind } from "./session.js";
 
@@ -73,11 +71,9 @@ const connected = (origin: string) => {
 
 /** Calls a server in another process over loopback: through the whole client, and with its HTTP library alone. */
 export const measureOverhead = async (): Promise<OverheadFigure> => {
-  const server = fork(join(__dirname, "bare-server.js"));
-  const [port]: unknown[] = await once(server, "message");
-  const origin = `http://127.0.0.1:${port}`;
-  const service = connected(origin);
-  const bare = new Pool(origin, { connections: 8, pipelining: 1, allowH2: false });
+  const server = await startChildServer("bare-server.js");
+  const service = connected(server.origin);
+  const bare = new Pool(server.origin, { connections: 8, pipelining: 1, allowH2: false });
   try {
     const read = setUpOperation(kind, "get");
     const throughClient: Call = () => service.request(read, { id: "5f2c1d9e-bench" });
@@ -91,6 +87,6 @@ export const measureOverhead = async (): Promise<OverheadFigure> => {
   } finally {
     await bare.destroy();
     await service.close();
-    server.disconnect();
+    server.stop();
   }
 };

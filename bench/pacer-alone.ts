@@ -1,10 +1,8 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { Pool } from "undici";
 import { pacedCalls } from "../provider/pacing/pacer.js";
 import { systemClock } from "../provider/service/clock.js";
 import type { HttpResponse } from "../provider/service/transport.js";
+import { startChildServer } from "./child-server.js";
 import type { AloneFigure } from "./figures.js";
 
 /** Calls per second, and calls beyond the burst: an ideal of 20 to 56 seconds each. */
@@ -75,14 +73,13 @@ const warmUp = async (pool: Pool): Promise<void> => {
  * which only the rate is known: all cases at once, about a minute.
  */
 export const measurePacerAlone = async (): Promise<AloneFigure[]> => {
-  const server = fork(join(__dirname, "limited-server.js"));
-  const [port]: unknown[] = await once(server, "message");
-  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 8 });
+  const server = await startChildServer("limited-server.js");
+  const pool = new Pool(server.origin, { connections: 8 });
   try {
     await warmUp(pool);
     return await Promise.all(cases.map((one) => measured(pool, one)));
   } finally {
     await pool.destroy();
-    server.disconnect();
+    server.stop();
   }
 };

@@ -2,7 +2,7 @@ import { type EngineSession, engineSessions, withUrns } from "./engine/engine-se
 import { rememberUrns } from "./engine/resource-urn.js";
 import { type Lifecycle, lifecycle } from "./lifecycle/index.js";
 import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership.js";
-import { createRun, oncePerProfile, type Run } from "./lifecycle/run.js";
+import { createRun, type Run } from "./lifecycle/run.js";
 import { resources } from "./resources/index.js";
 import { ConversationError } from "./service/errors.js";
 import { smokeTestKind, smokeTestLifecycle } from "./smoke-test/smoke-test-lifecycle.js";
@@ -12,22 +12,16 @@ export interface EngineConfig {
   get(key: string): string | undefined;
 }
 
-interface EngineProcess {
-  readonly run: Run;
-  readonly session: (profile?: string) => Promise<EngineSession>;
-}
-
-let thisProcess: EngineProcess | undefined;
+let processRun: Run<EngineSession> | undefined;
 
 /** One memory for all kinds of this process, as they share the token, the lists and the decisions. */
-const processOf = (config: EngineConfig | undefined): EngineProcess => {
-  if (!thisProcess) {
+const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
+  if (!processRun) {
     rememberUrns();
     const source = { environment: process.env, config: (key: string) => config?.get(key) };
-    const session = oncePerProfile(engineSessions(source));
-    thisProcess = { run: createRun(session), session };
+    processRun = createRun(engineSessions(source));
   }
-  return thisProcess;
+  return processRun;
 };
 
 /**
@@ -38,7 +32,7 @@ const processOf = (config: EngineConfig | undefined): EngineProcess => {
  */
 export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
   if (kind === ownershipKind) return ownershipLifecycle;
-  if (kind === smokeTestKind) return withUrns(smokeTestLifecycle(processOf(config).session));
+  if (kind === smokeTestKind) return withUrns(smokeTestLifecycle(runOf(config).session));
   const definition = resources.find((candidate) => candidate.kind === kind);
   if (!definition) {
     throw new ConversationError(
@@ -46,5 +40,5 @@ export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
       `This release of pulumi-conversation does not know the resource ${kind}. Install the release that wrote the state, or a newer one.`,
     );
   }
-  return withUrns(lifecycle(definition, processOf(config).run));
+  return withUrns(lifecycle(definition, runOf(config)));
 };

@@ -1,5 +1,6 @@
 import type { Definition } from "./define.js";
 import type { Field, Fields, ReferenceField } from "./field.js";
+import type { JsonObject } from "./json.js";
 
 /** A field somewhere inside a definition that holds the id of another object. */
 export interface ReferencePath {
@@ -72,3 +73,9 @@ export const naturalKey = (definition: Definition): string =>
   Object.entries(definition.fields).find(
     ([, field]) => field.type === "text" && field.unique,
   )?.[0] ?? "name";
+
+/** An object as messages call it: `channel "custom.web"`, or the kind alone where it has no name. */
+export const calledBy = (definition: Definition, fields: JsonObject): string => {
+  const name = fields[naturalKey(definition)];
+  return typeof name === "string" ? `${definition.noun} ${JSON.stringify(name)}` : definition.noun;
+};

@@ -1,6 +1,6 @@
 import type { Definition } from "../definition/define.js";
 import type { JsonObject } from "../definition/json.js";
-import { naturalKey } from "../definition/references.js";
+import { calledBy } from "../definition/references.js";
 import { isConversationError } from "../service/errors.js";
 import { Incomplete } from "./incomplete.js";
 import { split } from "./properties.js";
@@ -16,9 +16,7 @@ interface Subject {
 }
 
 const subjectText = ({ definition, doing, id, inputs }: Subject): string => {
-  const name = inputs[naturalKey(definition)];
-  const called = typeof name === "string" ? ` ${JSON.stringify(name)}` : "";
-  return `${doing} the ${definition.noun}${called}${id ? ` (id ${id.slice(0, 140)})` : ""} failed`;
+  return `${doing} the ${calledBy(definition, inputs)}${id ? ` (id ${id.slice(0, 140)})` : ""} failed`;
 };
 
 const reasonOf = (error: unknown): string => {

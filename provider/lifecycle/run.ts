@@ -12,9 +12,9 @@ export interface Session {
  * What one run of the engine – one process – has learnt. Arguments never tell a forced replacement
  * from a creation, nor a deletion that ends one from a real deletion; this memory does.
  */
-export interface Run {
+export interface Run<S extends Session = Session> {
   /** Made on first use, so that a run without changes needs neither settings nor a token. */
-  readonly session: (profile?: string) => Promise<Session>;
+  readonly session: (profile?: string) => Promise<S>;
   readonly decisions: Decisions;
   readonly deletions: Deletions;
 }
@@ -65,12 +65,10 @@ const createDecisions = (): Decisions => {
   };
 };
 
-/** A way to make sessions that makes one for each profile. */
-export const oncePerProfile = <S>(
-  connect: (profile?: string) => Promise<S>,
-): ((profile?: string) => Promise<S>) => {
+/** A fresh memory over a way to make sessions. */
+export const createRun = <S extends Session>(connect: (profile?: string) => Promise<S>): Run<S> => {
   const sessions = new Map<string | undefined, Promise<S>>();
-  return (profile) => {
+  const session = (profile?: string): Promise<S> => {
     const known = sessions.get(profile);
     if (known) return known;
     const made = connect(profile);
@@ -79,11 +77,5 @@ export const oncePerProfile = <S>(
     made.catch(() => sessions.delete(profile));
     return made;
   };
+  return { session, decisions: createDecisions(), deletions: createDeletions() };
 };
-
-/** A fresh memory over a way to make sessions. */
-export const createRun = (connect: (profile?: string) => Promise<Session>): Run => ({
-  session: oncePerProfile(connect),
-  decisions: createDecisions(),
-  deletions: createDeletions(),
-});

@@ -49,11 +49,9 @@ export class EndpointBucket {
   #begun = false;
   /** Tokens that were there when the first was taken, less those taken since. */
   #left: number | undefined;
-  #trials = 0;
+  readonly #underWay = { due: 0, saved: 0, trial: 0 };
   /** When the last trial was sent that was not refused. */
   #triedAt = Number.NEGATIVE_INFINITY;
-  #saved = 0;
-  #due = 0;
   /** Saved-up calls that may be under way together: 1, 2, 4, 8 while they get through. */
   #window = 1;
   #roundTripMs = 0;
@@ -77,7 +75,8 @@ export class EndpointBucket {
     const now = this.#options.clock.now();
     if (now - this.#takenAt > Math.max(2 * periodMs, quietMs)) this.#startAnew();
     const untilDue = this.#takenAt + periodMs - now;
-    if (this.#saved >= this.#window && untilDue > 0) return { waitMs: untilDue, mayEndEarly: true };
+    if (this.#underWay.saved >= this.#window && untilDue > 0)
+      return { waitMs: untilDue, mayEndEarly: true };
     const trial = this.#mayTry() ? { trialBy: this.#name } : {};
     const rules = { ...this.#learning.rules(periodMs), ...trial };
     const taken = state.take(key, rules);
@@ -90,8 +89,9 @@ export class EndpointBucket {
    * line, where one is always under way.
    */
   #mayTry(): boolean {
+    const { trial, due } = this.#underWay;
     const isNear = 4 * this.#roundTripMs < this.periodMs;
-    return this.#learning.mayTry(this.#trials, isNear ? Math.min(1, this.#due) : 0);
+    return this.#learning.mayTry(trial, isNear ? Math.min(1, due) : 0);
   }
 
   #startAnew(): void {
@@ -107,7 +107,7 @@ export class EndpointBucket {
     learning.noticed(tokens, capacity, now);
     // Asked again: several calls may have asked for the same trial together.
     if (waitMs > 0 && !(trial && this.#mayTry())) {
-      return { waitMs, mayEndEarly: this.#trials > 0 };
+      return { waitMs, mayEndEarly: this.#underWay.trial > 0 };
     }
     const kind = waitMs > 0 ? "trial" : Math.min(tokens, capacity) >= 2 ? "saved" : "due";
     this.#count(kind, 1);
@@ -122,9 +122,7 @@ export class EndpointBucket {
   }
 
   #count(kind: Admission["kind"], change: number): void {
-    if (kind === "trial") this.#trials += change;
-    if (kind === "saved") this.#saved += change;
-    if (kind === "due") this.#due += change;
+    this.#underWay[kind] += change;
   }
 
   /** The call was not refused. */

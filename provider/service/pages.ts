@@ -92,21 +92,27 @@ const furtherPage = async (
   }
 };
 
+/** Whether and how a list is longer than its first page, as far as the service tells. */
+const extentOf = ({ body }: Answer): { readonly count: number; readonly size: number } => ({
+  count: countOf(body) || 0,
+  size: toldBy(body, "pagesize") || 0,
+});
+
 /** The first page again, as wide as it can be; undefined where that saves nothing or is not to be had. */
 const widened = async (
   request: Request,
   operation: Operation,
-  { body }: Answer,
+  first: Answer,
 ): Promise<Answer | undefined> => {
-  const [count, size] = [countOf(body), toldBy(body, "pagesize")];
-  if (!count || !size || !isWorthWidening(count, size)) return undefined;
+  const { count, size } = extentOf(first);
+  if (size === 0 || !isWorthWidening(count, size)) return undefined;
   const wide = await furtherPage(request, operation, { $pagenum: 1, $pagesize: widestPage });
-  return (toldBy(wide?.body, "pagesize") ?? 0) > size ? wide : undefined;
+  return wide && extentOf(wide).size > size ? wide : undefined;
 };
 
-const callsLeft = ({ body }: Answer): number => {
-  const [count, size] = [countOf(body), toldBy(body, "pagesize")];
-  return count && size ? listCalls(count, size) - 1 : 0;
+const callsLeft = (first: Answer): number => {
+  const { count, size } = extentOf(first);
+  return size === 0 ? 0 : listCalls(count, size) - 1;
 };
 
 /**
@@ -122,29 +128,24 @@ export const readFirstPage = async (
   const first = await request(operation);
   const objects = new Map<string, WireObject>();
   addPage(objects, operation, itemsOf(definition, operation, first.body));
-  return {
-    objects,
-    callsLeft: callsLeft(first),
-    rest: () => readRest(request, definition, first),
-  };
+  const rest = () => readRest(request, definition, first, objects);
+  return { objects, callsLeft: callsLeft(first), rest };
 };
 
 const readRest = async (
   request: Request,
   definition: Definition,
   first: Answer,
+  shown: ReadonlyMap<string, WireObject>,
 ): Promise<Pages> => {
   const operation = setUpOperation(definition, "list");
-  const objects = new Map<string, WireObject>();
+  // A copy, as whoever looks for an object still looks at the first page.
+  const objects = new Map(shown);
   const add = ({ body }: Answer): number =>
     addPage(objects, operation, itemsOf(definition, operation, body));
-  let answer: Answer | undefined = first;
-  let fresh = add(first);
   const wide = await widened(request, operation, first);
-  if (wide) {
-    answer = wide;
-    fresh = add(wide);
-  }
+  let answer: Answer | undefined = wide ?? first;
+  let fresh = wide ? add(wide) : objects.size;
   const width = wide ? { $pagesize: widestPage } : {};
   for (let page = 1; answer && page <= mostPages; page++) {
     const count = countOf(answer.body);

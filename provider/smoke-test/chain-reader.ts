@@ -1,10 +1,10 @@
 import type { Definition } from "../definition/define.js";
 import type { JsonObject } from "../definition/json.js";
-import { naturalKey } from "../definition/references.js";
+import { calledBy } from "../definition/references.js";
 import { fieldsFromWire } from "../definition/wire.js";
+import type { EngineSession } from "../engine/engine-session.js";
 import { isConversationError } from "../service/errors.js";
 import { brokenLink, type Findings } from "./broken-link.js";
-import type { SmokeTestSession } from "./smoke-test-session.js";
 
 /** An object of the chain, its fields as a program gives them. */
 export interface ChainObject {
@@ -18,16 +18,10 @@ export interface ChainObject {
 /** Who refers to an object, for messages: `orchestration "flow" (id …)`. */
 type Referrer = Pick<ChainObject, "label">;
 
-const labelOf = (definition: Definition, fields: JsonObject, id: string): string => {
-  const name = fields[naturalKey(definition)];
-  const called = typeof name === "string" ? ` ${JSON.stringify(name)}` : "";
-  return `${definition.noun}${called} (id ${id})`;
-};
-
 /** Reads objects of the chain one by one, each by its id. */
 export class ChainReader {
   constructor(
-    readonly session: SmokeTestSession,
+    readonly session: EngineSession,
     readonly findings: Findings,
   ) {}
 
@@ -71,7 +65,7 @@ export class ChainReader {
     if (wire instanceof Error) return { unreadable: wire };
     if (!wire) throw this.#missing(definition, id, by);
     const fields = fieldsFromWire(definition.fields, wire, settings);
-    const label = labelOf(definition, fields, id);
+    const label = `${calledBy(definition, fields)} (id ${id})`;
     this.findings.sound.push(label);
     if (fields.active === false) this.findings.doubts.push(`${label} is not active`);
     return { object: { definition, id, label, fields } };

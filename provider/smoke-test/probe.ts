@@ -1,10 +1,10 @@
 import { isObject } from "../definition/json.js";
+import type { EngineSession } from "../engine/engine-session.js";
 import { ConversationError } from "../service/errors.js";
 import { parseJson } from "../service/json.js";
 import { type HttpResponse, type Transport, TransportFailure } from "../service/transport.js";
 import { faultOf } from "../service/transport-faults.js";
 import type { SmokeTestInputs } from "./smoke-test-inputs.js";
-import type { SmokeTestSession } from "./smoke-test-session.js";
 
 /** How one look at a probe, or a whole wait for it, ended. */
 export type Sighting =
@@ -48,6 +48,21 @@ const sightingIn = (response: HttpResponse, ids: readonly string[]): Sighting =>
   }
 };
 
+/** The answer to a GET, or why there is none. */
+const answerOf = async (
+  transport: Transport,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<HttpResponse | string> => {
+  try {
+    return await transport.send({ method: "GET", url, headers, signal });
+  } catch (error) {
+    if (!(error instanceof TransportFailure)) throw error;
+    return faultOf(error, url).text;
+  }
+};
+
 const look = async (
   { url, authorization }: Probe,
   ids: readonly string[],
@@ -55,12 +70,8 @@ const look = async (
   signal: AbortSignal,
 ): Promise<Sighting> => {
   const headers = { accept: "application/json", ...(authorization ? { authorization } : {}) };
-  try {
-    return sightingIn(await transport.send({ method: "GET", url, headers, signal }), ids);
-  } catch (error) {
-    if (!(error instanceof TransportFailure)) throw error;
-    return failed(faultOf(error, url).text);
-  }
+  const answer = await answerOf(transport, url, headers, signal);
+  return typeof answer === "string" ? failed(answer) : sightingIn(answer, ids);
 };
 
 const pausesMs = { first: 250, longest: 2_000 } as const;
@@ -71,7 +82,7 @@ const givenUp = (): ConversationError =>
     "The test was given up while it waited for the message to arrive.",
   );
 
-const pause = async ({ clock, signal }: SmokeTestSession, ms: number): Promise<void> => {
+const pause = async ({ clock, signal }: EngineSession, ms: number): Promise<void> => {
   try {
     await clock.sleep(ms, signal);
   } catch (error) {
@@ -90,7 +101,7 @@ export const awaitSighting = async (
   probe: Probe,
   timeoutMs: number,
   ids: readonly string[],
-  session: SmokeTestSession,
+  session: EngineSession,
   transport: Transport,
 ): Promise<Sighting> => {
   const { clock, signal, say } = session;
@@ -113,11 +124,6 @@ export const unreachable = async (
   transport: Transport,
   signal: AbortSignal,
 ): Promise<string | undefined> => {
-  try {
-    await transport.send({ method: "GET", url, headers: {}, signal });
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof TransportFailure)) throw error;
-    return faultOf(error, url).text;
-  }
+  const answer = await answerOf(transport, url, {}, signal);
+  return typeof answer === "string" ? answer : undefined;
 };

@@ -1,10 +1,10 @@
+import type { EngineSession } from "../engine/engine-session.js";
 import { httpTransport, type Transport } from "../service/transport.js";
 import { brokenLink, type Findings, noFindings } from "./broken-link.js";
 import { ChainReader } from "./chain-reader.js";
 import { awaitSighting, type Sighting, shownAddress, unreachable } from "./probe.js";
 import { endConversation, type SentMessage, sendSmokeMessage } from "./smoke-message.js";
 import type { SmokeTestInputs } from "./smoke-test-inputs.js";
-import type { SmokeTestSession } from "./smoke-test-session.js";
 import { type Callback, type Chain, walkChain } from "./walk-chain.js";
 
 /** What the state keeps of a test that passed. */
@@ -30,16 +30,20 @@ const waysIn = (callbacks: readonly Callback[]): string =>
     })
     .join(" or ");
 
-/** The message was accepted and did not arrive: the last link that can be looked at from here. */
-const lost = async (
-  test: SmokeTestInputs,
-  { callbacks }: Chain,
-  findings: Findings,
-  { signal }: SmokeTestSession,
-  transport: Transport,
-): Promise<Error> => {
+/** A test whose message was accepted. */
+interface Sent {
+  readonly test: SmokeTestInputs;
+  readonly chain: Chain;
+  readonly message: SentMessage;
+  readonly findings: Findings;
+  readonly session: EngineSession;
+}
+
+/** The message did not arrive: the last link that can be looked at from here. */
+const lost = async ({ test, chain, findings, session }: Sent, transport: Transport) => {
+  const { callbacks } = chain;
   for (const { url, role } of callbacks) {
-    const why = await unreachable(url, transport, signal);
+    const why = await unreachable(url, transport, session.signal);
     if (why === undefined) continue;
     const what = `the service accepted the message, but it did not arrive within ${test.timeout} s, and seen from this machine nobody answers at ${shownAddress(url)}, the callback of ${role}: ${why}. Start the server there or correct the callback.`;
     return brokenLink("callback address", what, findings);
@@ -51,33 +55,26 @@ const lost = async (
 
 const assertSeen = async (
   sighting: Sighting,
-  test: SmokeTestInputs,
-  chain: Chain,
-  findings: Findings,
-  session: SmokeTestSession,
+  sent: Sent,
+  probeUrl: string,
   transport: Transport,
 ): Promise<void> => {
   if (sighting.state === "seen") return;
-  if (sighting.state === "not yet") throw await lost(test, chain, findings, session, transport);
-  const at = test.probe ? ` at ${shownAddress(test.probe.url)}` : "";
-  const what = `the service accepted the message, but the probe${at} cannot tell whether it arrived: ${sighting.why}. It must answer 200 with JSON that holds the id of the conversation once it arrived.`;
-  throw brokenLink("probe", what, findings);
+  if (sighting.state === "not yet") throw await lost(sent, transport);
+  const what = `the service accepted the message, but the probe at ${shownAddress(probeUrl)} cannot tell whether it arrived: ${sighting.why}. It must answer 200 with JSON that holds the id of the conversation once it arrived.`;
+  throw brokenLink("probe", what, sent.findings);
 };
 
-const awaitArrival = async (
-  test: SmokeTestInputs,
-  chain: Chain,
-  sent: SentMessage,
-  findings: Findings,
-  session: SmokeTestSession,
-): Promise<boolean> => {
+const awaitArrival = async (sent: Sent): Promise<boolean> => {
+  const { test, message, session } = sent;
   if (!test.probe) return false;
   const transport = httpTransport({ callTimeoutMs });
-  const ids = [sent.conversationId, sent.messageId, ...(sent.serviceId ? [sent.serviceId] : [])];
+  const { conversationId, messageId, serviceId } = message;
+  const ids = [conversationId, messageId, ...(serviceId ? [serviceId] : [])];
   try {
     const timeoutMs = test.timeout * 1_000;
     const sighting = await awaitSighting(test.probe, timeoutMs, ids, session, transport);
-    await assertSeen(sighting, test, chain, findings, session, transport);
+    await assertSeen(sighting, sent, test.probe.url, transport);
     return true;
   } finally {
     await transport.close();
@@ -92,17 +89,17 @@ const awaitArrival = async (
  */
 export const runSmokeTest = async (
   test: SmokeTestInputs,
-  session: SmokeTestSession,
+  session: EngineSession,
 ): Promise<SmokeTestResult> => {
   const findings = noFindings();
   const chain = await walkChain(test, new ChainReader(session, findings));
-  const sent = await sendSmokeMessage(test, chain, session, findings);
+  const message = await sendSmokeMessage(test, chain, session, findings);
+  const { conversationId, messageId } = message;
   const sentAt = new Date(session.clock.wall()).toISOString();
-  findings.sound.push(`message ${sent.messageId} (202, conversation ${sent.conversationId})`);
-  const end = () => endConversation(test, sent.conversationId, session);
+  findings.sound.push(`message ${messageId} (202, conversation ${conversationId})`);
+  const end = () => endConversation(test, conversationId, session);
   try {
-    const arrived = await awaitArrival(test, chain, sent, findings, session);
-    const { conversationId, messageId } = sent;
+    const arrived = await awaitArrival({ test, chain, message, findings, session });
     const open = (await end()) ? {} : ({ open: true } as const);
     return { conversationId, messageId, sentAt, arrived, ...open };
   } catch (error) {

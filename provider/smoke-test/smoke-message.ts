@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { JsonObject } from "../definition/json.js";
 import { toWire } from "../definition/wire.js";
+import type { EngineSession } from "../engine/engine-session.js";
 import { ConversationError, isConversationError } from "../service/errors.js";
 import { runtimeOperations } from "../service/operations.js";
 import { brokenLink, type Findings } from "./broken-link.js";
 import { smokeTest } from "./smoke-test-definition.js";
 import type { SmokeTestInputs } from "./smoke-test-inputs.js";
-import type { SmokeTestSession } from "./smoke-test-session.js";
 import type { Chain } from "./walk-chain.js";
 
 /** The message that was accepted; its ids, by any of which a probe may tell it. */
@@ -21,12 +21,12 @@ export interface SentMessage {
 
 const operation = runtimeOperations.sendMessage;
 
-const sender = (test: Pick<SmokeTestInputs, "sender">, { settings }: SmokeTestSession) => {
+const sender = (test: Pick<SmokeTestInputs, "sender">, { settings }: EngineSession) => {
   const field = smokeTest.fields.sender;
   return { type: field ? toWire(field, test.sender, settings) : test.sender };
 };
 
-const send = (session: SmokeTestSession, message: JsonObject) =>
+const send = (session: EngineSession, message: JsonObject) =>
   session.service.request(operation, {
     body: { messages: { message: [message] } },
     signal: session.signal,
@@ -36,7 +36,7 @@ const send = (session: SmokeTestSession, message: JsonObject) =>
 const firstMessage = (
   test: SmokeTestInputs,
   { channelType, address, entryPoint }: Chain,
-  session: SmokeTestSession,
+  session: EngineSession,
   messageId: string,
 ): JsonObject => ({
   messageId,
@@ -91,7 +91,7 @@ const effects = {
 export const sendSmokeMessage = async (
   test: SmokeTestInputs,
   chain: Chain,
-  session: SmokeTestSession,
+  session: EngineSession,
   findings: Findings,
 ): Promise<SentMessage> => {
   const messageId = `smoke-test-${randomUUID()}`;
@@ -114,7 +114,7 @@ export const sendSmokeMessage = async (
 export const endConversation = async (
   test: Pick<SmokeTestInputs, "sender">,
   conversationId: string,
-  session: SmokeTestSession,
+  session: EngineSession,
 ): Promise<boolean> => {
   const type = { value: "conversation.end" };
   const conversation = { id: conversationId };

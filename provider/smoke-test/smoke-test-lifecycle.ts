@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import type { JsonObject } from "../definition/json.js";
+import type { EngineSession } from "../engine/engine-session.js";
 import { handler } from "../lifecycle/handler.js";
 import type { Lifecycle } from "../lifecycle/index.js";
 import { sealFields } from "../lifecycle/secrets.js";
@@ -11,12 +12,11 @@ import {
   smokeTestChanges,
   smokeTestInputs,
 } from "./smoke-test-inputs.js";
-import type { SmokeTestSession } from "./smoke-test-session.js";
 
 /** Name of the kind in the engine. */
 export const smokeTestKind = smokeTest.kind;
 
-type Sessions = (profile?: string) => Promise<SmokeTestSession>;
+type Sessions = (profile?: string) => Promise<EngineSession>;
 
 /** What a run leaves in the state; nothing of it before the first run. */
 const result = z

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { resources } from "../../provider/resources/index.js";
 import {
   type Arrivals,
   chaosProgram,
@@ -16,21 +17,12 @@ import {
 } from "../support/chaos-rounds.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 
-const collections = [
-  "authentications",
-  "clientapplications",
-  "participants",
-  "channels",
-  "orchestrations",
-  "accounts",
-];
-
 const fault = fc.record({
   on: fc.constantFrom(
-    ...collections.flatMap((name) => [
-      `POST /${name}`,
-      `PUT /${name}/{id}`,
-      `DELETE /${name}/{id}`,
+    ...resources.flatMap(({ collection }) => [
+      `POST /${collection}`,
+      `PUT /${collection}/{id}`,
+      `DELETE /${collection}/{id}`,
     ]),
   ),
   kind: fc.constantFrom("drop-before-commit", "drop-after-commit", "truncate", "not-json", "no-id"),

@@ -1,5 +1,5 @@
 import { type Lifecycle, lifecycle } from "../../../provider/lifecycle/index.js";
-import { createRun } from "../../../provider/lifecycle/run.js";
+import { createRun, type Run } from "../../../provider/lifecycle/run.js";
 import { resources } from "../../../provider/resources/index.js";
 import type { Clock } from "../../../provider/service/clock.js";
 import { connectService, type Service } from "../../../provider/service/connect.js";
@@ -45,7 +45,7 @@ export class Stage implements AsyncDisposable {
   /** Closed at the end. */
   readonly #closables: AsyncDisposable[] = [];
   readonly #services: Service[] = [];
-  #run = createRun(() => Promise.reject(new Error("no run was begun")));
+  #run: Run = createRun(() => Promise.reject(new Error("no run was begun")));
 
   private constructor(
     readonly hub: Emulated,
