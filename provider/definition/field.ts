@@ -70,10 +70,17 @@ export interface ListField extends FieldNotes {
   readonly of: Field;
   readonly min?: number;
   readonly max?: number;
-  /** Member of each item that no two items share; also pairs items when lists are compared. */
+  /** Member of each item that no two items share. */
   readonly key?: string;
+  /**
+   * Members by which an item of one list is recognised in another. Default: the key. Without
+   * either, objects are recognised only where they mean the same; everything else by its value.
+   */
+  readonly identity?: readonly string[];
   /** The order of the items has no meaning. */
   readonly unordered?: true;
+  /** An empty list says something else than no list. Default: they are the same. */
+  readonly emptyCounts?: true;
   /** The list travels inside an object with this one key. */
   readonly boxed?: string;
 }
@@ -106,6 +113,10 @@ export type Fields = Readonly<Record<string, Field>>;
 export type MemberRule =
   | { readonly exactlyOne: Readonly<Record<string, string>>; readonly discriminator: string }
   | { readonly atLeastOne: readonly string[] };
+
+/** The members that tell the items of a list apart; empty where the items themselves do. */
+export const identityOf = (field: ListField): readonly string[] =>
+  field.of.type === "object" ? (field.identity ?? (field.key ? [field.key] : [])) : [];
 
 type Shape<F extends Field> = Omit<F, "type">;
 

@@ -1,42 +1,70 @@
-import type { Field, Fields, ListField } from "./field.js";
-import { isObject, type JsonObject, objectOf } from "./json.js";
-import { holdsSecret } from "./merge.js";
+import type { Field, Fields, ListField, MapField } from "./field.js";
+import { isObject, type JsonObject, memberOf, objectOf } from "./json.js";
 import { pairs } from "./pairs.js";
-import { sameValue } from "./same.js";
+import { sameMeaning } from "./same.js";
+import { numberOf, plainText } from "./text-forms.js";
 
-/** Live items in the order of the prior ones, so that a service that sorts shows no drift. */
+const typedValue = (field: Field, live: unknown): unknown => {
+  switch (field.type) {
+    case "text":
+    case "reference":
+      return typeof live === "number" || typeof live === "boolean" ? String(live) : live;
+    case "number":
+      return numberOf(live) ?? live;
+    case "flag":
+      return live === "true" ? true : live === "false" ? false : live;
+    case "object":
+      return isObject(live) ? typedFields(field.fields, live) : live;
+    case "list":
+      return Array.isArray(live) ? live.map((item) => typedValue(field.of, item)) : live;
+    case "map":
+      return isObject(live)
+        ? objectOf(Object.entries(live).map(([key, of]) => [key, typedValue(field.of, of)]))
+        : live;
+  }
+};
+
+/**
+ * A whole live object with its values of the types that a program gives: numbers and flags that the
+ * service wrote as text, or the other way round.
+ */
+export const typedFields = (fields: Fields, live: JsonObject): JsonObject =>
+  objectOf(
+    Object.entries(fields).map(([name, field]) => [name, typedValue(field, memberOf(live, name))]),
+  );
+
+/** Items in the service's order where it counts, else those known before first, in their order. */
 const managedList = (
   field: ListField,
   live: readonly unknown[],
   prior: readonly unknown[],
-): unknown => {
-  if (field.unordered && sameValue(field, live, prior)) return prior;
-  const paired = pairs(field, prior, live).filter(([, item]) => item !== undefined);
-  const rest = live.filter((item) => !paired.some(([, known]) => known === item));
-  return [...paired.map(([known, item]) => managedValue(field.of, item, known)), ...rest];
-};
-
-const managedMap = (of: Field, live: JsonObject, prior: JsonObject): JsonObject => {
-  const inOrder = [
-    ...Object.keys(prior).filter((key) => Object.hasOwn(live, key)),
-    ...Object.keys(live).filter((key) => !Object.hasOwn(prior, key)),
-  ];
-  return objectOf(
-    inOrder.map((key) => [
-      key,
-      Object.hasOwn(prior, key) ? managedValue(of, live[key], prior[key]) : live[key],
-    ]),
+): readonly unknown[] => {
+  const places = pairs(field, prior, live).flatMap((place, at) =>
+    place === undefined ? [] : [[place, prior[at]] as const],
   );
+  const known = new Map(places);
+  const now = live.map((item, place) =>
+    known.has(place) ? managedValue(field.of, item, known.get(place)) : typedValue(field.of, item),
+  );
+  return field.unordered
+    ? [...places.map(([place]) => now[place]), ...now.filter((_, place) => !known.has(place))]
+    : now;
 };
 
-/** A service that leaves secrets out may leave out what holds them, too. */
-const isWithheld = (field: Field): boolean =>
-  (field.type === "map" || field.type === "object") && holdsSecret(field);
+const managedMap = (field: MapField, live: JsonObject, prior: JsonObject): JsonObject => {
+  const there = new Map(Object.entries(live).map(([key, of]) => [plainText(key), { key, of }]));
+  const kept = Object.entries(prior).flatMap(([key, known]) => {
+    const entry = there.get(plainText(key));
+    there.delete(plainText(key));
+    return entry ? [[key, managedValue(field.of, entry.of, known)] as const] : [];
+  });
+  const added = [...there.values()].map(({ key, of }) => [key, typedValue(field.of, of)] as const);
+  return objectOf([...kept, ...added]);
+};
 
 const managedValue = (field: Field, live: unknown, prior: unknown): unknown => {
-  if (field.secret) return prior;
-  if (live === undefined) return isWithheld(field) ? prior : undefined;
-  if (field.type === "text" && sameValue(field, live, prior)) return prior;
+  if (sameMeaning(field, live, prior)) return prior;
+  if (live === undefined || live === null) return undefined;
   if (field.type === "object" && isObject(live) && isObject(prior)) {
     return managedFields(field.fields, live, prior);
   }
@@ -44,19 +72,22 @@ const managedValue = (field: Field, live: unknown, prior: unknown): unknown => {
     return managedList(field, live, prior);
   }
   if (field.type === "map" && isObject(live) && isObject(prior)) {
-    return managedMap(field.of, live, prior);
+    return managedMap(field, live, prior);
   }
-  return live;
+  return typedValue(field, live);
 };
 
 /**
  * The part of a live object that a program manages: the members it declared, with what the service
- * holds now. A secret keeps its prior value, as a service may mask, omit or echo it; members that
- * were never declared are the service's own affair.
+ * holds now. What means the same keeps its prior value, secrets always do, as a service may mask,
+ * omit or echo them; members that were never declared are the service's own affair.
  */
 export const managedFields = (fields: Fields, live: JsonObject, prior: JsonObject): JsonObject =>
   objectOf(
     Object.entries(fields)
-      .filter(([name]) => prior[name] !== undefined)
-      .map(([name, field]) => [name, managedValue(field, live[name], prior[name])]),
+      .filter(([name]) => memberOf(prior, name) !== undefined)
+      .map(([name, field]) => [
+        name,
+        managedValue(field, memberOf(live, name), memberOf(prior, name)),
+      ]),
   );

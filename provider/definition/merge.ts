@@ -1,61 +1,239 @@
-import type { Field, Fields, ListField } from "./field.js";
+import type { Field, ListField, MapField } from "./field.js";
 import { isObject, type JsonObject, objectOf } from "./json.js";
-import { pairs } from "./pairs.js";
-import { wireName } from "./wire.js";
+import {
+  displaced,
+  listed,
+  type Merged,
+  merged,
+  type Named,
+  type Shape,
+  together,
+  unknownShape,
+} from "./merge-parts.js";
+import { itemPath, memberPath } from "./paths.js";
+import { sameMeaning } from "./same.js";
+import { sameExtra } from "./same-extra.js";
+import { type Evidence, evidenceOf } from "./secret-evidence.js";
+import { plainText } from "./text-forms.js";
+import {
+  isBare,
+  omittedSecrets,
+  safeEntries,
+  stands,
+  visiblePart,
+  visibleUnknown,
+} from "./visible-part.js";
+import { fieldsByWire, keyOf, membersOf, unbox } from "./wire.js";
+import {
+  entriesByKey,
+  itemsOf,
+  memberSides,
+  partnersOf,
+  readWire,
+  type Sides,
+} from "./wire-pairs.js";
 
-const mergeList = (field: ListField, live: unknown, desired: unknown, prior: unknown): unknown => {
-  const listOf = (value: unknown): readonly unknown[] => {
-    const items = field.boxed && isObject(value) ? value[field.boxed] : value;
-    return Array.isArray(items) ? items : [];
-  };
-  const items = listOf(desired);
-  const known = pairs(field, items, listOf(prior), wireName);
-  const merged = pairs(field, items, listOf(live), wireName).map(([item, there], place) =>
-    there === undefined ? item : mergeValue(field.of, there, item, known[place]?.[1]),
+interface Merging {
+  readonly evidence: Evidence;
+  /** What is left out here stays at the service. */
+  readonly keeps: boolean;
+}
+
+const namesIn = (value: unknown): readonly string[] =>
+  isObject(value) ? safeEntries(value).map(([name]) => name) : [];
+
+const mergeObject = (shape: Shape, sides: Sides, path: string, merging: Merging): Merged => {
+  const { live, desired, prior } = sides;
+  const byWire = fieldsByWire(shape.fields);
+  const gone = displaced(shape, desired);
+  const parts: Named = [...new Set([...namesIn(live), ...namesIn(desired)])].map((wire) => {
+    const [name, field] = byWire.get(wire) ?? [wire, undefined];
+    const inner = memberSides(sides, wire);
+    const isGone = gone.has(wire) && inner.desired === undefined;
+    return [
+      wire,
+      isGone ? merged(undefined) : mergeMember(field, inner, memberPath(path, name), merging),
+    ];
+  });
+  const all = [live, prior, desired].filter(isObject);
+  const seen = objectOf(all.flatMap((side) => Object.entries(side)));
+  const whole = together(parts);
+  if (merging.keeps) return whole;
+  const omitted = omittedSecrets(shape.fields, seen, path, merging.evidence);
+  return { ...whole, hidden: [...whole.hidden, ...omitted] };
+};
+
+const mergeMember = (
+  field: Field | undefined,
+  sides: Sides,
+  path: string,
+  merging: Merging,
+): Merged => {
+  const below = { ...merging, keeps: false };
+  if (sides.desired !== undefined) return mergeValue(field, sides, path, below);
+  if (sides.prior !== undefined) return leftOver(field, sides, path, below);
+  const { value, hidden } = visiblePart(
+    field,
+    sides.live,
+    path,
+    merging.evidence,
+    field?.required === true,
   );
-  return field.boxed ? { ...(isObject(live) ? live : {}), [field.boxed]: merged } : merged;
+  const undeclared = sides.live === null ? [] : [path];
+  return merging.keeps && hidden.length > 0
+    ? merged(undefined, [], undeclared)
+    : merged(value, hidden, undeclared);
 };
 
-const mergeValue = (field: Field, live: unknown, desired: unknown, prior: unknown): unknown => {
-  if (field.type === "object" && isObject(live) && isObject(desired)) {
-    return mergeFields(field.fields, live, desired, isObject(prior) ? prior : {});
-  }
-  return field.type === "list" ? mergeList(field, live, desired, prior) : desired;
+/** What is not the program's in an object that it declares no more; nothing, where that cannot stand alone. */
+const leftOver = (
+  field: Field | undefined,
+  sides: Sides,
+  path: string,
+  merging: Merging,
+): Merged => {
+  const shape = field === undefined ? unknownShape : field.type === "object" ? field : undefined;
+  if (!shape || !isObject(sides.live) || !isObject(sides.prior)) return merged(undefined);
+  const rest = mergeObject(shape, { ...sides, desired: {} }, path, merging);
+  const canStand = isObject(rest.value) && !isBare(rest.value) && stands(shape.fields, rest.value);
+  return canStand ? rest : merged(undefined);
 };
+
+const mergeValue = (
+  field: Field | undefined,
+  sides: Sides,
+  path: string,
+  merging: Merging,
+): Merged => {
+  const { live, desired } = sides;
+  if (!field) return mergeUnknown(sides, path, merging);
+  if (field.secret) return merged(desired);
+  switch (field.type) {
+    case "object":
+      return isObject(live) && isObject(desired)
+        ? mergeObject(field, sides, path, merging)
+        : merged(desired);
+    case "list":
+      return mergeList(field, sides, path, merging);
+    case "map":
+      return mergeMap(field, sides, path, merging);
+    case "text":
+    case "reference":
+      return merged(isExpanded(field, live, desired) ? over(live, desired) : desired);
+    default:
+      return merged(desired);
+  }
+};
+
+/** Whether the service tells more of the same thing than its id. */
+const isExpanded = (field: Field, live: unknown, desired: unknown): live is JsonObject => {
+  const id = readWire(field, live);
+  return isObject(live) && id !== undefined && sameMeaning(field, id, readWire(field, desired));
+};
+
+const over = (live: JsonObject, desired: unknown): unknown =>
+  isObject(desired) ? objectOf([...safeEntries(live), ...Object.entries(desired)]) : desired;
+
+const mergeUnknown = (sides: Sides, path: string, merging: Merging): Merged => {
+  const { live, desired } = sides;
+  if (isObject(live) && isObject(desired)) return mergeObject(unknownShape, sides, path, merging);
+  if (!Array.isArray(live) || !sameExtra(live, desired)) return merged(desired);
+  const { hidden } = visibleUnknown(live, path, merging.evidence);
+  return merged(hidden.length > 0 ? desired : live, hidden);
+};
+
+const without = (value: unknown, name: string): unknown =>
+  isObject(value) ? objectOf(Object.entries(value).filter(([own]) => own !== name)) : undefined;
+
+/** An object that stands for one value: the value, and what else the service keeps beside it. */
+const around = (
+  name: string,
+  { live, desired, prior }: Sides,
+  path: string,
+  merging: Merging,
+  value: Merged,
+): Merged => {
+  const others = mergeObject(
+    unknownShape,
+    { live: without(live, name), desired: without(desired, name), prior: without(prior, name) },
+    path,
+    merging,
+  );
+  const rest = isObject(others.value) ? Object.entries(others.value) : [];
+  return listed([others, value], objectOf([...rest, [name, value.value]]));
+};
+
+const mergeList = (field: ListField, sides: Sides, path: string, merging: Merging): Merged => {
+  const { live, desired, prior } = sides;
+  if (!Array.isArray(unbox(field.boxed, desired))) return merged(desired);
+  const items = itemsOf(field, desired);
+  const there = partnersOf(field, items, itemsOf(field, live));
+  const known = partnersOf(field, items, itemsOf(field, prior));
+  const parts = items.map((item, place) =>
+    mergeValue(
+      field.of,
+      { live: there[place], desired: item, prior: known[place] },
+      itemPath(path, field, readWire(field.of, item), place),
+      merging,
+    ),
+  );
+  const value = parts.map((part) => part.value);
+  const whole = listed(parts, value);
+  return field.boxed ? around(field.boxed, sides, path, merging, whole) : whole;
+};
+
+const mergeMap = (field: MapField, sides: Sides, path: string, merging: Merging): Merged => {
+  const { live, desired, prior } = sides;
+  if (!Array.isArray(desired)) return merged(desired);
+  const { value: member } = membersOf(field);
+  const [there, known] = [entriesByKey(field, live), entriesByKey(field, prior)];
+  const parts = desired.map((entry) => {
+    const name = keyOf(field, entry);
+    if (name === undefined) return merged(entry);
+    const key = plainText(name);
+    const here = { live: there.get(key), desired: entry, prior: known.get(key) };
+    const at = memberPath(path, name);
+    const value = mergeValue(field.of, memberSides(here, member), at, merging);
+    return around(member, here, at, merging, value);
+  });
+  return listed(
+    parts,
+    parts.map(({ value }) => value),
+  );
+};
+
+/** What to write over a live object; all JSON of the service, without `id`, `created` and `modified`. */
+export interface Merge extends Shape {
+  readonly live: JsonObject;
+  /** What the program wants, the members of `extra` included. */
+  readonly desired: JsonObject;
+  /** What it wanted last time; empty for an object that it does not know yet. */
+  readonly prior: JsonObject;
+  /** A PUT of this tenant keeps the members of the object that it leaves out. */
+  readonly keeps: boolean;
+}
+
+/** The body of a PUT, and what it does to members that are not the program's. */
+export interface MergeResult {
+  readonly body: JsonObject;
+  /** Paths of the members that stay though the program does not name them: `roles[custom_bot].headers`. */
+  readonly undeclared: readonly string[];
+  /** Paths of the secrets that stay with nobody: the service hides them, so the body lacks them. */
+  readonly hidden: readonly string[];
+}
 
 /**
  * The body of a PUT: the live object with what the program wants.
  *
- * - What no field knows is kept, at every depth.
- * - What the program declared before and does so no more is left out.
- * - What it never declared is kept, except secrets: a service may mask them, and a mask must not
- *   be written back.
- *
- * All arguments are the service's JSON; `prior` is what the program wanted last time.
+ * - What the program declares is as it wants it; a list or a map is declared as a whole.
+ * - What it declared before and does so no more is left out, at every depth.
+ * - What it never declared is kept, at every depth, whether or not a field knows it. Where that is
+ *   a secret which the service does not show, nobody can write it back, and a mask must never be:
+ *   it is told as `hidden`.
  */
-export const mergeFields = (
-  fields: Fields,
-  live: JsonObject,
-  desired: JsonObject,
-  prior: JsonObject,
-): JsonObject => {
-  const byWire = new Map(
-    Object.entries(fields).map(([name, field]) => [wireName(name, field), field]),
-  );
-  const kept = Object.entries(live).filter(([name]) => {
-    const field = byWire.get(name);
-    return !field || (prior[name] === undefined && !holdsSecret(field));
-  });
-  const wanted = Object.entries(desired).map(([name, value]) => {
-    const field = byWire.get(name);
-    return [name, field ? mergeValue(field, live[name], value, prior[name]) : value] as const;
-  });
-  return objectOf([...kept, ...wanted]);
-};
-
-/** Whether a field is, or holds anywhere inside, a secret. */
-export const holdsSecret = (field: Field): boolean => {
-  if (field.secret) return true;
-  if (field.type === "object") return Object.values(field.fields).some(holdsSecret);
-  return (field.type === "list" || field.type === "map") && holdsSecret(field.of);
+export const mergeFields = ({ live, desired, prior, keeps, ...shape }: Merge): MergeResult => {
+  const sides = { live, desired, prior };
+  const evidence = evidenceOf(shape.fields, sides);
+  const { value, undeclared, hidden } = mergeObject(shape, sides, "", { evidence, keeps });
+  return { body: isObject(value) ? value : {}, undeclared, hidden };
 };

@@ -1,36 +1,53 @@
-import type { Field, ListField } from "./field.js";
-import { isObject } from "./json.js";
+import { identityOf, type ListField } from "./field.js";
+import { isObject, memberOf } from "./json.js";
+import { sameMeaning, sameValue } from "./same.js";
+import { holdsSecret } from "./walk.js";
 
-/** What tells the items of a list apart: the key, else a reference inside them, else nothing. */
-const keyOf = (field: ListField): string | undefined => {
-  if (field.key) return field.key;
-  if (field.of.type !== "object") return undefined;
-  const references = Object.entries(field.of.fields).filter(([, { type }]) => type === "reference");
-  return references.at(-1)?.[0];
+/** Whether two items have the same identity; undefined where the list names none. */
+const haveSameIdentity = (field: ListField, a: unknown, b: unknown): boolean | undefined => {
+  const { of } = field;
+  const identity = identityOf(field);
+  if (of.type !== "object" || identity.length === 0) return undefined;
+  return identity.every((name) => {
+    const member = of.fields[name];
+    const [left, right] = [a, b].map((item) => (isObject(item) ? memberOf(item, name) : undefined));
+    return member !== undefined && left !== undefined && sameMeaning(member, left, right);
+  });
 };
 
-const memberAt = (item: unknown, name: string): string =>
-  JSON.stringify(isObject(item) ? item[name] : undefined) ?? "";
+/** Secrets tell items apart only here: without them, items that differ would be taken for one. */
+const meansTheSame = ({ of }: ListField, a: unknown, b: unknown): boolean =>
+  of.type === "object" && holdsSecret(of) ? sameValue(of, a, b) : sameMeaning(of, a, b);
 
 /**
- * For each item the item of another list that stands for the same thing: by key where the list has
- * one, else by place.
+ * For each item the place of the one in another list that stands for the same thing; undefined
+ * where there is none. Items are recognised by the members that the list names as their identity,
+ * else only by meaning the same: never by their place.
  *
- * @param nameOf How a member is called in these lists: the program's name, or the wire's.
+ * @param items In a program's terms, as all items here.
+ * @param others What the service answered, or what else is compared with.
  */
 export const pairs = (
   field: ListField,
   items: readonly unknown[],
   others: readonly unknown[],
-  nameOf: (name: string, field: Field) => string = (name) => name,
-): readonly (readonly [item: unknown, other: unknown])[] => {
-  const key = keyOf(field);
-  if (!key || field.of.type !== "object") return items.map((item, place) => [item, others[place]]);
-  const member = field.of.fields[key];
-  const name = member ? nameOf(key, member) : key;
-  const left = [...others];
-  return items.map((item) => {
-    const place = left.findIndex((other) => memberAt(other, name) === memberAt(item, name));
-    return [item, place < 0 ? undefined : left.splice(place, 1)[0]];
-  });
+): readonly (number | undefined)[] => {
+  const free = new Set(others.keys());
+  const found: (number | undefined)[] = items.map(() => undefined);
+  const pairWhere = (fits: (other: unknown, item: unknown) => boolean): void =>
+    items.forEach((item, at) => {
+      if (found[at] !== undefined) return;
+      const isPair = (place: number): boolean => free.has(place) && fits(others[place], item);
+      const place = isPair(at) ? at : [...free].find(isPair);
+      if (place === undefined) return;
+      found[at] = place;
+      free.delete(place);
+    });
+  // Where several share an identity, those that mean the same belong together.
+  pairWhere(
+    (other, item) =>
+      haveSameIdentity(field, other, item) !== false && meansTheSame(field, other, item),
+  );
+  pairWhere((other, item) => haveSameIdentity(field, other, item) === true);
+  return found;
 };

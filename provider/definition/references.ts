@@ -1,6 +1,7 @@
 import type { Definition } from "./define.js";
-import type { Field, Fields, ReferenceField } from "./field.js";
+import type { ReferenceField } from "./field.js";
 import type { JsonObject } from "./json.js";
+import { fieldsIn } from "./walk.js";
 
 /** A field somewhere inside a definition that holds the id of another object. */
 export interface ReferencePath {
@@ -11,27 +12,11 @@ export interface ReferencePath {
   readonly field: ReferenceField;
 }
 
-const inside = (from: Definition, field: Field, path: string): ReferencePath[] => {
-  switch (field.type) {
-    case "reference":
-      return [{ from, to: field.to, path, field }];
-    case "object":
-      return members(from, field.fields, `${path}.`);
-    case "list":
-      return inside(from, field.of, `${path}[]`);
-    case "map":
-      return inside(from, field.of, `${path}{}`);
-    default:
-      return [];
-  }
-};
-
-const members = (from: Definition, fields: Fields, prefix: string): ReferencePath[] =>
-  Object.entries(fields).flatMap(([name, field]) => inside(from, field, prefix + name));
-
 /** Every reference that objects of a kind may hold, nested ones too. */
 export const referencesOf = (definition: Definition): readonly ReferencePath[] =>
-  members(definition, definition.fields, "");
+  fieldsIn(definition.fields).flatMap(({ field, path }) =>
+    field.type === "reference" ? [{ from: definition, to: field.to, path, field }] : [],
+  );
 
 /** Every reference of any kind that may point at objects of this kind: the other end of the same data. */
 export const referencesTo = (

@@ -1,7 +1,16 @@
 import { z } from "zod";
 import type { Definition } from "./define.js";
-import type { Field, Fields, ListField, MapField, MemberRule, TextField } from "./field.js";
+import type {
+  Field,
+  Fields,
+  ListField,
+  MapField,
+  MemberRule,
+  ReferenceField,
+  TextField,
+} from "./field.js";
 import { isObject, type JsonObject } from "./json.js";
+import { ruleIssue } from "./member-rule.js";
 import { isId } from "./object-id.js";
 import { unknownValue } from "./unknown.js";
 
@@ -16,7 +25,9 @@ const formats = {
   },
   base64: {
     rule: "must be base64 text, without a data: prefix",
-    accepts: (value: string) => /^[A-Za-z0-9+/]*={0,2}$/.test(value),
+    // Padding may be left out, but not be wrong.
+    accepts: (value: string) =>
+      /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(value),
   },
 } as const;
 
@@ -30,6 +41,13 @@ const count = (least: number | undefined, most: number | undefined, of: string):
     ? `must have at most ${most} ${of}`
     : `must have at least ${least} ${of}`;
 };
+
+const range = ({ min, max }: Sized): string =>
+  min === undefined
+    ? `must be at most ${max}`
+    : max === undefined
+      ? `must be at least ${min}`
+      : `must be ${min} to ${max}`;
 
 const within = (size: number, { min = 0, max = Number.POSITIVE_INFINITY }: Sized): boolean =>
   size >= min && size <= max;
@@ -77,13 +95,36 @@ const listSchema = (field: ListField): z.ZodType =>
 
 const mapSchema = (field: MapField): z.ZodType =>
   z
-    .record(z.string().min(1, { error: "must not have an empty key" }), fieldSchema(field.of), {
-      error: "must be an object of keys and values",
+    .record(z.string(), fieldSchema(field.of), { error: "must be an object of keys and values" })
+    .refine((entries) => !Object.hasOwn(entries, ""), {
+      error: "must not have an empty key",
+      when: ({ value }) => isObject(value),
     })
     .refine((entries) => within(Object.keys(entries).length, field), {
       error: count(field.min, field.max, "entries"),
       when: ({ value }) => isObject(value),
     });
+
+/** What was given, shortened: an id is no secret. */
+const shown = (given: unknown): string => {
+  if (typeof given === "object") return Array.isArray(given) ? "a list" : "an object";
+  const text = [...String(given)];
+  if (typeof given !== "string") return text.join("");
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 39).join("")}…` : given);
+};
+
+const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
+
+const referenceSchema = ({ length, to }: ReferenceField): z.ZodType => {
+  const signs = length ? `${length} letters, digits and hyphens` : `letters, digits, "_" and "-"`;
+  const isRight = (id: string): boolean => isId(id) && (!length || id.length === length);
+  return z
+    .string({ error: ({ input }) => `must be a resource or its id, not ${shown(input)}` })
+    .refine(isRight, {
+      error: ({ input }) =>
+        `must be the id of ${withArticle(to.noun)}: ${signs}; not ${shown(input)}`,
+    });
+};
 
 const fieldSchema = (field: Field): z.ZodType => {
   switch (field.type) {
@@ -93,27 +134,12 @@ const fieldSchema = (field: Field): z.ZodType => {
       const numbers = field.integer
         ? z.int({ error: "must be a whole number" })
         : z.number({ error: "must be a number" });
-      return numbers.refine((value) => within(value, field), {
-        error:
-          field.max === undefined
-            ? `must be at least ${field.min}`
-            : `must be ${field.min} to ${field.max}`,
-      });
+      return numbers.refine((value) => within(value, field), { error: range(field) });
     }
     case "flag":
       return z.boolean({ error: "must be true or false" });
     case "reference":
-      return z
-        .string({ error: "must be a resource or its id" })
-        .refine(
-          (id) =>
-            isId(id) && within(id.length, { min: field.length ?? 1, max: field.length ?? 128 }),
-          {
-            error: field.length
-              ? `must be the id of a ${field.to.noun}: ${field.length} letters, digits and hyphens`
-              : `must be the id of a ${field.to.noun}: letters, digits, "_" and "-"`,
-          },
-        );
+      return referenceSchema(field);
     case "object":
       return objectSchema(field);
     case "list":
@@ -121,24 +147,6 @@ const fieldSchema = (field: Field): z.ZodType => {
     case "map":
       return mapSchema(field);
   }
-};
-
-const present = (values: unknown, member: string): boolean =>
-  isObject(values) && values[member] !== undefined;
-
-const ruleIssue = (rule: MemberRule, values: unknown): string | undefined => {
-  if ("atLeastOne" in rule) {
-    return rule.atLeastOne.some((member) => present(values, member))
-      ? undefined
-      : `needs ${rule.atLeastOne.join(" or ")}`;
-  }
-  const members = Object.values(rule.exactlyOne);
-  const there = members.filter((member) => present(values, member));
-  if (there.length !== 1) return `needs exactly one of ${members.join(" and ")}`;
-  const chosen = isObject(values) ? values[rule.discriminator] : undefined;
-  const fits =
-    typeof chosen !== "string" || chosen === unknownValue || rule.exactlyOne[chosen] === there[0];
-  return fits ? undefined : `has ${rule.discriminator} ${chosen} but gives ${there[0]}`;
 };
 
 /** A discriminator follows from the member it names: where it is missing, the rule says what is. */

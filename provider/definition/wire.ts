@@ -1,6 +1,6 @@
 import type { Definition } from "./define.js";
-import type { Field, Fields, MapField, TextField } from "./field.js";
-import { isObject, type JsonObject, objectOf } from "./json.js";
+import type { Field, Fields, ListField, MapField, TextField } from "./field.js";
+import { isObject, type JsonObject, memberOf, objectOf } from "./json.js";
 
 /** How values of a program and the service's JSON differ for one tenant. */
 export interface Dialect {
@@ -10,10 +10,32 @@ export interface Dialect {
 
 const neutral = "platform_";
 
+/** Words as they travel: for comparing two values of the service with each other. */
+export const wireDialect: Dialect = { platformName: "platform" };
+
 /** Name of a field in the service's JSON. */
 export const wireName = (name: string, field: Field): string => field.wire ?? name;
 
-const membersOf = (field: MapField) => field.members ?? { key: "name", value: "value" };
+const known = new WeakMap<Fields, ReadonlyMap<string, readonly [name: string, field: Field]>>();
+
+/** Fields and their names in a program, by their names in the service's JSON. */
+export const fieldsByWire = (
+  fields: Fields,
+): ReadonlyMap<string, readonly [name: string, field: Field]> => {
+  const before = known.get(fields);
+  if (before) return before;
+  const byWire = new Map(
+    Object.entries(fields).map(
+      ([name, field]) => [wireName(name, field), [name, field] as const] as const,
+    ),
+  );
+  known.set(fields, byWire);
+  return byWire;
+};
+
+/** Names of the two members of an entry of a map. */
+export const membersOf = (field: MapField): { readonly key: string; readonly value: string } =>
+  field.members ?? { key: "name", value: "value" };
 
 const vendorWord = (field: TextField, value: unknown, from: string, to: string): unknown =>
   field.values?.some((word) => word.startsWith(neutral)) &&
@@ -24,8 +46,9 @@ const vendorWord = (field: TextField, value: unknown, from: string, to: string):
 
 const box = (key: string | undefined, value: unknown): unknown => (key ? { [key]: value } : value);
 
-const unbox = (key: string | undefined, value: unknown): unknown =>
-  key ? (isObject(value) ? value[key] : undefined) : value;
+/** What a box holds; a value that came without its box is taken as it is. */
+export const unbox = (key: string | undefined, value: unknown): unknown =>
+  key !== undefined && isObject(value) ? memberOf(value, key) : value;
 
 /** One value of a program as the service's JSON. */
 export const toWire = (field: Field, value: unknown, dialect: Dialect): unknown => {
@@ -65,34 +88,69 @@ export const fieldsToWire = (fields: Fields, values: JsonObject, dialect: Dialec
       .map(([name, field]) => [wireName(name, field), toWire(field, values[name], dialect)]),
   );
 
-const entriesFromWire = (field: MapField, value: unknown, dialect: Dialect): unknown => {
-  if (!Array.isArray(value)) return undefined;
-  const { key, value: member } = membersOf(field);
-  return objectOf(
-    value
-      .filter(isObject)
-      .map((entry) => [String(entry[key]), fromWire(field.of, entry[member], dialect) ?? ""]),
-  );
+/** What an entry holds whose value is left out. */
+const emptyValue = ({ type }: Field): unknown =>
+  type === "text"
+    ? ""
+    : type === "list"
+      ? []
+      : type === "map" || type === "object"
+        ? {}
+        : undefined;
+
+/** The key of an entry of a map; undefined where it has none. */
+export const keyOf = (field: MapField, entry: unknown): string | undefined => {
+  const key = isObject(entry) ? memberOf(entry, membersOf(field).key) : undefined;
+  return typeof key === "string" || typeof key === "number" ? String(key) : undefined;
 };
 
-/** One value of the service's JSON as a program gives it; undefined where it has another shape. */
+/** Keys and values, whether they travel as a list of entries or as the members of one object. */
+const entriesOf = (
+  field: MapField,
+  wire: unknown,
+): readonly (readonly [key: string, value: unknown])[] | undefined => {
+  if (isObject(wire)) return Object.entries(wire);
+  if (!Array.isArray(wire)) return undefined;
+  const { value } = membersOf(field);
+  return wire.filter(isObject).flatMap((entry) => {
+    const key = keyOf(field, entry);
+    return key === undefined ? [] : [[key, memberOf(entry, value)] as const];
+  });
+};
+
+const mapFromWire = (field: MapField, wire: unknown, dialect: Dialect): unknown => {
+  const entries = entriesOf(field, wire)?.map(
+    ([key, value]) => [key, fromWire(field.of, value, dialect) ?? emptyValue(field.of)] as const,
+  );
+  return entries && objectOf(entries);
+};
+
+const listFromWire = (field: ListField, wire: unknown, dialect: Dialect): unknown => {
+  const items = unbox(field.boxed, wire);
+  return Array.isArray(items)
+    ? items.map((item) => fromWire(field.of, item, dialect)).filter((item) => item !== undefined)
+    : undefined;
+};
+
+/**
+ * One value of the service's JSON as a program gives it. Undefined for an object, a list or a map
+ * that has another shape; a scalar of another type is left as it is, for `sameMeaning` to judge.
+ */
 export const fromWire = (field: Field, wire: unknown, dialect: Dialect): unknown => {
   if (wire === undefined || wire === null) return undefined;
   switch (field.type) {
-    case "text":
-      return vendorWord(field, unbox(field.boxed, wire), `${dialect.platformName}_`, neutral);
+    case "text": {
+      const value = unbox(field.boxed, wire) ?? undefined;
+      return vendorWord(field, value, `${dialect.platformName}_`, neutral);
+    }
     case "reference":
-      return field.bare ? wire : unbox("id", wire);
+      return (field.bare ? wire : unbox("id", wire)) ?? undefined;
     case "object":
       return isObject(wire) ? fieldsFromWire(field.fields, wire, dialect) : undefined;
-    case "list": {
-      const items = unbox(field.boxed, wire);
-      return Array.isArray(items)
-        ? items.map((item) => fromWire(field.of, item, dialect))
-        : undefined;
-    }
+    case "list":
+      return listFromWire(field, wire, dialect);
     case "map":
-      return entriesFromWire(field, wire, dialect);
+      return mapFromWire(field, wire, dialect);
     default:
       return wire;
   }
@@ -103,7 +161,7 @@ export const fieldsFromWire = (fields: Fields, wire: JsonObject, dialect: Dialec
   objectOf(
     Object.entries(fields).map(([name, field]) => [
       name,
-      fromWire(field, wire[wireName(name, field)], dialect),
+      fromWire(field, memberOf(wire, wireName(name, field)), dialect),
     ]),
   );
 

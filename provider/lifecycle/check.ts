@@ -1,10 +1,10 @@
 import type { Definition } from "../definition/define.js";
-import { isObject, type JsonObject } from "../definition/json.js";
+import { extraViolations } from "../definition/extra.js";
+import type { JsonObject } from "../definition/json.js";
 import { normaliseFields } from "../definition/normalise.js";
 import { isId } from "../definition/object-id.js";
 import { type Violation, violations } from "../definition/schema.js";
 import { unknownValue } from "../definition/unknown.js";
-import { wireName } from "../definition/wire.js";
 import { join, type Properties, split } from "./properties.js";
 import { sealFields } from "./secrets.js";
 
@@ -17,20 +17,6 @@ const adoptViolations = (adopt: unknown): Violation[] => {
   const fine =
     adopt === undefined || typeof adopt === "boolean" || adopt === unknownValue || isId(adopt);
   return fine ? [] : [{ path: "adopt", rule: "must be true or the id of the object to take over" }];
-};
-
-const extraViolations = (definition: Definition, extra: unknown): Violation[] => {
-  if (extra === undefined || extra === unknownValue) return [];
-  if (!isObject(extra)) return [{ path: "extra", rule: "must be an object" }];
-  const known = new Set(
-    Object.entries(definition.fields).map(([name, field]) => wireName(name, field)),
-  );
-  return Object.keys(extra)
-    .filter((key) => (known.has(key) && !isObject(extra[key])) || ["id", "__proto__"].includes(key))
-    .map((key) => ({
-      path: `extra.${key}`,
-      rule: `is a property of ${definition.kind} itself; set it there`,
-    }));
 };
 
 const profileViolations = (profile: unknown): Violation[] => {

@@ -1,6 +1,7 @@
 import type { Definition } from "../definition/define.js";
-import { isObject, type JsonObject, objectOf } from "../definition/json.js";
-import { managedFields } from "../definition/managed.js";
+import { managedExtra, mergeDeep } from "../definition/extra.js";
+import { type JsonObject, objectOf } from "../definition/json.js";
+import { managedFields, typedFields } from "../definition/managed.js";
 import { naturalKey } from "../definition/references.js";
 import { bodyOf, fieldsFromWire, wireName } from "../definition/wire.js";
 import type { WireObject } from "../service/collections.js";
@@ -35,16 +36,6 @@ export const ownMark = (
 /** The mark that an object at the service carries. */
 export const markOn = (wire: WireObject): Mark | undefined => readMark(wire.description).mark;
 
-/** Objects merged member by member, everything else taken from the second. */
-const mergeDeep = (first: JsonObject, second: JsonObject): JsonObject =>
-  objectOf([
-    ...Object.entries(first).filter(([name]) => !Object.hasOwn(second, name)),
-    ...Object.entries(second).map(([name, value]) => {
-      const below = Object.hasOwn(first, name) ? first[name] : undefined;
-      return [name, isObject(below) && isObject(value) ? mergeDeep(below, value) : value] as const;
-    }),
-  ]);
-
 /** What the service is to hold: the fields, the owner mark, and the members of `extra`. */
 export const desiredBody = (
   definition: Definition,
@@ -62,15 +53,6 @@ export const desiredBody = (
   return properties.extra ? mergeDeep(body, properties.extra) : body;
 };
 
-/** The members of a live object that `extra` names. */
-const pick = (live: JsonObject, wanted: JsonObject): JsonObject =>
-  objectOf(
-    Object.entries(wanted).map(([name, value]) => {
-      const there = Object.hasOwn(live, name) ? live[name] : undefined;
-      return [name, isObject(there) && isObject(value) ? pick(there, value) : there];
-    }),
-  );
-
 /** A live object in a program's terms: what `prior` manages, or everything where it manages nothing. */
 export const liveProperties = (
   definition: Definition,
@@ -82,13 +64,17 @@ export const liveProperties = (
   const fields = fieldsFromWire(definition.fields, { ...live, description }, settings);
   const managesAll = Object.keys(prior.fields).length === 0;
   // The mark makes the description ours even where the program gives none.
-  const managed = ownMark(definition, prior, settings)
-    ? { description: "", ...prior.fields }
-    : prior.fields;
+  const isDescribed = typeof fields.description === "string" && fields.description !== "";
+  const managed =
+    isDescribed && ownMark(definition, prior, settings)
+      ? { description: "", ...prior.fields }
+      : prior.fields;
   return {
     ...prior,
-    fields: managesAll ? fields : managedFields(definition.fields, fields, managed),
-    ...(prior.extra ? { extra: pick(live, prior.extra) } : {}),
+    fields: managesAll
+      ? typedFields(definition.fields, fields)
+      : managedFields(definition.fields, fields, managed),
+    ...(prior.extra ? { extra: managedExtra(live, prior.extra) } : {}),
   };
 };
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../definition/json.js";
 import { mergeFields } from "../definition/merge.js";
+import { bodyOf, fieldsFromWire } from "../definition/wire.js";
 import type { WireObject } from "../service/collections.js";
 import { isConversationError } from "../service/errors.js";
 import { type Context, desiredBody, keyOf, outputsOf } from "./context.js";
@@ -96,13 +97,17 @@ const replace = async (
   live: Made,
   prior: WireObject,
 ): Promise<Made> => {
-  const { id, created, ...rest } = live;
-  const body = mergeFields(
-    definition.fields,
-    rest,
-    desiredBody(definition, properties, settings),
-    prior,
-  );
+  const { id, created, modified: _, ...rest } = live;
+  const { fields, rule } = definition;
+  const { body } = mergeFields({
+    fields,
+    rule,
+    live: rest,
+    desired: desiredBody(definition, properties, settings),
+    // What no field knows may be anybody's, and stays.
+    prior: bodyOf(definition, fieldsFromWire(fields, prior, settings), settings),
+    keeps: false,
+  });
   await service.replace(definition, id, body);
   return { id, ...(created === undefined ? {} : { created }) };
 };

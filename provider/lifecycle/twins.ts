@@ -1,6 +1,6 @@
 import { mergeFields } from "../definition/merge.js";
 import { naturalKey } from "../definition/references.js";
-import { wireName } from "../definition/wire.js";
+import { bodyOf, fieldsFromWire, wireName } from "../definition/wire.js";
 import type { WireObject } from "../service/collections.js";
 import { isConversationError } from "../service/errors.js";
 import { type Context, desiredBody } from "./context.js";
@@ -65,7 +65,7 @@ const setAside = async (
   { definition }: Context,
   { service, settings }: Session,
   properties: Properties,
-  { id, created: _, ...live }: Twin,
+  { id, created: _, modified: __, ...live }: Twin,
 ): Promise<void> => {
   const key = naturalKey(definition);
   const field = definition.fields[key];
@@ -73,7 +73,9 @@ const setAside = async (
   const suffix = `-left-over-${id}`;
   const name = String(properties.fields[key]).slice(0, (field.max ?? 255) - suffix.length);
   const desired = desiredBody(definition, properties, settings);
-  const body = mergeFields(definition.fields, live, desired, live);
+  const { fields, rule } = definition;
+  const prior = bodyOf(definition, fieldsFromWire(fields, live, settings), settings);
+  const { body } = mergeFields({ fields, rule, live, desired, prior, keeps: false });
   await service.replace(definition, id, { ...body, [wireName(key, field)]: `${name}${suffix}` });
 };
 

@@ -31,8 +31,10 @@ export const update = async (
         "it is gone from the service. Run `pulumi refresh`, then `pulumi up` makes it again.",
       );
     }
-    const { id: _, created, ...rest } = live;
-    await service.replace(definition, id, mergeFields(definition.fields, rest, desired, prior));
+    const { id: _, created, modified: __, ...rest } = live;
+    const { fields, rule } = definition;
+    const { body } = mergeFields({ fields, rule, live: rest, desired, prior, keeps: false });
+    await service.replace(definition, id, body);
     return created === undefined ? {} : { created };
   };
   const told = await write().catch(async (error) => {

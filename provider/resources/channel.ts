@@ -2,11 +2,12 @@ import { commonFields, defineResource } from "../definition/define.js";
 import { type Fields, flag, list, map, number, object, text } from "../definition/field.js";
 import { clientApplication } from "./client-application.js";
 
-const words = (doc: string, each: string) =>
+const words = (doc: string, each: string, more: { readonly emptyCounts?: true } = {}) =>
   list({
     doc,
     basis: "public",
     unordered: true,
+    ...more,
     of: text({ doc: each, basis: "public", min: 1 }),
   });
 
@@ -20,6 +21,7 @@ const restrictions: Fields = {
   features: words(
     "What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything.",
     "A feature.",
+    { emptyCounts: true },
   ),
   attachmentPolicy: object({
     doc: "Which attachments are allowed.",

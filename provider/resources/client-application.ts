@@ -25,6 +25,7 @@ export const clientApplication = defineResource({
       min: 1,
       max: 7,
       key: "name",
+      unordered: true,
       of: object({
         doc: "A role and its callback.",
         basis: "public",

@@ -41,6 +41,7 @@ export const orchestration = defineResource({
               basis: "public",
               required: true,
               min: 1,
+              identity: ["participant"],
               of: object({
                 doc: "A bot and who takes over from it.",
                 basis: "public",
@@ -93,6 +94,7 @@ export const orchestration = defineResource({
               basis: "public",
               required: true,
               min: 1,
+              unordered: true,
               of: reference(clientApplication, {
                 doc: "Client application of an agent.",
                 basis: "public",

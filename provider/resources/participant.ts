@@ -34,6 +34,7 @@ export const participant = defineResource({
       doc: "What the bot can do.",
       basis: "public",
       boxed: "intent",
+      identity: ["value"],
       of: object({
         doc: "One thing the bot can do.",
         basis: "public",

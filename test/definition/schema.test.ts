@@ -59,13 +59,15 @@ test.each<[string, Definition, JsonObject, string[]]>([
     "a short id",
     participant,
     { name: "n", type: "custom_bot", application: "short" },
-    ["application: must be the id of a client application: 36 letters, digits and hyphens"],
+    [
+      'application: must be the id of a client application: 36 letters, digits and hyphens; not "short"',
+    ],
   ],
   [
     "a hostile id",
     account,
     { name: "n", address: "a", channel: "../x", chatConfigurations: {} },
-    ['channel: must be the id of a channel: letters, digits, "_" and "-"'],
+    ['channel: must be the id of a channel: letters, digits, "_" and "-"; not "../x"'],
   ],
   ["no roles", clientApplication, { name: "n", roles: [] }, ["roles: must have 1 to 7 items"]],
   [
