@@ -48,8 +48,12 @@ const movedViolations = (old: Properties | undefined, next: Properties): Violati
 export const check = (definition: Definition, olds: JsonObject, news: JsonObject): CheckResult => {
   const { adopt, extra, profile } = news;
   const given = split(news);
-  const properties = { ...given, fields: normaliseFields(definition, given.fields) };
   const old = Object.keys(olds).length > 0 ? split(olds) : undefined;
+  const kept = news.autoName !== undefined && old?.fields.name ? { name: old.fields.name } : {};
+  const properties = {
+    ...given,
+    fields: normaliseFields(definition, { ...given.fields, ...kept }),
+  };
   const broken = [
     ...violations(definition, properties.fields),
     ...adoptViolations(adopt),

@@ -23,7 +23,9 @@ const textOf = (value: unknown): string | undefined =>
 
 /** Splits a bag of the engine; what the engine or the service put in besides is left out. */
 export const split = (bag: JsonObject): Properties => {
-  const { owner, adopt, extra, profile, __provider, id, created, modified, ...fields } = bag;
+  const { owner, adopt, extra, profile, __provider, id, created, modified, ...others } = bag;
+  // Told to the check only.
+  const { autoName, extraSecrets, eraseHidden, ...fields } = others;
   return {
     fields,
     ...optional("owner", textOf(owner)),
