@@ -1,4 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
+import { refuseOtherKinds } from "./reference-kinds.js";
+import { componentToken, isOfType } from "./resource-type.js";
 import {
   Account,
   type AccountChatConfigurationsArgs,
@@ -43,6 +45,16 @@ export interface ConversationAccountArgs {
   chatConfigurations?: Omit<AccountChatConfigurationsArgs, "orchestration"> | undefined;
 }
 
+const kind = "ConversationAccount";
+
+/** Nothing goes to the engine; what is of another kind is refused before anything is registered. */
+const checked = (name: string, { channel, agent }: ConversationAccountArgs): pulumi.Inputs => {
+  const of = `${kind} ${JSON.stringify(name)}`;
+  refuseOtherKinds({ of, path: "channel", takes: [Channel.__pulumiType], given: channel });
+  refuseOtherKinds({ of, path: "agent", takes: [ClientApplication.__pulumiType], given: agent });
+  return {};
+};
+
 type Role = "customer" | "custom_bot" | "custom_agent";
 
 /**
@@ -51,6 +63,13 @@ type Role = "customer" | "custom_bot" | "custom_agent";
  * an ordinary resource, named after this one.
  */
 export class ConversationAccount extends pulumi.ComponentResource {
+  static readonly __pulumiType: string = componentToken(kind);
+
+  /** Whether a value is a conversation account, also one made by another copy of this package. */
+  static override isInstance(value: unknown): value is ConversationAccount {
+    return isOfType(value, ConversationAccount.__pulumiType);
+  }
+
   readonly account: Account;
   readonly channel: Channel;
   readonly orchestration: Orchestration;
@@ -60,7 +79,7 @@ export class ConversationAccount extends pulumi.ComponentResource {
   readonly participants: Readonly<Record<string, Participant>>;
 
   constructor(name: string, args: ConversationAccountArgs, opts?: pulumi.ComponentResourceOptions) {
-    super("conversation:index:ConversationAccount", name, {}, opts);
+    super(ConversationAccount.__pulumiType, name, checked(name, args), opts);
     const parts = new Parts(name, { parent: this });
     const customer = parts.application("customer", "customer", args.customer);
     const agent = args.agent && parts.agent(args.agent);
@@ -71,7 +90,7 @@ export class ConversationAccount extends pulumi.ComponentResource {
       ...bots.map(({ bot, application }) => [bot, application] as const),
     ]);
     this.participants = Object.fromEntries(bots.map(({ bot, participant }) => [bot, participant]));
-    this.channel = args.channel instanceof Channel ? args.channel : parts.channel(args.channel);
+    this.channel = Channel.isInstance(args.channel) ? args.channel : parts.channel(args.channel);
     this.orchestration = parts.orchestration(customer, agent, bots);
     this.account = parts.account(args, this.channel, this.orchestration);
     this.registerOutputs({ accountId: this.account.id, channelId: this.channel.id });
@@ -104,7 +123,7 @@ class Parts {
   }
 
   agent(args: PartyArgs | ClientApplication): ClientApplication {
-    return args instanceof ClientApplication
+    return ClientApplication.isInstance(args)
       ? args
       : this.application("agent", "custom_agent", args);
   }

@@ -2,6 +2,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { pointerTo, typeToken } from "../provider/pointer.js";
 import { ConversationAccount } from "./conversation-account.js";
 import { fingerprint } from "./fingerprint.js";
+import { refuseOtherKinds } from "./reference-kinds.js";
+import { isOfType } from "./resource-type.js";
 import { Account } from "./resources.js";
 import type { SenderKind } from "./runtime/message-types.js";
 
@@ -51,26 +53,31 @@ export interface ConversationSmokeTestArgs {
 }
 
 const accountOf = ({ account }: ConversationSmokeTestArgs) =>
-  account instanceof ConversationAccount ? account.account : account;
+  ConversationAccount.isInstance(account) ? account.account : account;
 
 /** An id says nothing of the account, so it is no trigger. */
 const digests = (args: ConversationSmokeTestArgs): readonly pulumi.Output<string>[] => {
   const account = accountOf(args);
-  const own = account instanceof Account ? [account] : [];
+  const own = Account.isInstance(account) ? [account] : [];
   return [...own, ...(args.triggers ?? [])].map(fingerprint);
 };
 
-const propsOf = (args: ConversationSmokeTestArgs): pulumi.Inputs => ({
-  ...args,
-  account: accountOf(args),
-  triggers: digests(args),
-  // Outputs exist on the object only where the constructor names them.
-  conversationId: undefined,
-  messageId: undefined,
-  sentAt: undefined,
-  arrived: undefined,
-  __provider: pointerTo(kind),
-});
+const propsOf = (name: string, args: ConversationSmokeTestArgs): pulumi.Inputs => {
+  const takes = [Account.__pulumiType, ConversationAccount.__pulumiType];
+  const of = `${kind} ${JSON.stringify(name)}`;
+  refuseOtherKinds({ of, path: "account", takes, given: args.account });
+  return {
+    ...args,
+    account: accountOf(args),
+    triggers: digests(args),
+    // Outputs exist on the object only where the constructor names them.
+    conversationId: undefined,
+    messageId: undefined,
+    sentAt: undefined,
+    arrived: undefined,
+    __provider: pointerTo(kind),
+  };
+};
 
 /**
  * Sends one message over an account when it is made or changed, and fails with the name of the link
@@ -79,6 +86,13 @@ const propsOf = (args: ConversationSmokeTestArgs): pulumi.Inputs => ({
  * changes, and unless it is enabled. A test that fails is repeated by the next `pulumi up`.
  */
 export class ConversationSmokeTest extends pulumi.CustomResource {
+  static readonly __pulumiType: string = typeToken(kind);
+
+  /** Whether a value is a smoke test, also one made by another copy of this package. */
+  static override isInstance(value: unknown): value is ConversationSmokeTest {
+    return isOfType(value, ConversationSmokeTest.__pulumiType);
+  }
+
   /** Whether messages are sent. */
   declare readonly enabled: pulumi.Output<boolean>;
 
@@ -100,6 +114,6 @@ export class ConversationSmokeTest extends pulumi.CustomResource {
    * @param opts Options of the engine.
    */
   constructor(name: string, args: ConversationSmokeTestArgs, opts?: pulumi.CustomResourceOptions) {
-    super(typeToken(kind), name, propsOf(args), opts);
+    super(ConversationSmokeTest.__pulumiType, name, propsOf(name, args), opts);
   }
 }

@@ -1,16 +1,15 @@
 import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import { isObject } from "../provider/definition/json.js";
-import { ConversationResource, declaredArgs } from "./resource-class.js";
+import { declaredArgs } from "./resource-class.js";
 
 /**
  * What a program says of a resource, together with the same of every resource that it refers to.
  * Not what the engine knows of it: in a preview that is unknown wherever the program says nothing.
  */
 const said = (resource: pulumi.Resource): pulumi.Inputs => {
-  const args = resource instanceof ConversationResource ? declaredArgs(resource) : {};
   const id = pulumi.CustomResource.isInstance(resource) ? resource.id : resource.urn;
-  return { id, args: followed(args) };
+  return { id, args: followed(declaredArgs(resource)) };
 };
 
 const expanded = (value: unknown): unknown => {

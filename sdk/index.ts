@@ -10,5 +10,5 @@ export {
   type SmokeTestProbeArgs,
 } from "./conversation-smoke-test.js";
 export { Ownership } from "./ownership.js";
-export { type CommonArgs, ConversationResource, type Lookup } from "./resource-class.js";
+export { ConversationResource, type Lookup } from "./resource-class.js";
 export * from "./resources.js";

@@ -1,5 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { pointerTo, typeToken } from "../provider/pointer.js";
+import { isOfType } from "./resource-type.js";
+import { sharedMemory } from "./shared-memory.js";
 
 const kind = "Ownership";
 
@@ -9,24 +11,31 @@ const kind = "Ownership";
  * is saved in the state before anything else is made, so that every object can be marked with it.
  */
 export class Ownership extends pulumi.CustomResource {
+  static readonly __pulumiType: string = typeToken(kind);
+
+  /** Whether a value is an ownership, also one that another copy of this package registered. */
+  static override isInstance(value: unknown): value is Ownership {
+    return isOfType(value, Ownership.__pulumiType);
+  }
+
   constructor(name: string, opts?: pulumi.CustomResourceOptions) {
     const props = {
       project: pulumi.getProject(),
       stack: pulumi.getStack(),
       __provider: pointerTo(kind),
     };
-    super(typeToken(kind), name, props, opts);
+    super(Ownership.__pulumiType, name, props, opts);
   }
 }
 
-/** One for each stack, as several may run in one process. */
-const ownerships = new WeakMap<object, Ownership>();
+/** One for each stack, as several may run in one process; the same for all copies of the package. */
+const ownerships = sharedMemory("ownerships");
 
 /** The ownership of the stack that the running program belongs to. */
 export const stackOwnership = (): Ownership => {
   const stack: object = pulumi.runtime.getStackResource() ?? pulumi.runtime.getMonitor() ?? pulumi;
   const known = ownerships.get(stack);
-  if (known) return known;
+  if (Ownership.isInstance(known)) return known;
   const made = new Ownership("ownership");
   ownerships.set(stack, made);
   return made;

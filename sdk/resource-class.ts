@@ -1,28 +1,15 @@
 import * as pulumi from "@pulumi/pulumi";
 import { type Definition, outputFields } from "../provider/definition/define.js";
+import { isObject } from "../provider/definition/json.js";
 import { pointerTo, typeToken } from "../provider/pointer.js";
+import { adoption } from "./adoption.js";
 import { autoName } from "./auto-name.js";
+import { secretPaths } from "./extra-secrets.js";
 import { stackOwnership } from "./ownership.js";
-
-/** What every resource takes besides the fields of its kind. */
-export interface CommonArgs {
-  /**
-   * Take over an existing object instead of making one: `true` for the one with the same unique
-   * name, or its id. It is put into shape with a PUT. Refused where the object carries the owner
-   * mark of another stack. Has no effect once the resource is in the state.
-   */
-  adopt?: boolean | string | undefined;
-  /**
-   * Further members of the service's JSON that this package does not know, merged in. They are
-   * written, compared and repaired like every other property.
-   */
-  extra?: pulumi.Input<pulumi.Inputs> | undefined;
-  /**
-   * Name of the settings to use, for programs that speak to several accounts: `staging` reads
-   * `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on. Cannot change.
-   */
-  profile?: string | undefined;
-}
+import { parentTypes } from "./parent-types.js";
+import { checkReferences, rememberId } from "./reference-kinds.js";
+import type { CommonArgs } from "./resources.js";
+import { sharedMemory } from "./shared-memory.js";
 
 /** How an existing object is looked up. */
 export type Lookup = Pick<CommonArgs, "profile">;
@@ -30,37 +17,26 @@ export type Lookup = Pick<CommonArgs, "profile">;
 /** Marks the arguments of a look-up, which registers nothing with the stack's ownership. */
 const looksUp = Symbol("looks up");
 
+type Parents = ReturnType<typeof parentTypes>;
+
 const hasAutoName = (definition: Definition): boolean => definition.fields.name?.required === true;
 
-/**
- * The URN of a resource without a dependency on its parent: a component stands for all of its
- * children, so those that refer to each other would wait for one another for ever.
- */
-const urnOf = (name: string, token: string, parent: pulumi.Resource | undefined) =>
-  new Promise<string>((resolve) => {
-    pulumi.createUrn(name, token, parent).apply(resolve);
-  });
-
 /** `<project>/<stack>/<random>/<logical name>`, the name preceded by the types of its parents. */
-const ownerOf = (
-  definition: Definition,
-  name: string,
-  opts: pulumi.CustomResourceOptions | undefined,
-) => {
-  const token = typeToken(definition.kind);
-  const urn = urnOf(name, token, opts?.parent);
-  return pulumi.all([stackOwnership().id, urn]).apply(([ownership, text]) => {
-    const qualified = text.split("::")[2] ?? token;
-    const parents = qualified.slice(0, -token.length).replace("pulumi:pulumi:Stack$", "");
-    return `${ownership}/${parents}${name}`;
-  });
-};
+const ownerOf = (name: string, parents: Parents) =>
+  pulumi
+    .all([stackOwnership().id, parents])
+    .apply(([ownership, types]) => `${ownership}/${types}${name}`);
 
-/** `import` cannot work for a resource of this sort; `adopt` does what it is meant for. */
-const adoption = (
-  args: pulumi.Inputs,
-  opts: pulumi.CustomResourceOptions | undefined,
-): pulumi.Inputs => (opts?.import === undefined ? args : { ...args, adopt: opts.import });
+/**
+ * The name where a program gives none. It is sent a second time, for the provider to know that it
+ * is an automatic one: a resource that already has a name keeps that.
+ */
+const automaticName = (kind: string, name: string, parents: Parents): pulumi.Inputs => {
+  const [project, stack] = [pulumi.getProject(), pulumi.getStack()];
+  const named = (types: string) => autoName({ project, stack, kind, parents: types, name });
+  const automatic = typeof parents === "string" ? named(parents) : parents.apply(named);
+  return { name: automatic, autoName: automatic };
+};
 
 const propsOf = (
   definition: Definition,
@@ -68,31 +44,43 @@ const propsOf = (
   args: pulumi.Inputs,
   opts: pulumi.CustomResourceOptions | undefined,
 ): pulumi.Inputs => {
-  const names = [...Object.keys(definition.fields), ...Object.keys(outputFields)];
+  const { kind, fields } = definition;
   // Outputs exist on the object only where the constructor names them.
+  const names = [...Object.keys(fields), ...Object.keys(outputFields)];
   const empty = Object.fromEntries(names.map((key) => [key, undefined]));
-  const pointer = { __provider: pointerTo(definition.kind) };
+  const pointer = { __provider: pointerTo(kind) };
   if (looksUp in args) return { ...empty, profile: args.profile, ...pointer };
-  const named = hasAutoName(definition)
-    ? { name: args.name ?? autoName(pulumi.getProject(), pulumi.getStack(), definition.kind, name) }
-    : {};
+  checkReferences(definition, name, args);
+  const adopted = adoption(kind, name, args.adopt, opts?.import);
+  const parents = parentTypes(typeToken(kind), name, opts?.parent);
+  const unnamed = hasAutoName(definition) && (args.name === undefined || args.name === null);
   return {
     ...empty,
-    ...adoption(args, opts),
-    ...named,
-    owner: ownerOf(definition, name, opts),
+    ...args,
+    ...adopted,
+    ...(unnamed ? automaticName(kind, name, parents) : {}),
+    ...(args.extra === undefined ? {} : { extraSecrets: secretPaths(args.extra) }),
+    owner: ownerOf(name, parents),
     ...pointer,
   };
 };
 
-const declared = new WeakMap<ConversationResource, pulumi.Inputs>();
+/** By resource, whichever copy of this package made it. */
+const declared = sharedMemory("declared");
 
-/** What the program says of a resource, as it says it; nothing of one that is only looked up. */
-export const declaredArgs = (resource: ConversationResource): pulumi.Inputs =>
-  declared.get(resource) ?? {};
+/** What the program says of a resource, as it says it; nothing of one of another package. */
+export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {
+  const args = declared.get(resource);
+  return isObject(args) ? args : {};
+};
 
 /** What the resource classes have in common. Not for direct use. */
 export class ConversationResource extends pulumi.CustomResource {
+  /** Whether a value is a resource of this package, also one made by another copy of it. */
+  static override isInstance(value: unknown): value is ConversationResource {
+    return pulumi.CustomResource.isInstance(value) && declared.has(value);
+  }
+
   protected constructor(
     definition: Definition,
     name: string,
@@ -102,6 +90,7 @@ export class ConversationResource extends pulumi.CustomResource {
     const { import: _, ...rest } = opts ?? {};
     super(typeToken(definition.kind), name, propsOf(definition, name, args, opts), rest);
     declared.set(this, args);
+    rememberId(this);
   }
 }
 

@@ -1,13 +1,42 @@
 // Generated from provider/resources by `npm run generate`. Change the definitions, not this file.
 
 import type * as pulumi from "@pulumi/pulumi";
+import { typeToken } from "../provider/pointer.js";
 import { authentication } from "../provider/resources/authentication.js";
 import { clientApplication } from "../provider/resources/client-application.js";
 import { participant } from "../provider/resources/participant.js";
 import { channel } from "../provider/resources/channel.js";
 import { orchestration } from "../provider/resources/orchestration.js";
 import { account } from "../provider/resources/account.js";
-import { type CommonArgs, ConversationResource, type Lookup, lookUp } from "./resource-class.js";
+import { ConversationResource, type Lookup, lookUp } from "./resource-class.js";
+import { isOfType } from "./resource-type.js";
+
+/** What every resource takes besides the fields of its kind. */
+export interface CommonArgs {
+  /**
+   * Take over an existing object instead of making one: `true` for the one with the same unique name, or its id.
+   * No such object, or several, is refused, and so is one that carries the owner mark of another stack.
+   * The preview reads the object and shows what will change in it; what the program does not declare stays as it is.
+   * May stay in the program: without effect once the resource is in the state. Default: `false`.
+   */
+  adopt?: boolean | string | undefined;
+  /**
+   * Further members of the service's JSON that this package does not know, merged deeply: also into the objects that it does know.
+   * Refused where a documented property stands, at any depth. They are written, compared and repaired like every other property.
+   * What is secret in it stays secret. Default: none.
+   */
+  extra?: pulumi.Input<pulumi.Inputs> | undefined;
+  /**
+   * An update or adoption may erase members that the program does not declare and that the service hides (masked or left-out secrets), where it is not known that this tenant's PUT keeps them.
+   * Without it the run refuses and names them. Default: `false`.
+   */
+  eraseHidden?: boolean | undefined;
+  /**
+   * Name of the settings to use, for programs that speak to several accounts: `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on.
+   * Letters, digits, `_` and `-`. Cannot change. Default: the settings without a name.
+   */
+  profile?: string | undefined;
+}
 
 /** Credentials of Basic authentication. */
 export interface AuthenticationBasicAuthArgs {
@@ -88,6 +117,13 @@ export type AuthenticationArgs = AuthenticationArgsMembers & (
  * Collection `/authentications` (specification §2, §4.1). Updated in place, never replaced.
  */
 export class Authentication extends ConversationResource {
+  static readonly __pulumiType: string = typeToken("Authentication");
+
+  /** Whether a value is an authentication, also one made by another copy of this package. */
+  static override isInstance(value: unknown): value is Authentication {
+    return isOfType(value, Authentication.__pulumiType);
+  }
+
   /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
@@ -106,16 +142,16 @@ export class Authentication extends ConversationResource {
   /** How the service fetches a token for the callback. It keeps a token until the callback answers 401. Source: public reference. */
   declare readonly oauth2: pulumi.Output<AuthenticationOauth2 | undefined>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
    * @param name Logical name, unique in the program.
    * @param args What the authentication is to be.
-   * @param opts Options of the engine. `import` takes an existing object over, like `adopt`.
+   * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
    */
   constructor(name: string, args: AuthenticationArgs, opts?: pulumi.CustomResourceOptions) {
     super(authentication, name, { ...args }, opts);
@@ -185,6 +221,13 @@ export interface ClientApplicationArgs extends CommonArgs {
  * Collection `/clientapplications` (specification §2, §4.1). Updated in place, never replaced.
  */
 export class ClientApplication extends ConversationResource {
+  static readonly __pulumiType: string = typeToken("ClientApplication");
+
+  /** Whether a value is a client application, also one made by another copy of this package. */
+  static override isInstance(value: unknown): value is ClientApplication {
+    return isOfType(value, ClientApplication.__pulumiType);
+  }
+
   /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
@@ -197,16 +240,16 @@ export class ClientApplication extends ConversationResource {
   /** What the application acts as, each role with its own callback. 1 to 7 items. Source: public reference. */
   declare readonly roles: pulumi.Output<(ClientApplicationRole)[]>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
    * @param name Logical name, unique in the program.
    * @param args What the client application is to be.
-   * @param opts Options of the engine. `import` takes an existing object over, like `adopt`.
+   * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
    */
   constructor(name: string, args: ClientApplicationArgs, opts?: pulumi.CustomResourceOptions) {
     super(clientApplication, name, { ...args }, opts);
@@ -266,6 +309,13 @@ export interface ParticipantArgs extends CommonArgs {
  * Collection `/participants` (specification §2, §4.1). Updated in place, never replaced.
  */
 export class Participant extends ConversationResource {
+  static readonly __pulumiType: string = typeToken("Participant");
+
+  /** Whether a value is a participant, also one made by another copy of this package. */
+  static override isInstance(value: unknown): value is Participant {
+    return isOfType(value, Participant.__pulumiType);
+  }
+
   /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
@@ -287,16 +337,16 @@ export class Participant extends ConversationResource {
   /** Free attributes. 1 to 25 entries. Source: public reference. */
   declare readonly options: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
    * @param name Logical name, unique in the program.
    * @param args What the participant is to be.
-   * @param opts Options of the engine. `import` takes an existing object over, like `adopt`.
+   * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
    */
   constructor(name: string, args: ParticipantArgs, opts?: pulumi.CustomResourceOptions) {
     super(participant, name, { ...args }, opts);
@@ -318,7 +368,7 @@ export class Participant extends ConversationResource {
 export interface ChannelAttachmentPolicyArgs {
   /** Must be true for attachments. Source: public reference. */
   enabled?: pulumi.Input<boolean> | undefined;
-  /** Largest attachment; bytes are likely, the unit is not stated. Whole number. Source: public reference. */
+  /** Largest attachment; bytes are likely, the unit is not stated. Whole number, at least 0. Source: public reference. */
   maxSize?: pulumi.Input<number> | undefined;
   /** Whether `extensions` lists what is allowed or what is blocked. Source: public reference. */
   type?: pulumi.Input<"allow" | "block"> | undefined;
@@ -330,7 +380,7 @@ export interface ChannelAttachmentPolicyArgs {
 export interface ChannelAttachmentPolicy {
   /** Must be true for attachments. Source: public reference. */
   readonly enabled?: boolean;
-  /** Largest attachment; bytes are likely, the unit is not stated. Whole number. Source: public reference. */
+  /** Largest attachment; bytes are likely, the unit is not stated. Whole number, at least 0. Source: public reference. */
   readonly maxSize?: number;
   /** Whether `extensions` lists what is allowed or what is blocked. Source: public reference. */
   readonly type?: "allow" | "block";
@@ -340,7 +390,7 @@ export interface ChannelAttachmentPolicy {
 
 /** Messages from the customer. */
 export interface ChannelInboundArgs {
-  /** Longest text message, in characters. Whole number. Source: public reference. */
+  /** Longest text message, in characters. Whole number, at least 0. Source: public reference. */
   maxTextLength?: pulumi.Input<number> | undefined;
   /** What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything. Source: public reference. */
   features?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
@@ -350,7 +400,7 @@ export interface ChannelInboundArgs {
 
 /** Messages from the customer. */
 export interface ChannelInbound {
-  /** Longest text message, in characters. Whole number. Source: public reference. */
+  /** Longest text message, in characters. Whole number, at least 0. Source: public reference. */
   readonly maxTextLength?: number;
   /** What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything. Source: public reference. */
   readonly features?: (string)[];
@@ -360,7 +410,7 @@ export interface ChannelInbound {
 
 /** Messages to the customer. */
 export interface ChannelOutboundArgs {
-  /** Longest text message, in characters. Whole number. Source: public reference. */
+  /** Longest text message, in characters. Whole number, at least 0. Source: public reference. */
   maxTextLength?: pulumi.Input<number> | undefined;
   /** What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything. Source: public reference. */
   features?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
@@ -376,7 +426,7 @@ export interface ChannelOutboundArgs {
 
 /** Messages to the customer. */
 export interface ChannelOutbound {
-  /** Longest text message, in characters. Whole number. Source: public reference. */
+  /** Longest text message, in characters. Whole number, at least 0. Source: public reference. */
   readonly maxTextLength?: number;
   /** What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything. Source: public reference. */
   readonly features?: (string)[];
@@ -432,6 +482,13 @@ export interface ChannelArgs extends CommonArgs {
  * Collection `/channels` (specification §2, §4.1). Updated in place, never replaced.
  */
 export class Channel extends ConversationResource {
+  static readonly __pulumiType: string = typeToken("Channel");
+
+  /** Whether a value is a channel, also one made by another copy of this package. */
+  static override isInstance(value: unknown): value is Channel {
+    return isOfType(value, Channel.__pulumiType);
+  }
+
   /** Unique identity of the channel at run time. Own channels look like `custom.teams`; changing it breaks look-ups by it. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly type: pulumi.Output<string>;
 
@@ -453,16 +510,16 @@ export class Channel extends ConversationResource {
   /** System texts by language (such as `en-US`), then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
   declare readonly l10nProperties: pulumi.Output<Record<string, Record<string, string>> | undefined>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
    * @param name Logical name, unique in the program.
    * @param args What the channel is to be.
-   * @param opts Options of the engine. `import` takes an existing object over, like `adopt`.
+   * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
    */
   constructor(name: string, args: ChannelArgs, opts?: pulumi.CustomResourceOptions) {
     super(channel, name, { ...args }, opts);
@@ -516,7 +573,7 @@ export interface OrchestrationBot {
 export interface OrchestrationBotConfigurationArgs {
   /** Hand the transcript to an agent if the bot session was not escalated and the customer is known. Source: public reference. */
   forwardTranscript?: pulumi.Input<boolean> | undefined;
-  /** A customer who is back within so many minutes skips the bot and goes to the agent. Source: public reference. */
+  /** A customer who is back within so many minutes skips the bot and goes to the agent. At least 0. Source: public reference. */
   bypassVaDuration?: pulumi.Input<number> | undefined;
   /** The bots. Source: public reference. */
   bots: pulumi.Input<readonly (pulumi.Input<OrchestrationBotArgs>)[]>;
@@ -526,7 +583,7 @@ export interface OrchestrationBotConfigurationArgs {
 export interface OrchestrationBotConfiguration {
   /** Hand the transcript to an agent if the bot session was not escalated and the customer is known. Source: public reference. */
   readonly forwardTranscript?: boolean;
-  /** A customer who is back within so many minutes skips the bot and goes to the agent. Source: public reference. */
+  /** A customer who is back within so many minutes skips the bot and goes to the agent. At least 0. Source: public reference. */
   readonly bypassVaDuration?: number;
   /** The bots. Source: public reference. */
   readonly bots: (OrchestrationBot)[];
@@ -607,6 +664,13 @@ export interface OrchestrationArgs extends CommonArgs {
  * Collection `/orchestrations` (specification §2, §4.1). Updated in place, never replaced.
  */
 export class Orchestration extends ConversationResource {
+  static readonly __pulumiType: string = typeToken("Orchestration");
+
+  /** Whether a value is an orchestration, also one made by another copy of this package. */
+  static override isInstance(value: unknown): value is Orchestration {
+    return isOfType(value, Orchestration.__pulumiType);
+  }
+
   /** Name, which need not be unique; made from the logical name where a program gives none. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
@@ -619,16 +683,16 @@ export class Orchestration extends ConversationResource {
   /** Who takes part. Source: public reference. */
   declare readonly applications: pulumi.Output<OrchestrationApplications>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
    * @param name Logical name, unique in the program.
    * @param args What the orchestration is to be.
-   * @param opts Options of the engine. `import` takes an existing object over, like `adopt`.
+   * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
    */
   constructor(name: string, args: OrchestrationArgs, opts?: pulumi.CustomResourceOptions) {
     super(orchestration, name, { ...args }, opts);
@@ -648,7 +712,7 @@ export class Orchestration extends ConversationResource {
 
 /** How conversations become cases. */
 export interface AccountCaseManagementArgs {
-  /** A customer who is back within this time joins the same case. The unit is not stated. Source: public reference. */
+  /** A customer who is back within this time joins the same case. The unit is not stated. At least 0. Source: public reference. */
   sameCaseDuration?: pulumi.Input<number> | undefined;
   /** Copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration. Source: public reference. */
   copyCustomAttributes?: pulumi.Input<boolean> | undefined;
@@ -656,7 +720,7 @@ export interface AccountCaseManagementArgs {
 
 /** How conversations become cases. */
 export interface AccountCaseManagement {
-  /** A customer who is back within this time joins the same case. The unit is not stated. Source: public reference. */
+  /** A customer who is back within this time joins the same case. The unit is not stated. At least 0. Source: public reference. */
   readonly sameCaseDuration?: number;
   /** Copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration. Source: public reference. */
   readonly copyCustomAttributes?: boolean;
@@ -664,7 +728,7 @@ export interface AccountCaseManagement {
 
 /** How conversations of the account run. */
 export interface AccountChatConfigurationsArgs {
-  /** Idle time after which a new conversation must be started; minutes by one integrator's account. Source: public reference. */
+  /** Idle time after which a new conversation must be started; minutes by one integrator's account. At least 0. Source: public reference. */
   timeout?: pulumi.Input<number> | undefined;
   /** Language, such as `en-US`. Source: public reference. */
   defaultLanguage?: pulumi.Input<string> | undefined;
@@ -682,7 +746,7 @@ export interface AccountChatConfigurationsArgs {
 
 /** How conversations of the account run. */
 export interface AccountChatConfigurations {
-  /** Idle time after which a new conversation must be started; minutes by one integrator's account. Source: public reference. */
+  /** Idle time after which a new conversation must be started; minutes by one integrator's account. At least 0. Source: public reference. */
   readonly timeout?: number;
   /** Language, such as `en-US`. Source: public reference. */
   readonly defaultLanguage?: string;
@@ -726,6 +790,13 @@ export interface AccountArgs extends CommonArgs {
  * Collection `/accounts` (specification §2, §4.1). Updated in place, never replaced.
  */
 export class Account extends ConversationResource {
+  static readonly __pulumiType: string = typeToken("Account");
+
+  /** Whether a value is an account, also one made by another copy of this package. */
+  static override isInstance(value: unknown): value is Account {
+    return isOfType(value, Account.__pulumiType);
+  }
+
   /** Name; made from the logical name where a program gives none. 1 to 255 characters. Unique. Source: public reference. */
   declare readonly name: pulumi.Output<string>;
 
@@ -750,16 +821,16 @@ export class Account extends ConversationResource {
   /** Further attributes, which may hold the credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   declare readonly attributes: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Known once the service has told it, at the latest after a refresh. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
    * @param name Logical name, unique in the program.
    * @param args What the account is to be.
-   * @param opts Options of the engine. `import` takes an existing object over, like `adopt`.
+   * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
    */
   constructor(name: string, args: AccountArgs, opts?: pulumi.CustomResourceOptions) {
     super(account, name, { ...args }, opts);

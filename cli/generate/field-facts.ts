@@ -1,4 +1,4 @@
-import type { Basis, Field } from "../../provider/definition/field.js";
+import type { Basis, Field, NumberField } from "../../provider/definition/field.js";
 
 const sources: Readonly<Record<Basis, string>> = {
   spec: "specification",
@@ -8,16 +8,33 @@ const sources: Readonly<Record<Basis, string>> = {
 
 export const sourceOf = (basis: Basis): string => sources[basis];
 
+/** Where the values come from that a program only reads. */
+export const toldByService =
+  "Told by the service; right after a creation or an update the time of its answer.";
+
+const shown = (value: number): string => value.toLocaleString("en-GB");
+
 const span = (least: number | undefined, most: number | undefined, unit: string): string[] => {
   if (least === undefined && most === undefined) return [];
-  const number = (value: number) => value.toLocaleString("en-GB");
   if (most === undefined)
-    return least === 0 || least === 1 ? [] : [`At least ${number(least ?? 0)} ${unit}.`];
+    return least === 0 || least === 1 ? [] : [`At least ${shown(least ?? 0)} ${unit}.`];
   return [
     least === undefined
-      ? `At most ${number(most)} ${unit}.`
-      : `${number(least)} to ${number(most)} ${unit}.`,
+      ? `At most ${shown(most)} ${unit}.`
+      : `${shown(least)} to ${shown(most)} ${unit}.`,
   ];
+};
+
+/** What numbers are allowed. Unlike a number of items, a least one of 0 or 1 is a limit of its own. */
+const rangeOf = ({ integer, min, max }: NumberField): string[] => {
+  const least = min === undefined ? [] : [`at least ${shown(min)}`];
+  const most = max === undefined ? [] : [`at most ${shown(max)}`];
+  const both = min !== undefined && max !== undefined ? [`${shown(min)} to ${shown(max)}`] : [];
+  const facts = [
+    ...(integer ? ["whole number"] : []),
+    ...(both.length > 0 ? both : [...least, ...most]),
+  ].join(", ");
+  return facts ? [`${facts.charAt(0).toUpperCase()}${facts.slice(1)}.`] : [];
 };
 
 const formatOf = (field: Field): string[] => {
@@ -34,7 +51,7 @@ const sizeOf = (field: Field): string[] => {
     case "text":
       return field.values ? [] : span(field.min, field.max, "characters");
     case "number":
-      return field.integer ? ["Whole number."] : [];
+      return rangeOf(field);
     case "list":
       return span(field.min, field.max, "items");
     case "map":

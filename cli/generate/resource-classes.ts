@@ -1,5 +1,7 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { outputFields } from "../../provider/definition/define.js";
+import { toldByService } from "./field-facts.js";
+import { resourceArguments } from "./resource-arguments.js";
 import { type Shape, shapesOf } from "./shapes.js";
 import {
   comment,
@@ -14,6 +16,8 @@ import {
 const camel = (kind: string): string => kind.charAt(0).toLowerCase() + kind.slice(1);
 const fileOf = (kind: string): string =>
   kind.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+
+const article = (noun: string): string => (/^[aeiou]/.test(noun) ? "an" : "a");
 
 const argsOf = (
   name: string,
@@ -41,12 +45,7 @@ const outputs = (definition: Definition, shapes: readonly Shape[]): string =>
     .map(([name, field]) => {
       const type = outputType(field, shapes) + (field.required ? "" : " | undefined");
       const note =
-        name in outputFields
-          ? {
-              ...field,
-              doc: `${field.doc} Known once the service has told it, at the latest after a refresh.`,
-            }
-          : field;
+        name in outputFields ? { ...field, doc: `${field.doc} ${toldByService}` } : field;
       return `${docOf(note, "  ")}  declare readonly ${name}: pulumi.Output<${type}>;\n`;
     })
     .join("\n");
@@ -54,11 +53,18 @@ const outputs = (definition: Definition, shapes: readonly Shape[]): string =>
 const classOf = (definition: Definition, shapes: readonly Shape[]): string => {
   const { kind, noun } = definition;
   return `${comment([definition.doc, `Collection \`/${definition.collection}\` (specification §2, §4.1). Updated in place, never replaced.`], "")}export class ${kind} extends ConversationResource {
+  static readonly __pulumiType: string = typeToken("${kind}");
+
+  /** Whether a value is ${article(noun)} ${noun}, also one made by another copy of this package. */
+  static override isInstance(value: unknown): value is ${kind} {
+    return isOfType(value, ${kind}.__pulumiType);
+  }
+
 ${outputs(definition, shapes)}
   /**
    * @param name Logical name, unique in the program.
    * @param args What the ${noun} is to be.
-   * @param opts Options of the engine. \`import\` takes an existing object over, like \`adopt\`.
+   * @param opts Options of the engine. \`import\` takes an existing object over, as \`adopt\` does; not both.
    */
   constructor(name: string, args: ${kind}Args, opts?: pulumi.CustomResourceOptions) {
     super(${camel(kind)}, name, { ...args }, opts);
@@ -76,6 +82,14 @@ ${outputs(definition, shapes)}
   }
 }
 `;
+};
+
+const common = (): string => {
+  const members = resourceArguments
+    .map(({ name, type, doc }) => `${comment(doc, "  ")}  ${name}?: ${type} | undefined;\n`)
+    .join("");
+  const doc = ["What every resource takes besides the fields of its kind."];
+  return `${comment(doc, "")}export interface CommonArgs {\n${members}}\n`;
 };
 
 const kindSource = (definition: Definition): string => {
@@ -97,10 +111,13 @@ export const resourceClasses = (resources: readonly Definition[]): string => {
     "// Generated from provider/resources by `npm run generate`. Change the definitions, not this file.\n",
     [
       'import type * as pulumi from "@pulumi/pulumi";',
+      'import { typeToken } from "../provider/pointer.js";',
       ...imports,
-      'import { type CommonArgs, ConversationResource, type Lookup, lookUp } from "./resource-class.js";',
+      'import { ConversationResource, type Lookup, lookUp } from "./resource-class.js";',
+      'import { isOfType } from "./resource-type.js";',
       "",
     ].join("\n"),
+    common(),
     ...resources.map(kindSource),
   ].join("\n");
 };

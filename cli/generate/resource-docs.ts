@@ -1,8 +1,10 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { outputFields } from "../../provider/definition/define.js";
-import type { Field, Fields } from "../../provider/definition/field.js";
+import type { Field } from "../../provider/definition/field.js";
 import { referencesOf, referencesTo } from "../../provider/definition/references.js";
-import { factsOf, sourceOf } from "./field-facts.js";
+import { factsOf, sourceOf, toldByService } from "./field-facts.js";
+import { resourceArguments } from "./resource-arguments.js";
+import { mustGive, type ObjectShape } from "./types.js";
 
 const cell = (text: string): string => text.replaceAll("|", "\\|");
 
@@ -24,20 +26,29 @@ const typeOf = (field: Field): string => {
   }
 };
 
-const rowsOf = (fields: Fields, prefix: string): string[] =>
+const rowOf = (label: string, field: Field, required: boolean): string => {
+  const note = [field.doc, ...factsOf(field)].join(" ");
+  return `| ${label} | ${cell(typeOf(field))} | ${required ? "yes" : ""} | ${cell(note)} | ${sourceOf(field.basis)} |`;
+};
+
+/** The kind's own `name` may be left out; a nested one may not. */
+const rowsOf = ({ fields, rule }: ObjectShape, prefix = ""): string[] =>
   Object.entries(fields).flatMap(([name, field]) => {
     const path = prefix + name;
-    const note = [field.doc, ...factsOf(field)].join(" ");
-    const row = `| \`${path}\` | ${cell(typeOf(field))} | ${field.required ? "yes" : ""} | ${cell(note)} | ${sourceOf(field.basis)} |`;
-    return [row, ...below(field, path)];
+    const required = mustGive(name, field, rule, prefix === "");
+    return [rowOf(`\`${path}\``, field, required), ...below(field, path)];
   });
 
 const below = (field: Field, path: string): string[] => {
-  if (field.type === "object") return rowsOf(field.fields, `${path}.`);
-  if (field.type === "list" && field.of.type === "object")
-    return rowsOf(field.of.fields, `${path}[].`);
+  if (field.type === "object") return rowsOf(field, `${path}.`);
+  if (field.type === "list" && field.of.type === "object") return rowsOf(field.of, `${path}[].`);
   return [];
 };
+
+const outputRows = (): string[] =>
+  Object.entries(outputFields).map(([name, field]) =>
+    rowOf(`*output* \`${name}\``, { ...field, doc: `${field.doc} ${toldByService}` }, false),
+  );
 
 const exampleOf = ({ kind, example }: Definition): string => {
   const json = JSON.stringify(example, undefined, 2);
@@ -63,6 +74,29 @@ const deletionOf = (definition: Definition, resources: readonly Definition[]): s
     : "Nothing refers to it.";
 };
 
+const automaticNames = [
+  "A `name` that is left out is made from the logical name and a suffix that is the same in every run for this project, stack, kind,",
+  "the types of the parents, and logical name. A name once made stays, also where the resource is renamed or moved with `aliases`.",
+].join(" ");
+
+const ownership = [
+  "## Ownership",
+  [
+    "Every stack has one more resource, `Ownership`, registered by itself. It stands for no object of the service and makes no calls:",
+    "it is a random id in the state, from which the owner marks of the stack's objects are made, so that two states with the same",
+    "project and stack name never take each other's objects for their own. It is made before everything else, once, also where",
+    "component libraries bring copies of this package of their own, and removed last.",
+  ].join(" "),
+  [
+    "`pulumi destroy` removes it, too, and the next `up` makes another one. Where it alone is taken out of the state, that `up` puts the new",
+    "mark on all objects that are still in the state; what an earlier run left behind is taken for another state's from then on.",
+  ].join(" "),
+  [
+    "A first `up` of some resources alone needs it beside them: add `--target '**conversation:Ownership::ownership'` (two asterisks, as",
+    "one does not stand for colons). `--exclude` needs nothing of the kind, nor does a stack that has its `Ownership`.",
+  ].join(" "),
+].join("\n\n");
+
 const sectionOf = (definition: Definition, resources: readonly Definition[]): string =>
   [
     `## ${definition.kind}`,
@@ -72,17 +106,30 @@ const sectionOf = (definition: Definition, resources: readonly Definition[]): st
     [
       "| Property | Type | Required | Meaning | Source |",
       "|---|---|---|---|---|",
-      ...rowsOf(definition.fields, ""),
-      ...rowsOf(outputFields, "").map((row) => row.replace("| `", "| *output* `")),
+      ...rowsOf(definition),
+      ...outputRows(),
     ].join("\n"),
   ].join("\n\n");
+
+const argumentTable = (): string =>
+  [
+    "| Argument | Type | Meaning |",
+    "|---|---|---|",
+    ...resourceArguments.map(
+      ({ name, shown, doc }) => `| \`${name}\` | ${shown} | ${cell(doc.join(" "))} |`,
+    ),
+  ].join("\n");
 
 /** The reference page: every property of every kind. */
 export const resourceReference = (resources: readonly Definition[]): string =>
   [
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
-    "Every resource also takes `adopt`, `extra` and `profile` (see the [README](../README.md)). Required means required inside its parent, where the parent is there; a `name` may be left out. The source says how certain a property is: stated in the specification, seen in a public reference of a service of this shape, or assumed.",
+    "Required means required inside its parent, where the parent is there. The source says how certain a property is: stated in the specification, seen in a public reference of a service of this shape, or assumed.",
+    automaticNames,
+    "## Every resource also takes",
+    argumentTable(),
+    ownership,
     ...resources.map((definition) => sectionOf(definition, resources)),
     "",
   ].join("\n\n");

@@ -62,7 +62,7 @@ export const docOf = (field: Field, indent: string): string =>
   comment([[field.doc, ...factsOf(field), `Source: ${sourceOf(field.basis)}.`].join(" ")], indent);
 
 /** Whether a program must give the member. A name may always be left out, as may what follows from another member. */
-const mustGive = (
+export const mustGive = (
   name: string,
   field: Field,
   rule: MemberRule | undefined,
@@ -72,7 +72,8 @@ const mustGive = (
   !(autoNamed && name === "name") &&
   !(rule && "exactlyOne" in rule && rule.discriminator === name);
 
-interface ObjectShape {
+/** Members of an object or of a kind. */
+export interface ObjectShape {
   readonly fields: Fields;
   readonly rule?: MemberRule;
 }

@@ -1,37 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { pointerTo } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
 import * as sdk from "../../sdk/index.js";
+import { type Registered, settled, startProgram } from "./registered.js";
 
-interface Registered {
-  readonly type: string;
-  readonly name: string;
-  readonly id?: string | undefined;
-  readonly inputs: Record<string, unknown>;
-}
-
-let registered: Registered[] = [];
-
-const mocks = async (stack: string) =>
-  pulumi.runtime.setMocks(
-    {
-      newResource: ({ type, name, inputs, id }) => {
-        registered.push({ type, name, inputs, id });
-        return {
-          id: type.endsWith("Ownership") ? `shop/${stack}/1a2b` : `${name}-id`,
-          state: inputs,
-        };
-      },
-      call: () => ({}),
-    },
-    "shop",
-    stack,
-    false,
-  );
-
-const settled = <T>(output: pulumi.Output<T>): Promise<T> =>
-  new Promise((resolve) => output.apply((value) => resolve(value)));
+let registered: readonly Registered[] = [];
 
 const named = (name: string): Registered => {
   const found = registered.find((each) => each.name === name);
@@ -39,9 +13,8 @@ const named = (name: string): Registered => {
   return found;
 };
 
-beforeAll(() => mocks("prod"));
-beforeEach(() => {
-  registered = [];
+beforeEach(async () => {
+  registered = await startProgram();
 });
 
 test("every kind of the registry has a class, and every class is exported", () => {
@@ -49,7 +22,7 @@ test("every kind of the registry has a class, and every class is exported", () =
 });
 
 test("a resource carries the pointer, its owner and the ids of what it refers to", async () => {
-  await mocks("refs");
+  registered = await startProgram("refs");
   const authentication = new sdk.Authentication("web", {
     basicAuth: { username: "hub", password: "p" },
   });
@@ -81,13 +54,14 @@ test("a resource carries the pointer, its owner and the ids of what it refers to
 });
 
 test("a stack has one ownership, two stacks have two", async () => {
-  await mocks("one");
+  const one = await startProgram("one");
   const a = new sdk.Channel("a", { type: "custom.a", displayName: "A", icon: "aa" });
   const b = new sdk.Channel("b", { type: "custom.b", displayName: "B", icon: "aa" });
   await settled(pulumi.all([a.urn, b.urn]));
-  await mocks("two");
+  const two = await startProgram("two");
   const c = new sdk.Channel("c", { type: "custom.c", displayName: "C", icon: "aa" });
   await settled(c.urn);
+  registered = [...one, ...two];
   expect(registered.filter(({ type }) => type.endsWith(":Ownership"))).toHaveLength(2);
   expect(named("a").inputs.owner).toBe("shop/one/1a2b/a");
   expect(named("c").inputs.owner).toBe("shop/two/1a2b/c");
@@ -96,8 +70,7 @@ test("a stack has one ownership, two stacks have two", async () => {
 test("a name left out is made from the logical name, stable, and differs by stack and kind", async () => {
   const names: unknown[] = [];
   for (const stack of ["s1", "s1", "s2"]) {
-    await mocks(stack);
-    registered = [];
+    registered = await startProgram(stack);
     const made = new sdk.Participant("bot", { type: "custom_bot", application: "x" });
     await settled(made.urn);
     names.push(named("bot").inputs.name);
@@ -143,6 +116,36 @@ test("the import option becomes adoption", async () => {
   );
   await settled(made.urn);
   expect(named("old").inputs.adopt).toBe("c-1");
+});
+
+test("the import option beside an argument that says the same is fine", async () => {
+  const args = { type: "custom.x", displayName: "X", icon: "aa", adopt: "c-1" };
+  const made = new sdk.Channel("old", args, { import: "c-1" });
+  await settled(made.urn);
+  expect(named("old").inputs.adopt).toBe("c-1");
+});
+
+test.each([
+  ["c-2", '"c-2"'],
+  [true, "true"],
+  [false, "false"],
+])("the import option never overrides adopt: %j", (adopt, said) => {
+  const args = { type: "custom.x", displayName: "X", icon: "aa", adopt };
+  expect(() => new sdk.Channel("old", args, { import: "c-1" })).toThrow(
+    `Channel "old": the option import says "c-1", the argument adopt says ${said}. Both name the object to take over: give only one of them`,
+  );
+  expect(registered).toEqual([]);
+});
+
+test("eraseHidden reaches the provider only where a program says it", async () => {
+  const args = { type: "custom.x", displayName: "X", icon: "aa" };
+  const made = [
+    new sdk.Channel("keeps", args),
+    new sdk.Channel("erases", { ...args, eraseHidden: true }),
+  ];
+  await settled(pulumi.all(made.map(({ urn }) => urn)));
+  expect(named("keeps").inputs).not.toHaveProperty("eraseHidden");
+  expect(named("erases").inputs.eraseHidden).toBe(true);
 });
 
 test("get reads without an owner or a made-up name", async () => {

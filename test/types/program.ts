@@ -58,14 +58,21 @@ const args: AccountArgs = {
   channel,
   chatConfigurations: { orchestration: flow, entryPoint: "1007", timeout: 30, onAgentUnavailability: "off_hours" },
   adopt: true,
-  extra: { region: "eu" },
+  extra: { region: "eu", apiKey: pulumi.secret("k"), nested: pulumi.output({ a: [1] }) },
+  eraseHidden: true,
   profile: "staging",
 };
+new Channel("by-id", { type: "custom.x", displayName: "X", icon: "aa", adopt: "c-1", eraseHidden: undefined });
+// @ts-expect-error erasing is a decision of the program, not a value of another resource
+new Channel("k", { type: "custom.y", displayName: "Y", icon: "aa", eraseHidden: pulumi.output(true) });
 const account = new Account("shop", args, { protect: true });
 export const id: pulumi.Output<string> = account.id;
 export const address: pulumi.Output<string> = account.address;
 export const timeout: pulumi.Output<number | undefined> = account.chatConfigurations.apply(({ timeout }) => timeout);
 export const made: pulumi.Output<string | undefined> = Account.get("other", "x", { profile: "staging" }).created;
+const anything: unknown = account;
+export const seen: pulumi.Output<string> | undefined = Account.isInstance(anything) ? anything.address : undefined;
+export const kinds: boolean = [Channel, ConversationAccount, ConversationSmokeTest].some((type) => type.isInstance(anything));
 // @ts-expect-error outputs are read-only
 account.address = address;
 

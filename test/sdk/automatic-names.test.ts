@@ -1,0 +1,125 @@
+import * as pulumi from "@pulumi/pulumi";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { resources } from "../../provider/resources/index.js";
+import { autoName } from "../../sdk/auto-name.js";
+import * as sdk from "../../sdk/index.js";
+import { inputsOf, type Registered, settled, startProgram } from "./registered.js";
+
+const bot = { type: "custom_bot", application: "x" } as const;
+
+/** A component of any type with a bot called `bot` in it. */
+class Part extends pulumi.ComponentResource {
+  readonly bot: sdk.Participant;
+
+  constructor(type: string, name: string, parent?: pulumi.Resource, botName?: string) {
+    super(type, name, {}, parent ? { parent } : {});
+    const args = botName === undefined ? bot : { ...bot, name: botName };
+    this.bot = new sdk.Participant("bot", args, { parent: this });
+  }
+}
+
+const botsIn = (registered: readonly Registered[]) =>
+  registered.filter(({ type }) => type.endsWith(":Participant")).map(({ inputs }) => inputs);
+
+test("directly in the stack they are those of every release", async () => {
+  const registered = await startProgram("s1");
+  const made = new sdk.Participant("bot", bot);
+  expect(await settled(made.name)).toBe("bot-afe46ce");
+  expect(botsIn(registered)[0]).toMatchObject({ name: "bot-afe46ce", autoName: "bot-afe46ce" });
+});
+
+test("so they are where the stack itself is given as the parent", async () => {
+  await startProgram("s1");
+  const stack = new pulumi.ComponentResource("pulumi:pulumi:Stack", "shop-s1");
+  const made = new sdk.Participant("bot", bot, { parent: stack });
+  expect(await settled(made.name)).toBe("bot-afe46ce");
+});
+
+test.each([false, true])(
+  "the types of all parents count; known, with preview %s",
+  async (preview) => {
+    const registered = await startProgram("prod", preview);
+    const top = new sdk.Participant("bot", bot);
+    const shop = new Part("my:index:Shop", "shop");
+    const help = new Part("my:index:Help", "help");
+    const inner = new Part("my:index:Help", "inner", shop);
+    const made = [top, shop.bot, help.bot, inner.bot];
+    const names = await Promise.all(made.map(({ name }) => settled(name)));
+    for (const name of names) expect(name).toMatch(/^bot-[0-9a-f]{7}$/);
+    expect(new Set(names).size).toBe(4);
+    const sent = botsIn(registered);
+    expect(sent.map(({ name }) => name).sort()).toEqual([...names].sort());
+    for (const { name, autoName } of sent) expect(autoName).toBe(name);
+  },
+);
+
+test("the name of a parent does not count, as in its URN", async () => {
+  await startProgram();
+  const [one, other] = [new Part("my:index:Shop", "a"), new Part("my:index:Shop", "b")];
+  expect(await settled(one.bot.name)).toBe(await settled(other.bot.name));
+});
+
+test("a name that the program gives is sent alone", async () => {
+  const registered = await startProgram();
+  const part = new Part("my:index:Shop", "shop", undefined, "orders");
+  expect(await settled(part.bot.name)).toBe("orders");
+  expect(botsIn(registered)[0]).not.toHaveProperty("autoName");
+});
+
+test("a kind without a name is sent none", async () => {
+  const registered = await startProgram();
+  const made = new sdk.Channel("web", { type: "custom.x", displayName: "X", icon: "aa" });
+  await settled(made.urn);
+  const inputs = inputsOf(registered, "web");
+  expect(inputs).not.toHaveProperty("name");
+  expect(inputs).not.toHaveProperty("autoName");
+});
+
+test.each([false, true])(
+  "the parts of an account, which refer to each other, all get theirs, with preview %s",
+  async (preview) => {
+    const registered = await startProgram("prod", preview);
+    const callback = { callback: "https://x.example.com/", notificationEmail: "ops@example.com" };
+    const party = { ...callback, basicAuth: { username: "u", password: "p" } };
+    const { account } = new sdk.ConversationAccount("shop", {
+      address: "shop",
+      channel: { type: "custom.web", displayName: "Web", icon: "aa" },
+      customer: party,
+      bots: { orders: party },
+    });
+    expect(await settled(account.name)).toMatch(/^shop-[0-9a-f]{7}$/);
+    const named = registered.filter(({ inputs }) => inputs.autoName !== undefined);
+    expect(new Set(named.map(({ type }) => type)).size).toBe(resources.length - 1);
+    for (const { inputs } of named) expect(inputs.name).toBe(inputs.autoName);
+  },
+);
+
+const nameOf = (name: string): string =>
+  autoName({ project: "p", stack: "s", kind: "Participant", parents: "", name });
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+test("a long name is cut between two characters that a reader sees, never inside one", () => {
+  const character = fc.constantFrom("a", "é", "e\u0301", "👩‍👩‍👧‍👦", "🇩🇪", "न्दे", "👍🏽", "🙂");
+  const long = fc
+    .array(character, { minLength: 1, maxLength: 300, size: "max" })
+    .map((all) => all.join(""));
+  fc.assert(
+    fc.property(long, (name) => {
+      const made = nameOf(name);
+      const kept = made.slice(0, -8);
+      const starts = Array.from(graphemes.segment(name), ({ index }) => index);
+      expect(made.length).toBeLessThanOrEqual(255);
+      expect(made.isWellFormed()).toBe(true);
+      expect(name.startsWith(kept)).toBe(true);
+      expect([...starts, name.length]).toContain(kept.length);
+      expect(kept.length).toBeGreaterThan(0);
+      if (name.length <= 247) expect(kept).toBe(name);
+    }),
+  );
+});
+
+test("one character with hundreds of accents leaves some of them", () => {
+  const made = nameOf(`e${"\u0301".repeat(400)}`);
+  expect(made).toHaveLength(255);
+});
