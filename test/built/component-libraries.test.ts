@@ -1,0 +1,176 @@
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { type CliProject, cliProject } from "../support/cli-project.js";
+
+type Json = Record<string, unknown>;
+
+/** A library of components: two types of them, each with a bot of the same logical name. */
+const library = `
+const pulumi = require("@pulumi/pulumi");
+const c = require("pulumi-conversation");
+const party = { callback: "https://x.example.com/", notificationEmail: "ops@example.com" };
+class Site extends pulumi.ComponentResource {
+  constructor(type, name, args, opts) {
+    super("my:index:" + type, name, {}, opts);
+    const roles = [{ ...party, name: "custom_bot", version: "v3", authentication: args.authentication }];
+    this.application = new c.ClientApplication("bot", { roles, name: args.name }, { parent: this });
+  }
+}
+exports.Shop = class extends Site { constructor(...rest) { super("Shop", ...rest); } };
+exports.Help = class extends Site { constructor(...rest) { super("Help", ...rest); } };
+exports.accountOf = (channel, agent) => new c.ConversationAccount("whole", { address: "whole", channel, customer: party, agent });
+exports.copy = c;
+`;
+
+const program = `
+const c = require("pulumi-conversation");
+const { Shop, Help, accountOf, copy } = require("of-a-library");
+if (copy.Channel === c.Channel) throw new Error("one copy of the package only");
+const { FIRST = "application", WRONG, NAME } = process.env;
+const authentication = FIRST === "application" && new c.Authentication("auth", { basicAuth: { username: "hub", password: "p" } });
+const shop = new Shop("shop", { authentication: authentication || undefined, name: NAME });
+const help = new Help("help", { authentication: authentication || undefined });
+const channel = new c.Channel("web", { type: "custom.web", displayName: "Web", icon: "aVZC" });
+const account = accountOf(channel, shop.application);
+const theirs = account.channel === channel && account.applications.agent === shop.application;
+new c.ConversationSmokeTest("smoke", { account, triggers: [help.application] });
+if (WRONG) new c.Participant("orders", { type: "custom_bot", application: eval(WRONG) });
+exports.names = [shop.application.name, help.application.name];
+exports.theirs = theirs;
+`;
+
+let emulator: Emulator;
+let project: CliProject;
+
+/** A copy of the package as a package manager puts one beside a library that wants another release. */
+const installCopy = (folder: string): void => {
+  const root = join(__dirname, "..", "..");
+  const installed = join(folder, "node_modules", "pulumi-conversation");
+  mkdirSync(installed, { recursive: true });
+  for (const part of ["dist/sdk", "dist/provider"]) {
+    cpSync(join(root, part), join(installed, part), { recursive: true });
+  }
+  const manifest: Json = { name: "pulumi-conversation", version: "0.0.9" };
+  writeFileSync(
+    join(installed, "package.json"),
+    JSON.stringify({ ...manifest, main: "./dist/sdk/index.js" }),
+  );
+};
+
+const installLibrary = (project: CliProject): void => {
+  const folder = join(project.folder, "node_modules", "of-a-library");
+  installCopy(folder);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "of-a-library" }));
+  writeFileSync(join(folder, "index.js"), library);
+};
+
+const run = async (
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> => {
+  const { code, output } = await project.pulumi(args, environment);
+  expect(code === 0 ? "" : output).toBe("");
+  return output;
+};
+
+interface StateResource {
+  readonly urn: string;
+  readonly type: string;
+  readonly outputs?: Json;
+}
+
+const resources = (): readonly StateResource[] =>
+  JSON.parse(project.state()).checkpoint.latest?.resources ?? [];
+const ownerships = () => resources().filter(({ type }) => type.endsWith(":Ownership"));
+const nameOf = (component: string): unknown =>
+  resources().find(({ urn }) => urn.includes(`my:index:${component}$`))?.outputs?.name;
+
+beforeAll(async () => {
+  emulator = await startEmulator();
+  project = await cliProject(program, emulatorEnvironment(emulator));
+  installLibrary(project);
+});
+
+afterAll(async () => {
+  project?.remove();
+  await emulator?.close();
+});
+
+test("two copies of the package set up one stack, with one ownership, and refer to each other", async () => {
+  expect(await run(["preview"])).toMatch(/\+ \d+ to create/);
+  expect(await run(["up", "--yes", "--skip-preview"])).toMatch(/theirs\s*: true/);
+  expect(ownerships()).toHaveLength(1);
+  const owners = resources().flatMap(({ outputs }) => (outputs?.owner ? [outputs.owner] : []));
+  const [ownership] = ownerships();
+  expect(owners.length).toBeGreaterThan(5);
+  for (const owner of owners) expect(owner).toContain("shop/prod/");
+  expect(ownership?.urn).toMatch(/conversation:Ownership::ownership$/);
+});
+
+test("it does not matter which of them comes first, and nothing changes without a change", async () => {
+  await run(["up", "--yes", "--skip-preview", "--expect-no-changes"]);
+  await run(["up", "--yes", "--skip-preview"], { FIRST: "library" });
+  expect(ownerships()).toHaveLength(1);
+  await run(["up", "--yes", "--skip-preview"]);
+  await run(["preview", "--expect-no-changes"]);
+});
+
+test("equal logical names under two types of components are two names at the service", async () => {
+  const names = [nameOf("Shop"), nameOf("Help")];
+  for (const name of names) expect(name).toMatch(/^bot-[0-9a-f]{7}$/);
+  expect(new Set(names).size).toBe(2);
+});
+
+test("a name once made stays", async () => {
+  const NAME = "bot-0123456";
+  await run(["up", "--yes", "--skip-preview"], { NAME });
+  expect(nameOf("Shop")).toBe(NAME);
+  await run(["preview", "--expect-no-changes"]);
+});
+
+test.each([
+  [
+    "a resource of the application's copy",
+    "channel",
+    `Participant "orders": application must be a ClientApplication; the Channel "web" was given`,
+  ],
+  [
+    "an id of the library's copy",
+    "account.orchestration.id",
+    `Participant "orders": application must be a ClientApplication; the id of the Orchestration "whole" was given`,
+  ],
+  [
+    "a component of the library's copy",
+    "account",
+    `Participant "orders": application must be a ClientApplication; the ConversationAccount "whole" was given. Give a part of it: .applications.customer or .applications.agent`,
+  ],
+])(
+  "%s that is of another kind is refused in the preview, without a stack trace",
+  async (_, WRONG, message) => {
+    const { code, output } = await project.pulumi(["preview"], { WRONG });
+    expect(code).not.toBe(0);
+    expect(output).toContain(message);
+    expect(output).not.toMatch(/\n\s+at .*\.js:\d+/);
+  },
+);
+
+test("everything is removed again", async () => {
+  await run(["destroy", "--yes", "--skip-preview"]);
+  expect(resources()).toEqual([]);
+  const snapshot = (await (await fetch(`${emulator.controlUrl}/snapshot`)).json()) as Json;
+  expect(Object.values(snapshot.objects as Json).flat()).toEqual([]);
+});
+
+test("a first up of one target alone needs the ownership as a second one", async () => {
+  const target = ["--target", "**conversation:Channel::web"];
+  const ownership = ["--target", "**conversation:Ownership::ownership"];
+  const alone = await project.pulumi(["up", "--yes", "--skip-preview", ...target]);
+  expect(alone.code).not.toBe(0);
+  expect(alone.output).toContain("conversation:Ownership::ownership' which");
+  await run(["up", "--yes", "--skip-preview", ...target, ...ownership]);
+  expect(resources().map(({ urn }) => urn.split("::").at(-1))).toContain("web");
+  await run(["destroy", "--yes", "--skip-preview"]);
+});
