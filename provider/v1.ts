@@ -1,10 +1,16 @@
-import { type EngineSession, engineSessions, withUrns } from "./engine/engine-session.js";
+import {
+  type EngineSession,
+  engineSessions,
+  engineTell,
+  withUrns,
+} from "./engine/engine-session.js";
 import { rememberUrns } from "./engine/resource-urn.js";
 import { type Lifecycle, lifecycle } from "./lifecycle/index.js";
 import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership.js";
 import { createRun, type Run } from "./lifecycle/run.js";
 import { resources } from "./resources/index.js";
 import { ConversationError } from "./service/errors.js";
+import { readSettings } from "./service/settings.js";
 import { smokeTestKind, smokeTestLifecycle } from "./smoke-test/smoke-test-lifecycle.js";
 
 /** The stack's configuration as the engine hands it to `configure`. */
@@ -19,7 +25,10 @@ const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
   if (!processRun) {
     rememberUrns();
     const source = { environment: process.env, config: (key: string) => config?.get(key) };
-    processRun = createRun(engineSessions(source));
+    processRun = createRun(engineSessions(source), {
+      settings: (profile) => readSettings(source, profile),
+      tell: engineTell(),
+    });
   }
   return processRun;
 };

@@ -59,6 +59,10 @@ export const naturalKey = (definition: Definition): string =>
     ([, field]) => field.type === "text" && field.unique,
   )?.[0] ?? "name";
 
+/** `an account`, `a channel` */
+export const withArticle = (noun: string): string =>
+  `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
+
 /** An object as messages call it: `channel "custom.web"`, or the kind alone where it has no name. */
 export const calledBy = (definition: Definition, fields: JsonObject): string => {
   const name = fields[naturalKey(definition)];

@@ -12,6 +12,7 @@ import type {
 import { isObject, type JsonObject } from "./json.js";
 import { ruleIssue } from "./member-rule.js";
 import { isId } from "./object-id.js";
+import { withArticle } from "./references.js";
 import { unknownValue } from "./unknown.js";
 
 const isHttpUrl = (value: string): boolean =>
@@ -112,8 +113,6 @@ const shown = (given: unknown): string => {
   if (typeof given !== "string") return text.join("");
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 39).join("")}…` : given);
 };
-
-const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
 
 const referenceSchema = ({ length, to }: ReferenceField): z.ZodType => {
   const signs = length ? `${length} letters, digits and hyphens` : `letters, digits, "_" and "-"`;

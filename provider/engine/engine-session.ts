@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Lifecycle } from "../lifecycle/index.js";
-import type { Session } from "../lifecycle/run.js";
+import type { Session, Tell } from "../lifecycle/run.js";
 import type { Clock } from "../service/clock.js";
 import type { Service } from "../service/connect.js";
 import type { Wait } from "../service/pace.js";
@@ -73,12 +73,28 @@ export const engineSessions = (
   };
 };
 
+/**
+ * What a run tells beside failures: in the row of the resource that the running call is about, and in
+ * the diagnostics. The same warning is given once.
+ */
+export const engineTell = (): Tell => {
+  const show = engineStatusLine();
+  const warned = new Set<string>();
+  return (text, severity) => {
+    if (severity === "warning" && warned.has(text)) return;
+    warned.add(text);
+    show(text, currentUrn.getStore(), severity);
+  };
+};
+
 /** The life cycle with the resource of each call known to whoever reports on it. */
 export const withUrns = (lifecycle: Lifecycle): Lifecycle => {
   const about = <T>(values: object, call: () => Promise<T>): Promise<T> =>
     currentUrn.run(rememberedUrn(values), call);
   return {
     ...lifecycle,
+    check: (olds, inputs) => about(inputs, () => lifecycle.check(olds, inputs)),
+    diff: (id, olds, inputs) => about(inputs, () => lifecycle.diff(id, olds, inputs)),
     create: (inputs) => about(inputs, () => lifecycle.create(inputs)),
     read: (id, properties) => about(properties, () => lifecycle.read(id, properties)),
     update: (id, olds, news) => about(news, () => lifecycle.update(id, olds, news)),

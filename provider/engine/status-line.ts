@@ -1,7 +1,10 @@
 import { memberOf, methodOf, sdkModule } from "./sdk-module.js";
 
-/** Shows a passing message in the row of a resource, or of the stack where no resource is known. */
-export type StatusLine = (message: string, urn?: string) => void;
+/** How a message is shown: in passing it is gone with the next one, else it stays in the diagnostics. */
+export type Showing = "passing" | "info" | "warning";
+
+/** Shows a message in the row of a resource, or of the stack where no resource is known. */
+export type StatusLine = (message: string, urn?: string, showing?: Showing) => void;
 
 type Constructor = new (...args: readonly unknown[]) => unknown;
 
@@ -10,13 +13,13 @@ const isConstructor = (value: unknown): value is Constructor => typeof value ===
 /** The address of the engine is the last argument of a provider process. */
 const engineAddress = (): string | undefined => process.argv.slice(2).at(-1);
 
-const infoSeverity = (messages: unknown): unknown =>
-  memberOf(memberOf(messages, "LogSeverity"), "INFO");
+const severityOf = (messages: unknown, showing: Showing): unknown =>
+  memberOf(memberOf(messages, "LogSeverity"), showing === "warning" ? "WARNING" : "INFO");
 
 const bufferOf = (bytes: unknown): Buffer =>
   bytes instanceof Uint8Array ? Buffer.from(bytes) : Buffer.alloc(0);
 
-const connect = (): ((message: string, urn?: string) => void) | undefined => {
+const connect = (): StatusLine | undefined => {
   const grpc = sdkModule("@grpc/grpc-js");
   const services = sdkModule("../../proto/engine_grpc_pb.js");
   const messages = sdkModule("../../proto/engine_pb.js");
@@ -29,12 +32,12 @@ const connect = (): ((message: string, urn?: string) => void) | undefined => {
   const engine = new client(address, credentials);
   const serialise = (line: unknown): Buffer =>
     bufferOf(methodOf(line, "serializeBinary")?.call(line));
-  return (message, urn) => {
+  return (message, urn, showing = "passing") => {
     const line = new request();
     const set = (name: string, value: unknown): unknown => methodOf(line, name)?.call(line, value);
-    set("setSeverity", infoSeverity(messages));
+    set("setSeverity", severityOf(messages, showing));
     set("setMessage", message);
-    set("setEphemeral", true);
+    set("setEphemeral", showing === "passing");
     if (urn) set("setUrn", urn);
     // Not by the client's own method: that would read the empty answer with the very function by
     // which the engine's Cancel call is noticed.
@@ -55,10 +58,10 @@ const ignored = (): undefined => undefined;
 /** Status lines through the engine that runs this process; silent where it cannot be reached. */
 export const engineStatusLine = (): StatusLine => {
   let send: ReturnType<typeof connect> | null = null;
-  return (message, urn) => {
+  return (message, urn, showing) => {
     try {
       if (send === null) send = connect();
-      send?.(message, urn);
+      send?.(message, urn, showing);
     } catch {
       // A line that cannot be shown must not disturb the run.
     }

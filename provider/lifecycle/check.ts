@@ -1,71 +1,124 @@
-import type { Definition } from "../definition/define.js";
-import { extraViolations } from "../definition/extra.js";
+import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../definition/json.js";
+import { typedFields } from "../definition/managed.js";
 import { normaliseFields } from "../definition/normalise.js";
-import { isId } from "../definition/object-id.js";
-import { type Violation, violations } from "../definition/schema.js";
 import { unknownValue } from "../definition/unknown.js";
-import { join, type Properties, split } from "./properties.js";
-import { sealFields } from "./secrets.js";
+import { fieldsFromWire } from "../definition/wire.js";
+import { isConversationError } from "../service/errors.js";
+import { adoptee, adoptionText } from "./adopt.js";
+import { type Context, type Declared, declaredIn, isOwn } from "./declared.js";
+import { brokenRules, isKnown } from "./input-rules.js";
+import { knownObjects } from "./known-objects.js";
+import { inputsOf } from "./outputs.js";
+import { type Properties, split } from "./properties.js";
+import { assertNothingErased, planPut } from "./put-in-place.js";
 
 export interface CheckResult {
   readonly inputs: JsonObject;
   readonly failures: readonly { readonly property: string; readonly reason: string }[];
 }
 
-const adoptViolations = (adopt: unknown): Violation[] => {
-  const fine =
-    adopt === undefined || typeof adopt === "boolean" || adopt === unknownValue || isId(adopt);
-  return fine ? [] : [{ path: "adopt", rule: "must be true or the id of the object to take over" }];
-};
+/** A name once made stays, also where another release would make another one. */
+const withKeptName = (fields: JsonObject, old: Properties | undefined, isMade: boolean) =>
+  isMade && typeof old?.fields.name === "string" ? { ...fields, name: old.fields.name } : fields;
 
-const profileViolations = (profile: unknown): Violation[] => {
-  if (profile === undefined || profile === unknownValue) return [];
-  if (typeof profile !== "string" || !/^[A-Za-z][\w-]{0,63}$/.test(profile)) {
-    return [{ path: "profile", rule: "must be a name of letters, digits, _ and -" }];
+/** Bad settings are refused where there is something to do; missing ones may be there when it is done. */
+const settingFailures = ({ run }: Context, { profile }: Properties): readonly string[] => {
+  if (profile === unknownValue) return [];
+  try {
+    run.settings?.(profile);
+    return [];
+  } catch (error) {
+    if (!isConversationError(error)) throw error;
+    if (error.code !== "SETTINGS_MISSING") return [error.message];
+    run.tell?.(`${error.message} A preview goes on without them; pulumi up will not.`, "warning");
+    return [];
   }
-  return [];
 };
 
-const movedViolations = (old: Properties | undefined, next: Properties): Violation[] =>
-  old &&
-  Object.keys(old.fields).length > 0 &&
-  old.profile !== next.profile &&
-  next.profile !== unknownValue
-    ? [
-        {
-          path: "profile",
-          rule: `cannot change from ${old.profile ?? "the default"} to ${next.profile ?? "the default"}: the object lives in the other account. Give the resource a new logical name, or run with --replace`,
-        },
-      ]
-    : [];
+/** Whether the settings are there and can be used. */
+const hasSettings = ({ run }: Context, { profile }: Properties): boolean => {
+  try {
+    run.settings?.(profile);
+    return profile !== unknownValue;
+  } catch {
+    return false;
+  }
+};
 
 /**
- * Inputs in their normal form, and every rule they break. Pure: no call, no settings. A failure
+ * Looks at the object that is to be taken over and tells what will change. The one check that makes
+ * calls, and only while the resource is not in the state; it never writes.
+ *
+ * @param isNamed whether the program gives the name; otherwise the object keeps its own
+ * @returns the resource as it will be; why not, where it cannot be
+ */
+const adopted = async (
+  context: Context,
+  bag: JsonObject,
+  isNamed: boolean,
+): Promise<{ readonly fields?: JsonObject; readonly reason?: string }> => {
+  try {
+    const declared = await declaredIn(context, bag);
+    const { definition, properties, settings } = declared;
+    if (declared.name === unknownValue && properties.adopt === true) return {};
+    const found = await adoptee(declared, await knownObjects(declared));
+    const { name } = typedFields(
+      definition.fields,
+      fieldsFromWire(definition.fields, found, settings),
+    );
+    const kept = isNamed || name === undefined ? declared : renamed(declared, name);
+    // Under forced replacement the object is the resource's own already.
+    if (!isOwn(declared, found)) {
+      const plan = planPut(kept, found);
+      assertNothingErased(kept, plan);
+      context.run.tell?.(adoptionText(kept, plan), "info");
+    }
+    return { fields: kept.properties.fields };
+  } catch (error) {
+    if (isConversationError(error)) return { reason: error.message };
+    throw error;
+  }
+};
+
+const renamed = (declared: Declared, name: unknown): Declared => ({
+  ...declared,
+  name,
+  properties: { ...declared.properties, fields: { ...declared.properties.fields, name } },
+});
+
+/**
+ * Inputs in their normal form, and every rule they break. Makes no call but for `adopt`. A failure
  * names its path in the reason and leaves `property` empty, because the engine would print the
  * property's value, secrets included.
  */
-export const check = (definition: Definition, olds: JsonObject, news: JsonObject): CheckResult => {
-  const { adopt, extra, profile } = news;
+export const check = async (
+  context: Context,
+  olds: JsonObject,
+  news: JsonObject,
+): Promise<CheckResult> => {
+  const { definition } = context;
   const given = split(news);
   const old = Object.keys(olds).length > 0 ? split(olds) : undefined;
-  const kept = news.autoName !== undefined && old?.fields.name ? { name: old.fields.name } : {};
-  const properties = {
-    ...given,
-    fields: normaliseFields(definition, { ...given.fields, ...kept }),
-  };
-  const broken = [
-    ...violations(definition, properties.fields),
-    ...adoptViolations(adopt),
-    ...extraViolations(definition, extra),
-    ...profileViolations(profile),
-    ...movedViolations(old, properties),
-  ];
+  const fields = normaliseFields(
+    definition,
+    withKeptName(given.fields, old, news.autoName !== undefined),
+  );
+  const properties = { ...given, fields };
+  const isChanged =
+    !old || !isDeepStrictEqual(inputsOf(definition, old), inputsOf(definition, properties));
+  const broken = brokenRules(context, news, properties, old);
+  const reasons = [...broken, ...(isChanged ? settingFailures(context, properties) : [])];
+  const adopts = !old && isKnown(given.adopt) && reasons.length === 0;
+  const adoption =
+    adopts && hasSettings(context, properties)
+      ? await adopted(context, { ...news, ...fields }, news.autoName === undefined)
+      : {};
   return {
-    inputs: join({ ...properties, fields: sealFields(definition.fields, properties.fields) }, true),
-    failures: broken.map(({ path, rule }) => ({
+    inputs: inputsOf(definition, { ...properties, fields: adoption.fields ?? fields }),
+    failures: [...reasons, ...(adoption.reason ? [adoption.reason] : [])].map((reason) => ({
       property: "",
-      reason: path ? `${path} ${rule}` : `${definition.kind} ${rule}`,
+      reason,
     })),
   };
 };

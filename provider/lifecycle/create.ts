@@ -1,141 +1,226 @@
 import type { JsonObject } from "../definition/json.js";
-import { mergeFields } from "../definition/merge.js";
-import { bodyOf, fieldsFromWire } from "../definition/wire.js";
+import { managedFields } from "../definition/managed.js";
+import { sameFieldsMeaning } from "../definition/same.js";
+import { fieldsFromWire } from "../definition/wire.js";
 import type { WireObject } from "../service/collections.js";
-import { isConversationError } from "../service/errors.js";
-import { type Context, desiredBody, keyOf, outputsOf } from "./context.js";
-import { adoptee, assertFree, findNew, findOwn, knownObjects } from "./existing.js";
+import { type ConversationError, isConversationError } from "../service/errors.js";
+import { adoptee } from "./adopt.js";
+import {
+  type Context,
+  type Declared,
+  declaredBefore,
+  declaredIn,
+  describe,
+  desiredBody,
+  type Found,
+  isOwn,
+  markOn,
+} from "./declared.js";
+import { assertFree, existingObject, statesFor } from "./existing.js";
 import { Incomplete } from "./incomplete.js";
-import { type Properties, split } from "./properties.js";
-import type { Session } from "./run.js";
-import { removeAll, removeTwins } from "./twins.js";
+import { findAll, type KnownObjects, knownObjects } from "./known-objects.js";
+import { leftOvers, ownObjects, removeLeftOvers } from "./left-overs.js";
+import { newSerial } from "./mark.js";
+import { outputsOf } from "./outputs.js";
+import type { Told } from "./properties.js";
+import { planPut, putInPlace } from "./put-in-place.js";
+import type { StackStates } from "./run.js";
 
 export interface CreateResult {
   readonly id: string;
   readonly outs: JsonObject;
 }
 
-/** Attempts to POST one object, each after a look whether the one before had an effect. */
-const attempts = 3;
+/** The object of a resource, and what is known of it besides what the program says. */
+interface Made {
+  readonly id: string;
+  readonly told: Told;
+}
 
-type Made = WireObject & { readonly id: string };
+/** Attempts to POST one object, each after a look whether the one before had an effect. */
+const mostAttempts = 3;
 
 /**
- * Makes the object, once: an object with our own mark is taken over, a name that is not ours is
- * refused, and a POST whose effect is not known is repeated only after a fresh list shows that it
- * had none.
+ * Makes the object, once: an object that stands for the resource already is put into shape, a name
+ * that is not ours is refused, and a POST whose effect is not known is repeated only after a fresh
+ * list shows that it had none.
  */
 export const create = async (context: Context, bag: JsonObject): Promise<CreateResult> => {
-  const { definition, run } = context;
-  const properties = split(bag);
-  const session = await run.session(properties.profile);
-  const made = await ensure(context, session, properties);
-  if (properties.owner) run.decisions.settled(keyOf(definition, properties.owner), made.id);
-  return { id: made.id, outs: outputsOf(definition, properties, made) };
+  const declared = await declaredIn(context, bag);
+  const { id, told } = await make(declared);
+  const { resource, run, properties } = declared;
+  if (resource) run.decisions.settled(resource, { id, serial: told.serial });
+  return { id, outs: outputsOf(context.definition, { ...properties, told }) };
 };
 
-const ensure = async (
-  context: Context,
-  session: Session,
-  properties: Properties,
-): Promise<Made> => {
-  const spared = await sparedObject(context, session, properties);
-  if (spared) return takeOver(context, session, properties, spared);
-  const objects = await knownObjects(context, session);
-  const own = await takeOverOwn(context, session, properties, objects);
-  if (own) return own;
-  const adopted = await adoptee(context, session, properties, objects);
-  if (adopted) return replace(context, session, properties, adopted, {});
-  assertFree(context, session, properties, objects);
-  return post(context, session, properties, objects);
+const make = async (declared: Declared): Promise<Made> => {
+  const inPlace = await spared(declared);
+  if (inPlace) return inPlace;
+  const known = await knownObjects(declared);
+  const states = await statesFor(declared, known);
+  const existing = await existingObject(declared, known, states);
+  if (existing && !isOtherChoice(declared, existing.object, existing.by)) {
+    if (existing.by === "mark") sayTaken(declared, existing.object);
+    return withoutLeftOvers(declared, await takeOver(declared, existing.object), known, states);
+  }
+  if (declared.properties.adopt !== undefined) {
+    return takeOver(declared, await adoptee(declared, known));
+  }
+  assertFree(declared, known, states);
+  return post(declared, known);
 };
 
-/** Under `deleteBeforeReplace` the object is there, and its id is known for certain. */
-const sparedObject = async (
-  { definition, run }: Context,
-  { service }: Session,
-  { owner }: Properties,
-): Promise<Made | undefined> => {
-  const id = owner && run.decisions.sparedOf(keyOf(definition, owner));
-  const live = id && (await service.read(definition, id));
-  return live ? { ...live, id } : undefined;
+/** Whether the program names another object by `adopt` than the one that only its mark speaks for. */
+const isOtherChoice = ({ properties: { adopt } }: Declared, { id }: Found, by: string): boolean =>
+  by === "mark" && typeof adopt === "string" && adopt !== id;
+
+const sayTaken = ({ definition, run }: Declared, object: Found): void =>
+  run.tell?.(
+    `took over the ${describe(definition, object)}: it carries the mark of this resource, and no state holds it. An interrupted run left it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
+    "warning",
+  );
+
+/** Under `deleteBeforeReplace` the object is there, and what the program said of it is known. */
+const spared = async (declared: Declared): Promise<Made | undefined> => {
+  const { definition, service, resource, run } = declared;
+  const object = resource && run.decisions.sparedOf(resource.key);
+  const live = object && (await service.read(definition, object.id));
+  if (!live) return undefined;
+  const before = await declaredBefore(declared, object.outputs);
+  return takeOver(declared, { ...live, id: object.id }, before);
 };
 
-/** Our own object, left by an interrupted run or under forced replacement: put into shape. */
-const takeOver = async (
-  context: Context,
-  session: Session,
-  properties: Properties,
-  own: Made,
-): Promise<Made> => {
+/** An object that is there already: put into shape. Its id is not lost if that fails. */
+const takeOver = async (declared: Declared, object: Found, before?: Declared): Promise<Made> => {
+  const { definition, properties } = declared;
+  const plan = planPut(declared, object, before);
   try {
-    return await replace(context, session, properties, own, own);
+    return { id: object.id, told: await putInPlace(declared, plan) };
   } catch (error) {
     if (!(error instanceof Error) || isConversationError(error, "NOT_FOUND")) throw error;
-    throw new Incomplete(own.id, outputsOf(context.definition, properties, own), error);
+    // What was not ours before is not ours because a PUT failed.
+    if (!isOwn(declared, object) && properties.adopt !== undefined) throw error;
+    const told = { serial: plan.serial };
+    throw new Incomplete(object.id, outputsOf(definition, { ...properties, told }), error);
   }
 };
 
-/** The object with our own mark, if there is one; a second one of the same resource goes. */
-const takeOverOwn = async (
-  context: Context,
-  session: Session,
-  properties: Properties,
-  objects: ReadonlyMap<string, WireObject>,
-): Promise<Made | undefined> => {
-  const [own, ...twins] = findOwn(context, session, properties, objects);
-  if (!own) return undefined;
-  const made = await takeOver(context, session, properties, own);
-  await removeAll(context, session, twins);
+/** What is surely left over beside the object goes; a failure of that is none of the creation. */
+const withoutLeftOvers = async (
+  declared: Declared,
+  made: Made,
+  { objects }: KnownObjects,
+  states: StackStates | undefined,
+): Promise<Made> => {
+  const keep = { id: made.id, serial: made.told.serial };
+  await removeLeftOvers(declared, leftOvers(declared, objects, keep, states));
   return made;
 };
 
-const replace = async (
-  { definition }: Context,
-  { service, settings }: Session,
-  properties: Properties,
-  live: Made,
-  prior: WireObject,
-): Promise<Made> => {
-  const { id, created, modified: _, ...rest } = live;
-  const { fields, rule } = definition;
-  const { body } = mergeFields({
-    fields,
-    rule,
-    live: rest,
-    desired: desiredBody(definition, properties, settings),
-    // What no field knows may be anybody's, and stays.
-    prior: bodyOf(definition, fieldsFromWire(fields, prior, settings), settings),
-    keeps: false,
-  });
-  await service.replace(definition, id, body);
-  return { id, ...(created === undefined ? {} : { created }) };
+const post = async (declared: Declared, before: KnownObjects): Promise<Made> => {
+  const { definition, service, run } = declared;
+  for (let attempt = 1; ; attempt += 1) {
+    const serial = newSerial(service.now());
+    const { body, isMarked } = desiredBody(declared, serial);
+    run.decisions.making(serial);
+    const outcome = await attempted(() => service.create(definition, body));
+    if ("made" in outcome) {
+      const made = {
+        id: outcome.made.id,
+        told: toldOf(outcome.made, isMarked ? serial : undefined),
+      };
+      return attempt === 1 ? made : withoutEarlier(declared, made);
+    }
+    const { objectId } = outcome.error.details;
+    if (objectId) return { id: objectId, told: isMarked ? { serial } : {} };
+    const found = await afterUnclear(declared, isMarked ? undefined : before, outcome.error);
+    if (found) return found;
+    if (attempt === mostAttempts) throw outcome.error;
+  }
 };
 
-const post = async (
-  context: Context,
-  session: Session,
-  properties: Properties,
-  before: ReadonlyMap<string, WireObject>,
-): Promise<Made> => {
-  const { definition } = context;
-  const body = desiredBody(definition, properties, session.settings);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const made = await session.service.create(definition, body);
-      // The list that showed no effect of the attempt before may have been behind the truth.
-      if (attempt > 1) await removeTwins(context, session, properties, made.id);
-      return made;
-    } catch (error) {
-      if (!isConversationError(error) || error.effect === "none") throw error;
-      if (error.details.objectId) return { id: error.details.objectId };
-      const { objects, complete } = await session.service.list(definition, { fresh: true });
-      const own = await takeOverOwn(context, session, properties, objects);
-      if (own) return own;
-      const made = findNew(context, session, properties, objects, before);
-      if (made) return takeOver(context, session, properties, made);
-      // A list with holes proves nothing: the next run looks again.
-      if (!complete || attempt === attempts) throw error;
-    }
+/** A POST that surely had no effect is final; one that may have had is looked into. */
+const attempted = async <T>(
+  call: () => Promise<T>,
+): Promise<{ readonly made: T } | { readonly error: ConversationError }> => {
+  try {
+    return { made: await call() };
+  } catch (error) {
+    if (!isConversationError(error) || error.effect === "none") throw error;
+    return { error };
   }
+};
+
+const toldOf = (wire: WireObject, serial = markOn(wire)?.serial): Told => ({
+  ...(serial ? { serial } : {}),
+  ...(typeof wire.created === "string" ? { created: wire.created } : {}),
+  ...(typeof wire.modified === "string" ? { modified: wire.modified } : {}),
+});
+
+/**
+ * The object that a POST without a clear answer made, as a fresh list shows it; undefined where it
+ * surely made none.
+ *
+ * @param before the objects before the POST, where the body carried no mark
+ * @throws the failure of the POST where that cannot be known
+ */
+const afterUnclear = async (
+  declared: Declared,
+  before: KnownObjects | undefined,
+  failure: ConversationError,
+): Promise<Made | undefined> => {
+  const { definition, service } = declared;
+  const listing = await service.list(definition, { fresh: true }).catch((error) => {
+    throw isConversationError(error) ? failure : error;
+  });
+  const { objects, complete } = listing;
+  const [found, ...others] = before
+    ? newObjects(declared, before, objects)
+    : madeByRun(declared, objects);
+  if (found && others.length === 0) return { id: found.id, told: toldOf(found) };
+  if (found && !before) return withoutEarlier(declared, { id: found.id, told: toldOf(found) });
+  // A list with holes proves nothing, nor do two objects of which one may be anybody's: the next run
+  // looks again.
+  if (found || !complete || before?.complete === false) throw failure;
+  return undefined;
+};
+
+/** Objects with serials of this run, the one with the wanted name first. */
+const madeByRun = (declared: Declared, objects: KnownObjects["objects"]): readonly Found[] =>
+  ownObjects(declared, objects).filter((wire) => declared.run.decisions.made(markOn(wire)?.serial));
+
+/**
+ * Objects that were not there before the POST and are what was posted, name and all: where the body
+ * carries no mark, that is all there is to recognise one by.
+ */
+const newObjects = (
+  { definition, properties, settings, run }: Declared,
+  before: KnownObjects,
+  objects: KnownObjects["objects"],
+): readonly Found[] =>
+  findAll(objects, (wire, id) => {
+    const isNew = !before.objects.has(id) && run.decisions.holderOf(id) === undefined;
+    const fields = fieldsFromWire(definition.fields, wire, settings);
+    const managed = managedFields(definition.fields, fields, properties.fields);
+    return (
+      isNew &&
+      markOn(wire) === undefined &&
+      sameFieldsMeaning(definition.fields, managed, properties.fields)
+    );
+  });
+
+/**
+ * The list that showed no effect of an attempt may have been behind the truth. Nothing that follows a
+ * success may turn it into a failure.
+ */
+const withoutEarlier = async (declared: Declared, made: Made): Promise<Made> => {
+  const { definition, service } = declared;
+  try {
+    const { objects } = await service.list(definition, { fresh: true });
+    const keep = { id: made.id, serial: made.told.serial };
+    await removeLeftOvers(declared, leftOvers(declared, objects, keep));
+  } catch (error) {
+    if (!isConversationError(error)) throw error;
+  }
+  return made;
 };

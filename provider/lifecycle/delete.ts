@@ -1,9 +1,8 @@
 import type { JsonObject } from "../definition/json.js";
 import { resources } from "../resources/index.js";
 import { ConversationError, isConversationError } from "../service/errors.js";
-import { type Context, keyOf, ownMark } from "./context.js";
-import { type Properties, split } from "./properties.js";
-import type { Run, Session } from "./run.js";
+import { type Context, type Declared, declaredIn, remembered } from "./declared.js";
+import { split } from "./properties.js";
 import { describeUser, type User, usersOf } from "./users.js";
 
 /**
@@ -13,50 +12,95 @@ import { describeUser, type User, usersOf } from "./users.js";
 export const remove = async (context: Context, id: string, bag: JsonObject): Promise<void> => {
   const { definition, run } = context;
   const properties = split(bag);
-  if (properties.owner) {
-    const key = keyOf(definition, properties.owner);
-    if (run.decisions.keeps(key, id)) return run.decisions.spare(key, id);
-    run.decisions.leaving(key, id);
+  const resource = remembered(definition, properties);
+  if (resource) {
+    if (run.decisions.keeps(resource.key, id))
+      return run.decisions.spare(resource.key, { id, outputs: bag });
+    run.decisions.leaving(resource, { id, serial: properties.told.serial });
   }
-  const session = await run.session(properties.profile);
-  const attempt = () => session.service.remove(definition, id);
+  const declared = await declaredIn(context, bag);
+  const attempt = () => declared.service.remove(definition, id);
   try {
     await run.deletions.run(attempt, isRefusal);
   } catch (error) {
     if (!isConversationError(error) || !isRefusal(error)) throw error;
-    const users = await usersOf(definition, id, session, resources);
-    const orphans = users.filter((user) => isOrphan(user, run));
-    if (orphans.length === 0) throw explained(context, session, properties, users, error);
-    for (const orphan of orphans) await session.service.remove(orphan.definition, orphan.id);
-    await attempt();
+    await afterUsers(declared, id, error, attempt);
   }
 };
 
 /** The status of a refused deletion is not stated, so every refusal may be one. */
 const isRefusal = (error: unknown): boolean => isConversationError(error, "REJECTED", "FORBIDDEN");
 
+/** Once more without left-overs of ours that hold the object; explains who else holds it. */
+const afterUsers = async (
+  declared: Declared,
+  id: string,
+  refusal: ConversationError,
+  attempt: () => Promise<void>,
+): Promise<void> => {
+  const users = await usersOf(declared, id, resources);
+  const gone = await removeUsers(declared, await sureLeftOvers(declared, users));
+  const left = users.filter((user) => !gone.includes(user));
+  if (gone.length === 0) throw explained(declared, left, refusal);
+  try {
+    await attempt();
+  } catch (error) {
+    if (!isConversationError(error) || !isRefusal(error)) throw error;
+    throw explained(declared, left, error);
+  }
+};
+
 /**
- * Whether an object is surely a left-over of ours: it carries the mark of a resource for which the
- * state holds another object.
+ * Users that are surely left-overs of ours: originals, not copies, of a resource for which this run
+ * knows another object, and held by no state. Where names need not be unique, a copy of an object
+ * that is gone looks the same, so there only what this run made itself is sure.
  */
-const isOrphan = ({ mark, id }: User, { decisions }: Run): boolean => {
-  const known = mark && decisions.objectOf(mark.resource);
-  return known !== undefined && known !== id;
+const sureLeftOvers = async (
+  { run, properties }: Declared,
+  users: readonly User[],
+): Promise<readonly User[]> => {
+  const { decisions } = run;
+  const beside = users.filter(({ mark, id, isNamedUniquely }) => {
+    const known = mark && decisions.objectOf(mark.resource);
+    const isOther = known !== undefined && known.id !== id && known.serial !== mark?.serial;
+    return (
+      isOther && mark?.serial !== undefined && (isNamedUniquely || decisions.made(mark.serial))
+    );
+  });
+  if (beside.length === 0 || !properties.owner) return [];
+  const states = await run.states?.(properties.owner, "all");
+  return beside.filter(
+    ({ definition, id, mark }) =>
+      decisions.made(mark?.serial) || states?.holdersOf(definition.kind, id).length === 0,
+  );
+};
+
+const removeUsers = async (
+  { service }: Declared,
+  users: readonly User[],
+): Promise<readonly User[]> => {
+  const gone: User[] = [];
+  for (const user of users) {
+    try {
+      await service.remove(user.definition, user.id);
+      gone.push(user);
+    } catch (error) {
+      if (!isConversationError(error)) throw error;
+    }
+  }
+  return gone;
 };
 
 const explained = (
-  { definition }: Context,
-  session: Session,
-  properties: Properties,
+  { definition, mark }: Declared,
   users: readonly User[],
   refusal: ConversationError,
 ): ConversationError => {
-  const own = ownMark(definition, properties, session.settings);
   const held = definition.heldByAny;
   if (users.length === 0 && (!held || refusal.code === "FORBIDDEN")) return refusal;
   const named =
     users.length > 0
-      ? `it is used by ${users.map((user) => describeUser(user, own)).join("; ")}`
+      ? `it is used by ${users.map((user) => describeUser(user, mark)).join("; ")}`
       : `no user was found, but: ${held?.doc}`;
   return new ConversationError(
     "IN_USE",

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Definition } from "../definition/define.js";
 import type { JsonObject } from "../definition/json.js";
 import { normaliseFields } from "../definition/normalise.js";
 import { sameFields } from "../definition/same.js";
+import type { Context } from "./declared.js";
 import { split } from "./properties.js";
 
 export interface DiffResult {
@@ -15,14 +15,24 @@ export interface DiffResult {
  *
  * State of an older shape cannot be compared by the engine's means; it is updated once.
  */
-export const diff = (definition: Definition, olds: JsonObject, news: JsonObject): DiffResult => {
+export const diff = (
+  { definition, run }: Context,
+  olds: JsonObject,
+  news: JsonObject,
+): DiffResult => {
   if (olds.__provider === undefined) return { changes: true };
   const old = split(olds);
   const next = split(news);
   const same =
     sameFields(definition.fields, normaliseFields(definition, old.fields), next.fields) &&
     isDeepStrictEqual(old.extra, next.extra) &&
+    isDeepStrictEqual(old.extraSecrets, next.extraSecrets) &&
     old.owner === next.owner &&
     old.profile === next.profile;
-  return same ? { changes: false } : {};
+  if (same) return { changes: false };
+  const { undeclared } = old.told;
+  if (undeclared) {
+    run.tell?.(`stays, as the program does not declare it: ${undeclared.join(", ")}`, "info");
+  }
+  return {};
 };

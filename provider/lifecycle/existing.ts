@@ -1,149 +1,161 @@
-import { managedFields } from "../definition/managed.js";
-import { naturalKey } from "../definition/references.js";
-import { sameFields } from "../definition/same.js";
-import { fieldsFromWire } from "../definition/wire.js";
-import type { WireObject } from "../service/collections.js";
-import { ConversationError, isConversationError } from "../service/errors.js";
-import { type Context, keyOf, markOn, nameOnWire, ownMark } from "./context.js";
-import { isNamesake, type Mark, readMark } from "./mark.js";
-import type { Properties } from "./properties.js";
-import type { Session } from "./run.js";
+import { ConversationError } from "../service/errors.js";
+import {
+  type Declared,
+  describe,
+  desiredBody,
+  type Found,
+  isNamed,
+  markOn,
+  nameOnWire,
+  ownMarkOn,
+} from "./declared.js";
+import { findAll, type KnownObjects } from "./known-objects.js";
+import { chosen, ownObjects } from "./left-overs.js";
+import { isNamesake, type Mark } from "./mark.js";
+import type { Holding, StackStates } from "./run.js";
 
-type Objects = ReadonlyMap<string, WireObject>;
-type Found = WireObject & { readonly id: string };
+/** An object that is there already and stands for the resource from now on. */
+export interface Existing {
+  readonly object: Found;
+  /** `state`: the state holds it, and the engine was told to replace it; `mark`: an earlier run left it. */
+  readonly by: "state" | "mark";
+}
 
-/** The objects of the kind, from the one list that all creations of a run share. */
-export const knownObjects = async (
-  { definition }: Context,
-  { service }: Session,
-): Promise<Objects> => {
-  try {
-    return (await service.list(definition)).objects;
-  } catch (error) {
-    // Who may create but not list still gets the service's own refusal of a name that is taken.
-    if (isConversationError(error, "FORBIDDEN")) return new Map();
-    throw error;
-  }
-};
+/** Whether the object would be made with its mark. */
+const isMarked = (declared: Declared): boolean => desiredBody(declared, "00000000000").isMarked;
 
-const findAll = (
-  objects: Objects,
-  fits: (wire: WireObject, id: string) => boolean,
-): readonly Found[] =>
-  [...objects].filter(([id, wire]) => fits(wire, id)).map(([id, wire]) => ({ ...wire, id }));
+const namedAlike = (declared: Declared, objects: KnownObjects["objects"]) =>
+  findAll(objects, (wire) => isNamed(declared, wire));
 
-const find = (
-  objects: Objects,
-  fits: (wire: WireObject, id: string) => boolean,
-): Found | undefined => findAll(objects, fits)[0];
-
-/**
- * The objects that carry our own mark and do not stand for another resource by now. More than one
- * is there only where a list was behind the truth between two POSTs; then the one that has the name
- * that is wanted comes first, as no other can be given it.
- */
-export const findOwn = (
-  { definition, run }: Context,
-  { settings }: Session,
-  properties: Properties,
-  objects: Objects,
-): readonly Found[] => {
-  const mark = ownMark(definition, properties, settings);
-  if (!mark || !properties.owner) return [];
-  const key = keyOf(definition, properties.owner);
-  const own = findAll(objects, (wire, id) => {
-    const there = markOn(wire);
-    const holder = run.decisions.holderOf(id) ?? key;
-    return there?.resource === mark.resource && there.stack === mark.stack && holder === key;
-  });
-  const wanted = properties.fields[naturalKey(definition)];
-  const isNamed = (wire: WireObject) => nameOnWire(definition, wire) === wanted;
-  return [...own.filter(isNamed), ...own.filter((wire) => !isNamed(wire))];
+/** A name that cannot be read may well be the wanted one. */
+const mayBeNamed = (declared: Declared, wire: Found): boolean => {
+  const name = nameOnWire(declared.definition, wire);
+  return isNamed(declared, wire) || !(typeof name === "string" || typeof name === "number");
 };
 
 /**
- * Without a mark: the object that was not there before the POST, and is what was posted, name and
- * all. Undefined where the mark speaks for itself.
+ * The states, where a creation cannot be decided without them: an object carries the mark of the
+ * resource or has its name, or the object to be made would carry no mark.
  */
-export const findNew = (
-  { definition }: Context,
-  { settings }: Session,
-  properties: Properties,
-  objects: Objects,
-  before: Objects,
-): Found | undefined =>
-  ownMark(definition, properties, settings)
-    ? undefined
-    : find(objects, (wire, id) => {
-        const { description } = readMark(wire.description);
-        const fields = fieldsFromWire(definition.fields, { ...wire, description }, settings);
-        const managed = managedFields(definition.fields, fields, properties.fields);
-        return !before.has(id) && sameFields(definition.fields, managed, properties.fields);
-      });
-
-const isUnique = ({ definition }: Context): boolean => {
-  const field = definition.fields[naturalKey(definition)];
-  return field?.type === "text" && field.unique === true;
+export const statesFor = async (
+  declared: Declared,
+  { objects }: KnownObjects,
+): Promise<StackStates | undefined> => {
+  const { properties, run, isUnique } = declared;
+  if (!run.states || !properties.owner) return undefined;
+  if (ownObjects(declared, objects).length > 0) return run.states(properties.owner, "all");
+  const isDoubtful = !isMarked(declared) || (isUnique && namedAlike(declared, objects).length > 0);
+  return isDoubtful ? run.states(properties.owner, "own") : undefined;
 };
 
-const describe = ({ definition }: Context, wire: Found): string =>
-  `the ${definition.noun} ${JSON.stringify(nameOnWire(definition, wire))} (id ${wire.id})`;
-
-const ownedElsewhere = (context: Context, wire: Found, mark: Mark): ConversationError =>
-  new ConversationError(
-    "OWNED_ELSEWHERE",
-    `${describe(context, wire)} belongs to another Pulumi resource or state: ${mark.label}. ` +
-      "Nothing was changed. Remove it there first, or give this one another name; " +
-      "if that state is lost for good, remove the mark at the end of the object's description at the service and adopt it.",
-  );
-
-/** The object that `adopt` names, by id or by its unique name; refused where it belongs to somebody else. */
-export const adoptee = async (
-  context: Context,
-  { service }: Session,
-  { adopt, fields }: Properties,
-  objects: Objects,
+/** The object that the state holds for a resource that the engine was told to replace. */
+const heldByState = async (
+  { definition, service, properties }: Declared,
+  { objects }: KnownObjects,
+  states: StackStates | undefined,
 ): Promise<Found | undefined> => {
-  const { definition } = context;
-  if (adopt === undefined) return undefined;
-  const name = fields[naturalKey(definition)];
-  const found =
-    adopt === true
-      ? find(objects, (wire) => nameOnWire(definition, wire) === name)
-      : await service.read(definition, adopt).then((wire) => wire && { ...wire, id: adopt });
-  if (!found && adopt !== true) {
-    throw new ConversationError(
-      "NOT_FOUND",
-      `there is no ${definition.noun} with the id ${adopt} to adopt. Nothing was changed.`,
-    );
-  }
-  const mark = found && markOn(found);
-  if (found && mark) throw ownedElsewhere(context, found, mark);
-  return found;
+  const id = properties.owner && states?.resourceOf(properties.owner)?.id;
+  if (!id) return undefined;
+  const wire = objects.get(id) ?? (await service.read(definition, id));
+  return wire && { ...wire, id };
+};
+
+/** The object that stands for the resource already, though this call is to make one. */
+export const existingObject = async (
+  declared: Declared,
+  known: KnownObjects,
+  states: StackStates | undefined,
+): Promise<Existing | undefined> => {
+  const held = await heldByState(declared, known, states);
+  if (held) return { object: held, by: "state" };
+  const own = ownObjects(declared, known.objects, states);
+  // Without a look at the states an object of another name may be a renamed or moved resource's.
+  const sure = states ? own : own.filter((wire) => mayBeNamed(declared, wire));
+  const object = chosen(declared, sure);
+  return object && { object, by: "mark" };
+};
+
+/** The last part of a mark's label, or of a URN: what the resource is called in its program. */
+const logicalName = (owner: Mark | Holding): string =>
+  ("urn" in owner ? owner.urn.split("::") : owner.label.split(" ")).at(-1) ?? "";
+
+const whose = (owner: Mark | Holding): string => {
+  if (!("urn" in owner)) return `belongs to another Pulumi resource or state: ${owner.label}`;
+  return `stands for ${owner.urn} in the state of ${owner.own ? "this stack" : `the stack ${owner.stack}`}`;
+};
+
+const wayOut = (owner: Mark | Holding, isOwnStack: boolean, id: string): string => {
+  const renamed = isOwnStack
+    ? ` If this resource is that one under a new logical name, say so with the option aliases: [{ name: ${JSON.stringify(logicalName(owner))} }].`
+    : "";
+  const gone =
+    "urn" in owner
+      ? ""
+      : ` If no state holds it any more, npx pulumi-conversation orphans says so, and orphans --release --id ${id} takes the mark off, so that adopt can take the object over.`;
+  return `Remove it there first, or give this resource another name.${renamed}${gone}`;
+};
+
+/** Whose an object is that a mark or a state claims. */
+export const ownedElsewhere = (
+  { definition, mark }: Declared,
+  wire: Found,
+  owner: Mark | Holding,
+): ConversationError => {
+  const isOwnStack = "urn" in owner ? owner.own : owner.stack === mark?.stack;
+  return new ConversationError(
+    "OWNED_ELSEWHERE",
+    `the ${describe(definition, wire)} ${whose(owner)}. Nothing was changed. ${wayOut(owner, isOwnStack, wire.id)}`,
+  );
+};
+
+const isTaken = (declared: Declared, wire: Found, states: StackStates | undefined): boolean => {
+  const { definition, isUnique, mark, run, resource } = declared;
+  if (isUnique) return true;
+  const there = markOn(wire);
+  // Names that need not be unique may well be there twice, but not as one resource of two states.
+  if (there) return mark !== undefined && isNamesake(mark, there);
+  // Neither this object nor the one to be made can be told apart by a mark: an interrupted run may
+  // have left it.
+  const holder = run.decisions.holderOf(wire.id);
+  const isHeld = holder
+    ? holder.key !== resource?.key
+    : (states?.holdersOf(definition.kind, wire.id).length ?? 0) > 0;
+  return !isMarked(declared) && !isHeld;
 };
 
 /** Refuses where an object that is not ours has the name. */
 export const assertFree = (
-  context: Context,
-  { settings }: Session,
-  properties: Properties,
-  objects: Objects,
+  declared: Declared,
+  { objects }: KnownObjects,
+  states: StackStates | undefined,
 ): void => {
-  const { definition } = context;
-  const name = properties.fields[naturalKey(definition)];
-  const own = ownMark(definition, properties, settings);
-  const taken = find(objects, (wire) => {
-    const mark = markOn(wire);
-    // Names that need not be unique may well be there twice, but not as one resource of two states.
-    const ofNamesake = own !== undefined && mark !== undefined && isNamesake(own, mark);
-    return nameOnWire(definition, wire) === name && (isUnique(context) || ofNamesake);
-  });
+  const { definition, run, isUnique } = declared;
+  const taken = namedAlike(declared, objects).find((wire) => isTaken(declared, wire, states));
   if (!taken) return;
-  const mark = markOn(taken);
-  if (mark) throw ownedElsewhere(context, taken, mark);
+  const holder = run.decisions.holderOf(taken.id);
+  if (holder) throw takenByProgram(declared, taken, holder.label);
+  const [held] = states?.holdersOf(definition.kind, taken.id) ?? [];
+  const owner = held ?? ownMarkOn(definition, taken);
+  if (owner) throw ownedElsewhere(declared, taken, owner);
+  const isCopied = markOn(taken) !== undefined;
   throw new ConversationError(
     "NAME_TAKEN",
-    `${describe(context, taken)} already exists and is not managed by Pulumi. Nothing was changed. ` +
-      `Take it over with adopt: true or adopt: "${taken.id}", or use another ${naturalKey(definition)}.`,
+    `the ${describe(definition, taken)} already exists and is not managed by Pulumi${isCopied ? ": it is a copy of an object of a stack" : ""}. Nothing was changed. ` +
+      (isUnique
+        ? ""
+        : "It carries no mark, and neither would a new one, so nobody could tell whether an interrupted run made it. ") +
+      `Take it over with adopt: true or adopt: "${taken.id}", or use another name.`,
   );
 };
+
+/** A name that another resource of the same program has. */
+export const takenByProgram = (
+  { definition }: Declared,
+  wire: Found,
+  label: string,
+): ConversationError =>
+  new ConversationError(
+    "NAME_TAKEN",
+    `the name is taken by another resource of this program: ${label} (id ${wire.id}). ` +
+      `No two objects of the kind ${definition.noun} may have the same name: give one of them another. To swap two names, give one of them a third name first.`,
+  );

@@ -1,8 +1,8 @@
 import type { Definition } from "../definition/define.js";
 import type { JsonObject } from "../definition/json.js";
 import { type CheckResult, check } from "./check.js";
-import { type Context, keyOf } from "./context.js";
 import { type CreateResult, create } from "./create.js";
+import { type Context, remembered } from "./declared.js";
 import { remove } from "./delete.js";
 import { type DiffResult, diff } from "./diff.js";
 import { handler } from "./handler.js";
@@ -21,21 +21,17 @@ export interface Lifecycle {
   delete(id: string, properties: JsonObject): Promise<void>;
 }
 
-const checkAndRemember = ({ definition, run }: Context, olds: JsonObject, news: JsonObject) => {
-  const { owner } = split(news);
-  if (owner) run.decisions.wanted(keyOf(definition, owner));
-  return check(definition, olds, news);
+const checkAndRemember = async (context: Context, olds: JsonObject, news: JsonObject) => {
+  const resource = remembered(context.definition, split(news));
+  if (resource) context.run.decisions.wanted(resource);
+  return check(context, olds, news);
 };
 
-const diffAndRemember = (
-  { definition, run }: Context,
-  id: string,
-  olds: JsonObject,
-  news: JsonObject,
-) => {
-  const { owner } = split(news);
-  if (owner) run.decisions.settled(keyOf(definition, owner), id);
-  return diff(definition, olds, news);
+const diffAndRemember = (context: Context, id: string, olds: JsonObject, news: JsonObject) => {
+  const resource = remembered(context.definition, split(news));
+  const { serial } = split(olds).told;
+  if (resource) context.run.decisions.settled(resource, { id, serial });
+  return diff(context, olds, news);
 };
 
 /** The life cycle of one kind within one run. */

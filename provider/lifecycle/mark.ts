@@ -1,18 +1,24 @@
-import { createHash } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 
 /**
  * The owner mark: a short suffix of the description that tells people and later runs whose an
- * object is, such as `[pulumi: shop/prod orders-bot #5f0c1a2b-9b2e77aa01cd]`. The first number
- * stands for the stack's `Ownership`, the second for the one resource.
+ * object is, such as `[pulumi: shop/prod orders-bot #5f0c1a2b-9b2e77aa01cd-0tm9x2k4r7q1c2d]`. The
+ * first number stands for the stack's `Ownership`, the second for the one resource, the third for
+ * the one object. Marks of release 0.1.0 lack the third.
  */
 export interface Mark {
   /** Project, stack and logical name, for people. */
   readonly label: string;
   readonly stack: string;
   readonly resource: string;
+  /** New with every POST: a copy that a person makes of an object carries the serial of the original. */
+  readonly serial?: string;
+  /** Follows from the serial and the name: a copy under another name does not fit its mark. */
+  readonly seal?: string;
 }
 
-const pattern = /\s?\[pulumi: ([^\]]{0,250}) #([0-9a-f]{8})-([0-9a-f]{12})\]$/;
+const pattern =
+  /\s?\[pulumi: ([^\]]{0,250}) #([0-9a-f]{8})-([0-9a-f]{12})(?:-([0-9a-z]{11})([0-9a-z]{4}))?\]$/;
 
 const digest = (text: string, length: number): string =>
   createHash("sha256").update(text).digest("hex").slice(0, length);
@@ -28,6 +34,10 @@ const partsOf = (owner: string): { readonly ownership: string; readonly name: st
 /** What all marks of a stack have in common, from the id of its `Ownership`. */
 export const stackMark = (ownership: string): string => digest(ownership, 8);
 
+/** The id of the `Ownership` inside an owner. */
+export const ownershipOf = (owner: string): string => partsOf(owner).ownership;
+
+/** The mark of a resource, without what tells its objects apart. */
 export const markOf = (kind: string, owner: string): Mark => {
   const { ownership, name } = partsOf(owner);
   const [project = "", stack = ""] = ownership.split("/");
@@ -38,8 +48,41 @@ export const markOf = (kind: string, owner: string): Mark => {
   };
 };
 
-export const markText = ({ label, stack, resource }: Mark): string =>
-  `[pulumi: ${label} #${stack}-${resource}]`;
+const stampLength = 7;
+const randomLength = 4;
+
+const base36 = (value: number, length: number): string =>
+  Math.floor(value).toString(36).padStart(length, "0").slice(-length);
+
+/**
+ * The serial of an object about to be made.
+ *
+ * @param now the service's time in milliseconds; kept to the second, so that a copy made much later
+ *   than its mark can be told from the original
+ */
+export const newSerial = (now: number): string =>
+  base36(now / 1000, stampLength) + base36(randomInt(36 ** randomLength), randomLength);
+
+/** When a serial was made, in milliseconds of the service's time. */
+const madeAt = (serial: string): number => Number.parseInt(serial.slice(0, stampLength), 36) * 1000;
+
+/** A service may give a name back in another form of the same text. */
+const sealOf = (serial: string, name: unknown): string => {
+  const text = `${serial} ${String(name ?? "")
+    .normalize("NFC")
+    .trim()}`;
+  return base36(Number.parseInt(digest(text, 12), 16) % 36 ** 4, 4);
+};
+
+/** A mark for the one object with this serial and name. */
+export const markFor = (mark: Mark, serial: string, name: unknown): Mark => ({
+  ...mark,
+  serial,
+  seal: sealOf(serial, name),
+});
+
+export const markText = ({ label, stack, resource, serial, seal }: Mark): string =>
+  `[pulumi: ${label} #${stack}-${resource}${serial && seal ? `-${serial}${seal}` : ""}]`;
 
 /** The description with the mark; without it where both do not fit. */
 export const withMark = (
@@ -51,19 +94,41 @@ export const withMark = (
   return marked.length <= max ? marked : description;
 };
 
-/** A description as the service holds it: what the program wrote, and the mark. */
+/** A description as the service holds it: what the program or a person wrote, and the mark. */
 export const readMark = (
   description: unknown,
 ): { readonly description?: string; readonly mark?: Mark } => {
   if (typeof description !== "string") return {};
   const found = pattern.exec(description);
   const text = found ? description.slice(0, found.index) : description;
-  const [, label, stack, resource] = found ?? [];
-  return {
-    ...(text ? { description: text } : {}),
-    ...(label !== undefined && stack && resource ? { mark: { label, stack, resource } } : {}),
-  };
+  const [, label, stack, resource, serial, seal] = found ?? [];
+  const mark =
+    label !== undefined && stack && resource
+      ? { label, stack, resource, ...(serial && seal ? { serial, seal } : {}) }
+      : undefined;
+  return { ...(text ? { description: text } : {}), ...(mark ? { mark } : {}) };
 };
+
+/** Whether two marks stand for the same resource of the same state. */
+export const isSameResource = (a: Mark, b: Mark): boolean =>
+  a.stack === b.stack && a.resource === b.resource;
 
 /** Whether two marks name the same project, stack and logical name, of two different states. */
 export const isNamesake = (a: Mark, b: Mark): boolean => a.label === b.label && a.stack !== b.stack;
+
+/** A POST may wait for hours for its turn on a slow plan; whoever copies later than this is found out. */
+const longestWaitMs = 6 * 3_600_000;
+
+/**
+ * Whether an object is a copy of one of ours, as far as it tells itself: its mark was made for
+ * another name, or long before the object. A copy under the same name made at once cannot be told
+ * by itself; the state and the serial of the original tell it.
+ */
+export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => {
+  if (!mark.serial) return false;
+  // A name that is none tells nothing.
+  const isName = typeof name === "string" || typeof name === "number";
+  if (isName && mark.seal !== sealOf(mark.serial, name)) return true;
+  const at = typeof created === "string" ? Date.parse(created) : Number.NaN;
+  return at > madeAt(mark.serial) + longestWaitMs;
+};

@@ -1,6 +1,6 @@
 import type { Definition } from "../definition/define.js";
 import { deletionOrder } from "../definition/references.js";
-import { markOn, nameOnWire } from "./context.js";
+import { markOn, nameOnWire } from "./declared.js";
 import { stackMark } from "./mark.js";
 import type { Session } from "./run.js";
 

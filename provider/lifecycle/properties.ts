@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, objectOf } from "../definition/json.js";
+import { unknownValue } from "../definition/unknown.js";
 
 /** A resource's values: the fields of its kind, and what every resource takes besides. */
 export interface Properties {
@@ -7,42 +8,76 @@ export interface Properties {
   readonly owner?: string;
   /** Take over an existing object: the one with the unique name, or the one with this id. */
   readonly adopt?: true | string;
-  /** Further members of the service's JSON. */
-  readonly extra?: JsonObject;
+  /** Further members of the service's JSON; the engine's text for what is not known yet, in a preview. */
+  readonly extra?: JsonObject | typeof unknownValue;
+  /** Paths into `extra` whose values are secret. */
+  readonly extraSecrets?: readonly string[];
   /** Name of the settings to use. */
   readonly profile?: string;
+  /** An update may erase what the service hides and the program does not declare. */
+  readonly eraseHidden?: true;
+  /** What was learnt of the object when it was made or written; only in outputs. */
+  readonly told: Told;
 }
 
-const common = ["owner", "adopt", "extra", "profile"];
+/** What the state keeps of an object besides what the program says. */
+export interface Told {
+  /** Tells the object from copies of it; part of its mark. */
+  readonly serial?: string;
+  readonly created?: string;
+  readonly modified?: string;
+  /** Members that the object had when it was last written and that the program does not name. */
+  readonly undeclared?: readonly string[];
+}
 
-/** What the service sets and a program only reads. */
-export const outputNames = ["created", "modified"];
+/** What `check` is told and the state does not keep: the name that was made for a resource without one. */
+const passing = ["autoName"];
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
-/** Splits a bag of the engine; what the engine or the service put in besides is left out. */
-export const split = (bag: JsonObject): Properties => {
-  const { owner, adopt, extra, profile, __provider, id, created, modified, ...others } = bag;
-  // Told to the check only.
-  const { autoName, extraSecrets, eraseHidden, ...fields } = others;
-  return {
-    fields,
-    ...optional("owner", textOf(owner)),
-    ...optional("adopt", adopt === true ? adopt : textOf(adopt)),
-    ...optional("extra", isObject(extra) ? extra : undefined),
-    ...optional("profile", textOf(profile)),
-  };
+const textsOf = (value: unknown): readonly string[] | undefined => {
+  const texts = Array.isArray(value)
+    ? value.filter((item): item is string => typeof item === "string")
+    : [];
+  return texts.length > 0 ? texts : undefined;
 };
 
-const optional = <K extends string, T>(key: K, value: T | undefined): { readonly [P in K]?: T } =>
-  (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: T };
+const extraOf = (value: unknown): Properties["extra"] =>
+  isObject(value) ? value : value === unknownValue ? unknownValue : undefined;
 
-/** The bag of the engine. `adopt` is about one creation and is not kept with the outputs. */
-export const join = (properties: Properties, keepAdopt = false): JsonObject =>
-  objectOf([
-    ...Object.entries(properties.fields),
-    ...common
-      .filter((name) => name !== "adopt" || keepAdopt)
-      .map((name) => [name, (properties as unknown as JsonObject)[name]] as const),
-  ]);
+/** Members that have a value. */
+const present = <T extends object>(values: { readonly [K in keyof T]: T[K] | undefined }): T =>
+  objectOf(Object.entries(values)) as T;
+
+/** Splits a bag of the engine; what the engine or the service put in besides is left out. */
+export const split = (bag: JsonObject): Properties => {
+  const { owner, adopt, extra, extraSecrets, profile, eraseHidden, ...others } = bag;
+  const { serial, created, modified, undeclared, __provider, id, ...rest } = others;
+  const fields = objectOf(Object.entries(rest).filter(([name]) => !passing.includes(name)));
+  return present<Properties>({
+    fields,
+    owner: textOf(owner),
+    adopt: adopt === true ? adopt : textOf(adopt),
+    extra: extraOf(extra),
+    extraSecrets: textsOf(extraSecrets),
+    profile: textOf(profile),
+    eraseHidden: eraseHidden === true ? eraseHidden : undefined,
+    told: present<Told>({
+      serial: textOf(serial),
+      created: textOf(created),
+      modified: textOf(modified),
+      undeclared: textsOf(undeclared),
+    }),
+  });
+};
+
+/** The inputs of a resource as the state keeps them. */
+export const joinInputs = ({ fields, told: _, ...rest }: Properties): JsonObject =>
+  objectOf([...Object.entries(fields), ...Object.entries(rest)]);
+
+/** The outputs as the state keeps them: `adopt` and `eraseHidden` are about one write and are not kept. */
+export const joinOutputs = (properties: Properties): JsonObject => {
+  const { fields, told, adopt: _, eraseHidden: __, ...rest } = properties;
+  return objectOf([...Object.entries(fields), ...Object.entries(rest), ...Object.entries(told)]);
+};

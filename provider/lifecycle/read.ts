@@ -1,12 +1,11 @@
 import type { Definition } from "../definition/define.js";
 import type { JsonObject } from "../definition/json.js";
 import { wireName } from "../definition/wire.js";
-import type { Collections, WireObject } from "../service/collections.js";
+import type { WireObject } from "../service/collections.js";
 import { ConversationError, isConversationError } from "../service/errors.js";
 import { assertId } from "../service/identifiers.js";
-import { type Context, liveProperties, outputsOf } from "./context.js";
-import { join, split } from "./properties.js";
-import { sealFields } from "./secrets.js";
+import { type Context, type Declared, declaredIn } from "./declared.js";
+import { inputsOf, liveProperties, outputsOf } from "./outputs.js";
 
 export interface ReadResult {
   /** Empty where the object is proven to be gone. */
@@ -16,15 +15,14 @@ export interface ReadResult {
 }
 
 /** Whether an item of a list tells as much as the object itself would. */
-const isWhole = (definition: Definition, wire: WireObject): boolean =>
+export const isWhole = (definition: Definition, wire: WireObject): boolean =>
   Object.entries(definition.fields).every(
     ([name, field]) => !field.required || wire[wireName(name, field)] !== undefined,
   );
 
 /** From the one list that all reads of a run share; absence is confirmed by the object itself. */
 const liveObject = async (
-  service: Collections,
-  definition: Definition,
+  { definition, service }: Declared,
   id: string,
 ): Promise<WireObject | undefined> => {
   const listed = await service.find(definition, id).catch((error) => {
@@ -36,14 +34,12 @@ const liveObject = async (
 
 /** The live object: for a refresh what the program manages, for `get` everything. */
 export const read = async (context: Context, id: string, bag: JsonObject): Promise<ReadResult> => {
-  const { definition, run } = context;
+  const { definition } = context;
   assertId(id, definition.noun);
-  const prior = split(bag);
-  const { service, settings } = await run.session(prior.profile);
+  const declared = await declaredIn(context, bag);
+  const { service, settings, properties: prior } = declared;
   const isGet = Object.keys(prior.fields).length === 0;
-  const live = isGet
-    ? await service.read(definition, id)
-    : await liveObject(service, definition, id);
+  const live = isGet ? await service.read(definition, id) : await liveObject(declared, id);
   if (!live) {
     // The engine takes an empty answer to `get` for success.
     if (isGet)
@@ -51,6 +47,5 @@ export const read = async (context: Context, id: string, bag: JsonObject): Promi
     return { id: "", props: {} };
   }
   const now = liveProperties(definition, live, prior, settings);
-  const inputs = join({ ...now, fields: sealFields(definition.fields, now.fields) });
-  return { id, props: outputsOf(definition, now, live), inputs };
+  return { id, props: outputsOf(definition, now), inputs: inputsOf(definition, now) };
 };

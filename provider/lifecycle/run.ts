@@ -1,5 +1,6 @@
 import type { Collections } from "../service/collections.js";
 import type { Settings } from "../service/settings.js";
+import { createDecisions, type Decisions } from "./decisions.js";
 import { createDeletions, type Deletions } from "./deletions.js";
 
 /** The settings of one account of the service, and the way to talk to it. */
@@ -8,65 +9,55 @@ export interface Session {
   readonly service: Collections;
 }
 
+/** A resource of some state that stands for an object. */
+export interface Holding {
+  /** The stack, as the Pulumi CLI names it. */
+  readonly stack: string;
+  readonly urn: string;
+  readonly id: string;
+  /** Whether it is the state of the stack that runs. */
+  readonly own: boolean;
+  readonly owner?: string;
+}
+
+/** What the states of all stacks that can be seen hold. */
+export interface StackStates {
+  holdersOf(kind: string, id: string): readonly Holding[];
+  /** The resource of the own state with this owner. */
+  resourceOf(owner: string): Holding | undefined;
+}
+
+/** What a run tells the user beside failures. */
+export type Tell = (text: string, severity: "info" | "warning") => void;
+
+/** Means that a run may lack; each has a safe reading where it is missing. */
+export interface RunOptions {
+  /** Reads the settings and connects to nothing. @throws ConversationError `SETTINGS_MISSING`, `SETTINGS_INVALID` */
+  readonly settings?: (profile?: string) => Settings;
+  /**
+   * The state of the stack that runs, or of all stacks of its backend, as they were before the run;
+   * undefined where they cannot be seen. Asked for rarely: it takes seconds.
+   */
+  readonly states?: (owner: string, whose: "own" | "all") => Promise<StackStates | undefined>;
+  readonly tell?: Tell;
+}
+
 /**
  * What one run of the engine – one process – has learnt. Arguments never tell a forced replacement
  * from a creation, nor a deletion that ends one from a real deletion; this memory does.
  */
-export interface Run<S extends Session = Session> {
+export interface Run<S extends Session = Session> extends RunOptions {
   /** Made on first use, so that a run without changes needs neither settings nor a token. */
   readonly session: (profile?: string) => Promise<S>;
   readonly decisions: Decisions;
   readonly deletions: Deletions;
 }
 
-/** Which resources, by their key, the program still wants, and which object stands for each. */
-export interface Decisions {
-  /** The program declares this resource. */
-  wanted(key: string): void;
-  /** This object stands for the resource. */
-  settled(key: string, objectId: string): void;
-  /** The state holds this object for a resource that is to go; what is settled stays. */
-  leaving(key: string, objectId: string): void;
-  /** The resource that an object stands for, where this run knows. */
-  holderOf(objectId: string): string | undefined;
-  /**
-   * Whether an object must not be deleted: the program wants its resource and no other object
-   * stands for it. A forced replacement is done in place, and the engine deletes the "old" object,
-   * which is the same, before or after.
-   */
-  keeps(key: string, objectId: string): boolean;
-  /** A deletion was left out, as the program still wants the object. */
-  spare(key: string, objectId: string): void;
-  /** The object of a resource whose deletion was left out. */
-  sparedOf(key: string): string | undefined;
-  /** The object that stands for a resource, where this run knows. */
-  objectOf(key: string): string | undefined;
-}
-
-const createDecisions = (): Decisions => {
-  const wanted = new Set<string>();
-  const objects = new Map<string, string>();
-  const holders = new Map<string, string>();
-  const spared = new Map<string, string>();
-  return {
-    wanted: (key) => void wanted.add(key),
-    settled: (key, objectId) => {
-      objects.set(key, objectId);
-      holders.set(objectId, key);
-    },
-    leaving: (key, objectId) => {
-      if (!objects.has(key)) objects.set(key, objectId);
-    },
-    holderOf: (objectId) => holders.get(objectId),
-    spare: (key, objectId) => void spared.set(key, objectId),
-    sparedOf: (key) => spared.get(key),
-    objectOf: (key) => objects.get(key),
-    keeps: (key, objectId) => wanted.has(key) && (objects.get(key) ?? objectId) === objectId,
-  };
-};
-
 /** A fresh memory over a way to make sessions. */
-export const createRun = <S extends Session>(connect: (profile?: string) => Promise<S>): Run<S> => {
+export const createRun = <S extends Session>(
+  connect: (profile?: string) => Promise<S>,
+  options: RunOptions = {},
+): Run<S> => {
   const sessions = new Map<string | undefined, Promise<S>>();
   const session = (profile?: string): Promise<S> => {
     const known = sessions.get(profile);
@@ -77,5 +68,5 @@ export const createRun = <S extends Session>(connect: (profile?: string) => Prom
     made.catch(() => sessions.delete(profile));
     return made;
   };
-  return { session, decisions: createDecisions(), deletions: createDeletions() };
+  return { ...options, session, decisions: createDecisions(), deletions: createDeletions() };
 };

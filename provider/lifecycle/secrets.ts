@@ -31,6 +31,24 @@ export const sealFields = (fields: Fields, values: JsonObject): JsonObject =>
     }),
   );
 
+/**
+ * The members of `extra` that the program gave as secrets, in the engine's sealed form.
+ *
+ * @param paths such as `apiKey` or `auth.token`; the empty path is all of it
+ */
+export const sealPaths = (extra: JsonObject, paths: readonly string[]): JsonObject =>
+  paths.includes("")
+    ? sealed(extra)
+    : objectOf(
+        Object.entries(extra).map(([name, value]) => {
+          const below = paths.flatMap((path) =>
+            path.startsWith(`${name}.`) ? [path.slice(name.length + 1)] : [],
+          );
+          if (paths.includes(name)) return [name, sealed(value)];
+          return [name, isObject(value) && below.length > 0 ? sealPaths(value, below) : value];
+        }),
+      );
+
 const textsIn = (value: unknown): string[] =>
   typeof value === "string"
     ? [value]

@@ -1,14 +1,25 @@
 import type { JsonObject } from "../definition/json.js";
-import { mergeFields } from "../definition/merge.js";
 import type { WireObject } from "../service/collections.js";
 import { ConversationError, isConversationError } from "../service/errors.js";
-import { type Context, desiredBody, keyOf, outputsOf } from "./context.js";
-import { split } from "./properties.js";
-import { freeName } from "./twins.js";
+import {
+  type Context,
+  type Declared,
+  declaredBefore,
+  declaredIn,
+  type Found,
+  isNamed,
+  markOn,
+} from "./declared.js";
+import { ownedElsewhere, takenByProgram } from "./existing.js";
+import { findAll } from "./known-objects.js";
+import { freeName } from "./left-overs.js";
+import { outputsOf } from "./outputs.js";
+import type { Told } from "./properties.js";
+import { type Plan, planPut, putInPlace } from "./put-in-place.js";
 
 /**
- * Writes what the program wants over the live object, in one PUT after one read: what the
- * definition does not know is kept.
+ * Writes what the program wants over the live object, in one PUT after one read: what neither the
+ * definition nor the program knows is kept.
  */
 export const update = async (
   context: Context,
@@ -16,38 +27,81 @@ export const update = async (
   olds: JsonObject,
   news: JsonObject,
 ): Promise<{ readonly outs: JsonObject }> => {
-  const { definition, run } = context;
-  const old = split(olds);
-  const next = split(news);
-  const session = await run.session(next.profile);
-  const { settings, service } = session;
-  const desired = desiredBody(definition, next, settings);
-  const prior = desiredBody(definition, old, settings);
-  const write = async (): Promise<WireObject> => {
-    const live = await service.read(definition, id);
-    if (!live) {
-      throw new ConversationError(
-        "NOT_FOUND",
-        "it is gone from the service. Run `pulumi refresh`, then `pulumi up` makes it again.",
-      );
-    }
-    const { id: _, created, modified: __, ...rest } = live;
-    const { fields, rule } = definition;
-    const { body } = mergeFields({ fields, rule, live: rest, desired, prior, keeps: false });
-    await service.replace(definition, id, body);
-    return created === undefined ? {} : { created };
-  };
-  const told = await write().catch(async (error) => {
-    if (!isConversationError(error, "REJECTED")) throw error;
-    // The name may be taken by our own left-over; or the object changed between read and write, and
-    // what is there now is read, and written once more.
-    const freed = await freeName(context, session, next, id).catch(() => 0);
-    if (freed > 0 || isConflict(error)) return write();
-    throw error;
-  });
-  if (next.owner) run.decisions.settled(keyOf(definition, next.owner), id);
-  return { outs: outputsOf(definition, next, told) };
+  const declared = await declaredIn(context, news);
+  const before = await declaredBefore(declared, olds);
+  const told = await write(declared, before, id);
+  const { resource, run, properties } = declared;
+  if (resource) run.decisions.settled(resource, { id, serial: told.serial });
+  return { outs: outputsOf(context.definition, { ...properties, told }) };
 };
 
-const isConflict = ({ details }: ConversationError): boolean =>
-  [409, 412].includes(details.status ?? 0);
+const liveObject = async ({ definition, service }: Declared, id: string): Promise<Found> => {
+  const live = await service.read(definition, id);
+  if (live) return { ...live, id };
+  throw new ConversationError(
+    "NOT_FOUND",
+    "it is gone from the service. Run `pulumi refresh`, then `pulumi up` makes it again.",
+  );
+};
+
+const write = async (declared: Declared, before: Declared, id: string): Promise<Told> => {
+  const plan = planPut(declared, await liveObject(declared, id), before);
+  try {
+    return await putInPlace(declared, plan);
+  } catch (error) {
+    if (!isConversationError(error, "REJECTED")) throw error;
+    if (!(await mayPassNow(declared, plan, error))) throw error;
+    return putInPlace(declared, planPut(declared, await liveObject(declared, id), before));
+  }
+};
+
+/**
+ * Whether a refused PUT is worth another try: the object changed between the read and the PUT, or its
+ * new name was taken by our own left-over, which has let go of it.
+ *
+ * @throws ConversationError `NAME_TAKEN`, `OWNED_ELSEWHERE` where another object has the name
+ */
+const mayPassNow = async (
+  declared: Declared,
+  plan: Plan,
+  refusal: ConversationError,
+): Promise<boolean> => {
+  const { definition, service, isUnique } = declared;
+  const isConflict = [409, 412].includes(refusal.details.status ?? 0);
+  const renames = isUnique && !isNamed(declared, plan.live);
+  if (!renames) return isConflict;
+  const listing = await service.list(definition, { fresh: true }).catch((error) => {
+    throw isConversationError(error) ? refusal : error;
+  });
+  const [holder] = findAll(
+    listing.objects,
+    (wire, id) => id !== plan.live.id && isNamed(declared, wire),
+  );
+  if (!holder) return isConflict;
+  return letGo(declared, plan, listing.objects, holder, refusal);
+};
+
+/** Frees the name from a left-over of ours; explains who has it otherwise. */
+const letGo = async (
+  declared: Declared,
+  { live, serial }: Plan,
+  objects: ReadonlyMap<string, WireObject>,
+  holder: Found,
+  refusal: ConversationError,
+): Promise<boolean> => {
+  const { definition, run, properties } = declared;
+  const other = run.decisions.holderOf(holder.id);
+  if (other) throw takenByProgram(declared, holder, other.label);
+  const states = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
+  if (await freeName(declared, objects, { id: live.id, serial }, states)) return true;
+  const [held] = states?.holdersOf(definition.kind, holder.id) ?? [];
+  const owner = held ?? markOn(holder);
+  if (owner) throw ownedElsewhere(declared, holder, owner);
+  throw new ConversationError(
+    "NAME_TAKEN",
+    `the service refuses (${refusal.details.status}), as the name is taken by another ${definition.noun} (id ${holder.id}), which is not managed by Pulumi. Nothing was changed. Give this resource another name, or remove that object.`,
+    refusal.details,
+    "none",
+    { cause: refusal },
+  );
+};

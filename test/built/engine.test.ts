@@ -128,7 +128,7 @@ test("drift in every kind is shown by refresh and repaired by up", async () => {
   await run(["up", "--yes", "--skip-preview"]);
   for (const object of await all()) {
     expect(object.active).toBe(true);
-    expect(object.description).toMatch(/^\[pulumi: shop\/prod /);
+    expect(object.description).toMatch(/^by hand \[pulumi: shop\/prod /);
   }
   await run(["preview", "--expect-no-changes"]);
 });

@@ -17,7 +17,7 @@ const offline: Lifecycle = smokeTestLifecycle(() =>
 
 test.each<[JsonObject, string]>([
   [{}, "account is required"],
-  [{ account: "../x" }, "account must be the id of a account"],
+  [{ account: "../x" }, "account must be the id of an account"],
   [{ account, enabled: "yes" }, "enabled must be true or false"],
   [{ account, sender: "system" }, "sender must be one of customer, platform_agent"],
   [{ account, text: "" }, "text must have 1 to 1000 characters"],

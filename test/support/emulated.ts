@@ -1,7 +1,7 @@
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
-import { createRun } from "../../provider/lifecycle/run.js";
+import { createRun, type Holding, type StackStates } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import type { Clock } from "../../provider/service/clock.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
@@ -15,8 +15,10 @@ export interface Emulated {
   readonly service: Service;
   /** The life cycle of a kind, in the process that runs now. */
   of(kind: string): Lifecycle;
-  /** Goes on as a new process would: nothing remembered. */
-  nextRun(): void;
+  /** Goes on as a new process would: nothing remembered. What the states hold can be seen where it is given. */
+  nextRun(held?: readonly Held[]): void;
+  /** What the run told the user beside failures. */
+  readonly told: readonly string[];
   /** Arms faults. */
   faults(...rules: readonly Json[]): Promise<void>;
   /** Objects at the service, secrets in clear. */
@@ -25,6 +27,30 @@ export interface Emulated {
   calls(): Promise<string[]>;
   stop(): Promise<void>;
 }
+
+/** An object that a state holds, by the owner of its resource; of another stack where it says so. */
+export interface Held {
+  readonly kind: string;
+  readonly id: string;
+  readonly owner: string;
+  readonly stack?: string;
+}
+
+const statesOf = (held: readonly Held[]): StackStates => {
+  const holding = ({ id, owner, stack }: Held): Holding => ({
+    id,
+    owner,
+    stack: stack ?? "shop/prod",
+    own: stack === undefined,
+    urn: `urn:pulumi:prod::shop::kind::${owner.split("/").at(-1)}`,
+  });
+  return {
+    holdersOf: (kind, id) =>
+      held.filter((each) => each.kind === kind && each.id === id).map(holding),
+    resourceOf: (owner) =>
+      held.filter((each) => each.stack === undefined && each.owner === owner).map(holding)[0],
+  };
+};
 
 /** Waits take no time and move the emulator's clock by as much. */
 const clockOf = (emulator: Emulator): Clock => {
@@ -57,7 +83,13 @@ export const emulated = async (
       retry: { minTimeoutMs: 1, maxTimeoutMs: 2 },
     });
   let service = connect();
-  const fresh = () => createRun(async () => ({ settings, service }));
+  const told: string[] = [];
+  const fresh = (held?: readonly Held[]) =>
+    createRun(async () => ({ settings, service }), {
+      settings: () => settings,
+      tell: (text) => void told.push(text),
+      ...(held ? { states: async () => statesOf(held) } : {}),
+    });
   let run = fresh();
   let seen = 0;
   const control = async (path: string, body?: unknown): Promise<unknown> => {
@@ -76,10 +108,12 @@ export const emulated = async (
       if (!definition) throw new Error(`no kind ${kind}`);
       return lifecycle(definition, run);
     },
-    nextRun: () => {
+    nextRun: (held) => {
       service = connect();
-      run = fresh();
+      run = fresh(held);
+      told.length = 0;
     },
+    told,
     faults: async (...rules) => void (await control("/faults", rules)),
     objects: async (collection) => {
       const { objects } = (await control("/snapshot")) as { objects: Record<string, Json[]> };

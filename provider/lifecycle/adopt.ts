@@ -1,0 +1,104 @@
+import { changesOf } from "../definition/changes.js";
+import { naturalKey } from "../definition/references.js";
+import { fieldsFromWire } from "../definition/wire.js";
+import { ConversationError } from "../service/errors.js";
+import { type Declared, describe, type Found, isNamed, isOwn, ownMarkOn } from "./declared.js";
+import { ownedElsewhere } from "./existing.js";
+import { findAll, type KnownObjects } from "./known-objects.js";
+import { readMark } from "./mark.js";
+import type { Plan } from "./put-in-place.js";
+import type { StackStates } from "./run.js";
+
+const byId = async ({ definition, service }: Declared, id: string): Promise<Found> => {
+  const wire = await service.read(definition, id);
+  if (wire) return { ...wire, id };
+  throw new ConversationError(
+    "NOT_FOUND",
+    `there is no ${definition.noun} with the id ${id} to adopt. Nothing was changed. Correct the id, or leave adopt out to make a new one.`,
+  );
+};
+
+const byName = (declared: Declared, { objects, refusal }: KnownObjects): Found => {
+  const { definition, name } = declared;
+  if (refusal) throw refusal;
+  const [found, ...others] = findAll(objects, (wire) => isNamed(declared, wire));
+  const called = `${naturalKey(definition)} ${JSON.stringify(name)}`;
+  if (!found) {
+    throw new ConversationError(
+      "NOT_FOUND",
+      `there is no ${definition.noun} with the ${called} to adopt. Nothing was changed. Correct the ${naturalKey(definition)}, name the object by its id (adopt: "<id>"), or leave adopt out to make a new one.`,
+    );
+  }
+  if (others.length === 0) return found;
+  const ids = [found, ...others].map(({ id }) => id).join(", ");
+  throw new ConversationError(
+    "AMBIGUOUS",
+    `${others.length + 1} objects of the kind ${definition.noun} have the ${called}: ${ids}. Nothing was changed. Say which one to adopt by its id: adopt: "${found.id}".`,
+  );
+};
+
+/** Refuses an object that stands for another resource, of this program or of a state. */
+const assertAdoptable = (
+  declared: Declared,
+  found: Found,
+  states: StackStates | undefined,
+): void => {
+  const { definition, resource, run, properties } = declared;
+  const other =
+    (resource && run.decisions.take(`adopt ${definition.kind} ${found.id}`, resource)) ??
+    run.decisions.holderOf(found.id);
+  if (other && other.key !== resource?.key) {
+    throw new ConversationError(
+      "OWNED_ELSEWHERE",
+      `the ${describe(definition, found)} stands for another resource of this program: ${other.label}. Nothing was changed. One object can be adopted by one resource only: remove adopt from one of them.`,
+    );
+  }
+  const holders = states?.holdersOf(definition.kind, found.id) ?? [];
+  const holder = holders.find(({ own, owner }) => !own || owner !== properties.owner);
+  if (holder) throw ownedElsewhere(declared, found, holder);
+  const mark = ownMarkOn(definition, found);
+  // A left-over or a copy of this very stack that no state holds is nobody else's.
+  const isFree = mark !== undefined && mark.stack === declared.mark?.stack && states !== undefined;
+  if (mark && !isFree && !isOwn(declared, found)) throw ownedElsewhere(declared, found, mark);
+};
+
+/**
+ * The object that `adopt` names, by id or by its name.
+ *
+ * @throws ConversationError `NOT_FOUND` where there is none, `AMBIGUOUS` where there are several,
+ *   `OWNED_ELSEWHERE` where it stands for another resource
+ */
+export const adoptee = async (declared: Declared, known: KnownObjects): Promise<Found> => {
+  const { properties, run } = declared;
+  const { adopt, owner } = properties;
+  const found = typeof adopt === "string" ? await byId(declared, adopt) : byName(declared, known);
+  const isMarked = ownMarkOn(declared.definition, found) !== undefined;
+  const states = owner && (await run.states?.(owner, isMarked ? "all" : "own"));
+  assertAdoptable(declared, found, states || undefined);
+  return found;
+};
+
+const listed = (title: string, lines: readonly string[]): string =>
+  lines.length === 0 ? "" : `\n  ${title}\n${lines.map((line) => `    ${line}`).join("\n")}`;
+
+/** What an adoption will do, for the user to see before it happens. */
+export const adoptionText = (
+  { definition, properties, settings }: Declared,
+  plan: Plan,
+): string => {
+  const { live, undeclared, hidden } = plan;
+  const { description } = readMark(live.description);
+  const from = fieldsFromWire(definition.fields, { ...live, description }, settings);
+  const changes = changesOf(definition.fields, from, properties.fields).map(
+    ({ path, from: before = "(not set)", to = "(not set)" }) => `${path}: ${before} → ${to}`,
+  );
+  const head = `adopts the ${describe(definition, live)}`;
+  const change = changes.length === 0 ? "; no field changes, the owner mark is added" : "";
+  return (
+    head +
+    change +
+    listed("changes:", changes) +
+    listed("stays, as the program does not declare it:", undeclared) +
+    listed("erased, as eraseHidden allows:", hidden)
+  );
+};

@@ -1,0 +1,75 @@
+import type { Definition } from "../definition/define.js";
+import { managedExtra } from "../definition/extra.js";
+import { isObject, type JsonObject } from "../definition/json.js";
+import { managedFields, typedFields } from "../definition/managed.js";
+import { fieldsFromWire } from "../definition/wire.js";
+import type { WireObject } from "../service/collections.js";
+import type { Settings } from "../service/settings.js";
+import { readMark } from "./mark.js";
+import { joinInputs, joinOutputs, type Properties, type Told } from "./properties.js";
+import { sealFields, sealPaths } from "./secrets.js";
+
+/** Every secret in the engine's sealed form. */
+const sealed = ({ fields }: Definition, properties: Properties): Properties => {
+  const { extra, extraSecrets = [] } = properties;
+  return {
+    ...properties,
+    fields: sealFields(fields, properties.fields),
+    ...(isObject(extra) ? { extra: sealPaths(extra, extraSecrets) } : {}),
+  };
+};
+
+/** The outputs kept in the state: what the program manages, and what is known besides. */
+export const outputsOf = (definition: Definition, properties: Properties): JsonObject =>
+  joinOutputs(sealed(definition, properties));
+
+/** The inputs kept in the state. */
+export const inputsOf = (definition: Definition, properties: Properties): JsonObject =>
+  joinInputs(sealed(definition, properties));
+
+/** Between the service's commit and the `Date` of its answer. */
+const earliestMs = 60_000;
+const latestMs = 1_000;
+
+/**
+ * A time of the service. Right after a creation or an update it is taken from the answer's `Date`,
+ * which is a little later and has no fractions of a second: that is the same time.
+ */
+const sameTime = (live: unknown, prior: string | undefined): string | undefined => {
+  if (typeof live !== "string") return prior;
+  const later = Date.parse(live) - Date.parse(prior ?? "");
+  return prior !== undefined && later >= -earliestMs && later <= latestMs ? prior : live;
+};
+
+/** The description without the mark; one that only looks as if it carried a mark stays whole. */
+const descriptionOf = ({ description }: WireObject, prior: Properties): unknown =>
+  description !== undefined && description === prior.fields.description
+    ? description
+    : readMark(description).description;
+
+const liveTold = (live: WireObject, { told }: Properties): Told => {
+  const created = sameTime(live.created, told.created);
+  const modified = sameTime(live.modified, told.modified);
+  return { ...told, ...(created ? { created } : {}), ...(modified ? { modified } : {}) };
+};
+
+/** A live object in a program's terms: what `prior` manages, or everything where it manages nothing. */
+export const liveProperties = (
+  definition: Definition,
+  live: WireObject,
+  prior: Properties,
+  settings: Settings,
+): Properties => {
+  const description = descriptionOf(live, prior);
+  const fields = fieldsFromWire(definition.fields, { ...live, description }, settings);
+  const managesAll = Object.keys(prior.fields).length === 0;
+  const { extra, extraSecrets = [] } = prior;
+  return {
+    ...prior,
+    fields: managesAll
+      ? typedFields(definition.fields, fields)
+      : managedFields(definition.fields, fields, prior.fields),
+    ...(isObject(extra) ? { extra: managedExtra(live, extra, extraSecrets) } : {}),
+    told: liveTold(live, prior),
+  };
+};

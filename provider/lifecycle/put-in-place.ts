@@ -1,0 +1,96 @@
+import { type JsonObject, objectOf } from "../definition/json.js";
+import { mergeFields } from "../definition/merge.js";
+import { ConversationError } from "../service/errors.js";
+import {
+  type Declared,
+  type Desired,
+  describe,
+  desiredBody,
+  type Found,
+  ownMarkOn,
+} from "./declared.js";
+import { isSameResource, newSerial, readMark } from "./mark.js";
+import type { Told } from "./properties.js";
+
+/** What a PUT is going to do to an object. */
+export interface Plan {
+  readonly live: Found;
+  readonly body: JsonObject;
+  readonly serial: string;
+  readonly isMarked: boolean;
+  /** Members that the program does not name and that stay. */
+  readonly undeclared: readonly string[];
+  /** Members that the program does not name, that the service hides and that the PUT would erase. */
+  readonly hidden: readonly string[];
+}
+
+/** The serial by which the state, or else the object itself, is known. */
+const serialOf = ({ definition, properties, mark, service }: Declared, live: Found): string => {
+  const there = ownMarkOn(definition, live);
+  const own = mark && there && isSameResource(mark, there) ? there.serial : undefined;
+  return properties.told.serial ?? own ?? newSerial(service.now());
+};
+
+/** What a person wrote into the description; nothing where the program wrote it last time. */
+const humanText = (live: Found, before: Declared | undefined): string | undefined =>
+  before?.properties.fields.description === undefined
+    ? readMark(live.description).description
+    : undefined;
+
+/**
+ * What the object is to become. What the program does not declare is kept, the description of a
+ * person too.
+ *
+ * @param before the resource as the program had it when the object was last written; undefined where
+ *   it never was
+ */
+export const planPut = (declared: Declared, live: Found, before?: Declared): Plan => {
+  const { definition, settings } = declared;
+  const { id: _, created: __, modified, ...rest } = live;
+  const serial = serialOf(before ?? declared, live);
+  const human = humanText(live, before);
+  const desired: Desired = desiredBody(declared, serial, human);
+  const {
+    body: merged,
+    undeclared,
+    hidden,
+  } = mergeFields({
+    fields: definition.fields,
+    rule: definition.rule,
+    live: rest,
+    desired: desired.body,
+    prior: before ? desiredBody(before, serial).body : {},
+    keeps: settings.put === "keep",
+  });
+  // A service may refuse to write over a change that came after this one (public reference).
+  const body = modified === undefined ? merged : { ...merged, modified };
+  return { live, body, serial, isMarked: desired.isMarked, undeclared, hidden };
+};
+
+/** Refuses what would erase hidden members that the program neither declares nor gives up. */
+export const assertNothingErased = ({ definition, properties }: Declared, plan: Plan): void => {
+  const { hidden, live } = plan;
+  if (hidden.length === 0 || properties.eraseHidden) return;
+  const [one] = hidden;
+  throw new ConversationError(
+    "HIDDEN_MEMBER",
+    `the ${describe(definition, live)} has ${hidden.length === 1 ? "a member" : "members"} that the program does not declare ` +
+      `and that the service does not show: ${hidden.join(", ")}. A PUT would erase ${hidden.length === 1 ? "it" : "them"}. Nothing was changed. ` +
+      `Declare ${hidden.length === 1 ? one : "them"} with the value, or set eraseHidden: true if ${hidden.length === 1 ? "it" : "they"} may go` +
+      ", or set conversation:put to keep if this tenant's PUT keeps what it does not name.",
+  );
+};
+
+/** Writes the object in one PUT; what is known of it then. */
+export const putInPlace = async (declared: Declared, plan: Plan): Promise<Told> => {
+  const { definition, service } = declared;
+  const { live, body, serial, isMarked, undeclared } = plan;
+  assertNothingErased(declared, plan);
+  const { modified } = await service.replace(definition, live.id, body);
+  return objectOf([
+    ["serial", isMarked ? serial : undefined],
+    ["created", typeof live.created === "string" ? live.created : undefined],
+    ["modified", modified],
+    ["undeclared", undeclared.length > 0 ? undeclared : undefined],
+  ]) as Told;
+};

@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { naturalKey } from "../../provider/definition/references.js";
+import { resources } from "../../provider/resources/index.js";
+import { type Emulated, emulated, owned } from "../support/emulated.js";
+import { type Made, oneOfEach } from "./one-of-each.js";
+import { stepsOn } from "./steps.js";
+
+type Json = Record<string, unknown>;
+
+let hub: Emulated;
+
+beforeEach(async () => {
+  hub = await emulated({ switches: { secrets: "echo" } });
+});
+afterEach(() => hub.stop());
+
+const steps = stepsOn(() => hub);
+const { make } = steps;
+
+const definitionOf = (kind: string) => {
+  const found = resources.find((each) => each.kind === kind);
+  if (!found) throw new Error(kind);
+  return found;
+};
+
+/** An object of a kind that a person made by hand, with what it refers to. */
+const byHand = async (kind: string, more: Json = {}): Promise<{ made: Made; id: string }> => {
+  const made = (await oneOfEach(steps)).get(kind) as Made;
+  const object = (await hub.objects(made.collection)).find(({ id }) => id === made.id) ?? {};
+  const { id: _, created: __, modified: ___, ...rest } = object;
+  const key = naturalKey(definitionOf(kind));
+  const { id } = await hub.service.create(definitionOf(kind), {
+    ...rest,
+    [key]: "by-hand",
+    description: "Made by hand",
+    ...more,
+  });
+  hub.nextRun([]);
+  await hub.calls();
+  return { made, id };
+};
+
+const inputsFor = ({ kind, inputs }: Made, more: Json): Json => {
+  const { description: _, ...rest } = inputs;
+  return {
+    ...rest,
+    [naturalKey(definitionOf(kind))]: "by-hand",
+    owner: `${inputs.owner}-2`,
+    ...more,
+  };
+};
+
+const preview = (kind: string, inputs: Json) => hub.of(kind).check({}, inputs);
+
+describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
+  test.each(["by name", "by id"])(
+    "is adopted %s, keeps its human description, and gets the mark",
+    async (how) => {
+      const { made, id } = await byHand(kind, { region: "eu" });
+      const adopt = how === "by id" ? id : true;
+      expect((await make(kind, inputsFor(made, { adopt }))).id).toBe(id);
+      const object = (await hub.objects(made.collection)).find((each) => each.id === id);
+      expect(object).toMatchObject({ region: "eu" });
+      expect(object?.description).toMatch(/^Made by hand \[pulumi: shop\/prod /);
+    },
+  );
+
+  test("a preview shows what will be taken over and changed, and writes nothing", async () => {
+    const { made, id } = await byHand(kind, { region: "eu", active: false });
+    const { failures } = await preview(kind, inputsFor(made, { adopt: true }));
+    expect(failures).toEqual([]);
+    expect(hub.told).toHaveLength(1);
+    expect(hub.told[0]).toContain(`adopts the ${definitionOf(kind).noun} "by-hand" (id ${id})`);
+    expect(hub.told[0]).toContain("active: false → true");
+    expect(hub.told[0]).toMatch(/stays, as the program does not declare it:[\s\S]*region/);
+    expect((await hub.calls()).every((call) => call.startsWith("GET"))).toBe(true);
+  });
+
+  test("one object is for one resource only, in the preview and after it", async () => {
+    const { made, id } = await byHand(kind);
+    expect((await preview(kind, inputsFor(made, { adopt: id }))).failures).toEqual([]);
+    const twice = inputsFor(made, { adopt: id, owner: `${made.inputs.owner}-3` });
+    const other = { ...twice, [naturalKey(definitionOf(kind))]: "other" };
+    const { failures } = await preview(kind, other);
+    expect(failures[0]?.reason).toContain(`stands for another resource of this program: ${kind}`);
+    hub.nextRun();
+    await make(kind, inputsFor(made, { adopt: id }));
+    await expect(make(kind, other)).rejects.toThrow();
+    hub.nextRun([{ kind, id, owner: `${made.inputs.owner}-2` }]);
+    await expect(make(kind, other)).rejects.toThrow();
+  });
+
+  test("adopt: true without an object is refused, and nothing is made", async () => {
+    const { made } = await byHand(kind);
+    const before = await hub.objects(made.collection);
+    const inputs = {
+      ...inputsFor(made, { adopt: true }),
+      [naturalKey(definitionOf(kind))]: "none",
+    };
+    const { failures } = await preview(kind, inputs);
+    expect(failures[0]?.reason).toMatch(/there is no .* "none" to adopt.*leave adopt out/);
+    expect(await hub.objects(made.collection)).toEqual(before);
+  });
+});
+
+test("adopt: true with two objects of that name names both and asks for an id", async () => {
+  const { made, id } = await byHand("Orchestration");
+  const object = (await hub.objects("orchestrations")).find((each) => each.id === id) ?? {};
+  const { id: _, created: __, modified: ___, ...rest } = object;
+  const other = await hub.service.create(definitionOf("Orchestration"), rest);
+  hub.nextRun();
+  const { failures } = await preview("Orchestration", inputsFor(made, { adopt: true }));
+  expect(failures[0]?.reason).toContain(id);
+  expect(failures[0]?.reason).toContain(other.id);
+});
+
+test("adopt has no effect on a resource that the state holds", async () => {
+  const { made, id } = await byHand("Channel");
+  const inputs = inputsFor(made, { adopt: true });
+  const { state } = await make("Channel", inputs);
+  hub.nextRun();
+  await hub.calls();
+  const { failures, inputs: checkedInputs } = await hub.of("Channel").check(state, inputs);
+  expect(failures).toEqual([]);
+  expect(await hub.of("Channel").diff(id, state, { ...checkedInputs })).toEqual({ changes: false });
+  expect(await hub.calls()).toEqual([]);
+});
+
+test("an object that another state holds is refused, marked or not", async () => {
+  const { made, id } = await byHand("Channel");
+  hub.nextRun([{ kind: "Channel", id, owner: "shop/dev/1/x", stack: "organization/shop/dev" }]);
+  const { failures } = await preview("Channel", inputsFor(made, { adopt: true }));
+  expect(failures[0]?.reason).toContain("in the state of the stack organization/shop/dev");
+});
+
+test("a copy of an object of ours can be adopted as a resource of its own", async () => {
+  const made = (await oneOfEach(steps)).get("Channel") as Made;
+  const { id: _, created: __, modified: ___, ...rest } = (await hub.objects("channels"))[0] ?? {};
+  const copy = await hub.service.create(definitionOf("Channel"), { ...rest, type: "custom.copy" });
+  hub.nextRun([{ kind: "Channel", id: made.id, owner: String(made.inputs.owner) }]);
+  const inputs = owned("copy", { ...made.inputs, type: "custom.copy", adopt: true });
+  expect((await make("Channel", inputs)).id).toBe(copy.id);
+});
+
+test("the preview of an adoption never shows a secret", async () => {
+  const { made } = await byHand("ClientApplication");
+  const roles = (made.inputs.roles as Json[]).map((role) => ({
+    ...role,
+    headers: { "X-Key": "canary-of-the-program" },
+  }));
+  await preview("ClientApplication", inputsFor(made, { adopt: true, roles }));
+  expect(hub.told.join()).not.toContain("canary");
+  expect(hub.told.join()).not.toContain("acme");
+});
+
+test("an object that is adopted by its id keeps its name where the program gives none", async () => {
+  const { made, id } = await byHand("Participant");
+  const { name: _, ...inputs } = inputsFor(made, { adopt: id });
+  const automatic = { name: "orders-1a2b3c4", autoName: "orders-1a2b3c4" };
+  await make("Participant", { ...inputs, ...automatic });
+  const object = (await hub.objects("participants")).find((each) => each.id === id);
+  expect(object?.name).toBe("by-hand");
+});

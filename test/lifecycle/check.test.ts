@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { naturalKey, referencesOf } from "../../provider/definition/references.js";
+import { lifecycle } from "../../provider/lifecycle/index.js";
+import { createRun } from "../../provider/lifecycle/run.js";
+import { resources } from "../../provider/resources/index.js";
+import { readSettings } from "../../provider/service/settings.js";
+import { type Emulated, emulated } from "../support/emulated.js";
+import { type Made, oneOfEach } from "./one-of-each.js";
+import { kiosk, stepsOn } from "./steps.js";
+
+type Json = Record<string, unknown>;
+
+let hub: Emulated;
+
+beforeEach(async () => {
+  hub = await emulated();
+});
+afterEach(() => hub.stop());
+
+const steps = stepsOn(() => hub);
+
+const reasonsOf = async (kind: string, inputs: Json, olds: Json = {}): Promise<string> =>
+  (await hub.of(kind).check(olds, inputs)).failures.map(({ reason }) => reason).join("\n");
+
+const unique = resources.filter((definition) => {
+  const field = definition.fields[naturalKey(definition)];
+  return field?.type === "text" && field.unique;
+});
+
+test.each(unique.map(({ kind }) => kind))(
+  "a preview refuses one unique name for two resources of the kind %s, and names both",
+  async (kind) => {
+    const { inputs } = (await oneOfEach(steps)).get(kind) as Made;
+    hub.nextRun();
+    expect(await reasonsOf(kind, { ...inputs, owner: "shop/prod/1/first" })).toBe("");
+    const refused = await reasonsOf(kind, { ...inputs, owner: "shop/prod/1/second" });
+    expect(refused).toContain(`${kind} "first"`);
+    expect(refused).toContain(`${kind} "second"`);
+    expect(await reasonsOf(kind, { ...inputs, owner: "shop/prod/1/first" })).toBe("");
+  },
+);
+
+describe("an id of another kind of the same program", () => {
+  const cases = resources.flatMap((definition) =>
+    referencesOf(definition).map(({ path, to }) => ({ kind: definition.kind, path, to })),
+  );
+
+  test.each(cases)("$kind $path is refused in the preview", async ({ kind, to }) => {
+    const all = await oneOfEach(steps);
+    const wrong = [...all.values()].find((made) => made.kind !== to.kind) as Made;
+    const right = all.get(to.kind) as Made;
+    const { inputs } = all.get(kind) as Made;
+    const spoiled = JSON.parse(JSON.stringify(inputs).replaceAll(right.id, wrong.id)) as Json;
+    expect(await reasonsOf(kind, spoiled)).toContain(`${to.noun}; ${wrong.id} is ${wrong.kind}`);
+  });
+});
+
+const environmentOf = (change: Record<string, string | undefined>) => ({
+  CONVERSATION_BASE_URL: hub.emulator.baseUrl,
+  CONVERSATION_TOKEN_URL: hub.emulator.tokenUrl,
+  CONVERSATION_CLIENT_ID: hub.emulator.clientId,
+  CONVERSATION_CLIENT_SECRET: hub.emulator.clientSecret,
+  ...change,
+});
+
+const checkedWith = async (environment: Record<string, string | undefined>, olds: Json = {}) => {
+  const told: string[] = [];
+  const settings = (profile?: string) =>
+    readSettings({ environment, config: () => undefined }, profile);
+  const run = createRun(
+    async () => {
+      throw new Error("no connection is needed");
+    },
+    { settings, tell: (text) => void told.push(text) },
+  );
+  const channel = resources.find(({ kind }) => kind === "Channel");
+  if (!channel) throw new Error("no channel");
+  const { failures } = await lifecycle(channel, run).check(olds, kiosk());
+  return { reasons: failures.map(({ reason }) => reason).join(), told: told.join() };
+};
+
+test.each([
+  { CONVERSATION_PLAN: "developr" },
+  { CONVERSATION_BASE_URL: "https://hub.example.com/v2" },
+  { CONVERSATION_SHARE: "2" },
+])("settings that cannot be used are refused in the preview: %j", async (change) => {
+  const [name] = Object.keys(change);
+  const { reasons } = await checkedWith(environmentOf(change));
+  expect(reasons).toContain(name);
+});
+
+test("settings that are missing are a warning in the preview", async () => {
+  const { reasons, told } = await checkedWith(
+    environmentOf({ CONVERSATION_CLIENT_SECRET: undefined }),
+  );
+  expect(reasons).toBe("");
+  expect(told).toContain("CONVERSATION_CLIENT_SECRET");
+});
+
+test("a resource that does not change needs no settings", async () => {
+  const { inputs } = await hub.of("Channel").check({}, kiosk());
+  expect(await checkedWith({ CONVERSATION_PLAN: "no such plan" }, { ...inputs })).toEqual({
+    reasons: "",
+    told: "",
+  });
+});
+
+test("a name that was made for a resource once stays", async () => {
+  const inputs = { type: "custom_bot", application: "8a7d1c02-3f55-4f0a-9d7e-2b6c9e1f4a21" };
+  const made = {
+    ...inputs,
+    name: "orders-1a2b3c4",
+    autoName: "orders-1a2b3c4",
+    owner: "shop/prod/1/o",
+  };
+  const first = await hub.of("Participant").check({}, made);
+  expect(first.inputs).not.toHaveProperty("autoName");
+  const later = { ...made, name: "orders-5d6e7f8", autoName: "orders-5d6e7f8" };
+  const second = await hub.of("Participant").check({ ...first.inputs }, later);
+  expect(second.inputs.name).toBe("orders-1a2b3c4");
+  const given = await hub.of("Participant").check({ ...first.inputs }, { ...inputs, name: "mine" });
+  expect(given.inputs.name).toBe("mine");
+});

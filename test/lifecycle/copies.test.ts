@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { naturalKey } from "../../provider/definition/references.js";
+import { markFor, markOf, markText, newSerial } from "../../provider/lifecycle/mark.js";
+import { resources } from "../../provider/resources/index.js";
+import { type Emulated, emulated, type Held, owned } from "../support/emulated.js";
+import { type Made, oneOfEach } from "./one-of-each.js";
+import { kiosk, stepsOn } from "./steps.js";
+
+type Json = Record<string, unknown>;
+
+let hub: Emulated;
+
+beforeEach(async () => {
+  hub = await emulated();
+});
+afterEach(() => hub.stop());
+
+const steps = stepsOn(() => hub);
+const { make, change, checked } = steps;
+
+const definitionOf = (kind: string) => {
+  const found = resources.find((each) => each.kind === kind);
+  if (!found) throw new Error(kind);
+  return found;
+};
+
+const stored = async (collection: string, id: string): Promise<Json | undefined> =>
+  (await hub.objects(collection)).find((object) => object.id === id);
+
+/** A person copies an object, description and all; under another name where names are unique. */
+const copied = async ({ kind, collection, id }: Made, name?: string): Promise<string> => {
+  const { id: _, created: __, modified: ___, ...rest } = (await stored(collection, id)) ?? {};
+  const definition = definitionOf(kind);
+  const key = naturalKey(definition);
+  const made = await hub.service.create(definition, {
+    ...rest,
+    [key]: name ?? `${rest[key]}-copy`,
+  });
+  return made.id;
+};
+
+const held = (...all: readonly Made[]): Held[] =>
+  all.map(({ kind, id, inputs }) => ({ kind, id, owner: String(inputs.owner) }));
+
+describe.each(resources.map(({ kind }) => kind))(
+  "a copy of our %s, description included",
+  (kind) => {
+    let made: Made;
+    let copy: string;
+    let before: Json | undefined;
+
+    beforeEach(async () => {
+      const all = await oneOfEach(steps);
+      made = all.get(kind) as Made;
+      copy = await copied(made);
+      before = await stored(made.collection, copy);
+      hub.nextRun(held(made));
+    });
+    const untouched = async () => expect(await stored(made.collection, copy)).toEqual(before);
+
+    test("stays when an update of ours is refused", async () => {
+      await hub.faults({
+        on: `PUT /${made.collection}/{id}`,
+        kind: "status",
+        status: 400,
+        body: { code: "400-152", developerMessage: "invalid value" },
+      });
+      await expect(
+        change(kind, made.id, made.state, { ...made.inputs, description: "New" }),
+      ).rejects.toThrow("invalid value");
+      await untouched();
+    });
+
+    test("stays when ours is forced to be replaced", async () => {
+      const inputs = await checked(kind, made.inputs);
+      expect((await hub.of(kind).create(inputs)).id).toBe(made.id);
+      await hub.of(kind).delete(made.id, made.state);
+      await untouched();
+      expect(await stored(made.collection, made.id)).toBeDefined();
+    });
+
+    test("stays when ours is forced to be replaced and no state can be seen", async () => {
+      hub.nextRun();
+      expect((await hub.of(kind).create(await checked(kind, made.inputs))).id).toBe(made.id);
+      await untouched();
+    });
+
+    test("is not taken for ours when ours is gone and made again", async () => {
+      await hub.service.remove(definitionOf(kind), made.id).catch(() => undefined);
+      hub.nextRun([]);
+      await make(kind, made.inputs).catch(() => undefined);
+      await untouched();
+    });
+
+    test("stays when ours was renamed by the program", async () => {
+      const key = naturalKey(definitionOf(kind));
+      await change(kind, made.id, made.state, { ...made.inputs, [key]: `${made.inputs[key]}-new` });
+      await untouched();
+    });
+  },
+);
+
+test("a copy that uses an object of ours is named when that cannot be deleted, and stays", async () => {
+  const all = await oneOfEach(steps);
+  const application = all.get("ClientApplication") as Made;
+  const copy = await copied(application);
+  hub.nextRun(held(...all.values()));
+  for (const kind of ["Account", "Orchestration", "Participant", "ClientApplication"]) {
+    const { id, state } = all.get(kind) as Made;
+    await hub.of(kind).delete(id, state);
+  }
+  const { id, state } = all.get("Authentication") as Made;
+  await expect(hub.of("Authentication").delete(id, state)).rejects.toThrow(
+    `orders-bot-copy" (id ${copy}, not managed by Pulumi)`,
+  );
+  expect(await stored("clientapplications", copy)).toBeDefined();
+});
+
+test("a left-over and a real user of one object: the left-over goes, the user is named", async () => {
+  const all = await oneOfEach(steps);
+  const application = all.get("ClientApplication") as Made;
+  // An interrupted run of ours made the application once more, under another name.
+  const name = "orders-bot-again";
+  const { id: _, ...rest } = (await stored("clientapplications", application.id)) ?? {};
+  const mark = markOf("ClientApplication", String(application.inputs.owner));
+  const description = markText(markFor(mark, newSerial(Date.now()), name));
+  const leftOver = { ...rest, name, description };
+  const again = await hub.service.create(definitionOf("ClientApplication"), leftOver);
+  const user = await hub.service.create(definitionOf("ClientApplication"), {
+    ...(await stored("clientapplications", application.id)),
+    name: "somebody",
+    description: "by hand",
+  });
+  hub.nextRun(held(...all.values()));
+  for (const kind of ["Account", "Orchestration", "Participant", "ClientApplication"]) {
+    const { id, state } = all.get(kind) as Made;
+    await hub.of(kind).delete(id, state);
+  }
+  const { id, state } = all.get("Authentication") as Made;
+  await expect(hub.of("Authentication").delete(id, state)).rejects.toThrow(
+    `"somebody" (id ${user.id}, not managed by Pulumi)`,
+  );
+  expect(await stored("clientapplications", again.id)).toBeUndefined();
+  expect(await stored("clientapplications", user.id)).toBeDefined();
+});
+
+test("of two orchestrations with one mark the older is ours", async () => {
+  const all = await oneOfEach(steps);
+  const flow = all.get("Orchestration") as Made;
+  hub.emulator.advance(60_000);
+  const copy = await copied(flow, String(flow.inputs.name));
+  const before = await stored("orchestrations", copy);
+  hub.nextRun();
+  const { id } = await make("Orchestration", { ...flow.inputs, description: "New" });
+  expect(id).toBe(flow.id);
+  expect(await stored("orchestrations", copy)).toEqual(before);
+});
+
+test("of two orchestrations with one mark and one age neither is touched", async () => {
+  const all = await oneOfEach(steps);
+  const flow = all.get("Orchestration") as Made;
+  const copy = await copied(flow, String(flow.inputs.name));
+  const before = await hub.objects("orchestrations");
+  hub.nextRun();
+  await expect(make("Orchestration", flow.inputs)).rejects.toThrow(
+    /carry the same mark of this resource.*Nothing was changed.*adopt/s,
+  );
+  expect(await hub.objects("orchestrations")).toEqual(before);
+  hub.nextRun();
+  expect((await make("Orchestration", { ...flow.inputs, adopt: flow.id })).id).toBe(flow.id);
+  expect(await stored("orchestrations", copy)).toEqual(before.find(({ id }) => id === copy));
+});
+
+test("a copy made long after its mark is not taken for a left-over, also under the same name", async () => {
+  const { id } = await make("Channel", kiosk());
+  const [object] = await hub.objects("channels");
+  await hub.service.remove(definitionOf("Channel"), id);
+  hub.emulator.advance(7 * 3_600_000);
+  const { id: _, created: __, modified: ___, ...rest } = object ?? {};
+  const copy = await hub.service.create(definitionOf("Channel"), rest);
+  hub.nextRun([]);
+  await expect(make("Channel", kiosk())).rejects.toThrow(/copy of an object of a stack/);
+  expect(await hub.objects("channels")).toMatchObject([{ id: copy.id, displayName: "Kiosk" }]);
+});
+
+test("a left-over of ours is taken over, and the user is told", async () => {
+  const { id } = await make("Channel", kiosk({ displayName: "Old" }));
+  hub.nextRun([]);
+  expect((await make("Channel", kiosk({ displayName: "New" }))).id).toBe(id);
+  expect(hub.told.join()).toContain(`took over the channel "custom.kiosk" (id ${id})`);
+});
+
+test("marks of release 0.1.0 are still known", async () => {
+  const { id } = await make("Channel", kiosk());
+  const [object] = await hub.objects("channels");
+  const old = String(object?.description).replace(/-[0-9a-z]{15}\]$/, "]");
+  await hub.service.replace(definitionOf("Channel"), id, { ...object, description: old });
+  hub.nextRun([]);
+  expect((await make("Channel", kiosk())).id).toBe(id);
+  expect((await hub.objects("channels"))[0]?.description).toMatch(/-[0-9a-z]{15}\]$/);
+});
+
+test("another stack's object is refused with the way out", async () => {
+  await make("Channel", owned("kiosk", kiosk(), "shop/prod/fedcba9876543210"));
+  hub.nextRun([]);
+  await expect(make("Channel", kiosk())).rejects.toThrow(/orphans --release --id/);
+});

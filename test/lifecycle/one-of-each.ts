@@ -1,0 +1,46 @@
+import { referencesOf } from "../../provider/definition/references.js";
+import { resources } from "../../provider/resources/index.js";
+import { owned } from "../support/emulated.js";
+import type { stepsOn } from "./steps.js";
+
+type Json = Record<string, unknown>;
+type Steps = ReturnType<typeof stepsOn>;
+
+/** A made resource, and the inputs it was made of. */
+export interface Made {
+  readonly kind: string;
+  readonly collection: string;
+  readonly id: string;
+  readonly state: Json;
+  readonly inputs: Json;
+}
+
+/** The example of a definition with the ids of objects in place of `${Kind}`. */
+const filled = (value: unknown, ids: ReadonlyMap<string, string>): unknown => {
+  if (typeof value === "string") {
+    const kind = /^\$\{(\w+)\}$/.exec(value)?.[1];
+    return kind ? ids.get(kind) : value;
+  }
+  if (Array.isArray(value)) return value.map((item) => filled(item, ids));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, filled(of, ids)]));
+};
+
+/** Makes the example of every kind, in set-up order, each under its kind as logical name. */
+export const oneOfEach = async (
+  { make }: Steps,
+  change: (kind: string, inputs: Json) => Json = (_, inputs) => inputs,
+): Promise<ReadonlyMap<string, Made>> => {
+  const ids = new Map<string, string>();
+  const all = new Map<string, Made>();
+  for (const { kind, collection, example } of resources) {
+    const inputs = owned(kind, change(kind, filled(example, ids) as Json));
+    const { id, state } = await make(kind, inputs);
+    ids.set(kind, id);
+    all.set(kind, { kind, collection, id, state, inputs });
+  }
+  return all;
+};
+
+/** Kinds whose objects refer to others. */
+export const referring = resources.filter((definition) => referencesOf(definition).length > 0);

@@ -1,0 +1,233 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { account } from "../../provider/resources/account.js";
+import { authentication } from "../../provider/resources/authentication.js";
+import { clientApplication } from "../../provider/resources/client-application.js";
+import { type Emulated, emulated, owned } from "../support/emulated.js";
+import { type Made, oneOfEach } from "./one-of-each.js";
+import { kiosk, stepsOn } from "./steps.js";
+
+type Json = Record<string, unknown>;
+
+let hub: Emulated;
+afterEach(() => hub.stop());
+
+const steps = stepsOn(() => hub);
+const { make, change } = steps;
+
+const start = async (switches: Json = {}, environment: Record<string, string> = {}) => {
+  hub = await emulated({ switches } as never, environment);
+};
+
+const application = (more: Json = {}): Json =>
+  owned("app", {
+    name: "app",
+    roles: [
+      {
+        name: "custom_bot",
+        version: "v3",
+        callback: "https://x.example.com/",
+        notificationEmail: "ops@example.com",
+      },
+    ],
+    ...more,
+  });
+
+/** Headers set by hand on the one role of an application. */
+const withHeaders = async (id: string): Promise<void> => {
+  const [object] = await hub.objects("clientapplications");
+  const [role] = (object?.roles ?? []) as readonly Json[];
+  await hub.service.replace(clientApplication, id, {
+    ...object,
+    roles: [{ ...role, headers: [{ name: "X-Key", value: "set-by-hand" }] }],
+  });
+  hub.nextRun();
+};
+
+const roleOf = async (): Promise<Json | undefined> =>
+  ((await hub.objects("clientapplications"))[0]?.roles as readonly Json[] | undefined)?.[0];
+
+describe("what the program does not declare and the service shows", () => {
+  beforeEach(() => start({ secrets: "echo" }));
+
+  test("stays when only the description changes", async () => {
+    const { id, state } = await make("ClientApplication", application());
+    await withHeaders(id);
+    await change("ClientApplication", id, state, application({ description: "New" }));
+    expect(await roleOf()).toMatchObject({ headers: [{ name: "X-Key", value: "set-by-hand" }] });
+  });
+
+  test("stays when an account is adopted", async () => {
+    const made = (await oneOfEach(steps)).get("Account") as Made;
+    const object = (await hub.objects("accounts"))[0] ?? {};
+    await hub.service.replace(account, made.id, {
+      ...object,
+      description: "by hand",
+      attributes: [{ name: "key", value: "by-hand" }],
+    });
+    hub.nextRun([]);
+    const { attributes: _, ...inputs } = made.inputs;
+    await make("Account", { ...inputs, adopt: true });
+    expect((await hub.objects("accounts"))[0]).toMatchObject({
+      attributes: [{ name: "key", value: "by-hand" }],
+    });
+  });
+});
+
+describe.each(["mask", "omit"])(
+  "what the program does not declare and the service hides (%s)",
+  (secrets) => {
+    beforeEach(() => start({ secrets }));
+
+    test("an update that would erase it is refused before any write, and says the ways out", async () => {
+      const { id, state } = await make("ClientApplication", application());
+      await withHeaders(id);
+      const before = await hub.objects("clientapplications");
+      await hub.calls();
+      await expect(
+        change("ClientApplication", id, state, application({ description: "New" })),
+      ).rejects.toThrow(
+        /roles\[custom_bot\]\.headers.*Nothing was changed.*eraseHidden.*conversation:put/s,
+      );
+      expect(await hub.objects("clientapplications")).toEqual(before);
+      expect((await hub.calls()).filter((call) => !call.startsWith("GET"))).toEqual([]);
+    });
+
+    test("the preview of an adoption refuses it, too", async () => {
+      const { id } = await make("ClientApplication", application());
+      await withHeaders(id);
+      const [object] = await hub.objects("clientapplications");
+      await hub.service.replace(clientApplication, id, { ...object, description: "by hand" });
+      hub.nextRun([]);
+      const { failures } = await hub
+        .of("ClientApplication")
+        .check({}, application({ adopt: true }));
+      expect(failures[0]?.reason).toContain("roles[custom_bot].headers");
+    });
+
+    test("eraseHidden lets it go", async () => {
+      const { id, state } = await make("ClientApplication", application());
+      await withHeaders(id);
+      await change(
+        "ClientApplication",
+        id,
+        state,
+        application({ description: "New", eraseHidden: true }),
+      );
+      expect(JSON.stringify(await roleOf())).not.toContain("set-by-hand");
+      expect(JSON.stringify(await roleOf())).not.toContain("***");
+    });
+
+    test("declaring it is the other way out", async () => {
+      const { id, state } = await make("ClientApplication", application());
+      await withHeaders(id);
+      const roles = [{ ...(application().roles as Json[])[0], headers: { "X-Key": "declared" } }];
+      await change("ClientApplication", id, state, application({ description: "New", roles }));
+      expect(await roleOf()).toMatchObject({ headers: [{ name: "X-Key", value: "declared" }] });
+    });
+  },
+);
+
+test("a whole member that the service hides stays where this tenant's PUT is known to keep it", async () => {
+  await start({ secrets: "mask", put: "keep" }, { CONVERSATION_PUT: "keep" });
+  const made = (await oneOfEach(steps)).get("Account") as Made;
+  const object = (await hub.objects("accounts"))[0] ?? {};
+  const attributes = [{ name: "key", value: "by-hand" }];
+  await hub.service.replace(account, made.id, { ...object, attributes });
+  hub.nextRun();
+  const { attributes: _, ...inputs } = made.inputs;
+  const { attributes: __, ...state } = made.state;
+  await change("Account", made.id, state, { ...inputs, description: "New" });
+  expect((await hub.objects("accounts"))[0]).toMatchObject({ attributes });
+});
+
+test("a secret of another program that left the declaration is removed, not taken for hidden", async () => {
+  await start({ secrets: "mask" });
+  const headers = { "X-Key": "declared-once" };
+  const roles = [{ ...(application().roles as Json[])[0], headers }];
+  const { id, state } = await make("ClientApplication", application({ roles }));
+  await change("ClientApplication", id, state, application());
+  expect(await roleOf()).not.toHaveProperty("headers");
+});
+
+describe("the human description", () => {
+  beforeEach(() => start());
+
+  test("stays while the program gives none, and the mark stays beside it", async () => {
+    const { id, state } = await make("Authentication", owned("a", basicInputs()));
+    const [object] = await hub.objects("authentications");
+    await hub.service.replace(authentication, id, {
+      ...object,
+      description: `By hand ${object?.description}`,
+      basicAuth: { username: "hub", password: "a-password" },
+    });
+    hub.nextRun();
+    const { inputs } = await hub.of("Authentication").read(id, state);
+    expect(inputs).not.toHaveProperty("description");
+    await change("Authentication", id, state, owned("a", { ...basicInputs(), active: false }));
+    expect((await hub.objects("authentications"))[0]?.description).toMatch(/^By hand \[pulumi: /);
+  });
+
+  test("of the program is removed when the program gives it no more", async () => {
+    const { id, state } = await make("Channel", kiosk({ description: "Of the program" }));
+    await change("Channel", id, state, kiosk());
+    expect((await hub.objects("channels"))[0]?.description).toMatch(/^\[pulumi: /);
+  });
+});
+
+const basicInputs = (): Json => ({
+  name: "web",
+  basicAuth: { username: "hub", password: "a-password" },
+});
+
+describe("extra", () => {
+  beforeEach(() => start());
+
+  test("a member that leaves it leaves the service, at every depth; others stay", async () => {
+    const { id, state } = await make(
+      "Channel",
+      kiosk({ extra: { region: "eu", limits: { a: 1, b: 2 } } }),
+    );
+    const [object] = await hub.objects("channels");
+    const limits = { ...(object?.limits as Json), byHand: 3 };
+    const { channel } = await import("../../provider/resources/channel.js");
+    await hub.service.replace(channel, id, { ...object, limits });
+    await change("Channel", id, state, kiosk({ extra: { limits: { a: 1 } } }));
+    const [after] = await hub.objects("channels");
+    expect(after?.limits).toEqual({ a: 1, byHand: 3 });
+    expect(after).not.toHaveProperty("region");
+  });
+
+  test("an unknown one stays unknown in a preview", async () => {
+    const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+    const { inputs, failures } = await hub.of("Channel").check({}, kiosk({ extra: unknown }));
+    expect(failures).toEqual([]);
+    expect(inputs.extra).toBe(unknown);
+  });
+
+  test.each(["mask", "echo", "omit"])(
+    "its secrets are sealed and never drift (%s)",
+    async (secrets) => {
+      await hub.stop();
+      await start({ secrets });
+      const extra = { apiKey: "canary-key", auth: { token: "canary-token", user: "u" } };
+      const inputs = kiosk({ extra, extraSecrets: ["apiKey", "auth.token"] });
+      const { outs } = await hub.of("Channel").create({
+        ...(await steps.checked("Channel", inputs)),
+      });
+      const sealed = JSON.parse(JSON.stringify(outs)).extra;
+      expect(sealed.apiKey).toMatchObject({ value: "canary-key" });
+      expect(sealed.auth).toMatchObject({ token: { value: "canary-token" }, user: "u" });
+    },
+  );
+
+  test.each([
+    { restrictions: { inbound: { maxTextLength: 5 } } },
+    { displayName: "x" },
+    { l10nProperties: [] },
+    { id: "x" },
+    { created: "x" },
+  ])("refuses what is documented: %j", async (extra) => {
+    const { failures } = await hub.of("Channel").check({}, kiosk({ extra }));
+    expect(failures[0]?.reason).toMatch(/^extra\./);
+  });
+});

@@ -1,0 +1,97 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { naturalKey } from "../../provider/definition/references.js";
+import { resources } from "../../provider/resources/index.js";
+import { type Emulated, emulated, type Held } from "../support/emulated.js";
+import { type Made, oneOfEach } from "./one-of-each.js";
+import { stepsOn } from "./steps.js";
+
+type Json = Record<string, unknown>;
+
+let hub: Emulated;
+
+afterEach(() => hub.stop());
+
+const steps = stepsOn(() => hub);
+const { make, checked } = steps;
+
+const longest = "d".repeat(1023);
+const held = ({ kind, id, inputs }: Made): Held => ({ kind, id, owner: String(inputs.owner) });
+
+/** Two ways to an object without a mark: no room for it, or marks are off. */
+const ways: readonly [string, Readonly<Record<string, string>>, (inputs: Json) => Json][] = [
+  ["with a description that leaves no room", {}, (inputs) => ({ ...inputs, description: longest })],
+  ["with marks off", { CONVERSATION_OWNERSHIP_MARK: "none" }, (inputs) => inputs],
+];
+
+const kinds = resources.map((definition) => ({
+  kind: definition.kind,
+  collection: definition.collection,
+  key: naturalKey(definition),
+}));
+
+describe.each(ways)("%s", (_, environment, without) => {
+  const start = async (kind: string): Promise<{ made: Made; again: Json }> => {
+    hub = await emulated({}, environment);
+    const made = (await oneOfEach(steps, (_kind, inputs) => without(inputs))).get(kind) as Made;
+    const key = kinds.find((each) => each.kind === kind)?.key ?? "name";
+    return { made, again: { ...made.inputs, [key]: "another", owner: `${made.inputs.owner}-2` } };
+  };
+
+  test.each(kinds)(
+    "a $kind whose POST lost its answer is not made twice",
+    async ({ kind, collection }) => {
+      const { again } = await start(kind);
+      const before = (await hub.objects(collection)).length;
+      await hub.faults({ on: `POST /${collection}`, kind: "drop-after-commit" });
+      const { id } = await make(kind, again);
+      const objects = await hub.objects(collection);
+      expect(objects).toHaveLength(before + 1);
+      expect(objects.map((object) => object.id)).toContain(id);
+    },
+  );
+
+  test.each(kinds)(
+    "a $kind keeps its id when it is forced to be replaced",
+    async ({ kind, collection }) => {
+      const { made } = await start(kind);
+      const before = await hub.objects(collection);
+      hub.nextRun([held(made)]);
+      const inputs = await checked(kind, made.inputs);
+      expect((await hub.of(kind).create(inputs)).id).toBe(made.id);
+      await hub.of(kind).delete(made.id, made.state);
+      expect((await hub.objects(collection)).map(({ id }) => id)).toEqual(
+        before.map(({ id }) => id),
+      );
+    },
+  );
+
+  test.each(kinds)(
+    "a $kind that an interrupted run left is refused, never made twice",
+    async ({ kind, collection }) => {
+      const { made } = await start(kind);
+      const before = await hub.objects(collection);
+      for (const states of [[], undefined]) {
+        hub.nextRun(states);
+        await expect(make(kind, made.inputs)).rejects.toThrow(
+          new RegExp(`already exists and is not managed by Pulumi.*adopt: "${made.id}"`, "s"),
+        );
+      }
+      expect(await hub.objects(collection)).toEqual(before);
+      hub.nextRun([]);
+      expect((await make(kind, { ...made.inputs, adopt: made.id })).id).toBe(made.id);
+    },
+  );
+});
+
+test("an object that somebody makes meanwhile is not taken for what a lost POST made", async () => {
+  hub = await emulated({}, { CONVERSATION_OWNERSHIP_MARK: "none" });
+  const flow = (await oneOfEach(steps)).get("Orchestration") as Made;
+  await hub.faults({ on: "POST /orchestrations", kind: "drop-before-commit" });
+  const { id } = await make("Orchestration", {
+    ...flow.inputs,
+    name: "second",
+    owner: `${flow.inputs.owner}-2`,
+  });
+  expect(await hub.objects("orchestrations")).toHaveLength(2);
+  expect(id).not.toBe(flow.id);
+});
