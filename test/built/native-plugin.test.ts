@@ -1,0 +1,180 @@
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import type { JsonObject } from "../../provider/definition/json.js";
+import { channel } from "../../provider/resources/channel.js";
+import { resources } from "../../provider/resources/index.js";
+import { type CliProject, cliProject } from "../support/cli-project.js";
+import { heldSecrets, isEncrypted, secretPaths } from "../support/secret-places.js";
+
+/**
+ * The way out of dynamic providers: the same life cycle behind a native plugin takes over what
+ * dynamic resources made, by aliases alone.
+ */
+const dist = join(__dirname, "..", "..", "dist", "test", "support");
+const native = { PLUGIN: "native" };
+
+let emulator: Emulator;
+let project: CliProject;
+
+/** Puts the plugin where the project's settings name it. */
+const deliverPlugin = (folder: string): void => {
+  const place = join(folder, "plugin");
+  const executable = join(place, "pulumi-resource-conversation");
+  const script = join(dist, "native-plugin.js");
+  mkdirSync(place);
+  writeFileSync(executable, `#!/bin/sh\nexec "${process.execPath}" "${script}" "$@"\n`);
+  chmodSync(executable, 0o755);
+  const plugins = { providers: [{ name: "conversation", path: place }] };
+  const settings = { name: "shop", runtime: "nodejs", main: "index.js", plugins };
+  writeFileSync(join(folder, "Pulumi.yaml"), JSON.stringify(settings));
+};
+
+const control = async (path: string): Promise<never> =>
+  (await fetch(emulator.controlUrl + path)).json() as Promise<never>;
+
+const objects = async (): Promise<Record<string, JsonObject[]>> =>
+  ((await control("/snapshot")) as { objects: Record<string, JsonObject[]> }).objects;
+
+interface Write {
+  readonly method: string;
+  readonly path: string;
+}
+
+const writes = async (): Promise<readonly Write[]> =>
+  ((await control("/log")) as Write[]).filter(({ method }) => method !== "GET");
+
+const run = async (args: readonly string[], environment: Readonly<Record<string, string>>) => {
+  const { code, output } = await project.pulumi(args, environment);
+  expect(code === 0 ? "" : output).toBe("");
+  expect(output).not.toContain("canary");
+  return output;
+};
+
+/** A custom resource of the state. */
+interface Held {
+  readonly urn: string;
+  readonly id: string;
+  readonly type: string;
+  readonly inputs: JsonObject;
+  readonly outputs: JsonObject;
+}
+
+const held = async (...flags: string[]): Promise<readonly Held[]> => {
+  const { output } = await project.pulumi(["stack", "export", ...flags]);
+  const { deployment } = JSON.parse(output) as { deployment: { resources: Held[] } };
+  return deployment.resources.filter(({ type }) => type.includes("conversation:"));
+};
+
+/** By kind and logical name, which stay when the type changes. */
+const byName = (list: readonly Held[]): ReadonlyMap<string, Held> =>
+  new Map(
+    list.map((each) => [`${each.type.split(":").at(-1)} ${each.urn.split("::").at(-1)}`, each]),
+  );
+
+const withoutPointer = ({ __provider, ...rest }: JsonObject): JsonObject => rest;
+
+const expectSecretsEncrypted = async (): Promise<void> => {
+  expect((await project.pulumi(["stack", "export"])).output).not.toContain("canary");
+  const state = await held();
+  for (const values of ["inputs", "outputs"] as const) {
+    const secrets = state.flatMap((each) => {
+      const definition = resources.find(({ kind }) => each.type.endsWith(`:${kind}`));
+      return definition ? heldSecrets(definition, each[values]) : [];
+    });
+    expect(secrets.filter(({ value }) => !isEncrypted(value))).toEqual([]);
+    expect(new Set(secrets.map(({ path }) => path))).toEqual(
+      new Set(resources.flatMap(secretPaths)),
+    );
+  }
+};
+
+let before: ReadonlyMap<string, Held>;
+let serviceBefore: Record<string, JsonObject[]>;
+
+beforeAll(async () => {
+  emulator = await startEmulator();
+  const program = `require(${JSON.stringify(join(dist, "example-account.js"))});`;
+  project = await cliProject(program, emulatorEnvironment(emulator));
+  deliverPlugin(project.folder);
+  await run(["up", "--yes", "--skip-preview"], {});
+  before = byName(await held("--show-secrets"));
+  serviceBefore = await objects();
+});
+
+afterAll(async () => {
+  project?.remove();
+  await emulator?.close();
+});
+
+test("the dynamic resources hold every secret that there is, each encrypted", async () => {
+  expect(before.size).toBe(resources.length + 2);
+  await expectSecretsEncrypted();
+});
+
+test("a preview with the plugin shows no change of any sort", async () => {
+  const output = await run(["preview", "--json"], native);
+  const { changeSummary } = JSON.parse(output) as { changeSummary: JsonObject };
+  // The stack and the component are resources as well.
+  expect(changeSummary).toEqual({ same: before.size + 2 });
+});
+
+test("up moves every resource to the plugin: same ids, no call, no pointer, secrets encrypted", async () => {
+  const calls = JSON.stringify(await control("/stats"));
+  await run(["up", "--yes", "--skip-preview"], native);
+  expect(JSON.stringify(await control("/stats"))).toBe(calls);
+  expect(await objects()).toEqual(serviceBefore);
+  const after = byName(await held("--show-secrets"));
+  expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
+  for (const [name, { id, type, inputs, outputs }] of after) {
+    const old = before.get(name);
+    expect(type).toMatch(/^conversation:index:/);
+    expect(id).toBe(old?.id);
+    expect(inputs).toEqual(withoutPointer(old?.inputs ?? {}));
+    expect(withoutPointer(outputs)).toEqual(withoutPointer(old?.outputs ?? {}));
+  }
+  await expectSecretsEncrypted();
+});
+
+test("refresh finds what dynamic resources made unchanged", async () => {
+  await run(["refresh", "--yes", "--expect-no-changes"], native);
+  await run(["preview", "--expect-no-changes"], native);
+});
+
+test.each([
+  ["one object", [channel]],
+  ["every kind", resources],
+])("a change of %s is one PUT for each object, and nothing is left to do", async (text, kinds) => {
+  const expected = kinds.flatMap(({ collection }) =>
+    (serviceBefore[collection] ?? []).map(({ id }) => `PUT /${collection}/${id}`),
+  );
+  const done = (await writes()).length;
+  const changed = {
+    ...native,
+    DESCRIBED: kinds.map(({ kind }) => kind).join(" "),
+    DESCRIPTION: `another for ${text}`,
+  };
+  await run(["up", "--yes", "--skip-preview"], changed);
+  const made = (await writes()).slice(done).map(({ method, path }) => `${method} ${path}`);
+  expect(made.sort()).toEqual(expected.sort());
+  await run(["preview", "--expect-no-changes"], changed);
+  await run(["refresh", "--yes", "--expect-no-changes"], changed);
+  await expectSecretsEncrypted();
+});
+
+test("destroy deletes every object, each before what it refers to", async () => {
+  const done = (await writes()).length;
+  await run(["destroy", "--yes", "--skip-preview"], native);
+  expect(Object.values(await objects()).flat()).toEqual([]);
+  const deleted = (await writes()).slice(done).map(({ path }) => path.split("/").at(-1) ?? "");
+  const all = Object.values(serviceBefore).flat();
+  expect([...deleted].sort()).toEqual(all.map(({ id }) => id).sort());
+  for (const object of all) {
+    const { id, ...rest } = object;
+    const used = deleted.filter((other) => JSON.stringify(rest).includes(other));
+    for (const other of used)
+      expect(deleted.indexOf(other)).toBeGreaterThan(deleted.indexOf(String(id)));
+  }
+});
