@@ -4,7 +4,8 @@ import { isObject, type JsonObject, objectOf } from "../provider/definition/json
 import { timestamp } from "./clock.js";
 import { assertNotInUse } from "./deletion.js";
 import type { Action } from "./endpoints.js";
-import { hideFields } from "./hide-secrets.js";
+import { fromOwnForms } from "./from-own-forms.js";
+import { givenObject } from "./given-object.js";
 import { page } from "./page.js";
 import { type Answer, Refusal } from "./refusal.js";
 import type { StoredObject } from "./store.js";
@@ -76,7 +77,8 @@ const checkedBody = (
   own?: string,
   kept: JsonObject = {},
 ): JsonObject => {
-  const checked = { ...validate(definition, body, world.switches), ...kept };
+  const plain = world.switches.forms === "own" ? fromOwnForms(definition, body) : body;
+  const checked = { ...validate(definition, plain, world.switches), ...kept };
   assertUnique(world, definition, checked, own);
   assertReferences(world, definition, checked);
   return checked;
@@ -94,9 +96,6 @@ const create: Operation = (world, call) => {
   return { status: 201, body: { id } };
 };
 
-const given = (world: World, { definition }: CollectionCall, object: StoredObject): JsonObject =>
-  hideFields(definition.fields, object, world.switches.secrets);
-
 const list: Operation = (world, call) => {
   const { collection, listKey } = call.definition;
   const { staleMs } = call;
@@ -107,13 +106,16 @@ const list: Operation = (world, call) => {
   const { items, paginationInfo } = page(objects, call.query, world.switches);
   return {
     status: 200,
-    body: { paginationInfo, [listKey]: items.map((object) => given(world, call, object)) },
+    body: {
+      paginationInfo,
+      [listKey]: items.map((object) => givenObject(world, call.definition, object)),
+    },
   };
 };
 
 const get: Operation = (world, call) => ({
   status: 200,
-  body: given(world, call, found(world, call)),
+  body: givenObject(world, call.definition, found(world, call)),
 });
 
 /** What a PUT leaves in place by switch: the members that it neither names nor contradicts. */

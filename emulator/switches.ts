@@ -86,6 +86,12 @@ export const switchTable = {
     default: "ignore",
     basis: assumed,
   },
+  forms: {
+    doc: "Forms in which set-up objects are given back: as they were given, or the service's own, which a PUT takes back as well. Its own: no empty list or object where it is optional; null for what is optional and was not given; numbers as text, numeric ids in a text as numbers; URLs with a slash at the end, e-mail in lower case, text as NFC with CRLF; entries, agents and unordered lists sorted; an id added to the items of lists; references with the name of their target.",
+    values: ["given", "own"],
+    default: "given",
+    basis: assumed,
+  },
   channelRule: {
     doc: "What holds a channel: the accounts that name it, or, by the letter of the specification (§2 rule 3), any client application.",
     values: ["account", "any-client-application"],

@@ -22,6 +22,7 @@ const table: Readonly<Record<string, readonly unknown[]>> = {
   unknownFields: ["keep", "refuse", "drop"],
   unknownReference: ["refuse", "accept"],
   staleModified: ["ignore", "refuse"],
+  forms: ["given", "own"],
   channelRule: ["account", "any-client-application"],
   refusedCosts: [false, true],
   retryAfter: ["none", "seconds", "date"],
