@@ -10,6 +10,8 @@
  * - `NAME_TAKEN`: an object that is not ours already has the unique name.
  * - `OWNED_ELSEWHERE`: the object carries the owner mark of another stack.
  * - `IN_USE`: the service refuses to delete what other objects use.
+ * - `HIDDEN_MEMBER`: an update would erase what the service hides and nobody can write back.
+ * - `AMBIGUOUS`: several objects could be meant.
  * - `REJECTED`: the service refused the request (other 4xx).
  * - `THROTTLED`: still over the rate limit when the time allowed was over (429).
  * - `UNAVAILABLE`: the service failed (5xx).
@@ -30,6 +32,8 @@ export type ConversationErrorCode =
   | "NAME_TAKEN"
   | "OWNED_ELSEWHERE"
   | "IN_USE"
+  | "HIDDEN_MEMBER"
+  | "AMBIGUOUS"
   | "REJECTED"
   | "THROTTLED"
   | "UNAVAILABLE"
@@ -44,6 +48,14 @@ export type ConversationErrorCode =
  */
 export type Effect = "none" | "unknown" | "done";
 
+/** What the service says about one attribute of the body that it was sent. */
+export interface ServiceNote {
+  readonly key: string;
+  readonly value: string;
+  /** The id that was sent there, in quotes, where it is one. */
+  readonly sent?: string;
+}
+
 export interface ErrorDetails {
   readonly method?: string;
   /** Path template, such as `/channels/{id}`. */
@@ -53,7 +65,7 @@ export interface ErrorDetails {
   readonly serviceCode?: string;
   readonly serviceMessage?: string;
   /** `details` of the service's error body: what is wrong with which attribute. */
-  readonly serviceNotes?: readonly { readonly key: string; readonly value: string }[];
+  readonly serviceNotes?: readonly ServiceNote[];
   /** Id of the object that the service made, where the answer still tells it. */
   readonly objectId?: string;
   /** The same call cannot succeed before somebody changes something, so it is not repeated. */

@@ -1,10 +1,6 @@
 import { isId, longestId } from "../definition/object-id.js";
 import { ConversationError } from "./errors.js";
-
-const shown = (id: string): string =>
-  id.length > 40
-    ? `${JSON.stringify(id.slice(0, 40))}… (${id.length} characters)`
-    : JSON.stringify(id);
+import { quoted } from "./quoted.js";
 
 /**
  * Refuses an id that could name another path, such as `..` or the empty text, before any address is
@@ -15,7 +11,7 @@ const shown = (id: string): string =>
  */
 export const assertId = (id: string, what: string): void => {
   if (isId(id)) return;
-  const text = typeof id === "string" ? shown(id) : `a value of type ${typeof id}`;
+  const text = typeof id === "string" ? quoted(id) : `a value of type ${typeof id}`;
   throw new ConversationError(
     "ID_INVALID",
     `${text} cannot be the id of ${what}: ids are 1 to ${longestId} letters, digits, "_" and "-", and start with a letter or digit. Nothing was sent. Check the id in the program, the import or the stack's state.`,

@@ -1,6 +1,11 @@
+import { nearestWord } from "./nearest-word.js";
 import { plans } from "./plans.js";
+import { quoted } from "./quoted.js";
 
-/** What a rule makes of a text: the value, or the rule that the text breaks. Never the text itself. */
+/**
+ * What a rule makes of a text: the value, or the rule that the text breaks. The text itself is shown
+ * only where one of some words is wanted, which is never a secret.
+ */
 export type Parsed<T> = { readonly value: T } | { readonly rule: string };
 
 const value = <T>(parsed: T): Parsed<T> => ({ value: parsed });
@@ -62,12 +67,18 @@ export const plainText = (text: string): Parsed<string> =>
 export const scopeList = (text: string): Parsed<string> =>
   plainText(text.split(/\s+/).filter(Boolean).join(" "));
 
-/** One of some words, in any case. */
+const wordRule = (words: readonly string[], text: string): string => {
+  const meant = nearestWord(text, words);
+  const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+  return `must be one of: ${words.join(", ")}, not ${quoted(text)}${hint}`;
+};
+
+/** One of some words, in any case. Not for secrets: the rule shows what was given. */
 export const oneOf =
   <T extends string>(words: readonly T[]) =>
   (text: string): Parsed<T> => {
     const found = words.find((word) => word === text.toLowerCase());
-    return found ? value(found) : broken(`must be one of: ${words.join(", ")}`);
+    return found ? value(found) : broken(wordRule(words, text));
   };
 
 export const plan = oneOf(plans);

@@ -33,6 +33,8 @@ export interface Settings {
   /** The vendor's own word on the wire. */
   readonly platformName: string;
   readonly ownershipMark: "description" | "none";
+  /** What this tenant's PUT does to members that it does not name. Left out: not known. */
+  readonly put?: "keep" | "replace";
   /** Name of the profile that these settings belong to. Left out: the default one. */
   readonly profile?: string;
 }
@@ -120,5 +122,10 @@ export const settingTable: SettingTable = {
     doc: "Where an object keeps the mark of the stack that owns it: in its `description`, or nowhere (`none`).",
     parse: oneOf(["description", "none"]),
     default: "description",
+  },
+  put: {
+    environment: "PUT",
+    doc: "What this tenant's PUT does to members that it does not name: `keep` or `replace`. Left out: not known; a run then refuses where a PUT could erase something that the service hides.",
+    parse: oneOf(["keep", "replace"]),
   },
 };

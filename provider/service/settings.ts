@@ -1,4 +1,6 @@
 import { ConversationError } from "./errors.js";
+import { assertProfile, profilePrefix } from "./profiles.js";
+import { quoted } from "./quoted.js";
 import { type SettingKey, type SettingSpec, type Settings, settingTable } from "./setting-table.js";
 
 export type { SettingKey, Settings } from "./setting-table.js";
@@ -18,33 +20,24 @@ export interface SettingNames {
   readonly environment: string;
 }
 
-const profileName = /^[A-Za-z][A-Za-z0-9_-]*$/;
 const keys = Object.keys(settingTable).filter((key): key is SettingKey => key in settingTable);
 const specOf = (key: SettingKey): SettingSpec<unknown> => settingTable[key];
 
-const assertProfile = (profile: string | undefined): void => {
-  if (profile === undefined || (profile.length <= 64 && profileName.test(profile))) return;
-  throw new ConversationError(
-    "SETTINGS_INVALID",
-    `${JSON.stringify(profile.slice(0, 64))} cannot be the name of a profile: use up to 64 letters, digits, "_" and "-", starting with a letter.`,
-  );
-};
-
 /** The names of a setting in the configuration and in the environment, for the profile if one is given. */
-export const settingNames = (key: SettingKey, profile?: string): SettingNames => {
-  assertProfile(profile);
-  const word = profile === undefined ? "" : `${profile.toUpperCase().replaceAll("-", "_")}_`;
-  return {
-    config: `conversation:${profile === undefined ? "" : `${profile}.`}${key}`,
-    environment: `CONVERSATION_${word}${settingTable[key].environment}`,
-  };
-};
+export const settingNames = (key: SettingKey, profile?: string): SettingNames => ({
+  config: `conversation:${profile === undefined ? "" : `${profile}.`}${key}`,
+  environment: profilePrefix(profile) + settingTable[key].environment,
+});
 
 /** `conversation:scope (CONVERSATION_SCOPE)`: how messages point at a setting. */
 export const settingLabel = (key: SettingKey, profile?: string): string => {
   const names = settingNames(key, profile);
   return `${names.config} (${names.environment})`;
 };
+
+/** What to do where the base address does not look like the service. */
+export const addressAdvice = ({ baseUrl, profile }: Settings): string =>
+  `Check ${settingLabel("baseUrl", profile)}, whose path is ${quoted(new URL(baseUrl).pathname)}, and run: npx pulumi-conversation doctor`;
 
 const textOf = (source: SettingSource, key: SettingKey, profile?: string): string | undefined => {
   const names = settingNames(key, profile);
@@ -101,7 +94,8 @@ const complain = (findings: readonly Finding[], profile?: string): void => {
  * @param profile name of a further set of settings: `staging` reads `CONVERSATION_STAGING_BASE_URL`
  * and `conversation:staging.baseUrl`, and so on; it takes nothing over from the default settings
  * @throws ConversationError `SETTINGS_MISSING` with every missing setting and how to set it, or
- * `SETTINGS_INVALID` with every setting that breaks a rule; values are never shown
+ * `SETTINGS_INVALID` with every setting that breaks a rule; values are not shown, but for a wrong word
+ * where one of some words is wanted
  */
 export const readSettings = (source: SettingSource, profile?: string): Settings => {
   assertProfile(profile);

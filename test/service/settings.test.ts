@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { assertDistinctProfiles, profilePrefix } from "../../provider/service/profiles.js";
+import { settingTable } from "../../provider/service/setting-table.js";
 import { describeSettings, readSettings } from "../../provider/service/settings.js";
 
 const complete = {
@@ -138,6 +140,7 @@ test.each([
   ["PLATFORM_NAME", "Platform", /lower-case letters/],
   ["PLATFORM_NAME", "2go", /lower-case letters/],
   ["OWNERSHIP_MARK", "name", /one of: description, none/],
+  ["PUT", "merge", /one of: keep, replace/],
   ["REDIS_URL", "http://u:canary-pass@redis/", /redis:\/\//],
   ["CLIENT_SECRET", "canary-pass\n", /no control characters/],
 ])("%s=%j breaks a rule that the error names, without the value", (suffix, value, rule) => {
@@ -164,5 +167,62 @@ test("every setting is described with both names and whether it is secret", () =
     doc: expect.any(String),
     required: true,
     secret: true,
+  });
+});
+
+test.each([
+  ["PLAN", "gold", ', not "gold"'],
+  ["PLAN", "Enterprse", ', not "Enterprse"; did you mean enterprise?'],
+  ["PLAN", "bassic", ', not "bassic"; did you mean basic?'],
+  ["OWNERSHIP_MARK", "descripton", ', not "descripton"; did you mean description?'],
+  ["PUT", "keeps", ', not "keeps"; did you mean keep?'],
+  ["PUT", "x".repeat(300), `, not "${"x".repeat(40)}"… (300 characters)`],
+  ["PUT", "\u202ekeep\u0007!!", ', not "\\u202ekeep\\u0007!!"'],
+])("%s=%j is shown, with the word that was probably meant", (suffix, value, shown) => {
+  const lines = messageOf(() => withOne(`CONVERSATION_${suffix}`, value)).split("\n");
+  expect(lines.at(-1)).toMatch(/^ {2}conversation:.*must be one of: /);
+  expect(lines.at(-1)?.endsWith(shown)).toBe(true);
+});
+
+test("no rule of a secret setting shows what was given", () => {
+  for (const { key, environment, secret } of describeSettings()) {
+    if (!secret) continue;
+    for (const wrong of ["canary\u0000", "\ncanary", "canary://canary", "redis:canary \u0007"]) {
+      const result = settingTable[key].parse(wrong);
+      expect(JSON.stringify("rule" in result ? result : {}), environment).not.toContain("canary");
+    }
+  }
+});
+
+test("what a PUT does to unnamed members is known only where somebody says it", () => {
+  expect(read(complete)).not.toHaveProperty("put");
+  expect(withOne("CONVERSATION_PUT", "Replace").put).toBe("replace");
+  expect(read(complete, { "conversation:put": "keep" }).put).toBe("keep");
+});
+
+describe("profiles", () => {
+  test.each([
+    ["my-eu", "my_eu"],
+    ["my_eu", "MY-EU"],
+    ["eu", "EU"],
+  ])("%s and %s would share their variables, so the second is refused", (one, other) => {
+    expect(profilePrefix(one)).toBe(profilePrefix(other));
+    expect(() => assertDistinctProfiles(one, [undefined, "us", other])).toThrow(
+      expect.objectContaining({
+        code: "SETTINGS_INVALID",
+        message: expect.stringMatching(
+          new RegExp(`"${other}" and "${one}" .*${profilePrefix(one)}BASE_URL`),
+        ),
+      }),
+    );
+  });
+
+  test("of different variables stand side by side, and each beside itself", () => {
+    const all = [undefined, "eu", "eu-west", "us"];
+    for (const profile of all) expect(assertDistinctProfiles(profile, all)).toBeUndefined();
+    expect([profilePrefix(), profilePrefix("eu-west")]).toEqual([
+      "CONVERSATION_",
+      "CONVERSATION_EU_WEST_",
+    ]);
   });
 });

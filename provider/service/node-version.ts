@@ -1,0 +1,26 @@
+import { ConversationError } from "./errors.js";
+
+/** As package.json says under `engines`: the first version that has all that the package needs. */
+export const leastNode = "22.19";
+
+const numbersOf = (version: string): readonly number[] => version.split(".").map(Number);
+
+const isOlder = (version: string): boolean => {
+  const [major = 0, minor = 0] = numbersOf(version);
+  const [leastMajor = 0, leastMinor = 0] = numbersOf(leastNode);
+  return major < leastMajor || (major === leastMajor && minor < leastMinor);
+};
+
+/**
+ * Refuses a Node that is too old, before anything fails in a way that nobody understands. Loads and
+ * runs on old versions too, so it imports nothing that they lack.
+ *
+ * @throws ConversationError `SETTINGS_INVALID`
+ */
+export const assertNode = (version: string = process.versions.node): void => {
+  if (!isOlder(version)) return;
+  throw new ConversationError(
+    "SETTINGS_INVALID",
+    `pulumi-conversation needs Node ${leastNode} or newer; this program runs on Node ${version}. Install a newer Node (https://nodejs.org) and run again.`,
+  );
+};

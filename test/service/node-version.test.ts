@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { assertNode, leastNode } from "../../provider/service/node-version.js";
+
+test("the least version is the one that package.json asks for", () => {
+  const file = join(__dirname, "..", "..", "package.json");
+  expect(JSON.parse(readFileSync(file, "utf8")).engines).toEqual({ node: `>=${leastNode}` });
+});
+
+test.each(["18.20.8", "20.20.2", "22.0.0", "22.18.9", "9.99.0"])(
+  "Node %s is refused",
+  (version) => {
+    expect(() => assertNode(version)).toThrow(
+      expect.objectContaining({
+        code: "SETTINGS_INVALID",
+        message: `pulumi-conversation needs Node 22.19 or newer; this program runs on Node ${version}. Install a newer Node (https://nodejs.org) and run again.`,
+      }),
+    );
+  },
+);
+
+test.each(["22.19.0", "22.20.1", "23.0.0", "24.21.0", "25.0.0-nightly", "100.1.0"])(
+  "Node %s will do",
+  (version) => {
+    expect(assertNode(version)).toBeUndefined();
+  },
+);
+
+test("the check loads nothing that an old Node lacks", () => {
+  const imports = (file: string): string[] => {
+    const text = readFileSync(join(__dirname, "..", "..", "provider", "service", file), "utf8");
+    return [...text.matchAll(/from "(.*?)"/g)].map(([, from = ""]) => from);
+  };
+  expect(imports("node-version.ts")).toEqual(["./errors.js"]);
+  expect(imports("errors.ts")).toEqual([]);
+});
