@@ -23,7 +23,7 @@ export interface ServicePacesOptions
   extends Pick<PacingOptions, "onWait" | "onPlanGuess">,
     Pick<SharedBucketsOptions, "onNotice" | "environment"> {
   readonly clock: Clock;
-  /** Default: shared with other processes, see {@link sharedBuckets}. */
+  /** Default: shared with other processes and within this one, see {@link sharedBuckets}. */
   readonly buckets?: BucketState;
 }
 

@@ -64,13 +64,27 @@ const throughFile = (
   });
 };
 
+const ofProcess = new WeakMap<Clock, BucketState>();
+
+/**
+ * The buckets of this process, one set for each clock: however many connections lead to a tenant,
+ * its rate is one.
+ */
+const processBuckets = (clock: Clock): BucketState => {
+  const known = ofProcess.get(clock);
+  if (known) return known;
+  const made = memoryBuckets(() => clock.now());
+  ofProcess.set(clock, made);
+  return made;
+};
+
 /**
  * Where the buckets are kept: in Redis where an address is given, else in a file of the user's cache
  * folder; on Node 22 in this process. Opens nothing before the first call, and never fails but for
  * `SETTINGS_INVALID` where the package for Redis is missing.
  */
 export const sharedBuckets = (options: SharedBucketsOptions): BucketState => {
-  const local = memoryBuckets(() => options.clock.now());
+  const local = processBuckets(options.clock);
   if (options.redisUrl !== undefined) return throughRedis(options, options.redisUrl, local);
   const version = options.nodeVersion ?? process.versions.node;
   return Number.parseInt(version, 10) >= firstQuietMajor ? throughFile(options, local) : local;

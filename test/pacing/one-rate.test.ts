@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { servicePaces } from "../../provider/pacing/service-paces.js";
+import { sharedBuckets } from "../../provider/pacing/shared-buckets.js";
+import type { Settings } from "../../provider/service/settings.js";
+import { JumpingClock } from "../service/support/clocks.js";
+
+const rules = { periodMs: 1000, capacity: 1, marginMs: 0 };
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "one-rate-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Places that nobody but this process sees. */
+const alone: Readonly<Record<string, () => Parameters<typeof sharedBuckets>[0]>> = {
+  "on Node 22": () => ({ clock: new JumpingClock(), nodeVersion: "22.20.0" }),
+  "where the file cannot be used": () => {
+    writeFileSync(join(folder, "pulumi-conversation"), "");
+    return { clock: new JumpingClock(), environment: { XDG_CACHE_HOME: folder } };
+  },
+};
+
+describe.each(Object.entries(alone))("%s", (_, optionsOf) => {
+  test("what one connection takes, no other has", async () => {
+    const options = optionsOf();
+    const [one, other] = [sharedBuckets(options), sharedBuckets(options)];
+    await one.take("k", rules);
+    (options.clock as JumpingClock).time += 1000;
+    expect(await one.take("k", rules)).toMatchObject({ waitMs: 0 });
+    expect(await other.take("k", rules)).toMatchObject({ waitMs: 1000 });
+    expect(await other.take("another", rules)).toMatchObject({ tokens: 0 });
+    await one.close();
+    expect(await other.take("k", rules)).toMatchObject({ waitMs: 1000 });
+  });
+
+  test("clocks of their own have buckets of their own", async () => {
+    const [one, other] = [optionsOf, optionsOf].map((make) => {
+      rmSync(join(folder, "pulumi-conversation"), { force: true });
+      return make();
+    });
+    if (!one || !other) throw new Error("none");
+    await sharedBuckets(one).take("k", rules);
+    (one.clock as JumpingClock).time += 1000;
+    await sharedBuckets(one).take("k", rules);
+    (other.clock as JumpingClock).time += 1000;
+    expect(await sharedBuckets(other).take("k", rules)).toMatchObject({ tokens: 0 });
+  });
+});
+
+const settings = (profile: string): Settings => ({
+  baseUrl: "https://hub.example.com/conversation/v3",
+  tokenUrl: "https://id.example.com/token",
+  clientId: "c",
+  clientSecret: "s",
+  scope: "x",
+  plan: "developer",
+  burst: 1,
+  share: 1,
+  platformName: "platform",
+  ownershipMark: "description",
+  profile,
+});
+
+test("two profiles of one tenant in one process keep to its rate together", async () => {
+  writeFileSync(join(folder, "pulumi-conversation"), "");
+  const clock = new JumpingClock();
+  const endpoint = { method: "GET", template: "/channels" } as const;
+  const answer = async () => ({ status: 200, headers: {}, text: "" });
+  const paces = ["eu", "us"].map((profile) =>
+    servicePaces(settings(profile), { clock, environment: { XDG_CACHE_HOME: folder } }).pace(
+      settings(profile),
+    ),
+  );
+  for (let times = 0; times < 10; times++) for (const pace of paces) await pace(endpoint, answer);
+  const alone = new JumpingClock();
+  const pace = servicePaces(settings("eu"), {
+    clock: alone,
+    environment: { XDG_CACHE_HOME: folder },
+  }).pace(settings("eu"));
+  for (let times = 0; times < 20; times++) await pace(endpoint, answer);
+  expect(alone.time).toBeGreaterThan(10_000);
+  expect(clock.time).toBeGreaterThanOrEqual(0.95 * alone.time);
+});
