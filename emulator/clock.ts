@@ -47,3 +47,13 @@ export const createClock = (kind: EmulatorClock["kind"]): EmulatorClock =>
 
 /** ISO 8601, GMT, milliseconds: the service's form of a time (public reference). */
 export const timestamp = (ms: number): string => new Date(ms).toISOString();
+
+/** The time as the Date header has it, made once for each second. */
+export const dateHeader = (clock: EmulatorClock): (() => string) => {
+  let known = { second: Number.NaN, text: "" };
+  return () => {
+    const second = Math.floor(clock.now() / 1000);
+    if (known.second !== second) known = { second, text: new Date(second * 1000).toUTCString() };
+    return known.text;
+  };
+};

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { serveApi } from "./api.js";
 import { authorize } from "./authorize.js";
+import { dateHeader } from "./clock.js";
 import { controlRoutes } from "./control.js";
 import { sendAnswer } from "./deliver.js";
 import { serveContent } from "./runtime/asset-content.js";
@@ -51,7 +52,10 @@ export const createFront = (world: World) => {
     overrideGlobalObjects: false,
   });
 
+  const date = dateHeader(world.clock);
+
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    response.setHeader("date", date());
     const { path, query } = splitUrl(request.url ?? "/");
     if (path.startsWith(`${paths.base}/`)) {
       return serveApi(world, { request, path: path.slice(paths.base.length), query }, response);
