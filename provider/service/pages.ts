@@ -1,10 +1,10 @@
 import type { Definition } from "../definition/define.js";
 import { isObject } from "../definition/json.js";
-import { isId } from "../definition/object-id.js";
 import type { Answer } from "./answers.js";
 import type { Request } from "./client.js";
 import type { WireObject } from "./collections.js";
 import { ConversationError, isConversationError } from "./errors.js";
+import { listingKeys } from "./listing-key.js";
 import { type Operation, setUpOperation } from "./operations.js";
 import { isWorthWidening, listCalls, widestPage } from "./page-size.js";
 
@@ -67,11 +67,11 @@ const addPage = (
   items: readonly unknown[],
 ): number => {
   const before = objects.size;
+  const keyOf = listingKeys();
   for (const item of items) {
-    if (!isObject(item) || !isId(item.id)) {
-      throw wrong(operation, "holds an object without a usable id");
-    }
-    objects.set(item.id, item);
+    if (!isObject(item)) throw wrong(operation, "holds something that is not an object");
+    // A foreign object with a strange id must not block its kind: its name counts all the same.
+    objects.set(keyOf(item), item);
   }
   return objects.size - before;
 };
