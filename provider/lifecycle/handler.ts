@@ -2,9 +2,11 @@ import type { Definition } from "../definition/define.js";
 import type { JsonObject } from "../definition/json.js";
 import { calledBy } from "../definition/references.js";
 import { isConversationError } from "../service/errors.js";
+import { foreignMessage } from "../service/redaction.js";
+import { secretTexts } from "../service/secret-texts.js";
+import { withoutSecrets } from "../service/service-quote.js";
 import { Incomplete } from "./incomplete.js";
 import { split } from "./properties.js";
-import { redact, secretTexts } from "./secrets.js";
 
 /** What a call is about, for messages. */
 interface Subject {
@@ -19,10 +21,16 @@ const subjectText = ({ definition, doing, id, inputs }: Subject): string => {
   return `${doing} the ${calledBy(definition, inputs)}${id ? ` (id ${id.slice(0, 140)})` : ""} failed`;
 };
 
-const reasonOf = (error: unknown): string => {
-  if (isConversationError(error) || error instanceof Incomplete) return error.message;
-  const message = error instanceof Error ? error.message : String(error ?? "unknown failure");
-  return `${message} (this is a defect of pulumi-conversation; please report it)`;
+/** Our own words stay; what others said is shown without secrets. */
+const reasonOf = (error: unknown, secrets: readonly string[]): string => {
+  if (isConversationError(error)) return withoutSecrets(error.message, error.details, secrets);
+  if (error instanceof Incomplete) {
+    const { cause } = error;
+    return isConversationError(cause)
+      ? withoutSecrets(error.message, cause.details, secrets)
+      : foreignMessage(cause, secrets);
+  }
+  return `${foreignMessage(error, secrets)} (this is a defect of pulumi-conversation; please report it)`;
 };
 
 /**
@@ -43,7 +51,7 @@ const failure = (subject: Subject, error: unknown): Error => {
   const secrets = [subject.inputs, subject.olds ?? {}].flatMap((bag) =>
     secretTexts(fields, split(bag).fields),
   );
-  const message = redact(`${subjectText(subject)}: ${reasonOf(error)}`, secrets);
+  const message = `${subjectText(subject)}: ${reasonOf(error, secrets)}`;
   const plain = plainError(message);
   if (!(error instanceof Incomplete)) return plain;
   const properties = { ...error.outputs, __provider: subject.inputs.__provider };

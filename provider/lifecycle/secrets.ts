@@ -48,35 +48,3 @@ export const sealPaths = (extra: JsonObject, paths: readonly string[]): JsonObje
           return [name, isObject(value) && below.length > 0 ? sealPaths(value, below) : value];
         }),
       );
-
-const textsIn = (value: unknown): string[] =>
-  typeof value === "string"
-    ? [value]
-    : Array.isArray(value)
-      ? value.flatMap(textsIn)
-      : isObject(value)
-        ? Object.values(value).flatMap(textsIn)
-        : [];
-
-const secretsIn = (field: Field, value: unknown): string[] => {
-  if (field.secret) return textsIn(value);
-  if (field.type === "object" && isObject(value)) return secretTexts(field.fields, value);
-  if (field.type === "list" && Array.isArray(value)) {
-    return value.flatMap((item) => secretsIn(field.of, item));
-  }
-  if (field.type === "map" && isObject(value)) {
-    return Object.values(value).flatMap((of) => secretsIn(field.of, of));
-  }
-  return [];
-};
-
-/** Every text that must not be shown. */
-export const secretTexts = (fields: Fields, values: JsonObject): string[] =>
-  Object.entries(fields).flatMap(([name, field]) => secretsIn(field, values[name]));
-
-/** A message without the given texts; very short ones are left, as they would blank out words. */
-export const redact = (message: string, secrets: readonly string[]): string =>
-  [...new Set(secrets)]
-    .filter((secret) => secret.length >= 4)
-    .sort((a, b) => b.length - a.length)
-    .reduce((text, secret) => text.replaceAll(secret, "[secret]"), message);

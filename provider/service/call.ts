@@ -14,6 +14,8 @@ export interface Call {
   /** Path below the base address, id included. */
   readonly path: string;
   readonly settings: Settings;
+  /** The body that was sent, where it is known which of its texts are secrets. */
+  readonly body?: unknown;
   /** Never shown, whatever the service echoes. */
   readonly secrets: readonly string[];
   /** Token of the last attempt. */

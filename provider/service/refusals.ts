@@ -1,21 +1,40 @@
-import { isObject } from "../definition/json.js";
+import { isObject, type JsonObject } from "../definition/json.js";
 import { type Call, callError, possibleEffect } from "./call.js";
-import type { ConversationError, ErrorDetails } from "./errors.js";
+import type { ConversationError, ErrorDetails, ServiceNote } from "./errors.js";
 import { parseJson } from "./json.js";
 import { defaultScopes } from "./operations.js";
+import { quoted } from "./quoted.js";
 import { shownText } from "./redaction.js";
-import { settingLabel } from "./settings.js";
+import { sentId } from "./sent-value.js";
+import { serviceQuote } from "./service-quote.js";
+import { addressAdvice, settingLabel } from "./settings.js";
 import type { HttpResponse } from "./transport.js";
-
-type Notes = readonly { readonly key: string; readonly value: string }[];
 
 const mostNotes = 30;
 
-const notesOf = (details: unknown, shown: (value: unknown) => string): Notes =>
+/** A note tells which attribute is wrong; the id that was sent there tells which object was meant. */
+const noteOf = (
+  { body, secrets }: Call,
+  { key, value }: JsonObject,
+  shown: (value: unknown) => string,
+): ServiceNote => {
+  const sent = typeof key === "string" ? sentId(body, key, secrets) : undefined;
+  return {
+    key: shown(key),
+    value: shown(value),
+    ...(sent === undefined ? {} : { sent: quoted(sent) }),
+  };
+};
+
+const notesOf = (
+  call: Call,
+  details: unknown,
+  shown: (value: unknown) => string,
+): readonly ServiceNote[] =>
   (Array.isArray(details) ? details : [])
     .slice(0, mostNotes)
     .filter(isObject)
-    .map(({ key, value }) => ({ key: shown(key), value: shown(value) }))
+    .map((note) => noteOf(call, note, shown))
     .filter(({ key, value }) => key !== "" || value !== "");
 
 const bodyOf = (text: string): unknown => {
@@ -34,25 +53,13 @@ const detailsOf = (call: Call, response: HttpResponse): ErrorDetails => {
   if (!isObject(body)) return { status: response.status };
   const serviceCode = shown(body.code);
   const serviceMessage = shown(body.developerMessage);
-  const serviceNotes = notesOf(body.details, shown);
+  const serviceNotes = notesOf(call, body.details, shown);
   return {
     status: response.status,
     ...(serviceCode === "" ? {} : { serviceCode }),
     ...(serviceMessage === "" ? {} : { serviceMessage }),
     ...(serviceNotes.length === 0 ? {} : { serviceNotes }),
   };
-};
-
-const lettersOf = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, " ");
-
-/** `(400, 400-143: A required attribute is missing; name: missing)` */
-const said = ({ status, serviceCode, serviceMessage, serviceNotes = [] }: ErrorDetails): string => {
-  const notes = serviceNotes.map(({ key, value }) => [key, value].filter(Boolean).join(": "));
-  const sentences = [serviceMessage, ...notes].flatMap((text) => text?.replace(/\.$/, "") || []);
-  // Notes often say the message once more.
-  const words = [...new Map(sentences.map((text) => [lettersOf(text), text])).values()].join("; ");
-  const head = [status, serviceCode].filter(Boolean).join(", ");
-  return words === "" ? `(${head})` : `(${head}: ${words})`;
 };
 
 /** Which scope is missing, as far as the token address told what it granted. */
@@ -73,6 +80,10 @@ const scopeAdvice = ({ operation, settings, token }: Call): string => {
 const unauthorizedAdvice = ({ settings: { profile } }: Call): string =>
   `The token was fetched a moment ago. Check that ${settingLabel("baseUrl", profile)} and ${settingLabel("tokenUrl", profile)} belong to the same tenant.`;
 
+/** What a missing object means, its caller knows; a collection is missing only at a wrong address. */
+const absenceAdvice = ({ operation, settings }: Call): string =>
+  operation.template.includes("{id}") ? "" : ` ${addressAdvice(settings)}`;
+
 /** Redirects say that the request was not acted on; 303 says the opposite. */
 const redirected = (call: Call, details: ErrorDetails): ConversationError =>
   callError(
@@ -89,7 +100,7 @@ export const refusal = (call: Call, response: HttpResponse): ConversationError =
   const { status } = response;
   if (status < 400) return redirected(call, details);
   if (status >= 500) {
-    const text = `failed in the service ${said(details)}. Run again later.`;
+    const text = `failed in the service ${serviceQuote(details)}. Run again later.`;
     return callError(call, "UNAVAILABLE", text, details, possibleEffect(call));
   }
   switch (status) {
@@ -97,28 +108,28 @@ export const refusal = (call: Call, response: HttpResponse): ConversationError =
       return callError(
         call,
         "UNAUTHORIZED",
-        `was refused ${said(details)}. ${unauthorizedAdvice(call)}`,
+        `was refused ${serviceQuote(details)}. ${unauthorizedAdvice(call)}`,
         details,
       );
     case 403:
       return callError(
         call,
         "FORBIDDEN",
-        `is not allowed ${said(details)}. ${scopeAdvice(call)}`,
+        `is not allowed ${serviceQuote(details)}. ${scopeAdvice(call)}`,
         details,
       );
     case 404:
       return callError(
         call,
         "NOT_FOUND",
-        `found nothing ${said(details)}. If an object was deleted behind the program's back, run: pulumi refresh`,
+        `found nothing ${serviceQuote(details)}.${absenceAdvice(call)}`,
         details,
       );
     default:
       return callError(
         call,
         "REJECTED",
-        `was refused ${said(details)}. Correct what the service names and run again.`,
+        `was refused ${serviceQuote(details)}. Correct what the service names and run again.`,
         details,
       );
   }

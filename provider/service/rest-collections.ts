@@ -75,7 +75,7 @@ export const restCollections = (request: Request): Collections => {
     create: (definition, body) =>
       guarded(cacheOf(definition), async () => {
         const operation = setUpOperation(definition, "create");
-        const secrets = secretTexts(definition, body);
+        const secrets = secretTexts(definition.fields, body);
         const created = createdOf(operation, await request(operation, { body, secrets }));
         cacheOf(definition).wrote(created.id, { ...body, ...created });
         return created;
@@ -84,7 +84,7 @@ export const restCollections = (request: Request): Collections => {
     replace: (definition, id, body) =>
       guarded(cacheOf(definition), async () => {
         assertId(id, definition.noun);
-        const secrets = secretTexts(definition, body);
+        const secrets = secretTexts(definition.fields, body);
         await request(setUpOperation(definition, "update"), { id, body, secrets });
         const cache = cacheOf(definition);
         cache.wrote(id, { ...cache.known(id), ...body, id });

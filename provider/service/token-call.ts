@@ -4,6 +4,7 @@ import { ConversationError, type ErrorDetails } from "./errors.js";
 import { parseJson } from "./json.js";
 import type { Endpoint } from "./operations.js";
 import { shownText } from "./redaction.js";
+import { clientSecrets } from "./secret-texts.js";
 import type { Settings } from "./setting-table.js";
 import { type SettingKey, settingLabel } from "./settings.js";
 import type { HttpRequest, HttpResponse } from "./transport.js";
@@ -52,7 +53,7 @@ const oauthError = (body: unknown): string =>
 
 const oauthText = (body: unknown, settings: Settings): string => {
   const text = isObject(body) ? body.error_description : undefined;
-  return typeof text === "string" ? shownText(text, [settings.clientSecret]) : "";
+  return typeof text === "string" ? shownText(text, clientSecrets(settings)) : "";
 };
 
 const fail = (
@@ -64,7 +65,7 @@ const fail = (
 const refused = (settings: Settings, { status, text }: HttpResponse): ConversationError => {
   const body = parsed(text);
   // A service that echoes the credential as its error code must not get it into a message.
-  const error = shownText(oauthError(body), [settings.clientSecret]);
+  const error = shownText(oauthError(body), clientSecrets(settings));
   const description = oauthText(body, settings);
   const check = (suspects[error] ?? fallbackSuspects)
     .map((key) => settingLabel(key, settings.profile))

@@ -2,7 +2,9 @@ import { type AccessTokens, accessTokens, type Grant } from "./access-token.js";
 import type { Clock } from "./clock.js";
 import { ConversationError, isConversationError } from "./errors.js";
 import type { Pace } from "./pace.js";
+import { foreignError } from "./redaction.js";
 import { type RetryLimits, withRetry } from "./retry.js";
+import { clientSecrets } from "./secret-texts.js";
 import type { Settings } from "./setting-table.js";
 import { grantOf, tokenEndpoint, tokenRequest } from "./token-call.js";
 import { type Transport, TransportFailure } from "./transport.js";
@@ -33,11 +35,19 @@ const failed = (settings: Settings, failure: Failure): ConversationError => {
   });
 };
 
+/** What goes wrong inside the transport may quote the credentials. */
+const unlessForeign =
+  (settings: Settings) =>
+  (error: unknown): never => {
+    if (error instanceof TransportFailure) throw error;
+    throw foreignError(error, clientSecrets(settings));
+  };
+
 const asked = async (parts: TokenParts): Promise<Grant> => {
   const { settings, transport } = parts;
   const request = tokenRequest(settings, parts.headers);
   try {
-    const send = () => transport.send(request);
+    const send = () => transport.send(request).catch(unlessForeign(settings));
     const response = await parts.pace(tokenEndpoint, send, parts.signal);
     const accepted = response.status >= 200 && response.status <= 299;
     if (accepted && response.broken) {

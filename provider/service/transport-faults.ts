@@ -16,7 +16,10 @@ const timeouts: readonly string[] = ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TI
 
 const codeOf = (cause: unknown): string => {
   if (typeof cause !== "object" || cause === null || !("code" in cause)) return "";
-  return typeof cause.code === "string" ? cause.code : "";
+  // Anything else would be a foreign text, which has no place in a message.
+  return typeof cause.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(cause.code)
+    ? cause.code
+    : "";
 };
 
 /** The first telling code in the chain of causes; several addresses of one host fail as a group. */

@@ -2,24 +2,79 @@ import { expect, test } from "vitest";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
-import { redact, shownText } from "../../provider/service/redaction.js";
+import { basicCredentials, redact, shownText } from "../../provider/service/redaction.js";
 import { secretTexts } from "../../provider/service/secret-texts.js";
 
-test.each([
-  ["as it is", "pass s3cr&t word", "pass [secret] word"],
-  ["in an address", "x=s3cr%26t;", "x=[secret];"],
-  ["cut off at the end", "the value is s3cr", "the value is [secret]"],
-  ["cut off at the end with dots", "the value is s3cr...", "the value is [secret]"],
-])("a secret %s is hidden", (_, text, hidden) => {
-  expect(redact(text, ["s3cr&t"])).toBe(hidden);
+const secret = 'p@ss/w"rd é\\1';
+
+/** How a service may spell it. */
+const forms: Readonly<Record<string, string>> = {
+  "as it is": secret,
+  "in JSON": 'p@ss/w\\"rd é\\\\1',
+  "in JSON of plain letters": 'p@ss/w\\"rd \\u00e9\\\\1',
+  "in JSON with its slashes escaped": 'p@ss\\/w\\"rd é\\\\1',
+  "in JSON inside JSON": 'p@ss/w\\\\\\"rd é\\\\\\\\1',
+  "in an address": "p%40ss%2Fw%22rd%20%C3%A9%5C1",
+  "in an address, in lower case": "p%40ss%2fw%22rd%20%c3%a9%5c1",
+  "in a form": "p%40ss%2Fw%22rd+%C3%A9%5C1",
+  "in a page": "p@ss/w&quot;rd é\\1",
+  "in base64": "cEBzcy93InJkIMOpXDE=",
+  "in base64 without its padding": "cEBzcy93InJkIMOpXDE",
+};
+
+test.each(Object.entries(forms))("a secret %s is hidden", (_, form) => {
+  expect(redact(`it was ${form}, again ${form};`, [secret])).toBe(
+    "it was [secret], again [secret];",
+  );
+});
+
+test.each(Object.entries(forms))("a secret %s is hidden where the text is cut", (_, form) => {
+  for (let length = 4; length < form.length; length++) {
+    const cut = form.slice(0, length);
+    for (const end of ["", "…", '..."', "')"]) {
+      expect(redact(`it was ${cut}${end}`, [secret])).toMatch(/^it was \[secret\]/);
+    }
+    expect(redact(`it was '${cut}...' of text`, [secret])).toMatch(/^it was '\[secret\]/);
+  }
+});
+
+test("base64 of bytes that differ in both alphabets is hidden in either", () => {
+  for (const form of ["Pz8/Pj4+", "Pz8_Pj4-"]) expect(redact(form, ["???>>>"])).toBe("[secret]");
+});
+
+test("a secret that was tidied by the service is hidden", () => {
+  for (const form of ["line one line two", "line one\nline two"])
+    expect(redact(form, [" line one\nline two\n"])).toBe("[secret]");
+});
+
+test("credentials that go together are hidden as a Basic header has them", () => {
+  const header = `Basic ${Buffer.from("robot:open sesame").toString("base64")}`;
+  expect(redact(header, ["robot:open sesame"])).toBe("Basic [secret]");
+  expect(redact(header, basicCredentials("robot", "open sesame"))).toBe("Basic [secret]");
+  expect(redact("there is no user robot", basicCredentials("robot", "open sesame"))).toContain(
+    "robot",
+  );
 });
 
 test("the longer of two secrets is hidden first", () => {
-  expect(redact("abcdef", ["abc", "abcdef"])).toBe("[secret]");
+  expect(redact("abcdefghi", ["abcdef", "abcdefghi"])).toBe("[secret]");
 });
 
-test("an empty secret hides nothing", () => {
-  expect(redact("text", [""])).toBe("text");
+test("what stands for a secret is no secret itself", () => {
+  expect(redact("hush-hush", ["hush-hush", "secret"])).toBe("[secret]");
+});
+
+test.each(["", "e", "open", "12345"])("the short secret %j is not looked for", (short) => {
+  expect(redact("the token lacks the scope, open the door, 12345", [short])).toBe(
+    "the token lacks the scope, open the door, 12345",
+  );
+});
+
+test("an endless secret in an endless text costs next to nothing", () => {
+  const [endless, text] = ["ab".repeat(50_000), "abc".repeat(1_000_000)];
+  const started = performance.now();
+  shownText(text, [endless, `${endless}c`]);
+  expect(performance.now() - started).toBeLessThan(2_000);
 });
 
 test("a text is cut at whole characters", () => {
@@ -32,19 +87,31 @@ test("secrets of an authentication are found in its wire form, inside JSON text 
     basicAuth: { username: "shown", password: "s1" },
     oauth2: { headers: [{ name: "shown", value: "s2" }], payload: '{"a":{"b":"s3"}}' },
   };
-  expect(secretTexts(authentication, body)).toEqual(["s1", "s2", '{"a":{"b":"s3"}}', "s3"]);
+  const found = secretTexts(authentication.fields, body);
+  expect(found).toEqual(expect.arrayContaining(["s1", "s2", '{"a":{"b":"s3"}}', "s3"]));
+  expect(found).toContain(Buffer.from("shown:s1").toString("base64"));
+  expect(found).not.toContain("shown");
+});
+
+test("secrets are found in a program's terms too", () => {
+  const values = {
+    name: "shown",
+    oauth2: { headers: { shown: "s2" }, payload: { deep: ["s3", 1234567] } },
+  };
+  expect(secretTexts(authentication.fields, values)).toEqual(["s2", "s3", "1234567"]);
+  expect(secretTexts(account.fields, { attributes: { shown: "s1" } })).toEqual(["s1"]);
 });
 
 test("secrets are found inside lists", () => {
   const body = { roles: [{ name: "customer", headers: [{ name: "shown", value: "s1" }] }] };
-  expect(secretTexts(clientApplication, body)).toEqual(["s1"]);
+  expect(secretTexts(clientApplication.fields, body)).toEqual(["s1"]);
 });
 
 test("values of account attributes are secrets", () => {
   const body = { attributes: [{ name: "shown", value: "s1" }] };
-  expect(secretTexts(account, body)).toEqual(["s1"]);
+  expect(secretTexts(account.fields, body)).toEqual(["s1"]);
 });
 
 test("a body that does not fit its definition holds no secrets rather than failing", () => {
-  expect(secretTexts(clientApplication, { roles: "x" })).toEqual([]);
+  expect(secretTexts(clientApplication.fields, { roles: "x" })).toEqual([]);
 });
