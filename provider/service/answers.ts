@@ -3,6 +3,7 @@ import { type Call, callError, givenUp, possibleEffect } from "./call.js";
 import type { ConversationError, Effect, ErrorDetails } from "./errors.js";
 import { parseJson } from "./json.js";
 import { refusal } from "./refusals.js";
+import { dateOf } from "./service-time.js";
 import type { HttpResponse, TransportFailure } from "./transport.js";
 import { faultOf } from "./transport-faults.js";
 
@@ -11,6 +12,14 @@ export interface Answer {
   readonly status: number;
   /** The JSON value; undefined where there is no body, or none that can be read after a PUT, PATCH or DELETE. */
   readonly body: unknown;
+}
+
+/** An answer, and what can be learnt from it besides. */
+export interface DatedAnswer extends Answer {
+  /** A body is there, but it is no JSON. */
+  readonly unreadable?: true;
+  /** When it was made by the service's clock, in milliseconds since 1970. Left out: it does not tell. */
+  readonly date?: number;
 }
 
 /** An id at the very start of a body that cannot be read to its end. */
@@ -84,8 +93,15 @@ export const answerOf = (
   response: HttpResponse,
   url: string,
   signal?: AbortSignal,
-): Answer => {
+): DatedAnswer => {
   if (!isSuccess(response.status)) throw refusal(call, response);
   if (response.broken && needsBody(call)) throw broken(call, response, url, signal);
-  return { status: response.status, body: parsed(call, response) };
+  const body = parsed(call, response);
+  const date = dateOf(response);
+  return {
+    status: response.status,
+    body,
+    ...(body === undefined && response.text.trim() !== "" ? { unreadable: true as const } : {}),
+    ...(date === undefined ? {} : { date }),
+  };
 };

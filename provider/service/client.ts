@@ -1,9 +1,11 @@
 import type { AccessToken, AccessTokens } from "./access-token.js";
-import { type Answer, answerOf, unanswered } from "./answers.js";
+import { type Answer, answerOf, type DatedAnswer, unanswered } from "./answers.js";
 import { type Call, givenUp } from "./call.js";
 import { pathOf } from "./identifiers.js";
 import type { Operation } from "./operations.js";
+import { foreignError } from "./redaction.js";
 import { mayRepeat, withRetry } from "./retry.js";
+import { clientSecrets } from "./secret-texts.js";
 import type { TokenParts } from "./token-source.js";
 import { type HttpRequest, type HttpResponse, TransportFailure } from "./transport.js";
 
@@ -28,8 +30,13 @@ export interface CallOptions {
  */
 export type Request = (operation: Operation, options?: CallOptions) => Promise<Answer>;
 
+/** The same with what can be learnt besides. */
+export type DatedRequest = (operation: Operation, options?: CallOptions) => Promise<DatedAnswer>;
+
 export interface ClientParts extends TokenParts {
   readonly tokens: AccessTokens;
+  /** Told of every answer of the service, whatever its status. */
+  readonly onAnswer?: (response: HttpResponse) => void;
 }
 
 const queryText = (query: CallOptions["query"] = {}): string => {
@@ -50,9 +57,11 @@ const journeyOf = (parts: ClientParts, operation: Operation, options: CallOption
   // First of all: a bad id must not get any further.
   const path = pathOf(operation.template, options.id);
   const body = options.body === undefined ? undefined : JSON.stringify(options.body);
-  const secrets = [settings.clientSecret, ...(options.secrets ?? [])];
+  const secrets = [...clientSecrets(settings), ...(options.secrets ?? [])];
+  // Where nobody told the secrets of a body, nothing of it may be shown.
+  const sent = options.secrets ? { body: options.body } : {};
   return {
-    call: { operation, path, settings, secrets },
+    call: { operation, path, settings, secrets, ...sent },
     request: {
       method: operation.method,
       url: settings.baseUrl + path + queryText(options.query),
@@ -78,19 +87,22 @@ const sent = async (
   token: AccessToken,
 ): Promise<HttpResponse> => {
   try {
-    return await parts.transport.send({
+    const response = await parts.transport.send({
       ...request,
       headers: { ...request.headers, authorization: `Bearer ${token.value}` },
       ...(request.method === "GET" ? { signal } : {}),
     });
+    parts.onAnswer?.(response);
+    return response;
   } catch (error) {
-    if (!(error instanceof TransportFailure)) throw error;
+    if (!(error instanceof TransportFailure))
+      throw foreignError(error, [...call.secrets, token.value]);
     throw unanswered(call, error, request.url, signal);
   }
 };
 
 /** A 401 is answered once with a new token; a second one is final. Each attempt waits for its turn. */
-const attempted = async (parts: ClientParts, journey: Journey): Promise<Answer> => {
+const attempted = async (parts: ClientParts, journey: Journey): Promise<DatedAnswer> => {
   let used: AccessToken | undefined;
   const paced = (choose: () => Promise<AccessToken>): Promise<HttpResponse> =>
     parts.pace(
@@ -116,8 +128,8 @@ const attempted = async (parts: ClientParts, journey: Journey): Promise<Answer> 
 };
 
 /** The policies in their order: repeat, then wait for a turn, then sign in, then send. */
-export const serviceRequest =
-  (parts: ClientParts): Request =>
+export const datedRequest =
+  (parts: ClientParts): DatedRequest =>
   async (operation, options = {}) => {
     const journey = journeyOf(parts, operation, options);
     return withRetry(
@@ -126,3 +138,12 @@ export const serviceRequest =
       { limits: parts.retry ?? {}, signal: journey.signal, clock: parts.clock },
     );
   };
+
+/** As {@link datedRequest}, with no more than status and body. */
+export const serviceRequest = (parts: ClientParts): Request => {
+  const dated = datedRequest(parts);
+  return async (operation, options) => {
+    const { status, body } = await dated(operation, options);
+    return { status, body };
+  };
+};

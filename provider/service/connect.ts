@@ -1,5 +1,6 @@
+import { witness } from "./absence.js";
 import type { AccessToken } from "./access-token.js";
-import { type ClientParts, type Request, serviceRequest } from "./client.js";
+import { type ClientParts, datedRequest, type Request } from "./client.js";
 import { type Clock, systemClock } from "./clock.js";
 import type { Collections } from "./collections.js";
 import { ConversationError } from "./errors.js";
@@ -7,6 +8,7 @@ import { type Pace, type Wait, waitOutRefusals } from "./pace.js";
 import { packageName, packageVersion } from "./package-version.js";
 import { restCollections } from "./rest-collections.js";
 import type { RetryLimits } from "./retry.js";
+import { serviceTime } from "./service-time.js";
 import type { Settings } from "./setting-table.js";
 import { tokenSource } from "./token-source.js";
 import { httpTransport, type Transport } from "./transport.js";
@@ -82,10 +84,16 @@ export const connectService = (settings: Settings, options: ServiceOptions = {})
     : closing.signal;
   const parts = partsOf(settings, options, signal);
   const tokens = tokenSource(parts);
-  const request = serviceRequest({ ...parts, tokens });
+  const time = serviceTime(parts.clock);
+  const address = witness(settings);
+  const request = datedRequest({ ...parts, tokens, onAnswer: time.learn });
   return {
-    ...restCollections(request),
-    request,
+    ...restCollections({ request, witness: address, time }),
+    request: async (operation, callOptions) => {
+      const answer = await request(operation, callOptions);
+      if (!answer.unreadable) address.seen();
+      return answer;
+    },
     token: async () => infoOf(await tokens.current(), parts.clock),
     close: async () => {
       closing.abort(

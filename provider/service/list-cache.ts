@@ -38,6 +38,11 @@ export class ListCache {
     return this.#kept ?? this.#running ?? this.#start();
   }
 
+  /** The first page, kept, under way or new: resolves where the service has answered with a list. */
+  async answered(): Promise<void> {
+    await (this.#kept ?? this.#begin());
+  }
+
   /**
    * The object as the listing shows it, or undefined. Where the listing is long and few objects are
    * looked for, only its first page is read: asking for them one by one is cheaper.

@@ -1,39 +1,23 @@
 import type { Definition } from "../definition/define.js";
-import { isObject } from "../definition/json.js";
-import { isId } from "../definition/object-id.js";
-import type { Answer } from "./answers.js";
-import type { Request } from "./client.js";
-import type { Collections, WireObject } from "./collections.js";
-import { ConversationError, type Effect, isConversationError } from "./errors.js";
+import type { Witness } from "./absence.js";
+import type { DatedAnswer } from "./answers.js";
+import type { CallOptions, DatedRequest } from "./client.js";
+import type { Collections } from "./collections.js";
+import { ConversationError, isConversationError } from "./errors.js";
 import { assertId } from "./identifiers.js";
 import { ListCache } from "./list-cache.js";
+import { createdOf, objectOf, timesOf } from "./object-answers.js";
 import { type Operation, setUpOperation } from "./operations.js";
 import { readFirstPage } from "./pages.js";
 import { secretTexts } from "./secret-texts.js";
+import type { ServiceTime } from "./service-time.js";
 
-const wrongAnswer = (
-  operation: Operation,
-  status: number,
-  what: string,
-  effect: Effect = "none",
-): ConversationError =>
+const goneSince = ({ message, details }: ConversationError): ConversationError =>
   new ConversationError(
-    "BAD_RESPONSE",
-    `Could not ${operation.title}: ${operation.method} ${operation.template} was accepted (${status}), but ${what}.`,
-    { method: operation.method, template: operation.template, status },
-    effect,
+    "NOT_FOUND",
+    `${message} If it was deleted behind the program's back, run: pulumi refresh`,
+    details,
   );
-
-const objectOf = (operation: Operation, { body, status }: Answer): WireObject => {
-  if (isObject(body)) return body;
-  throw wrongAnswer(operation, status, "its answer is not a JSON object");
-};
-
-/** Without an id that can be used later nobody can tell which object was made, if any. */
-const createdOf = (operation: Operation, { body, status }: Answer) => {
-  if (isObject(body) && isId(body.id)) return { ...body, id: body.id };
-  throw wrongAnswer(operation, status, "its answer holds no usable id", "unknown");
-};
 
 /** The caller cannot know what a failed write did, so neither can the cache. */
 const guarded = async <T>(cache: ListCache, write: () => Promise<T>): Promise<T> => {
@@ -45,14 +29,37 @@ const guarded = async <T>(cache: ListCache, write: () => Promise<T>): Promise<T>
   }
 };
 
+/** What the collections of one connection need besides a way to call. */
+export interface CollectionParts {
+  readonly request: DatedRequest;
+  readonly witness: Witness;
+  readonly time: ServiceTime;
+}
+
 /** The set-up collections over HTTP (specification §4.1). */
-export const restCollections = (request: Request): Collections => {
+export const restCollections = ({ request, witness, time }: CollectionParts): Collections => {
   const caches = new Map<string, ListCache>();
+  const firstPage = async (definition: Definition) => {
+    const page = await readFirstPage(request, definition);
+    witness.seen();
+    return page;
+  };
   const cacheOf = (definition: Definition): ListCache => {
     const known = caches.get(definition.collection);
-    const cache = known ?? new ListCache(() => readFirstPage(request, definition));
+    const cache = known ?? new ListCache(() => firstPage(definition));
     caches.set(definition.collection, cache);
     return cache;
+  };
+  const written = async (operation: Operation, options: CallOptions): Promise<DatedAnswer> => {
+    const answer = await request(operation, options);
+    if (!answer.unreadable) witness.seen();
+    return answer;
+  };
+  /** The 404 where it is proven to mean absence. */
+  const absent = async (definition: Definition, error: unknown): Promise<ConversationError> => {
+    if (!isConversationError(error, "NOT_FOUND")) throw error;
+    await witness.assertAbsent(definition, error, () => cacheOf(definition).answered());
+    return error;
   };
 
   return {
@@ -63,12 +70,14 @@ export const restCollections = (request: Request): Collections => {
 
     read: async (definition, id) => {
       const operation = setUpOperation(definition, "get");
+      assertId(id, definition.noun);
       try {
-        assertId(id, definition.noun);
-        return objectOf(operation, await request(operation, { id }));
+        const object = objectOf(operation, await request(operation, { id }));
+        witness.seen();
+        return object;
       } catch (error) {
-        if (isConversationError(error, "NOT_FOUND")) return undefined;
-        throw error;
+        await absent(definition, error);
+        return undefined;
       }
     },
 
@@ -76,29 +85,37 @@ export const restCollections = (request: Request): Collections => {
       guarded(cacheOf(definition), async () => {
         const operation = setUpOperation(definition, "create");
         const secrets = secretTexts(definition.fields, body);
-        const created = createdOf(operation, await request(operation, { body, secrets }));
+        const answer = await request(operation, { body, secrets });
+        const created = createdOf(operation, answer);
+        witness.seen();
+        // Only what the service told: a PUT that carries another time may be refused.
         cacheOf(definition).wrote(created.id, { ...body, ...created });
-        return created;
+        return { ...created, ...timesOf(answer, ["created", "modified"]) };
       }),
 
     replace: (definition, id, body) =>
       guarded(cacheOf(definition), async () => {
         assertId(id, definition.noun);
+        const operation = setUpOperation(definition, "update");
         const secrets = secretTexts(definition.fields, body);
-        await request(setUpOperation(definition, "update"), { id, body, secrets });
+        const answer = await written(operation, { id, body, secrets }).catch(async (error) => {
+          throw goneSince(await absent(definition, error));
+        });
         const cache = cacheOf(definition);
-        cache.wrote(id, { ...cache.known(id), ...body, id });
+        const { modified: _, ...kept } = { ...cache.known(id), ...body };
+        cache.wrote(id, { ...kept, id });
+        return timesOf(answer, ["modified"]);
       }),
 
     remove: (definition, id) =>
       guarded(cacheOf(definition), async () => {
         assertId(id, definition.noun);
-        try {
-          await request(setUpOperation(definition, "delete"), { id });
-        } catch (error) {
-          if (!isConversationError(error, "NOT_FOUND")) throw error;
-        }
+        await written(setUpOperation(definition, "delete"), { id }).catch((error) =>
+          absent(definition, error),
+        );
         cacheOf(definition).wrote(id, undefined);
       }),
+
+    now: () => time.now(),
   };
 };

@@ -7,7 +7,7 @@ describe("create", () => {
   test.each([200, 201, 202])("takes %i with an id", async (status) => {
     await using live = await connected(json(status, { id: "c1", extra: true }));
     const made = await live.service.create(channel, { type: "x" });
-    expect(made).toEqual({ id: "c1", extra: true });
+    expect(made).toMatchObject({ id: "c1", extra: true });
     expect(live.hub.calls[0]?.body).toBe('{"type":"x"}');
   });
 
@@ -33,7 +33,9 @@ describe("read", () => {
   });
 
   test("takes 404, and nothing else, for absence", async () => {
-    await using live = await connected(inTurn(json(404, {}), json(403, {}), raw(500, "")));
+    const list = json(200, { channel: [] });
+    await using live = await connected(inTurn(list, json(404, {}), json(403, {}), raw(500, "")));
+    await live.service.list(channel);
     expect(await live.service.read(channel, "c1")).toBeUndefined();
     await expect(live.service.read(channel, "c1")).rejects.toMatchObject({ code: "FORBIDDEN" });
     await expect(live.service.read(channel, "c1")).rejects.toMatchObject({ code: "UNAVAILABLE" });
@@ -48,14 +50,16 @@ describe("read", () => {
 describe("replace and remove", () => {
   test.each([200, 201, 202, 204])("replace takes %i", async (status) => {
     await using live = await connected(raw(status, ""));
-    expect(await live.service.replace(channel, "c1", { type: "x" })).toBeUndefined();
+    await live.service.replace(channel, "c1", { type: "x" });
     expect(live.hub.log).toEqual(["PUT /channels/c1"]);
   });
 
   test("replace fails where the object is gone", async () => {
-    await using live = await connected(json(404, {}));
+    await using live = await connected(inTurn(json(200, { channel: [] }), json(404, {})));
+    await live.service.list(channel);
     await expect(live.service.replace(channel, "c1", {})).rejects.toMatchObject({
       code: "NOT_FOUND",
+      message: expect.stringContaining("run: pulumi refresh"),
     });
   });
 
@@ -64,7 +68,8 @@ describe("replace and remove", () => {
     ["200 with junk", raw(200, "gone!")],
     ["404", json(404, {})],
   ])("remove takes %s for success", async (_, answer) => {
-    await using live = await connected(answer);
+    await using live = await connected(inTurn(json(200, { channel: [] }), answer));
+    await live.service.list(channel);
     expect(await live.service.remove(channel, "c1")).toBeUndefined();
   });
 
