@@ -2,6 +2,7 @@ import { changesOf } from "../definition/changes.js";
 import { naturalKey } from "../definition/references.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError } from "../service/errors.js";
+import { assertId } from "../service/identifiers.js";
 import { type Declared, describe, type Found, isNamed, isOwn, ownMarkOn } from "./declared.js";
 import { ownedElsewhere } from "./existing.js";
 import { findAll, type KnownObjects } from "./known-objects.js";
@@ -29,6 +30,7 @@ const byName = (declared: Declared, { objects, refusal }: KnownObjects): Found =
       `there is no ${definition.noun} with the ${called} to adopt. Nothing was changed. Correct the ${naturalKey(definition)}, name the object by its id (adopt: "<id>"), or leave adopt out to make a new one.`,
     );
   }
+  assertId(found.id, definition.noun);
   if (others.length === 0) return found;
   const ids = [found, ...others].map(({ id }) => id).join(", ");
   throw new ConversationError(

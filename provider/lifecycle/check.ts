@@ -5,6 +5,7 @@ import { normaliseFields } from "../definition/normalise.js";
 import { unknownValue } from "../definition/unknown.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { isConversationError } from "../service/errors.js";
+import { assertNode } from "../service/node-version.js";
 import { adoptee, adoptionText } from "./adopt.js";
 import { type Context, type Declared, declaredIn, isOwn } from "./declared.js";
 import { brokenRules, isKnown } from "./input-rules.js";
@@ -26,6 +27,7 @@ const withKeptName = (fields: JsonObject, old: Properties | undefined, isMade: b
 const settingFailures = ({ run }: Context, { profile }: Properties): readonly string[] => {
   if (profile === unknownValue) return [];
   try {
+    assertNode();
     run.settings?.(profile);
     return [];
   } catch (error) {

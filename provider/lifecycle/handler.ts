@@ -1,8 +1,9 @@
 import type { Definition } from "../definition/define.js";
-import type { JsonObject } from "../definition/json.js";
+import type { Fields } from "../definition/field.js";
+import { isObject, type JsonObject } from "../definition/json.js";
 import { calledBy } from "../definition/references.js";
 import { isConversationError } from "../service/errors.js";
-import { foreignMessage } from "../service/redaction.js";
+import { foreignMessage, textsIn } from "../service/redaction.js";
 import { secretTexts } from "../service/secret-texts.js";
 import { withoutSecrets } from "../service/service-quote.js";
 import { Incomplete } from "./incomplete.js";
@@ -46,11 +47,24 @@ const plainError = (message: string): Error => {
   return error;
 };
 
+/** Every text of a resource that no message may show. */
+const secretsIn = (fields: Fields, bag: JsonObject): readonly string[] => {
+  const { fields: values, extra, extraSecrets = [] } = split(bag);
+  const extras = isObject(extra) ? extraSecrets.map((path) => valueAt(extra, path)) : [];
+  return [...secretTexts(fields, values), ...textsIn(extras)];
+};
+
+/** What stands at a path such as `auth.token`; the empty path is all of it. */
+const valueAt = (value: unknown, path: string): unknown =>
+  path === ""
+    ? value
+    : path
+        .split(".")
+        .reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), value);
+
 const failure = (subject: Subject, error: unknown): Error => {
   const { fields } = subject.definition;
-  const secrets = [subject.inputs, subject.olds ?? {}].flatMap((bag) =>
-    secretTexts(fields, split(bag).fields),
-  );
+  const secrets = [subject.inputs, subject.olds ?? {}].flatMap((bag) => secretsIn(fields, bag));
   const message = `${subjectText(subject)}: ${reasonOf(error, secrets)}`;
   const plain = plainError(message);
   if (!(error instanceof Incomplete)) return plain;

@@ -1,3 +1,4 @@
+import { isId } from "../definition/object-id.js";
 import { naturalKey } from "../definition/references.js";
 import type { Listing } from "../service/collections.js";
 import { ConversationError, isConversationError } from "../service/errors.js";
@@ -19,7 +20,7 @@ export const ownObjects = (
 ): readonly Found[] => {
   const { definition, resource, run } = declared;
   return findAll(objects, (wire, id) => {
-    if (!isOwn(declared, wire)) return false;
+    if (!isId(id) || !isOwn(declared, wire)) return false;
     const holder = run.decisions.holderOf(id);
     if (holder) return holder.key === resource?.key;
     const holders = states?.holdersOf(definition.kind, id) ?? [];

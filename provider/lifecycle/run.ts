@@ -1,4 +1,6 @@
 import type { Collections } from "../service/collections.js";
+import { assertNode } from "../service/node-version.js";
+import { assertDistinctProfiles } from "../service/profiles.js";
 import type { Settings } from "../service/settings.js";
 import { createDecisions, type Decisions } from "./decisions.js";
 import { createDeletions, type Deletions } from "./deletions.js";
@@ -59,10 +61,15 @@ export const createRun = <S extends Session>(
   options: RunOptions = {},
 ): Run<S> => {
   const sessions = new Map<string | undefined, Promise<S>>();
+  const connected = async (profile?: string): Promise<S> => {
+    assertNode();
+    assertDistinctProfiles(profile, sessions.keys());
+    return connect(profile);
+  };
   const session = (profile?: string): Promise<S> => {
     const known = sessions.get(profile);
     if (known) return known;
-    const made = connect(profile);
+    const made = connected(profile);
     sessions.set(profile, made);
     // A failure to connect is not remembered: the next call reads the settings again.
     made.catch(() => sessions.delete(profile));
