@@ -79,9 +79,14 @@ const inItems = (
 };
 
 const inEntries = (field: MapField, path: string, from: JsonObject, to: JsonObject): Change[] =>
-  [...new Set([...Object.keys(to), ...Object.keys(from)])].flatMap((key) =>
-    inField(field.of, memberPath(path, key), memberOf(from, key), memberOf(to, key)),
-  );
+  [...new Set([...Object.keys(to), ...Object.keys(from)])].flatMap((key) => {
+    const [there, wanted] = [memberOf(from, key), memberOf(to, key)];
+    const here = memberPath(path, key);
+    // An entry counts even where its value is empty.
+    return isThere(there) && isThere(wanted)
+      ? inField(field.of, here, there, wanted)
+      : change(field.of, here, there, wanted);
+  });
 
 const inField = (field: Field, path: string, from: unknown, to: unknown): Change[] => {
   if (field.secret) return sameContent(from, to) ? [] : change(field, path, from, to);

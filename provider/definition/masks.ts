@@ -2,9 +2,8 @@ const words = /^\W*(hidden|secret|redacted|masked|string)\W*$/i;
 
 /** Whether a text can be what a service shows in place of a secret. */
 export const looksMasked = (text: string): boolean =>
-  text.trim() === "" ||
   /[*•●]{3}/.test(text) ||
-  /^[*•●.#\s-]+$/.test(text) ||
+  /^\s*[*•●.#-][*•●.#\s-]*$/.test(text) ||
   (/^[*•●xX.#\s-]+$/.test(text) && /x.*x.*x/i.test(text)) ||
   words.test(text);
 
@@ -13,4 +12,4 @@ export const looksMasked = (text: string): boolean =>
  * dots, with a few characters of the value at most.
  */
 export const isSurelyMask = (text: string): boolean =>
-  /^[^*•●]{0,4}[*•●]{3,}[^*•●]{0,4}$/.test(text);
+  /^[^\s*•●]{0,4}[*•●]{3,}[^\s*•●]{0,4}$/.test(text);

@@ -1,4 +1,4 @@
-import type { Field, ListField, MapField } from "./field.js";
+import type { Field, Fields, ListField, MapField, MemberRule } from "./field.js";
 import { isObject, type JsonObject, objectOf } from "./json.js";
 import {
   displaced,
@@ -203,7 +203,10 @@ const mergeMap = (field: MapField, sides: Sides, path: string, merging: Merging)
 };
 
 /** What to write over a live object; all JSON of the service, without `id`, `created` and `modified`. */
-export interface Merge extends Shape {
+export interface Merge {
+  readonly fields: Fields;
+  /** The rule on the members of the kind itself: what the program chose displaces the other choice. */
+  readonly rule: MemberRule | undefined;
   readonly live: JsonObject;
   /** What the program wants, the members of `extra` included. */
   readonly desired: JsonObject;

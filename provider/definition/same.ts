@@ -93,7 +93,9 @@ const isBlank = (value: unknown): boolean =>
 /** The value, its default where it is absent, and undefined where an optional one is empty. */
 const given = (field: Field, value: unknown): unknown => {
   if (isAbsent(value)) return "default" in field ? field.default : undefined;
-  const counts = field.type === "object" || (field.type === "text" && field.required);
+  const counts =
+    field.type === "object" ||
+    (field.type === "text" && (field.required || (field.json && value !== "")));
   return isBlank(value) && !counts ? undefined : value;
 };
 

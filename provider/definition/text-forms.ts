@@ -15,7 +15,10 @@ const percentForm = (part: string): string =>
       return /[\w.~-]/.test(character) ? character : octet.toUpperCase();
     });
 
-const samePath = (a: string, b: string): boolean => a === b || `${a}/` === b || a === `${b}/`;
+const isSlashed = (bare: string, other: string): boolean =>
+  !bare.endsWith("/") && `${bare}/` === other;
+
+const samePath = (a: string, b: string): boolean => a === b || isSlashed(a, b) || isSlashed(b, a);
 
 /** Addresses that lead to the same place: the form of a URL parser, one trailing slash apart. */
 const sameUrl = (a: string, b: string): boolean => {

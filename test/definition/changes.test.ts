@@ -1,0 +1,129 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { changesOf } from "../../provider/definition/changes.js";
+import { sameMeaning } from "../../provider/definition/same.js";
+import { fieldsFromWire } from "../../provider/definition/wire.js";
+import { channel } from "../../provider/resources/channel.js";
+import { clientApplication } from "../../provider/resources/client-application.js";
+import { orchestration } from "../../provider/resources/orchestration.js";
+import { everyField, kinds } from "./support/every-field.js";
+import { mutationsOf } from "./support/mutations.js";
+import { dialect, objectForm } from "./support/own-forms.js";
+import { anyValue, anyValues } from "./support/values.js";
+
+const role = (name: string, more = {}) => ({
+  name,
+  version: "v3",
+  callback: `https://${name}.example.com/`,
+  notificationEmail: "a@b.example",
+  ...more,
+});
+
+describe.each(kinds)("$kind", ({ fields, rule }) => {
+  test("only secrets can differ between an object and a form of it", () => {
+    const pairs = anyValues(fields, rule).chain((to) =>
+      objectForm(fields, to).map((wire) => ({ to, from: fieldsFromWire(fields, wire, dialect) })),
+    );
+    fc.assert(
+      fc.property(pairs, ({ from, to }) => {
+        const shown = JSON.stringify(changesOf(fields, from, to));
+        for (const change of changesOf(fields, from, to))
+          expect(change.to ?? change.from).toContain("[secret]");
+        expect(shown).not.toContain("another");
+        expect(changesOf(fields, to, to)).toEqual([]);
+      }),
+    );
+  });
+});
+
+test.each(everyField)("a change of $label is told at its place, briefly", ({ name, field }) => {
+  const changed = anyValue(field).chain((from) => {
+    const others = mutationsOf(field, from);
+    return others.length === 0
+      ? fc.constant(undefined)
+      : fc.constantFrom(...others).map((to) => ({ from, to }));
+  });
+  fc.assert(
+    fc.property(changed, (pair) => {
+      if (!pair) return;
+      const { from, to } = pair;
+      const changes = changesOf({ [name]: field }, { [name]: from }, { [name]: to });
+      // What only lost a member does not declare it any more, and so changes nothing.
+      if (!sameMeaning(field, from, to)) expect(changes.length).toBeGreaterThan(0);
+      for (const change of changes) {
+        expect(change.path.startsWith(name)).toBe(true);
+        for (const text of [change.from, change.to])
+          expect([...(text ?? "")].length).toBeLessThanOrEqual(60);
+      }
+    }),
+  );
+});
+
+test("changes come in the order of the fields, with what is there and what comes", () => {
+  const from = {
+    type: "t",
+    displayName: "Old",
+    description: "by hand",
+    restrictions: { inbound: { maxTextLength: 5, features: ["a", "b"] } },
+  };
+  const to = {
+    restrictions: {
+      inbound: { maxTextLength: 6, features: ["b", "a"] },
+      outbound: { midChatAuth: true },
+    },
+    l10nProperties: { "en-US": { hi: "x".repeat(100) } },
+    displayName: "New",
+    type: "t",
+  };
+  expect(changesOf(channel.fields, from, to)).toEqual([
+    { path: "displayName", from: '"Old"', to: '"New"' },
+    { path: "restrictions.inbound.maxTextLength", from: "5", to: "6" },
+    { path: "restrictions.outbound", to: '{"midChatAuth":true}' },
+    { path: "l10nProperties", to: `{"en-US":{"hi":"${"x".repeat(43)}…` },
+  ]);
+});
+
+test("items are told by their identity, entries by their key, secrets not at all", () => {
+  const from = {
+    roles: [
+      role("custom_bot", { headers: { "X-A": "canary-1", b: "canary-same", c: "canary-2" } }),
+      role("customer"),
+    ],
+  };
+  const to = {
+    roles: [
+      role("custom_agent", { headers: { a: "canary-3" } }),
+      role("custom_bot", {
+        callback: "https://new.example.com",
+        headers: { "X-A": "canary-4", b: "canary-same", d: "canary-5" },
+      }),
+    ],
+  };
+  const changes = changesOf(clientApplication.fields, from, to);
+  expect(JSON.stringify(changes)).not.toContain("canary");
+  expect(changes).toEqual([
+    { path: "roles[custom_agent]", to: expect.stringContaining('{"name":"custom_agent"') },
+    {
+      path: "roles[custom_bot].callback",
+      from: '"https://custom_bot.example.com/"',
+      to: '"https://new.example.com"',
+    },
+    { path: 'roles[custom_bot].headers["X-A"]', from: "[secret]", to: "[secret]" },
+    { path: "roles[custom_bot].headers.d", to: "[secret]" },
+    { path: "roles[custom_bot].headers.c", from: "[secret]" },
+    { path: "roles[customer]", from: expect.stringContaining('{"name":"customer"') },
+  ]);
+});
+
+test("another order is told where the order counts", () => {
+  const bots = ["P", "Q"].map((participant) => ({ application: "A", participant }));
+  const of = (list: unknown[], agents: string[]) => ({
+    applications: { botConfiguration: { bots: list }, agentConfiguration: { agents } },
+  });
+  const changes = changesOf(
+    orchestration.fields,
+    of(bots, ["X", "Y"]),
+    of([...bots].reverse(), ["Y", "X"]),
+  );
+  expect(changes.map(({ path }) => path)).toEqual(["applications.botConfiguration.bots"]);
+});

@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { managedFields } from "../../provider/definition/managed.js";
+import { sameFieldsMeaning, sameMeaning, sameValue } from "../../provider/definition/same.js";
+import { fieldsFromWire, fromWire, toWire } from "../../provider/definition/wire.js";
+import { everyField, kinds } from "./support/every-field.js";
+import { mutationsOf } from "./support/mutations.js";
+import { dialect, formOf, objectForm } from "./support/own-forms.js";
+import { anyValue, anyValues } from "./support/values.js";
+
+const mutated = (field: Parameters<typeof anyValue>[0]) =>
+  anyValue(field).chain((value) => {
+    const others = mutationsOf(field, value);
+    return others.length === 0
+      ? fc.constant(undefined)
+      : fc.constantFrom(...others).map((other) => ({ value, other }));
+  });
+
+describe.each(everyField)("$label", ({ field }) => {
+  test("a value means itself, in a program and at the service", () => {
+    fc.assert(
+      fc.property(anyValue(field), (value) => {
+        expect(sameValue(field, structuredClone(value), value)).toBe(true);
+        const live = fromWire(field, toWire(field, value, dialect), dialect);
+        expect(sameMeaning(field, live, value)).toBe(true);
+      }),
+    );
+  });
+
+  test("every form of the service's own means the same", () => {
+    const forms = anyValue(field).chain((value) =>
+      formOf(field, value).map((wire) => ({ value, wire })),
+    );
+    fc.assert(
+      fc.property(forms, ({ value, wire }) => {
+        expect(sameMeaning(field, fromWire(field, wire, dialect), value)).toBe(true);
+      }),
+    );
+  });
+
+  test.skipIf(field.secret)(
+    "what means something else differs, for a program and at the service",
+    () => {
+      fc.assert(
+        fc.property(mutated(field), (pair) => {
+          fc.pre(pair !== undefined);
+          const { value, other } = pair;
+          expect(sameValue(field, other, value)).toBe(false);
+          expect(sameValue(field, value, other)).toBe(false);
+          const live = fromWire(field, toWire(field, other, dialect), dialect);
+          expect(sameMeaning(field, live, value)).toBe(false);
+        }),
+        { numRuns: 100, maxSkipsPerRun: 1000 },
+      );
+    },
+  );
+});
+
+describe.each(kinds)("$kind", ({ fields, rule }) => {
+  const pairs = anyValues(fields, rule).chain((prior) =>
+    objectForm(fields, prior).map((wire) => ({ prior, wire })),
+  );
+
+  test("a refresh gives back what the program said, whatever form the service gives it", () => {
+    fc.assert(
+      fc.property(pairs, ({ prior, wire }) => {
+        const live = fieldsFromWire(fields, wire, dialect);
+        expect(sameFieldsMeaning(fields, live, prior)).toBe(true);
+        expect(managedFields(fields, live, prior)).toEqual(prior);
+      }),
+    );
+  });
+
+  test("a refresh shows what differs, in the one member where it does", () => {
+    for (const [name, field] of Object.entries(fields)) {
+      const drifted = fc
+        .tuple(pairs, anyValue(field))
+        .filter(([{ prior }]) => prior[name] !== undefined)
+        .chain(([{ prior, wire }]) => {
+          const others = mutationsOf(field, prior[name]);
+          return others.length === 0
+            ? fc.constant(undefined)
+            : fc.constantFrom(...others).map((other) => ({ prior, wire, other }));
+        });
+      fc.assert(
+        fc.property(drifted, (drift) => {
+          if (!drift) return;
+          const { prior, wire, other } = drift;
+          const live = {
+            ...fieldsFromWire(fields, wire, dialect),
+            [name]: fromWire(field, toWire(field, other, dialect), dialect),
+          };
+          expect(sameFieldsMeaning(fields, live, prior)).toBe(false);
+          const managed = managedFields(fields, live, prior);
+          expect(managed).not.toEqual(prior);
+          expect({ ...managed, [name]: prior[name] }).toEqual(prior);
+          // What is shown is what the service holds: a second refresh finds nothing new.
+          expect(managedFields(fields, live, managed)).toEqual(managed);
+        }),
+        { numRuns: 20 },
+      );
+    }
+  });
+});

@@ -1,0 +1,131 @@
+import fc from "fast-check";
+import type { Field, TextField } from "../../../provider/definition/field.js";
+import { isObject, type JsonObject, objectOf } from "../../../provider/definition/json.js";
+import { membersOf, toWire, wireName } from "../../../provider/definition/wire.js";
+
+/** The vendor's own word, in all tests that use one. */
+export const dialect = { platformName: "acme" };
+
+const asBase64 = (text: string): string[] => [
+  text,
+  text.replace(/=+$/, ""),
+  text.replaceAll("+", "-").replaceAll("/", "_"),
+  text.replace(/^(..)/, "$1\r\n"),
+];
+
+const asUrl = (text: string): string[] => {
+  const url = new URL(text);
+  const other = url.pathname.endsWith("/") ? url.pathname.slice(0, -1) : `${url.pathname}/`;
+  return [
+    text,
+    url.href,
+    text.replace("https://", "HTTPS://").replace("example.com", "EXAMPLE.com"),
+    url.port ? text : text.replace("example.com", "example.com:443"),
+    `${url.origin}${other}${url.search}`,
+    text.replaceAll("%2F", "%2f").replaceAll("%7e", "~"),
+  ];
+};
+
+const asEmail = (text: string): string[] => [text, text.toLowerCase(), text.toUpperCase()];
+
+const spellings = { url: asUrl, email: asEmail, base64: asBase64 } as const;
+
+const reordered = (text: string): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text)).reverse()), null, 2);
+
+/** Ways in which a service may write a text that means the same. */
+export const spellingsOf = (field: TextField, text: string): readonly unknown[] => {
+  if (field.values) return [text];
+  if (field.json) return [text, reordered(text), JSON.parse(text)];
+  if (field.format) return spellings[field.format](text);
+  const plain = [
+    text,
+    text.normalize("NFD"),
+    text.replaceAll("\n", "\r\n"),
+    text.replaceAll("\n", "\r"),
+  ];
+  return /^(0|[1-9]\d{0,14})$/.test(text) ? [...plain, Number(text)] : plain;
+};
+
+const nothing = fc.constantFrom(undefined, null);
+/** Members that the service keeps beside those of the program. */
+const added = fc.constantFrom<JsonObject>({}, { "x-added": 7, rank: { of: ["service"] } });
+
+const boxedForm = (key: string, inner: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc.tuple(inner, added).map(([value, more]) => ({ ...more, [key]: value }));
+
+const mapForm = (field: Field & { type: "map" }, value: JsonObject): fc.Arbitrary<unknown> => {
+  const { key, value: member } = membersOf(field);
+  const entries = Object.entries(value).map(([name, of]) =>
+    fc
+      .tuple(formOf(field.of, of), added)
+      .map(([form, more]) => objectOf(Object.entries({ ...more, [key]: name, [member]: form }))),
+  );
+  return fc
+    .tuple(...entries)
+    .chain((list) => fc.shuffledSubarray(list, { minLength: list.length }));
+};
+
+const listForm = (field: Field & { type: "list" }, value: readonly unknown[]) => {
+  const items = fc.tuple(...value.map((item) => formOf(field.of, item)));
+  const ordered: fc.Arbitrary<unknown> = field.unordered
+    ? items.chain((list) => fc.shuffledSubarray(list, { minLength: list.length }))
+    : items;
+  const boxed = field.boxed ? boxedForm(field.boxed, ordered) : ordered;
+  return value.length === 0 ? fc.oneof(boxed, nothing) : boxed;
+};
+
+/** Any JSON of the service that means a value of a program. */
+export const formOf = (field: Field, value: unknown): fc.Arbitrary<unknown> => {
+  if (field.secret) {
+    return fc.constantFrom(value, "********", "hidden", "another", "", null, undefined);
+  }
+  switch (field.type) {
+    case "text": {
+      const words = spellingsOf(field, String(value)).map((form) =>
+        form === value ? toWire({ ...field, boxed: "_" }, value, dialect) : { _: form },
+      );
+      const inner = fc.constantFrom(...words).map((box) => (isObject(box) ? box._ : box));
+      return field.boxed ? boxedForm(field.boxed, inner) : inner;
+    }
+    case "number":
+      return fc.constantFrom(value, String(value));
+    case "flag":
+      return fc.constantFrom(
+        value,
+        String(value),
+        ...(field.default === value ? [null, undefined] : []),
+      );
+    case "reference": {
+      const ids = /^(0|[1-9]\d*)$/.test(String(value)) ? [value, Number(value)] : [value];
+      const id = fc.constantFrom(...ids);
+      return field.bare ? id : boxedForm("id", id);
+    }
+    case "object":
+      return isObject(value) ? objectForm(field.fields, value) : fc.constant(value);
+    case "list":
+      return Array.isArray(value) ? listForm(field, value) : fc.constant(value);
+    case "map":
+      return isObject(value)
+        ? Object.keys(value).length === 0
+          ? nothing
+          : mapForm(field, value)
+        : fc.constant(value);
+  }
+};
+
+/** Any JSON of the service that means an object of a program, with members of the service's own. */
+export const objectForm = (
+  fields: Readonly<Record<string, Field>>,
+  values: JsonObject,
+): fc.Arbitrary<JsonObject> =>
+  fc
+    .tuple(
+      added,
+      ...Object.entries(fields)
+        .filter(([name]) => values[name] !== undefined)
+        .map(([name, field]) =>
+          formOf(field, values[name]).map((form) => objectOf([[wireName(name, field), form]])),
+        ),
+    )
+    .map(([more, ...members]) => Object.assign({}, more, ...members));

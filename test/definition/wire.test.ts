@@ -1,0 +1,177 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { managedFields, typedFields } from "../../provider/definition/managed.js";
+import { mergeFields } from "../../provider/definition/merge.js";
+import { sameFieldsMeaning } from "../../provider/definition/same.js";
+import { fieldsFromWire, fieldsToWire, wireName } from "../../provider/definition/wire.js";
+import { account } from "../../provider/resources/account.js";
+import { authentication } from "../../provider/resources/authentication.js";
+import { clientApplication } from "../../provider/resources/client-application.js";
+import { orchestration } from "../../provider/resources/orchestration.js";
+import { participant } from "../../provider/resources/participant.js";
+import { everyShape, kinds } from "./support/every-field.js";
+import { dialect } from "./support/own-forms.js";
+import { anyValues } from "./support/values.js";
+import { frozen } from "./support/wire-values.js";
+
+const odd = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.constantFrom<unknown>(
+    null,
+    [null],
+    [[]],
+    { id: { toString: 1, valueOf: 2 } },
+    [{ name: { toString: 1 }, value: { valueOf: 1 } }],
+    JSON.parse('{"__proto__":1,"constructor":2,"name":"x"}'),
+  ),
+);
+
+describe.each(kinds)("$kind", ({ fields, rule }) => {
+  const oddWire = fc.record(
+    Object.fromEntries(Object.entries(fields).map(([name, of]) => [wireName(name, of), odd])),
+    { requiredKeys: [] },
+  );
+
+  test("no odd JSON of the service breaks anything, and none is changed", () => {
+    fc.assert(
+      fc.property(oddWire, anyValues(fields, rule), (wire, prior) => {
+        frozen(wire);
+        const live = fieldsFromWire(fields, wire, dialect);
+        typedFields(fields, live);
+        const managed = managedFields(fields, live, frozen(prior));
+        expect(managedFields(fields, live, managed)).toEqual(managed);
+        const desired = frozen(fieldsToWire(fields, prior, dialect));
+        const sides = { fields, rule, desired, keeps: false };
+        const { body } = mergeFields({ ...sides, live: wire, prior: wire });
+        expect(sameFieldsMeaning(fields, fieldsFromWire(fields, body, dialect), prior)).toBe(true);
+        mergeFields({ ...sides, live: wire, prior: {} });
+      }),
+    );
+  });
+
+  test("values come back from the wire as they went", () => {
+    fc.assert(
+      fc.property(anyValues(fields, rule), (values) => {
+        const live = fieldsFromWire(fields, fieldsToWire(fields, values, dialect), dialect);
+        expect(live).toEqual(values);
+        expect(typedFields(fields, live)).toEqual(values);
+      }),
+    );
+  });
+});
+
+test("scalars of another type are kept for comparing, and read as what a program gives", () => {
+  const wire = {
+    name: 5,
+    active: "true",
+    channel: { id: 7, name: "kiosk" },
+    chatConfigurations: { timeout: "30", entryPoint: { id: 1007 }, orchestration: "bare" },
+  };
+  const live = fieldsFromWire(account.fields, wire, dialect);
+  expect(live).toEqual({
+    name: 5,
+    active: "true",
+    channel: 7,
+    chatConfigurations: { timeout: "30", entryPoint: 1007, orchestration: "bare" },
+  });
+  expect(typedFields(account.fields, live)).toEqual({
+    name: "5",
+    active: true,
+    channel: "7",
+    chatConfigurations: { timeout: 30, entryPoint: "1007", orchestration: "bare" },
+  });
+});
+
+test("boxes that are null or missing, and maps that travel as objects", () => {
+  const read = (intents: unknown, options?: unknown) =>
+    fieldsFromWire(participant.fields, { intents, options }, dialect);
+  const intent = [{ value: "a", displayValue: "A" }];
+  expect(read(null)).toEqual({});
+  expect(read({ intent: null })).toEqual({});
+  expect(read(intent)).toEqual({ intents: intent });
+  expect(read({ intent }, { tier: "gold", level: null })).toEqual({
+    intents: intent,
+    options: { tier: "gold", level: "" },
+  });
+});
+
+test("a number is another text's only where JSON would write it so", () => {
+  const same = (live: unknown, name: string) =>
+    sameFieldsMeaning(account.fields, { name: live }, { name });
+  expect([same(1007, "1007"), same(1, "1.0"), same(1e21, "1e21")]).toEqual([true, true, true]);
+  expect([same(7, "007"), same(0, ""), same(7, " 7"), same(7, "0x7"), same(NaN, "NaN")]).toEqual([
+    false,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test("a refresh shows an order that changed where it counts, and keeps the program's where not", () => {
+  const bots = ["P", "Q"].map((participant) => ({ application: "A", participant }));
+  const of = (bots: unknown[], agents: string[]) => ({
+    applications: { botConfiguration: { bots }, agentConfiguration: { agents } },
+  });
+  const prior = of(bots, ["Z", "X", "Y"]);
+  const turned = of([...bots].reverse(), ["X", "Y", "Z"]);
+  expect(managedFields(orchestration.fields, turned, prior)).toEqual(
+    of([...bots].reverse(), ["Z", "X", "Y"]),
+  );
+  const more = of(bots, ["N", "X", "Y"]);
+  expect(managedFields(orchestration.fields, more, prior)).toEqual(of(bots, ["X", "Y", "N"]));
+});
+
+test("a refresh keeps secrets by the role they belong to, whatever came before it", () => {
+  const role = (name: string, more = {}) => ({ name, version: "v3", ...more });
+  const prior = { roles: [role("custom_bot", { headers: { a: "secret-1" } }), role("customer")] };
+  const live = {
+    roles: [
+      role("customer"),
+      role("custom_agent"),
+      role("custom_bot", { version: "v1", headers: { a: "***" } }),
+    ],
+  };
+  expect(managedFields(clientApplication.fields, live, prior)).toEqual({
+    roles: [
+      role("custom_bot", { version: "v1", headers: { a: "secret-1" } }),
+      role("customer"),
+      role("custom_agent"),
+    ],
+  });
+});
+
+test("what holds secrets and is left out is taken for withheld, everything else for gone", () => {
+  const prior = { name: "n", description: "d", oauth2: { method: "POST", headers: { a: "s" } } };
+  const managed = (live: Record<string, unknown>) =>
+    managedFields(authentication.fields, live, prior);
+  expect(managed({ name: "n" })).toEqual({ name: "n", oauth2: prior.oauth2 });
+  expect(managed({ name: "n", description: "d", oauth2: { headers: {} } })).toEqual({
+    name: "n",
+    description: "d",
+    oauth2: { headers: {} },
+  });
+});
+
+test("items without an identity are the same only where they mean the same", () => {
+  const { fields, rule } = everyShape;
+  const points = (...list: unknown[]) => ({ name: "n", points: list });
+  const merged = (live: unknown[], desired: unknown[]) =>
+    mergeFields({
+      fields,
+      rule,
+      live: points(...live),
+      desired: points(...desired),
+      prior: points(...desired),
+      keeps: false,
+    }).body.points;
+  expect(
+    merged(
+      [
+        { x: 1, note: "a" },
+        { x: 2, note: "b" },
+      ],
+      [{ x: 2 }, { x: 3 }],
+    ),
+  ).toEqual([{ x: 2, note: "b" }, { x: 3 }]);
+});
