@@ -3,7 +3,7 @@ import { isObject, type JsonObject, memberOf, objectOf } from "./json.js";
 import { pairs } from "./pairs.js";
 import { itemPath, memberPath } from "./paths.js";
 import { sameMeaning, sameValue } from "./same.js";
-import { sameContent } from "./text-forms.js";
+import { plainText, sameContent } from "./text-forms.js";
 import { holdsSecret } from "./walk.js";
 
 /** A member that is to be written over with something else. */
@@ -78,15 +78,19 @@ const inItems = (
   return isReordered ? change(field, path, from, to) : all;
 };
 
-const inEntries = (field: MapField, path: string, from: JsonObject, to: JsonObject): Change[] =>
-  [...new Set([...Object.keys(to), ...Object.keys(from)])].flatMap((key) => {
-    const [there, wanted] = [memberOf(from, key), memberOf(to, key)];
+const inEntries = (field: MapField, path: string, from: JsonObject, to: JsonObject): Change[] => {
+  const byKey = (entries: JsonObject) =>
+    new Map(Object.entries(entries).map(([key, value]) => [plainText(key), value]));
+  const [there, wanted] = [byKey(from), byKey(to)];
+  return [...new Set([...wanted.keys(), ...there.keys()])].flatMap((key) => {
+    const [before, after] = [there.get(key), wanted.get(key)];
     const here = memberPath(path, key);
     // An entry counts even where its value is empty.
-    return isThere(there) && isThere(wanted)
-      ? inField(field.of, here, there, wanted)
-      : change(field.of, here, there, wanted);
+    return isThere(before) && isThere(after)
+      ? inField(field.of, here, before, after)
+      : change(field.of, here, before, after);
   });
+};
 
 const inField = (field: Field, path: string, from: unknown, to: unknown): Change[] => {
   if (field.secret) return sameContent(from, to) ? [] : change(field, path, from, to);
