@@ -117,41 +117,8 @@ const withoutLeftOvers = async (
   return made;
 };
 
-<<<<<<< HEAD
 const post = async (declared: Declared, before: KnownObjects): Promise<Made> => {
   const { definition, service, run } = declared;
-=======
-const replace = async (
-  { definition }: Context,
-  { service, settings }: Session,
-  properties: Properties,
-  live: Made,
-  prior: WireObject,
-): Promise<Made> => {
-  const { id, created, modified, ...rest } = live;
-  const { fields, rule } = definition;
-  const { body } = mergeFields({
-    fields,
-    rule,
-    live: rest,
-    desired: desiredBody(definition, properties, settings),
-    // What no field knows may be anybody's, and stays.
-    prior: bodyOf(definition, fieldsFromWire(fields, prior, settings), settings),
-    keeps: false,
-  });
-  await service.replace(definition, id, modified === undefined ? body : { ...body, modified });
-  return { id, ...(created === undefined ? {} : { created }) };
-};
-
-const post = async (
-  context: Context,
-  session: Session,
-  properties: Properties,
-  before: ReadonlyMap<string, WireObject>,
-): Promise<Made> => {
-  const { definition } = context;
-  const body = desiredBody(definition, properties, session.settings);
->>>>>>> e4b78ce (An update of an object that changed since its read is still refused by services that look at it)
   for (let attempt = 1; ; attempt += 1) {
     const serial = newSerial(service.now());
     const { body, isMarked } = desiredBody(declared, serial);

@@ -27,47 +27,12 @@ export const update = async (
   olds: JsonObject,
   news: JsonObject,
 ): Promise<{ readonly outs: JsonObject }> => {
-<<<<<<< HEAD
   const declared = await declaredIn(context, news);
   const before = await declaredBefore(declared, olds);
   const told = await write(declared, before, id);
   const { resource, run, properties } = declared;
   if (resource) run.decisions.settled(resource, { id, serial: told.serial });
   return { outs: outputsOf(context.definition, { ...properties, told }) };
-=======
-  const { definition, run } = context;
-  const old = split(olds);
-  const next = split(news);
-  const session = await run.session(next.profile);
-  const { settings, service } = session;
-  const desired = desiredBody(definition, next, settings);
-  const prior = desiredBody(definition, old, settings);
-  const write = async (): Promise<WireObject> => {
-    const live = await service.read(definition, id);
-    if (!live) {
-      throw new ConversationError(
-        "NOT_FOUND",
-        "it is gone from the service. Run `pulumi refresh`, then `pulumi up` makes it again.",
-      );
-    }
-    const { id: _, created, modified, ...rest } = live;
-    const { fields, rule } = definition;
-    const { body } = mergeFields({ fields, rule, live: rest, desired, prior, keeps: false });
-    // A service that looks at it refuses to write over what changed since the read.
-    await service.replace(definition, id, modified === undefined ? body : { ...body, modified });
-    return created === undefined ? {} : { created };
-  };
-  const told = await write().catch(async (error) => {
-    if (!isConversationError(error, "REJECTED")) throw error;
-    // The name may be taken by our own left-over; or the object changed between read and write, and
-    // what is there now is read, and written once more.
-    const freed = await freeName(context, session, next, id).catch(() => 0);
-    if (freed > 0 || isConflict(error)) return write();
-    throw error;
-  });
-  if (next.owner) run.decisions.settled(keyOf(definition, next.owner), id);
-  return { outs: outputsOf(definition, next, told) };
->>>>>>> e4b78ce (An update of an object that changed since its read is still refused by services that look at it)
 };
 
 const liveObject = async ({ definition, service }: Declared, id: string): Promise<Found> => {

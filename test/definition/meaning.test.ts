@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { managedFields } from "../../provider/definition/managed.js";
 import { sameFieldsMeaning, sameMeaning, sameValue } from "../../provider/definition/same.js";
 import { fieldsFromWire, fromWire, toWire } from "../../provider/definition/wire.js";
-import { everyField, kinds } from "./support/every-field.js";
+import { everyField, everyShape, kinds } from "./support/every-field.js";
 import { mutationsOf } from "./support/mutations.js";
 import { dialect, formOf, objectForm } from "./support/own-forms.js";
 import { anyValue, anyValues } from "./support/values.js";
@@ -101,4 +101,51 @@ describe.each(kinds)("$kind", ({ fields, rule }) => {
       );
     }
   });
+});
+
+test.each<[string, string, string, boolean]>([
+  ["site", "https://a.example.com", "https://a.example.com/", true],
+  ["site", "https://a.example.com/", "https://a.example.com//", false],
+  ["site", "https://a.example.com/x", "https://a.example.com/x/", true],
+  ["site", "https://a.example.com/x", "https://a.example.com/X", false],
+  ["site", "https://a.example.com/a%2Fb", "https://a.example.com/a/b", false],
+  ["site", "https://a.example.com/%7ea", "https://a.example.com/~a", true],
+  ["site", "https://a.example.com/?a=1&b=2", "https://a.example.com/?b=2&a=1", false],
+  ["site", "https://u:p@a.example.com/", "https://a.example.com/", false],
+  ["site", "https://bücher.example/", "https://xn--bcher-kva.example", true],
+  ["site", "no address", "no  address", false],
+  ["mail", "Ann@Example.com", "ann@example.COM", true],
+  ["mail", "ann@example.com", "anne@example.com", false],
+  ["bytes", "QUI=", "QUI", true],
+  ["bytes", "-_-_", "+/+/", true],
+  ["bytes", "QUJD\r\nQUJD", "QUJDQUJD", true],
+  ["bytes", "Q", "", false],
+  ["bytes", "QUJDR", "QUJD", false],
+  ["bytes", "no base64!", "nobase64", false],
+  ["settings", '{"a":1,"b":[1,2]}', '{ "b": [1.0, 2], "a": 1e0 }', true],
+  ["settings", '{"a":[1,2]}', '{"a":[2,1]}', false],
+  ["settings", '{"a":null}', "{}", false],
+  ["settings", '{"a":12345678901234567891}', '{"a":12345678901234567892}', false],
+  ["settings", '"abc"', "abc", false],
+  ["name", "e\u0301", "\u00e9", true],
+  ["name", "a\r\nb\rc", "a\nb\nc", true],
+  ["name", "a b", "a  b", false],
+])("%s: %j and %j", (name, a, b, expected) => {
+  const field = everyShape.fields[name];
+  if (!field) throw new Error(name);
+  expect([sameMeaning(field, a, b), sameMeaning(field, b, a)]).toEqual([expected, expected]);
+  // A program's own text counts letter by letter, unless it is JSON.
+  expect(sameValue(field, a, b)).toBe(name === "settings" && expected);
+});
+
+test("an empty list says more than none only where its field says so", () => {
+  const { lines, marks } = everyShape.fields;
+  if (!lines || !marks) throw new Error("no lists");
+  for (const nothing of [undefined, null]) {
+    expect([sameValue(lines, [], nothing), sameValue(marks, [], nothing)]).toEqual([false, true]);
+    expect([sameMeaning(lines, nothing, []), sameMeaning(marks, nothing, [])]).toEqual([
+      true,
+      true,
+    ]);
+  }
 });
