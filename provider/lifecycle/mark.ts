@@ -37,12 +37,16 @@ export const stackMark = (ownership: string): string => digest(ownership, 8);
 /** The id of the `Ownership` inside an owner. */
 export const ownershipOf = (owner: string): string => partsOf(owner).ownership;
 
+/** How the labels of all marks of a stack begin, such as `shop/prod`. */
+export const stackLabel = (project: string, stack: string): string =>
+  readable(`${project}/${stack}`);
+
 /** The mark of a resource, without what tells its objects apart. */
 export const markOf = (kind: string, owner: string): Mark => {
   const { ownership, name } = partsOf(owner);
   const [project = "", stack = ""] = ownership.split("/");
   return {
-    label: `${readable(`${project}/${stack}`)} ${readable(name)}`,
+    label: `${stackLabel(project, stack)} ${readable(name)}`,
     stack: stackMark(ownership),
     resource: digest(`${kind} ${owner}`, 12),
   };

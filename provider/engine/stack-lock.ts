@@ -1,0 +1,109 @@
+import { readdir, readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { isObject } from "../definition/json.js";
+import { askPulumi, type PulumiPlace } from "./pulumi-queries.js";
+import { isListedAs, mayBe, stacksIn } from "./stack-list.js";
+
+/** Whether a run is at work on a stack, as far as its backend lets that be seen. */
+export type StackLock =
+  | { readonly state: "free" }
+  /** `by`: who holds it, where that is told. */
+  | { readonly state: "locked"; readonly by?: string }
+  | { readonly state: "unknown"; readonly why: string };
+
+/** Looks at the lock of one stack, each time anew. */
+export type LockReader = () => Promise<StackLock>;
+
+const free: StackLock = { state: "free" };
+const unknown = (why: string): StackLock => ({ state: "unknown", why });
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Folder of a `file://` backend; a path may begin at home, or in the folder of the project. */
+export const backendFolder = (url: string, folder: string, home = homedir()): string => {
+  const path = url.slice("file://".length).replace(/\?.*$/, "");
+  const whole = /^~(?=\/|$)/.test(path) ? home + path.slice(1) : path;
+  return resolve(folder, whole.replace(/^\/(?=[A-Za-z]:)/, ""));
+};
+
+const holderIn = (text: string): string | undefined => {
+  const lock = parsed(text);
+  if (!isObject(lock)) return undefined;
+  const { username, hostname, pid, timestamp } = lock;
+  return `${username}@${hostname}, process ${pid}, since ${String(timestamp).slice(0, 19)}Z`;
+};
+
+const namesIn = async (folder: string): Promise<readonly string[]> => {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
+};
+
+/** Locks of a file backend: one file for each run, in a folder for each stack. */
+const lockInFiles = async (backend: string, project: string, stack: string): Promise<StackLock> => {
+  try {
+    if ((await namesIn(join(backend, ".pulumi"))).length === 0)
+      return unknown(`${backend} holds no state of Pulumi`);
+    const locks = join(backend, ".pulumi", "locks");
+    // The second is where backends are that were made before stacks belonged to projects.
+    for (const folder of [join(locks, "organization", project, stack), join(locks, stack)]) {
+      const file = (await namesIn(folder)).find((name) => name.endsWith(".json"));
+      if (!file) continue;
+      const by = holderIn(await readFile(join(folder, file), "utf8").catch(() => ""));
+      return { state: "locked", ...(by ? { by } : {}) };
+    }
+    return free;
+  } catch (error) {
+    return unknown(error instanceof Error ? error.message : "its folder cannot be read");
+  }
+};
+
+const progressOf = async ({ stack, ...place }: PulumiPlace): Promise<StackLock> => {
+  const answer = await askPulumi(place, ["stack", "ls", "--json"]);
+  if ("reason" in answer) return unknown(answer.reason);
+  const listed = stacksIn(answer.text) ?? [];
+  const found =
+    listed.find((each) => isListedAs(each, stack)) ??
+    listed.find(({ name }) => mayBe(name, stack ?? ""));
+  if (found?.updateInProgress === undefined) return unknown("Pulumi does not tell");
+  return found.updateInProgress ? { state: "locked" } : free;
+};
+
+const backendUrl = (text: string): string | undefined => {
+  const answer = parsed(text);
+  return isObject(answer) && typeof answer.url === "string" ? answer.url : undefined;
+};
+
+/**
+ * Finds out where the lock of a stack can be seen: file backends keep it in a folder, Pulumi Cloud
+ * tells of updates in progress, other backends keep it out of sight.
+ *
+ * @param stack short name
+ */
+export const lockReader = async (
+  place: PulumiPlace,
+  project: string,
+  stack: string,
+): Promise<LockReader> => {
+  const { stack: _, ...anyStack } = place;
+  const answer = await askPulumi(anyStack, ["whoami", "--verbose", "--json"]);
+  if ("reason" in answer) return async () => unknown(answer.reason);
+  const url = backendUrl(answer.text);
+  if (url?.startsWith("file://")) {
+    const folder = backendFolder(url, place.folder);
+    return () => lockInFiles(folder, project, stack);
+  }
+  if (url && /^https?:/.test(url)) return () => progressOf(place);
+  return async () =>
+    unknown(`the backend ${url?.replace(/:.*$/s, "") ?? ""} does not show its locks`);
+};

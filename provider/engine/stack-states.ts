@@ -1,0 +1,158 @@
+import { pulumiOfThisRun, type RunningPulumi } from "./pulumi-process.js";
+import { askPulumi, type PulumiPlace } from "./pulumi-queries.js";
+import { isListedAs, mayBe, stacksIn } from "./stack-list.js";
+import { type Holding, type PendingCreation, type StackState, stateIn } from "./state-document.js";
+
+export type { Holding, PendingCreation } from "./state-document.js";
+
+/** What the states of the stacks that can be seen hold of the service. */
+export interface StackStates {
+  /** The stack asked about; `ownership` is undefined where it has made nothing, or was destroyed. */
+  readonly own: Pick<StackState, "name" | "project" | "ownership">;
+  /** Every resource that stands for an object; not those that only look one up. */
+  readonly holdings: readonly Holding[];
+  holdersOf(kind: string, id: string): readonly Holding[];
+  /** Resources that look an object up (`get`). */
+  readersOf(kind: string, id: string): readonly Holding[];
+  /** The resource of the own stack with this owner: the one that the program said last comes first. */
+  resourceOf(owner: string): Holding | undefined;
+  /** Creations of the own stack that a run began and never reported on. */
+  readonly pending: readonly PendingCreation[];
+  /** Ids of the `Ownership` of all stacks that were read, the own one's too. */
+  readonly ownerships: readonly string[];
+  /** Whether all stacks of the backend could be read. */
+  readonly complete: boolean;
+}
+
+/** Told why states cannot be read, in a sentence without a dot. */
+export type OnUnread = (reason: string) => void;
+
+const mostStacks = 50;
+const together = 4;
+
+/** Puts together what several states say. */
+export const statesOf = (
+  own: StackState,
+  others: readonly StackState[],
+  complete: boolean,
+): StackStates => {
+  const all = [own, ...others];
+  const holdings = all.flatMap((state) => state.holdings);
+  const lookUps = all.flatMap((state) => state.lookUps);
+  const of = (list: readonly Holding[], kind: string, id: string) =>
+    list.filter((holding) => holding.kind === kind && holding.id === id);
+  return {
+    own,
+    holdings,
+    holdersOf: (kind, id) => of(holdings, kind, id),
+    readersOf: (kind, id) => of(lookUps, kind, id),
+    resourceOf: (owner) =>
+      own.holdings.find((holding) => holding.owner === owner) ??
+      own.holdings.find((holding) => holding.writtenOwner === owner),
+    pending: own.pending,
+    ownerships: all.flatMap(({ ownership }) => ownership ?? []),
+    complete,
+  };
+};
+
+const stateFrom = async (
+  place: PulumiPlace,
+  own: boolean,
+  onUnread: OnUnread = () => undefined,
+): Promise<StackState | undefined> => {
+  const answer = await askPulumi(place, ["stack", "export"]);
+  if ("reason" in answer) {
+    onUnread(answer.reason);
+    return undefined;
+  }
+  const state = stateIn(answer.text, own, place.stack);
+  if (!state) onUnread("pulumi stack export printed no state of a stack");
+  return state;
+};
+
+const isSame = (one: StackState, other: StackState): boolean =>
+  one.ownership === other.ownership && one.name === other.name && one.project === other.project;
+
+const inGroups = async <T, R>(
+  items: readonly T[],
+  size: number,
+  work: (item: T) => Promise<R>,
+): Promise<readonly R[]> => {
+  const done: R[] = [];
+  for (let start = 0; start < items.length; start += size)
+    done.push(...(await Promise.all(items.slice(start, start + size).map(work))));
+  return done;
+};
+
+/** All stacks but the one asked about, as far as they can be read. */
+const othersFrom = async ({ stack: asked, ...anyStack }: PulumiPlace, own: StackState) => {
+  const answer = await askPulumi(anyStack, ["stack", "ls", "--all", "--json"]);
+  const listed = "text" in answer ? stacksIn(answer.text) : undefined;
+  if (!listed) return { states: [], complete: false };
+  const others = listed.filter((each) => !isListedAs(each, asked));
+  const read = await inGroups(others.slice(0, mostStacks), together, async ({ name }) => ({
+    name,
+    state: await stateFrom({ ...anyStack, stack: name }, false),
+  }));
+  const isOwn = (name: string, state: StackState) =>
+    others.length === listed.length && mayBe(name, asked ?? "") && isSame(state, own);
+  return {
+    states: read.flatMap(({ name, state }) => (state && !isOwn(name, state) ? [state] : [])),
+    complete: read.length === others.length && read.every(({ state }) => state !== undefined),
+  };
+};
+
+/** Which states are wanted. */
+export type Scope = "own" | "all";
+
+const statesAround = async (own: StackState, place: PulumiPlace, scope: Scope) => {
+  if (scope === "own") return statesOf(own, [], false);
+  const { states, complete } = await othersFrom(place, own);
+  return statesOf(own, states, complete);
+};
+
+const readStates = async (place: PulumiPlace, scope: Scope, onUnread?: OnUnread) => {
+  const own = await stateFrom(place, true, onUnread);
+  return own && statesAround(own, place, scope);
+};
+
+/** The state of one stack. Undefined where it cannot be read; nothing is known of others. */
+export const readOwnState = (
+  place: PulumiPlace,
+  onUnread?: OnUnread,
+): Promise<StackStates | undefined> => readStates(place, "own", onUnread);
+
+/** The states of all stacks of the backend, at most 50. Undefined where the own one cannot be read. */
+export const readAllStates = (
+  place: PulumiPlace,
+  onUnread?: OnUnread,
+): Promise<StackStates | undefined> => readStates(place, "all", onUnread);
+
+/** `<project>/<stack>/<random>` of an owner, and the stack in it. */
+const ownershipOf = (owner: string) => {
+  const [project = "", stack = "", random = ""] = owner.split("/");
+  return { ownership: `${project}/${stack}/${random}`, stack };
+};
+
+/**
+ * What the states hold, as the process of a dynamic provider can see it while the engine runs: the
+ * CLI that started it is asked in its own folder. Undefined where the state of the stack that this
+ * owner belongs to cannot be seen for certain.
+ *
+ * @param scope `own`: that stack only; `all`: all stacks of the backend
+ */
+export const statesOfThisRun = async (
+  owner: string,
+  scope: Scope = "all",
+  findPulumi: () => RunningPulumi = pulumiOfThisRun,
+): Promise<StackStates | undefined> => {
+  const { ownership, stack } = ownershipOf(owner);
+  const { given, ...place } = findPulumi();
+  // A name may stand for a stack of another organisation: the Ownership in its state decides.
+  for (const name of new Set([given, stack, undefined])) {
+    const at = { ...place, ...(name ? { stack: name } : {}) };
+    const own = await stateFrom(at, true);
+    if (own?.ownership === ownership) return statesAround(own, at, scope);
+  }
+  return undefined;
+};

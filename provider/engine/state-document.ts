@@ -1,0 +1,124 @@
+import { isObject, type JsonObject } from "../definition/json.js";
+import { typeToken } from "../pointer.js";
+
+/** A resource of ours in the state of a stack that stands for an object of the service. */
+export interface Holding {
+  /** The stack as the CLI names it: `prod`, or with organisation and project for other projects. */
+  readonly stack: string;
+  readonly urn: string;
+  readonly kind: string;
+  readonly id: string;
+  /** What the mark of its object is made of: `<project>/<stack>/<random>/<logical name>`. */
+  readonly owner?: string;
+  /** The owner that was written last, where it is another one: of a resource renamed since. */
+  readonly writtenOwner?: string;
+  /** The part of its object's mark that is new with every POST; undefined for old marks. */
+  readonly serial?: string;
+  /** Whether it is of the stack asked about. */
+  readonly own: boolean;
+}
+
+/** A creation that a run began and never reported on. */
+export interface PendingCreation {
+  readonly urn: string;
+  readonly kind: string;
+  readonly owner?: string;
+}
+
+/** What the state of one stack says of the service. */
+export interface StackState {
+  /** Short name; undefined where the state is empty. */
+  readonly name?: string;
+  readonly project?: string;
+  /** Id of the stack's `Ownership`. */
+  readonly ownership?: string;
+  readonly holdings: readonly Holding[];
+  /** Resources that only look an object up (`get`). */
+  readonly lookUps: readonly Holding[];
+  readonly pending: readonly PendingCreation[];
+}
+
+const tokenStart = typeToken("");
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+const objectsIn = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];
+
+const kindOf = ({ type }: JsonObject): string | undefined =>
+  textOf(type)?.startsWith(tokenStart) ? String(type).slice(tokenStart.length) : undefined;
+
+const member = (holder: unknown, name: string): string | undefined =>
+  isObject(holder) ? textOf(holder[name]) : undefined;
+
+const holdingOf = (resource: JsonObject, stack: string, own: boolean): readonly Holding[] => {
+  const { urn, id } = resource;
+  const kind = kindOf(resource);
+  if (!kind || kind === "Ownership" || !textOf(urn) || !textOf(id)) return [];
+  const written = member(resource.outputs, "owner");
+  const owner = member(resource.inputs, "owner") ?? written;
+  const serial = member(resource.outputs, "serial");
+  return [
+    {
+      ...{ stack, urn: String(urn), kind, id: String(id), own },
+      ...(owner ? { owner } : {}),
+      ...(written && written !== owner ? { writtenOwner: written } : {}),
+      ...(serial ? { serial } : {}),
+    },
+  ];
+};
+
+const pendingOf = ({ type, resource }: JsonObject): readonly PendingCreation[] => {
+  const kind = isObject(resource) ? kindOf(resource) : undefined;
+  if (type !== "creating" || !isObject(resource) || !kind) return [];
+  const owner = member(resource.inputs, "owner");
+  return [{ urn: textOf(resource.urn) ?? "", kind, ...(owner ? { owner } : {}) }];
+};
+
+/** `urn:pulumi:<stack>::<project>::…`; every URN of a state says the same. */
+const namesIn = (resources: readonly JsonObject[]): Pick<StackState, "name" | "project"> => {
+  const [, name, project] = /^urn:pulumi:(.+?)::(.+?)::/.exec(String(resources[0]?.urn)) ?? [];
+  return name && project ? { name, project } : {};
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Reads what `pulumi stack export` printed; undefined where that is no state. A resource that is
+ * about to be deleted still holds its object, and comes after those that stay.
+ *
+ * @param stack the stack as the CLI names it. Default: its short name
+ */
+export const stateIn = (text: string, own: boolean, stack?: string): StackState | undefined => {
+  const document = parsed(text);
+  const deployment = isObject(document) ? document.deployment : undefined;
+  if (!isObject(deployment)) return undefined;
+  const resources = objectsIn(deployment.resources);
+  const pending = objectsIn(deployment.pending_operations);
+  const staying = resources.filter((resource) => resource.delete !== true);
+  const held = [...staying, ...resources.filter((resource) => resource.delete === true)];
+  const names = namesIn([
+    ...resources,
+    ...pending.flatMap(({ resource }) => objectsIn([resource])),
+  ]);
+  const shown = stack ?? names.name ?? "";
+  const holdings = (external: boolean) =>
+    held
+      .filter((resource) => (resource.external === true) === external)
+      .flatMap((resource) => holdingOf(resource, shown, own));
+  const ownership = textOf(staying.find((resource) => kindOf(resource) === "Ownership")?.id);
+  return {
+    ...names,
+    ...(ownership ? { ownership } : {}),
+    holdings: holdings(false),
+    lookUps: holdings(true),
+    pending: pending.flatMap(pendingOf),
+  };
+};
