@@ -1,32 +1,71 @@
 import type { RegisterCommand } from "../command.js";
+import { Failure } from "../failure.js";
+import type { OrphansOptions } from "../orphans/run-orphans.js";
 
-interface OrphansFlags {
+interface OrphansFlags extends Omit<OrphansOptions, "folder" | "env" | "say" | "clock"> {
   readonly json?: true;
-  readonly delete?: true;
-  readonly profile?: string;
-  readonly stack?: string;
 }
 
-/** `orphans`: what interrupted runs left behind. */
+/** Options that only make sense together, or not together. */
+const assertSensible = ({ delete: remove, release, ids, ignoreLock }: OrphansFlags): void => {
+  const wrong = (text: string): Failure => new Failure(text, 2);
+  if (remove && release) throw wrong("Give either --delete or --release, not both.");
+  if (release && !ids) throw wrong("Name what --release is to release, with --id.");
+  if (ids && !remove && !release)
+    throw wrong("--id says what to delete or to release: add --delete or --release.");
+  if (ignoreLock && !remove && !release)
+    throw wrong("--ignore-lock is for --delete and --release; looking never waits for a lock.");
+};
+
+const gather = (id: string, before: readonly string[] = []): readonly string[] => [...before, id];
+
+const details = `
+How an object stands:
+  left-over  this stack made it, and it is in no state
+  held       another stack's state holds it, or a program looks it up: never touched
+  copy       a person made it from one of ours, description included: never deleted
+  former     has the stack's name, but is of a destroyed, lost or foreign state
+
+--delete refuses while the stack is locked, and where the lock or a state cannot be seen.
+An object that was kept on purpose (retainOnDelete, pulumi state delete) is a left-over too.
+
+JSON: [{ kind, name, id, label, standing, pending?, heldBy?: [{ stack, urn }],
+         deleted?, released?, reason? }]
+
+Exit code: 0 done; 1 failed, refused, or something could not be deleted or released;
+2 wrong command line.`;
+
+/** `orphans`: what interrupted runs and former states left behind. */
 export const registerOrphans: RegisterCommand = (program, session) => {
   program
     .command("orphans")
-    .summary("Find what interrupted runs left behind, and delete it on demand.")
+    .summary("Find what is in no state any more; delete or release it on demand.")
     .description(
-      "Lists the objects at the service that carry this stack's mark and that its state does not know:\n" +
-        "left-overs of interrupted runs, or objects kept on purpose (retainOnDelete, pulumi state delete).\n" +
-        "Run it in the folder of the Pulumi project. Changes nothing without --delete.\n" +
-        "Exit code 0; 1 where something could not be read or deleted.",
+      "Lists the objects at the service that carry this stack's mark or name and that its state\n" +
+        "does not hold: left-overs of interrupted runs, objects kept on purpose, copies made by hand.\n" +
+        "Run it in the folder of the Pulumi project. Changes nothing without --delete or --release.",
     )
-    .option("--delete", "Delete what is found, users before what they use.")
+    .option("--delete", "Delete the left-overs, users before what they use.")
+    .option("--release", "Take the mark off the objects of --id, so that adopt can take them over.")
+    .option(
+      "--id <id>",
+      "Only this object; may be repeated. With it --delete takes former ones too.",
+      gather,
+    )
+    .option("--ignore-lock", "Go on where the lock of the stack cannot be seen.")
     .option("--profile <name>", "Use the settings of this profile.")
     .option("--stack <name>", "Use this stack (default: the selected one).")
-    .option("--json", "Print one JSON array: [{ kind, name, id, label, deleted?, reason? }].")
-    .action(async ({ json, ...options }: OrphansFlags) => {
+    .option("--json", "Print one JSON array; its shape is below.")
+    .addHelpText("after", details)
+    .action(async ({ json, id, ...flags }: OrphansFlags & { readonly id?: readonly string[] }) => {
+      const options = { ...flags, ...(id ? { ids: id } : {}) };
+      assertSensible(options);
       const { runOrphans } = await import("../orphans/run-orphans.js");
       const { orphansReport } = await import("../orphans/orphans-report.js");
-      const found = await runOrphans(options);
-      session.out(json ? `${JSON.stringify(found, null, 2)}\n` : orphansReport(found));
-      session.exitCode = found.some(({ deleted }) => deleted === false) ? 1 : 0;
+      const say = (text: string) => session.err(`${text}\n`);
+      const done = await runOrphans({ ...options, say });
+      for (const note of done.notes) say(`note: ${note}`);
+      session.out(json ? `${JSON.stringify(done.found, null, 2)}\n` : orphansReport(done));
+      session.exitCode = done.found.some(({ reason }) => reason !== undefined) ? 1 : 0;
     });
 };

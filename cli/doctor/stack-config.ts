@@ -1,12 +1,24 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { isObject } from "../../provider/definition/json.js";
 import { runCommand } from "../process/run-command.js";
 import { findProgram } from "../pulumi-cli/pulumi-cli.js";
+import { stackAdvice } from "../pulumi-cli/stack-advice.js";
 import { type CheckResult, ok, skipped, warn } from "./check.js";
+import { settingOf } from "./config-keys.js";
+
+/** One entry of a stack's configuration. */
+export interface ConfigEntry {
+  /** Undefined where it is encrypted and cannot be read. */
+  readonly text?: string;
+  readonly secret: boolean;
+}
 
 /** Configuration of the selected stack by full key, such as `conversation:baseUrl`, and how it was had. */
 export interface StackConfig {
   readonly values: ReadonlyMap<string, string>;
+  /** Texts or not; empty where the configuration could not be read. */
+  readonly entries: ReadonlyMap<string, ConfigEntry>;
   readonly check: CheckResult;
 }
 
@@ -20,14 +32,18 @@ const projectFolder = (folder: string): string | undefined => {
   return parent === folder ? undefined : projectFolder(parent);
 };
 
-const without = (check: CheckResult): StackConfig => ({ values: new Map(), check });
+const without = (check: CheckResult): StackConfig => ({
+  values: new Map(),
+  entries: new Map(),
+  check,
+});
 
 const unread = (reason: string): StackConfig =>
   without(
     warn(
       NAME,
       `the stack's configuration could not be read: ${reason}`,
-      "Select a stack (pulumi stack select) or name one with --stack; only the environment was looked at.",
+      `${stackAdvice(reason)} Only the environment was looked at.`,
     ),
   );
 
@@ -39,22 +55,32 @@ const parsed = (json: string): unknown => {
   }
 };
 
-const textOf = (entry: unknown): string | undefined =>
-  entry !== null && typeof entry === "object" && "value" in entry && typeof entry.value === "string"
-    ? entry.value
+const entryOf = (entry: unknown): ConfigEntry | undefined =>
+  isObject(entry)
+    ? {
+        ...(typeof entry.value === "string" ? { text: entry.value } : {}),
+        secret: entry.secret === true,
+      }
     : undefined;
 
-/** Texts of the JSON that `pulumi config --json` prints: `{ key: { value, secret } }`. */
-export const configValues = (json: string): ReadonlyMap<string, string> | undefined => {
+/** What `pulumi config --json` prints: `{ key: { value, secret } }`; undefined where that is no JSON. */
+export const configEntries = (json: string): ReadonlyMap<string, ConfigEntry> | undefined => {
   const config = parsed(json);
-  if (typeof config !== "object" || config === null) return undefined;
+  if (!isObject(config)) return undefined;
   return new Map(
-    Object.entries(config).flatMap(([key, entry]): [string, string][] => {
-      const text = textOf(entry);
-      return text === undefined ? [] : [[key, text]];
+    Object.entries(config).flatMap(([key, value]): [string, ConfigEntry][] => {
+      const entry = entryOf(value);
+      return entry ? [[key, entry]] : [];
     }),
   );
 };
+
+const textsOf = (entries: ReadonlyMap<string, ConfigEntry>): ReadonlyMap<string, string> =>
+  new Map(
+    [...entries].flatMap(([key, { text }]): [string, string][] =>
+      text === undefined ? [] : [[key, text]],
+    ),
+  );
 
 /** Reads the stack's configuration through the Pulumi CLI; without one only the environment counts. */
 export const readStackConfig = async (
@@ -77,9 +103,14 @@ export const readStackConfig = async (
     timeoutMs: LONGEST_MS,
   });
   if (ended.timedOut) return unread(`no answer within ${LONGEST_MS / 1000} s`);
-  if (ended.code !== 0) return unread(ended.lastLines.at(-1) ?? "no reason given");
-  const values = configValues(ended.stdout);
-  if (!values) return unread("pulumi config printed no JSON");
-  const own = [...values.keys()].filter((key) => key.startsWith("conversation:")).length;
-  return { values, check: ok(NAME, `${own} of our keys set in ${stack ?? "the selected stack"}`) };
+  if (ended.code !== 0)
+    return unread((ended.lastLines.at(-1) ?? "no reason given").replace(/^error: /, ""));
+  const entries = configEntries(ended.stdout);
+  if (!entries) return unread("pulumi config printed no JSON");
+  const own = [...entries.keys()].filter((key) => settingOf(key) !== undefined).length;
+  return {
+    values: textsOf(entries),
+    entries,
+    check: ok(NAME, `${own} of our keys set in ${stack ?? "the selected stack"}`),
+  };
 };

@@ -1,24 +1,105 @@
+import type { Standing } from "../../provider/lifecycle/orphans.js";
 import { table } from "../terminal/table.js";
-import type { FoundOrphan } from "./run-orphans.js";
+import type { FoundOrphan } from "./found-orphan.js";
+import type { OrphansResult } from "./run-orphans.js";
 
-const outcome = ({ deleted, reason }: FoundOrphan): string => {
-  if (deleted === undefined) return "";
-  return deleted ? "deleted" : `kept: ${reason}`;
+const width = 80;
+const leastColumn = 20;
+
+/** A text in lines of at most so many characters; a word that is longer is cut. */
+export const wrapped = (text: string, columns: number): readonly string[] => {
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/).flatMap((whole) => pieces(whole, columns))) {
+    const last = lines.at(-1);
+    const joined = `${last} ${word}`;
+    if (last !== undefined && joined.length <= columns) lines[lines.length - 1] = joined;
+    else lines.push(word);
+  }
+  return lines;
 };
 
-/** What was found, for people. */
-export const orphansReport = (found: readonly FoundOrphan[]): string => {
-  if (found.length === 0)
-    return "Nothing is left over: the state knows every object that this stack made.\n";
-  const rows = found.map((orphan) => [
-    orphan.kind,
-    orphan.name,
-    orphan.id,
-    orphan.label,
-    outcome(orphan),
-  ]);
-  const advice = found.some(({ deleted }) => deleted === undefined)
-    ? "\nThe state does not know these. If a program still declares one, pulumi up takes it over.\nDelete them with: pulumi-conversation orphans --delete\n"
-    : "";
-  return `${table(["kind", "name", "id", "made by", ""], rows).join("\n")}\n${advice}`;
+const pieces = (word: string, columns: number): readonly string[] =>
+  word.match(new RegExp(`.{1,${columns}}`, "gu")) ?? [];
+
+interface Section {
+  readonly standing: Standing;
+  readonly heading: string;
+  readonly advice: string;
+}
+
+const sections: readonly Section[] = [
+  {
+    standing: "left-over",
+    heading: "Left over: this stack made it, and no state holds it.",
+    advice:
+      "pulumi up takes over what the program still declares. To delete all of them: pulumi-conversation orphans --delete",
+  },
+  {
+    standing: "held",
+    heading: "Held elsewhere: another stack has it, or a program looks it up.",
+    advice: "These are never touched.",
+  },
+  {
+    standing: "copy",
+    heading: "Copies: somebody made them from one of ours, description included.",
+    advice:
+      "These are never deleted. To take our mark off one: pulumi-conversation orphans --release --id <id>",
+  },
+  {
+    standing: "former",
+    heading: "Of a former state of this name, or of somebody else's.",
+    advice:
+      "If they are yours, take the mark off (pulumi-conversation orphans --release --id <id>) and adopt them in a program, or delete them (--delete --id <id>).",
+  },
+];
+
+/** The logical name at the end of a URN. */
+const lastOf = (urn: string): string => urn.split("::").at(-1) ?? urn;
+
+const lastCell = (orphan: FoundOrphan, columns: number): string => {
+  const { name, label, pending, heldBy = [], deleted, released } = orphan;
+  const lines = [
+    name,
+    label,
+    ...(pending ? ["(its creation is pending)"] : []),
+    ...heldBy.map(({ stack, urn }) => `in ${stack}: ${lastOf(urn)}`),
+    ...(deleted ? ["deleted"] : []),
+    ...(released ? ["released"] : []),
+  ];
+  return lines.flatMap((line) => wrapped(line, columns)).join("\n");
+};
+
+const tableOf = (found: readonly FoundOrphan[]): readonly string[] => {
+  const widest = (texts: readonly string[]) => Math.max(...texts.map((text) => text.length));
+  const taken =
+    widest(["kind", ...found.map(({ kind }) => kind)]) + widest(found.map(({ id }) => id)) + 4;
+  const columns = Math.max(leastColumn, width - taken);
+  return table(
+    ["kind", "id", "name, made by"],
+    found.map((orphan) => [orphan.kind, orphan.id, lastCell(orphan, columns)]),
+  );
+};
+
+const sectionLines = (
+  { standing, heading, advice }: Section,
+  found: readonly FoundOrphan[],
+): readonly string[] => {
+  const these = found.filter((orphan) => orphan.standing === standing);
+  if (these.length === 0) return [];
+  const isDone = ({ deleted, released }: FoundOrphan) => deleted === true || released === true;
+  const advised = these.every(isDone) ? [] : wrapped(advice, width);
+  return [heading, "", ...tableOf(these), "", ...advised, ...(advised.length > 0 ? [""] : [])];
+};
+
+const kept = ({ kind, id, reason }: FoundOrphan): readonly string[] =>
+  reason === undefined ? [] : wrapped(`Kept: ${kind} ${id}: ${reason}`, width);
+
+/** What was found and done, for people, within 80 columns. */
+export const orphansReport = ({ found, names: { project, stack } }: OrphansResult): string => {
+  const name = `${project}/${stack}`;
+  const lines =
+    found.length === 0
+      ? [`Nothing at the service is left over from ${name}.`]
+      : sections.flatMap((section) => sectionLines(section, found));
+  return `${[...lines, ...found.flatMap(kept)].join("\n").trimEnd()}\n`;
 };

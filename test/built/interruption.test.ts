@@ -100,24 +100,30 @@ test.each([
   },
 );
 
-test("what was interrupted and then left the program is found by its mark and deleted on demand", async () => {
+test("what was interrupted is found by its mark, and deleted on demand once no run holds the lock", async () => {
   await open();
   await arm({ on: "POST /channels", kind: "drip", after: 1 });
   const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
   await until(async () => (await channels()).length === 2);
   const providers = descendants(child.pid ?? 0, "dynamic-provider");
+  const remove = () => project.tool(["orphans", "--delete", "--json"]);
+  const underWay = await remove();
+  expect(underWay).toMatchObject({ code: 1, output: "" });
+  expect(underWay.errors).toContain(`the stack shop/prod is locked (`);
+  expect(underWay.errors).toContain(`process ${child.pid},`);
   child.kill("SIGKILL");
   await ended;
+  expect((await remove()).errors).toContain("pulumi cancel");
+  expect(await channels()).toHaveLength(2);
   await project.release();
-  const orphans = async (...args: string[]) =>
-    JSON.parse((await project.tool(["orphans", "--json", ...args])).output);
   const kept = (await channels()).filter((id) => project.state().includes(id));
   expect(kept).toHaveLength(1);
   const [lost] = (await channels()).filter((id) => !kept.includes(id));
-  expect(await orphans()).toMatchObject([
-    { kind: "Channel", id: lost, label: expect.stringContaining("shop/prod") },
-  ]);
-  expect(await orphans("--delete")).toMatchObject([{ id: lost, deleted: true }]);
+  const found = JSON.parse((await project.tool(["orphans", "--json"])).output);
+  const label = expect.stringContaining("shop/prod");
+  const orphan = { kind: "Channel", id: lost, label, standing: "left-over", pending: true };
+  expect(found).toEqual([expect.objectContaining(orphan)]);
+  expect(JSON.parse((await remove()).output)).toMatchObject([{ id: lost, deleted: true }]);
   expect(await channels()).toEqual(kept);
   for (const pid of providers) if (isAlive(pid)) process.kill(pid, "SIGKILL");
 });

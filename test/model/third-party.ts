@@ -1,4 +1,5 @@
-import { orphansOf } from "../../provider/lifecycle/orphans.js";
+import { stackMark } from "../../provider/lifecycle/mark.js";
+import { markedObjects } from "../../provider/lifecycle/orphans.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import type { Settings } from "../../provider/service/settings.js";
@@ -88,7 +89,8 @@ export class ThirdParty {
   /** Removes what carries an ownership's mark and is not known, as `orphans --delete` does. */
   async sweep(ownership: string, known: ReadonlySet<string>): Promise<void> {
     const session = { settings: this.#settings, service: this.#service };
-    for (const { definition, id } of await orphansOf(session, resources, ownership, known))
-      await this.#service.remove(definition, id).catch(() => undefined);
+    for (const { definition, id, mark } of await markedObjects(session, resources))
+      if (mark.stack === stackMark(ownership) && !known.has(id))
+        await this.#service.remove(definition, id).catch(() => undefined);
   }
 }

@@ -28,7 +28,7 @@ export interface CliProject {
     environment?: Readonly<Record<string, string>>,
   ): Promise<CliResult>;
   /** Runs `pulumi-conversation` in the project; the output is what it printed on stdout. */
-  tool(args: readonly string[]): Promise<CliResult>;
+  tool(args: readonly string[]): Promise<CliResult & { readonly errors: string }>;
   /** Starts `pulumi` and leaves it to the caller. */
   start(
     args: readonly string[],
@@ -103,8 +103,10 @@ export const cliProject = async (
   const tool: CliProject["tool"] = (args) =>
     new Promise((resolve) => {
       const main = join(root, "dist", "cli", "main.js");
-      execFile(process.execPath, [main, ...args], { cwd: folder, env: common }, (error, stdout) => {
-        resolve({ code: error ? 1 : 0, output: stdout });
+      const settings = { cwd: folder, env: common };
+      execFile(process.execPath, [main, ...args], settings, (error, output, errors) => {
+        const code = error ? (typeof error.code === "number" ? error.code : 1) : 0;
+        resolve({ code, output, errors });
       });
     });
   const start: CliProject["start"] = (args, more = {}) => {

@@ -1,0 +1,109 @@
+import type { LockReader, StackLock } from "../../provider/engine/stack-lock.js";
+import type { StackStates } from "../../provider/engine/stack-states.js";
+import type { Orphan, StackNames } from "../../provider/lifecycle/orphans.js";
+import { Failure } from "../failure.js";
+
+/** What is to be done with objects, in words for messages. */
+export interface Purpose {
+  /** Such as `deleted`. */
+  readonly done: string;
+  readonly option: "--delete" | "--release";
+}
+
+export const deletion: Purpose = { done: "deleted", option: "--delete" };
+export const releasing: Purpose = { done: "released", option: "--release" };
+
+const atWork = ({ project, stack }: StackNames, by: string | undefined): string =>
+  `the stack ${project}/${stack} is locked${by ? ` (${by})` : ""}, so a run may be at work on these objects. ` +
+  "Wait until it has ended; if it was killed, run: pulumi cancel. Then try again";
+
+/** Why the lock forbids to change anything; undefined where it does not. */
+export const lockRefusal = (
+  lock: StackLock,
+  names: StackNames,
+  ignoreLock: boolean,
+): string | undefined => {
+  if (lock.state === "locked") return atWork(names, lock.by);
+  if (lock.state === "free" || ignoreLock) return undefined;
+  return (
+    `whether a run is at work on the stack ${names.project}/${names.stack} cannot be seen: ${lock.why}. ` +
+    "Make sure that none is, then try again with --ignore-lock"
+  );
+};
+
+const standings = {
+  held: "a state holds it or looks it up",
+  copy: "it is a copy that somebody made of one of ours, and belongs to them",
+} as const;
+
+/** Why one object may not be touched; undefined where it may. */
+const refusalFor = (
+  id: string,
+  { option }: Purpose,
+  orphans: readonly Orphan[],
+  { holdings }: StackStates,
+): string | undefined => {
+  const orphan = orphans.find((each) => each.id === id);
+  if (!orphan) {
+    const holder = holdings.find((each) => each.id === id);
+    return holder
+      ? `the state of ${holder.stack} holds it: ${holder.urn}`
+      : "no object with this id carries the mark or the name of the stack";
+  }
+  if (orphan.standing === "held") return standings.held;
+  return orphan.standing === "copy" && option === "--delete" ? standings.copy : undefined;
+};
+
+/**
+ * What may be deleted or released, in the order of the orphans.
+ *
+ * @param ids only these, where given; else every left-over
+ * @throws Failure where one of the ids must not be touched, or where left-overs cannot be told for certain
+ */
+export const chosenAmong = (
+  orphans: readonly Orphan[],
+  purpose: Purpose,
+  states: StackStates,
+  ids?: readonly string[],
+): readonly Orphan[] => {
+  const nothing = `Nothing was ${purpose.done}:`;
+  if (ids) {
+    const refused = ids.flatMap((id) => {
+      const reason = refusalFor(id, purpose, orphans, states);
+      return reason ? [`  ${id}: ${reason}`] : [];
+    });
+    if (refused.length > 0) throw new Failure([nothing, ...refused].join("\n"));
+    return orphans.filter(({ id }) => ids.includes(id));
+  }
+  const leftOver = orphans.filter(({ standing }) => standing === "left-over");
+  if (leftOver.length === 0 || states.complete) return leftOver;
+  throw new Failure(
+    `${nothing} not every stack of the backend could be read, and one of the others may hold what looks left over. ` +
+      "Name what is surely not needed: --delete --id <id>",
+  );
+};
+
+/** What must hold at the moment in which an object is changed. */
+export interface Watch {
+  readonly lock: LockReader;
+  /** The own state, read anew. */
+  readonly states: () => Promise<StackStates>;
+  readonly names: StackNames;
+  readonly ignoreLock: boolean;
+}
+
+/**
+ * Looks once more, right before an object is changed: no run has taken it over in the meantime, and
+ * none is at work.
+ *
+ * @throws Failure where one has or is
+ */
+export const assertStill = async (
+  { definition, id }: Orphan,
+  { lock, states, names, ignoreLock }: Watch,
+): Promise<void> => {
+  const holder = (await states()).holdersOf(definition.kind, id)[0];
+  if (holder) throw new Failure(`a run has taken it over since: ${holder.urn}`);
+  const refusal = lockRefusal(await lock(), names, ignoreLock);
+  if (refusal) throw new Failure(refusal);
+};

@@ -1,0 +1,32 @@
+import type { Orphan } from "../../provider/lifecycle/orphans.js";
+import type { Session } from "../../provider/lifecycle/run.js";
+import { describeUser, usersOf } from "../../provider/lifecycle/users.js";
+import { resources } from "../../provider/resources/index.js";
+import { isConversationError } from "../../provider/service/errors.js";
+import { messageOf } from "../failure.js";
+
+/** Why an object could not be deleted; a refusal names who still uses it. */
+const reasonOf = async (
+  error: unknown,
+  { definition, id, mark }: Orphan,
+  session: Session,
+): Promise<string> => {
+  if (!isConversationError(error, "REJECTED", "FORBIDDEN")) return messageOf(error);
+  const users = await usersOf(definition, id, session, resources);
+  if (users.length === 0) return messageOf(error);
+  const named = users.map((user) => describeUser(user, mark)).join("; ");
+  return `the service refuses (${error.details.status ?? "no status"}), as it is used by ${named}`;
+};
+
+/** Deletes an object. @returns why it is still there; undefined: it is gone */
+export const removeOrphan = async (
+  orphan: Orphan,
+  session: Session,
+): Promise<string | undefined> => {
+  try {
+    await session.service.remove(orphan.definition, orphan.id);
+    return undefined;
+  } catch (error) {
+    return reasonOf(error, orphan, session);
+  }
+};

@@ -1,0 +1,67 @@
+import { waitText } from "../../provider/engine/engine-session.js";
+import type { Session } from "../../provider/lifecycle/run.js";
+import { memoryBuckets } from "../../provider/pacing/memory-buckets.js";
+import { servicePaces } from "../../provider/pacing/service-paces.js";
+import { type Clock, systemClock } from "../../provider/service/clock.js";
+import { connectService } from "../../provider/service/connect.js";
+import type { Pace } from "../../provider/service/pace.js";
+import type { Settings } from "../../provider/service/settings.js";
+
+/** The service within the rates of the tenant. */
+export interface ServiceAccess extends Session {
+  /**
+   * Runs `work`, whose writes are sent only after `mayWrite` has passed: right before each of them,
+   * however long it waited for its turn.
+   */
+  guarded<T>(mayWrite: () => Promise<void>, work: () => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface AccessOptions {
+  readonly settings: Settings;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Told in a sentence when calls have to wait for long. */
+  readonly say: (text: string) => void;
+  /** Default: the system's. With another one the rates are not shared with other processes. */
+  readonly clock?: Clock | undefined;
+}
+
+export const accessService = (options: AccessOptions): ServiceAccess => {
+  const { settings, environment, say, clock = systemClock } = options;
+  const buckets = options.clock && memoryBuckets(() => clock.now());
+  const paces = servicePaces(settings, {
+    clock,
+    environment,
+    ...(buckets ? { buckets } : {}),
+    onNotice: say,
+    onWait: (wait) => say(waitText(wait)),
+  });
+  const paced = paces.pace(settings);
+  let check = async (): Promise<void> => undefined;
+  const pace: Pace = (endpoint, attempt, signal) =>
+    paced(
+      endpoint,
+      async () => {
+        if (endpoint.method === "PUT" || endpoint.method === "DELETE") await check();
+        return attempt();
+      },
+      signal,
+    );
+  const service = connectService(settings, { pace, clock });
+  return {
+    settings,
+    service,
+    guarded: async (mayWrite, work) => {
+      check = mayWrite;
+      try {
+        return await work();
+      } finally {
+        check = async () => undefined;
+      }
+    },
+    close: async () => {
+      await service.close();
+      await paces.close();
+    },
+  };
+};

@@ -1,0 +1,201 @@
+import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { type CliProject, cliProject } from "../support/cli-project.js";
+
+type Json = Record<string, unknown> & { readonly id: string };
+
+/** A channel for each name; before them PROBE, a resource whose process looks at the states while the engine runs. */
+const program = `
+const pulumi = require("@pulumi/pulumi");
+const { Channel } = require("pulumi-conversation");
+const { NAMES = "", ADOPT, RETAIN, PROBE } = process.env;
+const look = { create: async ({ owner, object, scope }) => {
+  const { statesOfThisRun } = require(process.env.STATES);
+  const states = await statesOfThisRun(owner, scope);
+  const told = states && { holders: states.holdersOf("Channel", object), resource: states.resourceOf(owner), complete: states.complete };
+  return { id: "probe", outs: { told: JSON.stringify(told ?? "nothing") } };
+} };
+class Probe extends pulumi.dynamic.Resource {
+  constructor(name, props) { super(look, name, { ...props, told: undefined }); }
+}
+const dependsOn = PROBE ? [new Probe(\`probe-\${Date.now()}\`, JSON.parse(PROBE))] : [];
+exports.told = dependsOn[0]?.told;
+for (const name of NAMES.split(",").filter(Boolean))
+  new Channel(name, { type: "custom." + name.replace(/-.*/, ""), displayName: "by us", icon: "aVZC", ...(ADOPT ? { adopt: ADOPT } : {}) }, { retainOnDelete: RETAIN === "yes", dependsOn });
+`;
+
+const urnOf = (name: string): string =>
+  `urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:Channel::${name}`;
+
+let emulator: Emulator;
+let project: CliProject;
+
+beforeAll(async () => {
+  emulator = await startEmulator();
+  const STATES = `${process.cwd()}/dist/provider/engine/stack-states.js`;
+  project = await cliProject(program, { ...emulatorEnvironment(emulator), STATES });
+  await run(["stack", "init", "other"]);
+});
+
+afterAll(async () => {
+  project?.remove();
+  await emulator?.close();
+});
+
+const run = async (
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> => {
+  const { code, output } = await project.pulumi(args, environment);
+  expect(code === 0 ? "" : output).toBe("");
+  return output;
+};
+
+const up = (environment: Readonly<Record<string, string>>) =>
+  run(["up", "--yes", "--skip-preview", "--stack", "prod"], environment);
+
+const orphans = async (...args: string[]): Promise<Json[]> => {
+  const { output, errors } = await project.tool(["orphans", "--json", "--stack", "prod", ...args]);
+  if (output === "") throw new Error(errors);
+  return JSON.parse(output);
+};
+
+const refusal = async (...args: string[]): Promise<string> => {
+  const { code, errors } = await project.tool(["orphans", "--stack", "prod", ...args]);
+  expect(code).toBe(1);
+  return errors;
+};
+
+const channels = async (): Promise<Json[]> => {
+  const snapshot = await fetch(`${emulator.controlUrl}/snapshot`);
+  const { objects } = (await snapshot.json()) as { objects: Record<string, Json[]> };
+  return objects.channels ?? [];
+};
+
+const called = async (type: string): Promise<Json> => {
+  const found = (await channels()).find((channel) => channel.type === type);
+  if (!found) throw new Error(`no channel ${type}`);
+  return found;
+};
+
+/** A call of a person with credentials of their own. */
+const byHand = async (method: string, path: string, body?: unknown): Promise<void> => {
+  const form = new URLSearchParams({
+    grant_type: "client_credentials",
+    client_id: emulator.clientId,
+    client_secret: emulator.clientSecret,
+    scope: "x/.default",
+  });
+  const granted = await fetch(emulator.tokenUrl, { method: "POST", body: form });
+  const { access_token } = (await granted.json()) as { access_token: string };
+  const headers = { authorization: `Bearer ${access_token}`, "content-type": "application/json" };
+  const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) };
+  expect((await fetch(emulator.baseUrl + path, init)).ok).toBe(true);
+};
+
+const ownership = (): string => {
+  const id = /"(shop\/prod\/[0-9a-f]{16})"/.exec(project.state())?.[1];
+  if (!id) throw new Error("no Ownership");
+  return id;
+};
+
+/** What the process of a provider sees in the states while the engine runs. */
+const seenInRun = async (names: string, owner: string, object: string, scope: "own" | "all") => {
+  await up({ NAMES: names, PROBE: JSON.stringify({ owner, object, scope }) });
+  return JSON.parse(await run(["stack", "output", "told", "--stack", "prod"]));
+};
+
+beforeEach(() => up({ NAMES: "" }));
+
+test("a stack that has made nothing is told so in plain words", async () => {
+  const { code, output, errors } = await project.tool(["orphans", "--stack", "other"]);
+  expect(code).toBe(0);
+  expect(output).toBe("Nothing at the service is left over from shop/other.\n");
+  expect(errors).toContain("holds no Ownership: it has made nothing yet, or was destroyed");
+});
+
+test("what was renamed or moved in the state is seen as held, and never touched; copies stay", async () => {
+  await up({ NAMES: "a,b" });
+  const [a, b] = [await called("custom.a"), await called("custom.b")];
+  const owner = `${ownership()}/a`;
+  await run(["state", "rename", urnOf("a"), "a-renamed", "--yes", "--stack", "prod"]);
+  const renamed = { urn: urnOf("a-renamed"), stack: "prod", own: true, kind: "Channel", id: a.id };
+  expect(await seenInRun("a-renamed,b", owner, a.id, "own")).toMatchObject({
+    holders: [renamed],
+    resource: renamed,
+    complete: false,
+  });
+  expect(await orphans()).toEqual([]);
+
+  const move = ["--source", "prod", "--dest", "other", urnOf("a-renamed"), "--yes"];
+  await run(["state", "move", ...move]);
+  const seen = await seenInRun("b", `${owner}-renamed`, a.id, "all");
+  expect(seen).toMatchObject({ holders: [{ stack: "other", own: false }], complete: true });
+  expect(seen.resource).toBeUndefined();
+
+  const { id: _, created: __, modified: ___, ...copied } = b;
+  await byHand("POST", "/channels", { ...copied, type: "custom.copy" });
+  const copy = await called("custom.copy");
+  const standing = [
+    expect.objectContaining({
+      id: a.id,
+      standing: "held",
+      heldBy: [expect.objectContaining({ stack: "other" })],
+    }),
+    expect.objectContaining({ id: copy.id, standing: "copy" }),
+  ];
+  expect(await orphans()).toEqual(expect.arrayContaining(standing));
+  expect(await orphans("--delete")).toHaveLength(2);
+  expect(await refusal("--delete", "--id", a.id, "--id", copy.id)).toMatch(
+    new RegExp(`${a.id}: a state holds it.*\\n.*${copy.id}: it is a copy`),
+  );
+  expect(await refusal("--release", "--id", b.id)).toContain("the state of prod holds it");
+  expect(await channels()).toHaveLength(3);
+
+  expect(await orphans("--release", "--id", copy.id)).toContainEqual(
+    expect.objectContaining({ id: copy.id, released: true }),
+  );
+  expect(await called("custom.copy")).not.toHaveProperty("description");
+  await byHand("DELETE", `/channels/${copy.id}`);
+  await run(["destroy", "--yes", "--skip-preview", "--stack", "other"]);
+});
+
+test("an owner of another stack, or of a lost state, is not answered for", async () => {
+  await up({ NAMES: "b" });
+  const { id } = await called("custom.b");
+  expect(await seenInRun("b", "shop/prod/0000000000000000/b", id, "all")).toBe("nothing");
+});
+
+test("kept, destroyed, refused: released objects can be adopted", async () => {
+  await up({ NAMES: "kept,gone", RETAIN: "yes" });
+  const [kept, gone] = [await called("custom.kept"), await called("custom.gone")];
+  await run(["destroy", "--yes", "--skip-preview", "--stack", "prod"]);
+  expect(await channels()).toHaveLength(2);
+  const refused = await project.pulumi(["up", "--yes", "--skip-preview", "--stack", "prod"], {
+    NAMES: "kept",
+  });
+  expect(refused.output).toContain("belongs to another Pulumi resource or state");
+  expect(await orphans()).toEqual([
+    expect.objectContaining({ id: kept.id, standing: "former", label: "shop/prod kept" }),
+    expect.objectContaining({ id: gone.id, standing: "former" }),
+  ]);
+  expect(await orphans("--delete")).toHaveLength(2);
+  expect(await channels()).toHaveLength(2);
+  expect(await orphans("--delete", "--id", gone.id)).toContainEqual(
+    expect.objectContaining({ id: gone.id, deleted: true }),
+  );
+  expect(await orphans("--release", "--id", kept.id)).toEqual([
+    expect.objectContaining({ id: kept.id, released: true }),
+  ]);
+  await up({ NAMES: "kept", ADOPT: kept.id });
+  expect(await channels()).toEqual([expect.objectContaining({ id: kept.id })]);
+  expect(project.state()).toContain(kept.id);
+});
+
+test("a stack that is not there is named, with what to do", async () => {
+  const { code, errors } = await project.tool(["orphans", "--stack", "nowhere"]);
+  expect(code).toBe(1);
+  expect(errors).toContain("no stack named 'nowhere' found");
+  expect(errors).toContain("pulumi stack init");
+});
