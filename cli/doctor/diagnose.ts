@@ -4,6 +4,7 @@ import {
   type SettingSource,
 } from "../../provider/service/settings.js";
 import { type CheckResult, type Diagnosis, skipped } from "./check.js";
+import { checkConfigKeys, checkConfigSecrets } from "./config-checks.js";
 import { checkCertificates, checkProxy } from "./network-checks.js";
 import { checkParallel } from "./parallel-check.js";
 import { checkConnection, skippedAfterToken } from "./service-checks.js";
@@ -47,6 +48,9 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
     checkSdk(folder),
     pulumi,
     config.check,
+    ...(config.entries.size > 0
+      ? [checkConfigKeys(config.entries, stack), checkConfigSecrets(config.entries, stack)]
+      : []),
     ...settings,
     parallel,
     checkProxy(env),

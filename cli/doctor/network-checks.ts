@@ -1,8 +1,6 @@
 import { existsSync } from "node:fs";
 import { type CheckResult, fail, ok, warn } from "./check.js";
-
-const valueIn = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
-  env[name.toLowerCase()] || env[name];
+import { proxySetting } from "./proxy-failure.js";
 
 /** A proxy address without the credentials that it may carry. */
 const shownProxy = (address: string): string =>
@@ -10,9 +8,9 @@ const shownProxy = (address: string): string =>
 
 /** Proxy settings that the service client follows. */
 export const checkProxy = (env: NodeJS.ProcessEnv): CheckResult => {
-  const proxy = valueIn(env, "HTTPS_PROXY") ?? valueIn(env, "HTTP_PROXY");
+  const proxy = proxySetting(env)?.text;
   if (!proxy) return ok("proxy", "none: calls go straight to the service");
-  const except = valueIn(env, "NO_PROXY");
+  const except = env.no_proxy || env.NO_PROXY;
   const message = `calls go through ${shownProxy(proxy)}${except ? `, except for ${except}` : ""}`;
   if (URL.canParse(proxy)) return ok("proxy", message);
   return fail(

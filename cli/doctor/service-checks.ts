@@ -12,6 +12,7 @@ import {
 import { faultOf } from "../../provider/service/transport-faults.js";
 import { messageOf } from "../failure.js";
 import { type CheckResult, fail, ok, skipped, warn } from "./check.js";
+import { proxyAdvice, proxyFailure } from "./proxy-failure.js";
 
 const CALL_MS = 15_000;
 const CLOCK_WARN_S = 30;
@@ -58,9 +59,22 @@ export const checkClock = (date: unknown, now: number): CheckResult => {
 const reason = (error: unknown, url: string): string =>
   error instanceof TransportFailure ? faultOf(error, url).text : messageOf(error);
 
+/** A call without an answer: it is the proxy that failed where it says so, else the service. */
+const unanswered = (
+  name: string,
+  error: unknown,
+  url: string,
+  env: NodeJS.ProcessEnv,
+  advice: string,
+): CheckResult => {
+  const ofProxy = proxyFailure(error, url, env);
+  return ofProxy ? fail(name, ofProxy, proxyAdvice) : fail(name, reason(error, url), advice);
+};
+
 const checkToken = async (
   settings: Settings,
   transport: Transport,
+  env: NodeJS.ProcessEnv,
 ): Promise<{ check: CheckResult; grant?: Grant }> => {
   try {
     const grant = grantOf(settings, await transport.send(tokenRequest(settings, HEADERS)));
@@ -70,7 +84,7 @@ const checkToken = async (
     const advice = isConversationError(error)
       ? "Correct that, then run doctor again."
       : `The address is the setting ${settingLabel("tokenUrl", settings.profile)}.`;
-    return { check: fail("token", reason(error, settings.tokenUrl), advice) };
+    return { check: unanswered("token", error, settings.tokenUrl, env, advice) };
   }
 };
 
@@ -91,6 +105,7 @@ const checkService = async (
   settings: Settings,
   grant: Grant,
   transport: Transport,
+  env: NodeJS.ProcessEnv,
   now: () => number,
 ): Promise<CheckResult[]> => {
   const lists = allOperations().filter(
@@ -112,7 +127,7 @@ const checkService = async (
       checkClock(response.headers.date, now()),
     ];
   } catch (error) {
-    const failed = fail("service", reason(error, url), `The address is the setting ${label}.`);
+    const failed = unanswered("service", error, url, env, `The address is the setting ${label}.`);
     return [failed, skipped("clock", "the service did not answer")];
   }
 };
@@ -125,9 +140,9 @@ export const checkConnection = async (
 ): Promise<readonly CheckResult[]> => {
   const transport = httpTransport({ callTimeoutMs: CALL_MS, environment: env });
   try {
-    const { check, grant } = await checkToken(settings, transport);
+    const { check, grant } = await checkToken(settings, transport, env);
     if (!grant) return [check, ...skippedAfterToken("no token")];
-    const rest = await checkService(settings, grant, transport, now);
+    const rest = await checkService(settings, grant, transport, env, now);
     return [check, checkScopes(grant.scopes), ...rest];
   } finally {
     await transport.close();

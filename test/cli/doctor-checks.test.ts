@@ -3,7 +3,7 @@ import { checkCertificates, checkProxy } from "../../cli/doctor/network-checks.j
 import { doctorReport } from "../../cli/doctor/report.js";
 import { checkClock, checkScopes } from "../../cli/doctor/service-checks.js";
 import { checkSetting } from "../../cli/doctor/setting-checks.js";
-import { configValues } from "../../cli/doctor/stack-config.js";
+import { configEntries } from "../../cli/doctor/stack-config.js";
 import { checkNode, checkSdk } from "../../cli/doctor/tool-checks.js";
 import { resources } from "../../provider/resources/index.js";
 import { defaultScopes, scopes } from "../../provider/service/operations.js";
@@ -111,13 +111,18 @@ test("a file of certificates that is missing is a failure", () => {
   expect(checkCertificates({ NODE_EXTRA_CA_CERTS: "/nowhere/ca.pem" }).status).toBe("fail");
 });
 
-test("texts of the stack's configuration are read, other shapes passed over", () => {
+test("the stack's configuration is read with what is encrypted, other shapes passed over", () => {
   const json = JSON.stringify({
     "conversation:a": { value: "1", secret: true },
     b: { objectValue: {} },
   });
-  expect(configValues(json)).toEqual(new Map([["conversation:a", "1"]]));
-  expect(configValues("no JSON")).toBeUndefined();
+  expect(configEntries(json)).toEqual(
+    new Map<string, unknown>([
+      ["conversation:a", { text: "1", secret: true }],
+      ["b", { secret: false }],
+    ]),
+  );
+  expect(configEntries("no JSON")).toBeUndefined();
 });
 
 test("the report counts what needs attention and shows the advice below", () => {
