@@ -1,6 +1,7 @@
 import {
   type EngineSession,
   engineSessions,
+  engineStates,
   engineTell,
   withUrns,
 } from "./engine/engine-session.js";
@@ -27,6 +28,7 @@ const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
     const source = { environment: process.env, config: (key: string) => config?.get(key) };
     processRun = createRun(engineSessions(source), {
       settings: (profile) => readSettings(source, profile),
+      states: engineStates(),
       tell: engineTell(),
     });
   }

@@ -1,6 +1,6 @@
-import type { LockReader, StackLock } from "../../provider/engine/stack-lock.js";
-import type { StackStates } from "../../provider/engine/stack-states.js";
 import type { Orphan, StackNames } from "../../provider/lifecycle/orphans.js";
+import type { LockReader, StackLock } from "../../provider/stacks/stack-lock.js";
+import type { StackStates } from "../../provider/stacks/stack-states.js";
 import { Failure } from "../failure.js";
 
 /** What is to be done with objects, in words for messages. */

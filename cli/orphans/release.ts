@@ -1,31 +1,13 @@
 import type { Definition } from "../../provider/definition/define.js";
-import type { Field, Fields } from "../../provider/definition/field.js";
-import { isObject, type JsonObject, objectOf } from "../../provider/definition/json.js";
-import { type Dialect, fieldsFromWire } from "../../provider/definition/wire.js";
+import { type JsonObject, objectOf } from "../../provider/definition/json.js";
+import { mergeFields } from "../../provider/definition/merge.js";
+import { nameOnWire } from "../../provider/lifecycle/declared.js";
 import { readMark } from "../../provider/lifecycle/mark.js";
 import type { Orphan } from "../../provider/lifecycle/orphans.js";
 import type { Session } from "../../provider/lifecycle/run.js";
 import type { WireObject } from "../../provider/service/collections.js";
+import type { Settings } from "../../provider/service/settings.js";
 import { messageOf } from "../failure.js";
-
-const isMasked = (value: unknown): boolean =>
-  value === undefined || (typeof value === "string" && /^[*•]*$/.test(value));
-
-const hiddenIn = (field: Field, value: unknown, path: string): readonly string[] => {
-  if (field.secret) return isMasked(value) && (field.required || value !== undefined) ? [path] : [];
-  if (field.type === "object" && isObject(value))
-    return hiddenAmong(field.fields, value, `${path}.`);
-  if (field.type === "list" && Array.isArray(value))
-    return value.flatMap((item, at) => hiddenIn(field.of, item, `${path}[${at}]`));
-  if (field.type === "map" && isObject(value))
-    return Object.entries(value).flatMap(([key, of]) => hiddenIn(field.of, of, `${path}.${key}`));
-  return [];
-};
-
-const hiddenAmong = (fields: Fields, values: JsonObject, start = ""): readonly string[] =>
-  Object.entries(fields).flatMap(([name, field]) =>
-    hiddenIn(field, values[name], `${start}${name}`),
-  );
 
 /** The body of the PUT that takes a mark off, and what it would erase as the service hides it. */
 export interface Unmarked {
@@ -34,18 +16,30 @@ export interface Unmarked {
   readonly hidden: readonly string[];
 }
 
+/** What a person wrote; where that is nothing and a PUT keeps what it leaves out, the name. */
+const descriptionOf = (definition: Definition, live: WireObject, keeps: boolean): JsonObject => {
+  const { description } = readMark(live.description);
+  const written = description ?? (keeps ? nameOnWire(definition, live) : undefined);
+  return objectOf([["description", written]]);
+};
+
 /** A live object without its mark, everything else as it is. */
 export const withoutMark = (
   definition: Definition,
   live: WireObject,
-  dialect: Dialect,
+  { put }: Pick<Settings, "put">,
 ): Unmarked => {
-  const { id: _, created: __, modified: ___, ...rest } = live;
-  const { description } = readMark(live.description);
-  return {
-    body: objectOf(Object.entries({ ...rest, description })),
-    hidden: hiddenAmong(definition.fields, fieldsFromWire(definition.fields, live, dialect)),
-  };
+  const { id: _, created: __, modified, ...rest } = live;
+  const keeps = put === "keep";
+  const { body, hidden } = mergeFields({
+    fields: definition.fields,
+    rule: definition.rule,
+    live: rest,
+    desired: descriptionOf(definition, live, keeps),
+    prior: objectOf([["description", live.description]]),
+    keeps,
+  });
+  return { body: modified === undefined ? body : { ...body, modified }, hidden };
 };
 
 /** Takes the mark off an object. @returns why it is still there; undefined: it is gone */

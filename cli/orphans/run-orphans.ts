@@ -1,5 +1,3 @@
-import { lockReader, type StackLock } from "../../provider/engine/stack-lock.js";
-import type { StackStates } from "../../provider/engine/stack-states.js";
 import {
   markedObjects,
   type Orphan,
@@ -9,6 +7,8 @@ import {
 import { resources } from "../../provider/resources/index.js";
 import type { Clock } from "../../provider/service/clock.js";
 import { readSettings } from "../../provider/service/settings.js";
+import { lockReader, type StackLock } from "../../provider/stacks/stack-lock.js";
+import type { StackStates } from "../../provider/stacks/stack-states.js";
 import { readStackConfig } from "../doctor/stack-config.js";
 import { Failure } from "../failure.js";
 import { type FoundOrphan, shownOrphan } from "./found-orphan.js";

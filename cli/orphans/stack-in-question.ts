@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { askPulumi, type PulumiPlace } from "../../provider/engine/pulumi-queries.js";
+import type { StackNames } from "../../provider/lifecycle/orphans.js";
+import { askPulumi, type PulumiPlace } from "../../provider/stacks/pulumi-queries.js";
 import {
   readAllStates,
   readOwnState,
   type StackStates,
-} from "../../provider/engine/stack-states.js";
-import type { StackNames } from "../../provider/lifecycle/orphans.js";
+} from "../../provider/stacks/stack-states.js";
 import { Failure } from "../failure.js";
 import { findProgram } from "../pulumi-cli/pulumi-cli.js";
 import { stackAdvice } from "../pulumi-cli/stack-advice.js";

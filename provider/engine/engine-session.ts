@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Lifecycle } from "../lifecycle/index.js";
-import type { Session, Tell } from "../lifecycle/run.js";
+import { ownershipOf } from "../lifecycle/mark.js";
+import type { RunOptions, Session, StackStates, Tell } from "../lifecycle/run.js";
 import type { Clock } from "../service/clock.js";
 import type { Service } from "../service/connect.js";
 import type { Wait } from "../service/pace.js";
@@ -70,6 +71,21 @@ export const engineSessions = (
       signal: cancelled,
       say: (text) => say(text, currentUrn.getStore()),
     };
+  };
+};
+
+/** The states as they were before the run, each asked for once; the means are loaded when they are. */
+export const engineStates = (): NonNullable<RunOptions["states"]> => {
+  const known = new Map<string, Promise<StackStates | undefined>>();
+  return (owner, whose) => {
+    const key = `${whose} ${ownershipOf(owner)}`;
+    const asked =
+      known.get(key) ??
+      import("../stacks/stack-states.js").then(({ statesOfThisRun }) =>
+        statesOfThisRun(owner, whose),
+      );
+    known.set(key, asked);
+    return asked;
   };
 };
 

@@ -3,6 +3,7 @@ import { resources } from "../resources/index.js";
 import { ConversationError, isConversationError } from "../service/errors.js";
 import { type Context, type Declared, declaredIn, remembered } from "./declared.js";
 import { split } from "./properties.js";
+import { isHeld } from "./run.js";
 import { describeUser, type User, usersOf } from "./users.js";
 
 /**
@@ -38,7 +39,7 @@ const afterUsers = async (
   refusal: ConversationError,
   attempt: () => Promise<void>,
 ): Promise<void> => {
-  const users = await usersOf(declared, id, resources);
+  const users = await usersOf(declared.definition, id, declared, resources);
   const gone = await removeUsers(declared, await sureLeftOvers(declared, users));
   const left = users.filter((user) => !gone.includes(user));
   if (gone.length === 0) throw explained(declared, left, refusal);
@@ -71,7 +72,8 @@ const sureLeftOvers = async (
   const states = await run.states?.(properties.owner, "all");
   return beside.filter(
     ({ definition, id, mark }) =>
-      decisions.made(mark?.serial) || states?.holdersOf(definition.kind, id).length === 0,
+      decisions.made(mark?.serial) ||
+      (states !== undefined && !isHeld(states, definition.kind, id)),
   );
 };
 

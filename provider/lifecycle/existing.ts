@@ -1,4 +1,5 @@
 import { ConversationError } from "../service/errors.js";
+import type { Holding } from "../stacks/stack-states.js";
 import {
   type Declared,
   describe,
@@ -12,7 +13,7 @@ import {
 import { findAll, type KnownObjects } from "./known-objects.js";
 import { chosen, ownObjects } from "./left-overs.js";
 import { isNamesake, type Mark } from "./mark.js";
-import type { Holding, StackStates } from "./run.js";
+import type { StackStates } from "./run.js";
 
 /** An object that is there already and stands for the resource from now on. */
 export interface Existing {

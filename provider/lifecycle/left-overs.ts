@@ -5,7 +5,7 @@ import { ConversationError, isConversationError } from "../service/errors.js";
 import { type Declared, describe, type Found, isNamed, isOwn, markOn } from "./declared.js";
 import { findAll } from "./known-objects.js";
 import { planPut, putInPlace } from "./put-in-place.js";
-import type { StackStates } from "./run.js";
+import { isHeld, type StackStates } from "./run.js";
 
 const serialOf = (wire: Found): string | undefined => markOn(wire)?.serial;
 
@@ -74,7 +74,7 @@ const isLeftOver = (
   const serial = serialOf(wire);
   if (serial === undefined || serial === known) return false;
   if (run.decisions.made(serial)) return true;
-  return isUnique && states?.holdersOf(definition.kind, wire.id).length === 0;
+  return isUnique && states !== undefined && !isHeld(states, definition.kind, wire.id);
 };
 
 /**

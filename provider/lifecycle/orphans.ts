@@ -1,9 +1,9 @@
 import type { Definition } from "../definition/define.js";
 import { deletionOrder } from "../definition/references.js";
-import type { Holding, StackStates } from "../engine/stack-states.js";
 import type { WireObject } from "../service/collections.js";
+import type { Holding, StackStates } from "../stacks/stack-states.js";
 import { markOn, nameOnWire } from "./declared.js";
-import { type Mark, markOf, stackLabel, stackMark } from "./mark.js";
+import { isCopy, type Mark, markOf, stackLabel, stackMark } from "./mark.js";
 import type { Session } from "./run.js";
 
 /** An object at the service that carries a mark. */
@@ -12,6 +12,8 @@ export interface MarkedObject {
   readonly id: string;
   readonly name: unknown;
   readonly mark: Mark;
+  /** Whether the mark was made for an object of this name and age; not so on a person's copy. */
+  readonly fits: boolean;
 }
 
 /**
@@ -62,7 +64,8 @@ export const markedObject = (
   wire: WireObject,
 ): MarkedObject | undefined => {
   const mark = markOn(wire);
-  return mark && { definition, id, name: nameOnWire(definition, wire), mark };
+  const name = nameOnWire(definition, wire);
+  return mark && { definition, id, name, mark, fits: !isCopy(mark, name, wire.created) };
 };
 
 const isMarkOf =
@@ -89,6 +92,7 @@ const markedElsewhere = (object: MarkedObject, { holdings }: StackStates): Holdi
  * that has another object by now has a serial of its own.
  */
 export const kindOfMarked = (object: MarkedObject, states: StackStates): "copy" | "left-over" => {
+  if (!object.fits) return "copy";
   const holder = markedElsewhere(object, states);
   if (!holder) return "left-over";
   const { serial } = object.mark;

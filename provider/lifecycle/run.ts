@@ -2,6 +2,7 @@ import type { Collections } from "../service/collections.js";
 import { assertNode } from "../service/node-version.js";
 import { assertDistinctProfiles } from "../service/profiles.js";
 import type { Settings } from "../service/settings.js";
+import type { StackStates as AllStates } from "../stacks/stack-states.js";
 import { createDecisions, type Decisions } from "./decisions.js";
 import { createDeletions, type Deletions } from "./deletions.js";
 
@@ -11,23 +12,12 @@ export interface Session {
   readonly service: Collections;
 }
 
-/** A resource of some state that stands for an object. */
-export interface Holding {
-  /** The stack, as the Pulumi CLI names it. */
-  readonly stack: string;
-  readonly urn: string;
-  readonly id: string;
-  /** Whether it is the state of the stack that runs. */
-  readonly own: boolean;
-  readonly owner?: string;
-}
-
 /** What the states of all stacks that can be seen hold. */
-export interface StackStates {
-  holdersOf(kind: string, id: string): readonly Holding[];
-  /** The resource of the own state with this owner. */
-  resourceOf(owner: string): Holding | undefined;
-}
+export type StackStates = Pick<AllStates, "holdersOf" | "readersOf" | "resourceOf">;
+
+/** Whether a state holds an object, or a program looks it up. */
+export const isHeld = (states: StackStates, kind: string, id: string): boolean =>
+  states.holdersOf(kind, id).length + states.readersOf(kind, id).length > 0;
 
 /** What a run tells the user beside failures. */
 export type Tell = (text: string, severity: "info" | "warning") => void;

@@ -3,8 +3,9 @@ import { referencesTo } from "../definition/references.js";
 import { referencesIn } from "../definition/references-in.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { isConversationError } from "../service/errors.js";
-import { type Declared, isUniqueIn, nameOnWire, ownMarkOn } from "./declared.js";
+import { isUniqueIn, nameOnWire, ownMarkOn } from "./declared.js";
 import type { Mark } from "./mark.js";
+import type { Session } from "./run.js";
 
 /** An object that refers to another one. */
 export interface User {
@@ -28,7 +29,7 @@ const whose = (mark: Mark | undefined, own: Mark | undefined): string => {
 export const describeUser = ({ definition, id, name, mark }: User, own: Mark | undefined): string =>
   `${definition.noun} ${JSON.stringify(name)} (id ${id}, ${whose(mark, own)})`;
 
-const listed = async (definition: Definition, { service }: Declared) => {
+const listed = async (definition: Definition, { service }: Session) => {
   try {
     const { objects } = await service.list(definition, { fresh: true });
     return [...objects].map(([id, wire]) => ({ definition, id, wire }));
@@ -41,19 +42,20 @@ const listed = async (definition: Definition, { service }: Declared) => {
 
 /** Who refers to an object, as far as the lists can be had. */
 export const usersOf = async (
-  declared: Declared,
+  target: Definition,
   targetId: string,
+  session: Session,
   resources: readonly Definition[],
 ): Promise<readonly User[]> => {
-  const { definition: target, settings } = declared;
   const kinds = [...new Set(referencesTo(target, resources).map(({ from }) => from))];
-  const candidates = await Promise.all(kinds.map((kind) => listed(kind, declared)));
+  const candidates = await Promise.all(kinds.map((kind) => listed(kind, session)));
   return candidates
     .flat()
     .filter(({ definition, wire }) =>
-      referencesIn(definition.fields, fieldsFromWire(definition.fields, wire, settings)).some(
-        ({ to, id }) => to.kind === target.kind && id === targetId,
-      ),
+      referencesIn(
+        definition.fields,
+        fieldsFromWire(definition.fields, wire, session.settings),
+      ).some(({ to, id }) => to.kind === target.kind && id === targetId),
     )
     .map(({ definition, id, wire }) => {
       const mark = ownMarkOn(definition, wire);

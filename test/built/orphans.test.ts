@@ -33,7 +33,7 @@ let project: CliProject;
 
 beforeAll(async () => {
   emulator = await startEmulator();
-  const STATES = `${process.cwd()}/dist/provider/engine/stack-states.js`;
+  const STATES = `${process.cwd()}/dist/provider/stacks/stack-states.js`;
   project = await cliProject(program, { ...emulatorEnvironment(emulator), STATES });
   await run(["stack", "init", "other"]);
 });

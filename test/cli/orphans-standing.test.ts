@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Holding, statesOf } from "../../provider/engine/stack-states.js";
-import type { StackState } from "../../provider/engine/state-document.js";
+import { type Holding, statesOf } from "../../provider/stacks/stack-states.js";
+import type { StackState } from "../../provider/stacks/state-document.js";
 import { markOf } from "../../provider/lifecycle/mark.js";
 import { kindOfMarked, type MarkedObject, orphansAmong } from "../../provider/lifecycle/orphans.js";
 import { resources } from "../../provider/resources/index.js";

@@ -5,15 +5,15 @@ import {
   type ProcessFacts,
   pulumiOfThisRun,
   stackAmong,
-} from "../../provider/engine/pulumi-process.js";
-import { askPulumi, quietEnvironment } from "../../provider/engine/pulumi-queries.js";
+} from "../../provider/stacks/pulumi-process.js";
+import { askPulumi, quietEnvironment } from "../../provider/stacks/pulumi-queries.js";
 import {
   readAllStates,
   readOwnState,
   statesOf,
   statesOfThisRun,
-} from "../../provider/engine/stack-states.js";
-import { stateIn } from "../../provider/engine/state-document.js";
+} from "../../provider/stacks/stack-states.js";
+import { stateIn } from "../../provider/stacks/state-document.js";
 import { ownershipOf, type StateResource, stateText } from "./stack-documents.js";
 import { shellScript, temporaryFolder } from "./temporary-folder.js";
 

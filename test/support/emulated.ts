@@ -1,11 +1,12 @@
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
-import { createRun, type Holding, type StackStates } from "../../provider/lifecycle/run.js";
+import { createRun, type StackStates } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import type { Clock } from "../../provider/service/clock.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import { readSettings } from "../../provider/service/settings.js";
+import type { Holding } from "../../provider/stacks/stack-states.js";
 
 type Json = Record<string, unknown>;
 
@@ -37,7 +38,8 @@ export interface Held {
 }
 
 const statesOf = (held: readonly Held[]): StackStates => {
-  const holding = ({ id, owner, stack }: Held): Holding => ({
+  const holding = ({ kind, id, owner, stack }: Held): Holding => ({
+    kind,
     id,
     owner,
     stack: stack ?? "shop/prod",
@@ -47,6 +49,7 @@ const statesOf = (held: readonly Held[]): StackStates => {
   return {
     holdersOf: (kind, id) =>
       held.filter((each) => each.kind === kind && each.id === id).map(holding),
+    readersOf: () => [],
     resourceOf: (owner) =>
       held.filter((each) => each.stack === undefined && each.owner === owner).map(holding)[0],
   };

@@ -52,12 +52,28 @@ const kindOf = ({ type }: JsonObject): string | undefined =>
 const member = (holder: unknown, name: string): string | undefined =>
   isObject(holder) ? textOf(holder[name]) : undefined;
 
-const holdingOf = (resource: JsonObject, stack: string, own: boolean): readonly Holding[] => {
-  const { urn, id } = resource;
+/**
+ * What the mark of a resource is made of now, from its URN: after `pulumi state rename` its inputs
+ * still hold the owner of before. The same text as the resource's class makes of its parents and name.
+ */
+const ownerOf = (urn: string, token: string, ownership: string | undefined) => {
+  const [, , qualified = "", ...name] = urn.split("::");
+  const parents = qualified.slice(0, -token.length).replace("pulumi:pulumi:Stack$", "");
+  return ownership && `${ownership}/${parents}${name.join("::")}`;
+};
+
+interface Place {
+  readonly stack: string;
+  readonly own: boolean;
+  readonly ownership: string | undefined;
+}
+
+const holdingOf = (resource: JsonObject, { stack, own, ownership }: Place): readonly Holding[] => {
+  const { urn, id, type } = resource;
   const kind = kindOf(resource);
   if (!kind || kind === "Ownership" || !textOf(urn) || !textOf(id)) return [];
-  const written = member(resource.outputs, "owner");
-  const owner = member(resource.inputs, "owner") ?? written;
+  const written = member(resource.outputs, "owner") ?? member(resource.inputs, "owner");
+  const owner = ownerOf(String(urn), String(type), ownership) ?? written;
   const serial = member(resource.outputs, "serial");
   return [
     {
@@ -109,11 +125,11 @@ export const stateIn = (text: string, own: boolean, stack?: string): StackState 
     ...pending.flatMap(({ resource }) => objectsIn([resource])),
   ]);
   const shown = stack ?? names.name ?? "";
+  const ownership = textOf(staying.find((resource) => kindOf(resource) === "Ownership")?.id);
   const holdings = (external: boolean) =>
     held
       .filter((resource) => (resource.external === true) === external)
-      .flatMap((resource) => holdingOf(resource, shown, own));
-  const ownership = textOf(staying.find((resource) => kindOf(resource) === "Ownership")?.id);
+      .flatMap((resource) => holdingOf(resource, { stack: shown, own, ownership }));
   return {
     ...names,
     ...(ownership ? { ownership } : {}),

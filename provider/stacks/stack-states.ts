@@ -14,7 +14,7 @@ export interface StackStates {
   holdersOf(kind: string, id: string): readonly Holding[];
   /** Resources that look an object up (`get`). */
   readersOf(kind: string, id: string): readonly Holding[];
-  /** The resource of the own stack with this owner: the one that the program said last comes first. */
+  /** The resource of the own stack with this owner, by its URN: as the program calls it now. */
   resourceOf(owner: string): Holding | undefined;
   /** Creations of the own stack that a run began and never reported on. */
   readonly pending: readonly PendingCreation[];
@@ -46,9 +46,7 @@ export const statesOf = (
     holdings,
     holdersOf: (kind, id) => of(holdings, kind, id),
     readersOf: (kind, id) => of(lookUps, kind, id),
-    resourceOf: (owner) =>
-      own.holdings.find((holding) => holding.owner === owner) ??
-      own.holdings.find((holding) => holding.writtenOwner === owner),
+    resourceOf: (owner) => own.holdings.find((holding) => holding.owner === owner),
     pending: own.pending,
     ownerships: all.flatMap(({ ownership }) => ownership ?? []),
     complete,
