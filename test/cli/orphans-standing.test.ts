@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Holding, statesOf } from "../../provider/stacks/stack-states.js";
-import type { StackState } from "../../provider/stacks/state-document.js";
 import { markOf } from "../../provider/lifecycle/mark.js";
 import { kindOfMarked, type MarkedObject, orphansAmong } from "../../provider/lifecycle/orphans.js";
 import { resources } from "../../provider/resources/index.js";
+import { type Holding, statesOf } from "../../provider/stacks/stack-states.js";
+import type { StackState } from "../../provider/stacks/state-document.js";
 
 const ownership = "shop/prod/0123456789abcdef";
 const names = { project: "shop", stack: "prod" };
@@ -18,7 +18,7 @@ const object = (
   const definition = resources.find((each) => each.kind === kind);
   if (!definition) throw new Error(kind);
   const mark = { ...markOf(kind, owner), ...(serial ? { serial } : {}) };
-  return { definition, id, name: "kiosk", mark };
+  return { definition, id, name: "kiosk", mark, fits: true };
 };
 
 const holding = (id: string, more: Partial<Holding> = {}): Holding => ({

@@ -73,7 +73,7 @@ test("holders are told by kind and id; what is only looked up holds nothing", ()
   });
 });
 
-test("the resource that the program calls so comes before one that was called so", () => {
+test("a resource is found by what it is called now, not by what it was called when it was made", () => {
   const states = stateOf([
     { kind: "Channel", name: "b", id: "1", owner: "b", written: "a" },
     { kind: "Channel", name: "a", id: "2", delete: true },
@@ -82,9 +82,12 @@ test("the resource that the program calls so comes before one that was called so
   const owner = `${ownershipOf("prod")}/a`;
   expect(states.resourceOf(owner)).toMatchObject({ id: "3" });
   expect(states.holdersOf("Channel", "2")).toHaveLength(1);
-  const renamed = stateOf([{ kind: "Channel", name: "b", id: "1", owner: "b", written: "a" }]);
-  expect(renamed.resourceOf(owner)).toMatchObject({ id: "1", owner: `${ownershipOf("prod")}/b` });
-  expect(renamed.resourceOf(`${owner}x`)).toBeUndefined();
+  const renamed = stateOf([{ kind: "Channel", name: "b", id: "1", owner: "a" }]);
+  expect(renamed.resourceOf(owner)).toBeUndefined();
+  expect(renamed.resourceOf(`${ownershipOf("prod")}/b`)).toMatchObject({
+    id: "1",
+    writtenOwner: owner,
+  });
 });
 
 test("creations that were never reported on are pending, with the owner they were to have", () => {

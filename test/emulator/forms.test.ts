@@ -108,8 +108,8 @@ test("unordered lists, agents and entries are sorted, lists with an order are no
 test("items of lists have an id more, unless they have one", async () => {
   const { service, id } = await madeInOwnForms("ClientApplication", {
     roles: [
-      { name: "customer", ...role },
-      { name: "custom_bot", ...role, id: "theirs" },
+      { name: "custom_bot", ...role },
+      { name: "customer", ...role, id: "theirs" },
     ],
     extraList: [{ a: 1 }, { id: "theirs" }, "text"],
   });
@@ -119,8 +119,8 @@ test("items of lists have an id more, unless they have one", async () => {
   ];
   expect(await given(service, "ClientApplication", id)).toMatchObject({
     roles: [
-      { id: "item-1", name: "customer", headers },
-      { id: "theirs", name: "custom_bot", headers },
+      { id: "item-1", name: "custom_bot", headers },
+      { id: "theirs", name: "customer", headers },
     ],
     extraList: [{ id: "item-1", a: 1 }, { id: "theirs" }, "text"],
   });
