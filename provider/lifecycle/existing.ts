@@ -45,8 +45,9 @@ export const statesFor = async (
   const { properties, run, isUnique } = declared;
   if (!run.states || !properties.owner) return undefined;
   if (ownObjects(declared, objects).length > 0) return run.states(properties.owner, "all");
-  const isDoubtful = !isMarked(declared) || (isUnique && namedAlike(declared, objects).length > 0);
-  return isDoubtful ? run.states(properties.owner, "own") : undefined;
+  const alike = isUnique ? namedAlike(declared, objects) : [];
+  if (alike.some((wire) => markOn(wire))) return run.states(properties.owner, "all");
+  return alike.length > 0 || !isMarked(declared) ? run.states(properties.owner, "own") : undefined;
 };
 
 /** The object that the state holds for a resource that the engine was told to replace. */

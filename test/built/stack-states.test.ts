@@ -1,0 +1,192 @@
+import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { type CliProject, cliProject } from "../support/cli-project.js";
+
+type Json = Record<string, unknown>;
+
+/** RESOURCES: `[class, logical name, arguments]`; `@name` stands for the id of a resource before. */
+const program = `
+const c = require("pulumi-conversation");
+const made = {};
+const filled = (value) => typeof value === "string" && value.startsWith("@") ? made[value.slice(1)].id
+  : Array.isArray(value) ? value.map(filled)
+  : value && typeof value === "object" ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, filled(v)])) : value;
+for (const [kind, name, args] of JSON.parse(process.env.RESOURCES ?? "[]")) made[name] = new c[kind](name, filled(args));
+`;
+
+let emulator: Emulator;
+let project: CliProject;
+
+const objects = async (collection: string): Promise<Json[]> => {
+  const snapshot = (await (await fetch(`${emulator.controlUrl}/snapshot`)).json()) as {
+    objects: Record<string, Json[]>;
+  };
+  return snapshot.objects[collection] ?? [];
+};
+
+const urnOf = (kind: string, name: string, stack = "prod"): string =>
+  `urn:pulumi:${stack}::shop::pulumi-nodejs:dynamic/conversation:${kind}::${name}`;
+
+const run = async (...args: readonly string[]): Promise<string> => {
+  const { code, output } = await project.pulumi(args);
+  expect(code === 0 ? "" : output).toBe("");
+  return output;
+};
+
+const up = (resources: readonly unknown[], ...args: readonly string[]) =>
+  project.pulumi(["up", "--yes", "--skip-preview", "--stack", "prod", ...args], {
+    RESOURCES: JSON.stringify(resources),
+  });
+
+const done = async (resources: readonly unknown[], ...args: readonly string[]) => {
+  const { code, output } = await up(resources, ...args);
+  expect(code === 0 ? "" : output).toBe("");
+  return output;
+};
+
+const channel = (type: string, more: Json = {}) => ({
+  type,
+  displayName: "A",
+  icon: "aVZC",
+  ...more,
+});
+
+beforeAll(async () => {
+  emulator = await startEmulator();
+  project = await cliProject(program, emulatorEnvironment(emulator));
+  await run("stack", "init", "other");
+  await run("stack", "select", "prod");
+});
+afterAll(async () => {
+  project?.remove();
+  await emulator?.close();
+});
+beforeEach(async () => {
+  await project.pulumi(["destroy", "--yes", "--skip-preview", "--stack", "prod"]);
+  await fetch(`${emulator.controlUrl}/reset`, { method: "POST" });
+});
+
+const auth = [
+  "Authentication",
+  "auth",
+  { name: "auth", basicAuth: { username: "u", password: "a-password" } },
+];
+
+test("a new resource of the old name does not take the object of one that was renamed", async () => {
+  await done([auth]);
+  const [object] = await objects("authentications");
+  await run("state", "rename", urnOf("Authentication", "auth"), "old", "--yes");
+  const old = [
+    "Authentication",
+    "old",
+    { name: "auth", basicAuth: { username: "u", password: "a-password" } },
+  ];
+  const { code, output } = await up([auth, old]);
+  expect(code).not.toBe(0);
+  expect(output).toContain('of this program has "auth", too');
+  const other = [
+    "Authentication",
+    "auth",
+    { name: "another", basicAuth: { username: "u", password: "b-password" } },
+  ];
+  await done([other, old]);
+  expect(await objects("authentications")).toMatchObject([
+    { id: object?.id, name: "auth" },
+    { name: "another" },
+  ]);
+  await done([other, old], "--expect-no-changes");
+});
+
+test("a new resource of the old name does not take the object of one that was moved", async () => {
+  await done([["Channel", "kiosk", channel("custom.kiosk")]]);
+  const [before] = await objects("channels");
+  await run(
+    "state",
+    "move",
+    "--source",
+    "prod",
+    "--dest",
+    "other",
+    urnOf("Channel", "kiosk"),
+    "--yes",
+  );
+  await done([["Channel", "kiosk", channel("custom.second")]]);
+  expect(await objects("channels")).toMatchObject([before ?? {}, { type: "custom.second" }]);
+  const { output } = await up([
+    ["Channel", "kiosk", channel("custom.second")],
+    ["Channel", "third", channel("custom.kiosk")],
+  ]);
+  expect(output).toMatch(/stands for urn:pulumi:other::shop::.*kiosk in the state of the stack/);
+  await run("destroy", "--yes", "--skip-preview", "--stack", "other");
+});
+
+test("forced replacement keeps the id of objects without a mark", async () => {
+  const description = "d".repeat(1023);
+  const app = [
+    "ClientApplication",
+    "app",
+    {
+      name: "app",
+      description,
+      roles: [
+        {
+          name: "custom_agent",
+          version: "v3",
+          callback: "https://x.example.com/",
+          notificationEmail: "a@b.example",
+        },
+      ],
+    },
+  ];
+  const flow = [
+    "Orchestration",
+    "flow",
+    { name: "flow", description, applications: { agentConfiguration: { agents: ["@app"] } } },
+  ];
+  await done([app, flow]);
+  const ids = async () =>
+    [...(await objects("clientapplications")), ...(await objects("orchestrations"))].map(
+      ({ id }) => id,
+    );
+  const before = await ids();
+  await done(
+    [app, flow],
+    "--replace",
+    urnOf("Orchestration", "flow"),
+    "--replace",
+    urnOf("ClientApplication", "app"),
+  );
+  expect(await ids()).toEqual(before);
+  await done([app, flow], "--expect-no-changes");
+});
+
+test("a retained object is taken over by the resource that gets its name again, and that is told", async () => {
+  await done([
+    ["Channel", "kiosk", channel("custom.kiosk")],
+    ["Channel", "stays", channel("custom.stays")],
+  ]);
+  const [before] = await objects("channels");
+  await run("state", "delete", urnOf("Channel", "kiosk"), "--yes");
+  const output = await done([
+    ["Channel", "kiosk", channel("custom.kiosk", { displayName: "B" })],
+    ["Channel", "stays", channel("custom.stays")],
+  ]);
+  expect(output).toContain(`took over the channel "custom.kiosk" (id ${before?.id})`);
+  expect(await objects("channels")).toHaveLength(2);
+});
+
+test("a wrong base path: destroy and refresh fail, and the state keeps everything", async () => {
+  await done([["Channel", "kiosk", channel("custom.kiosk")]]);
+  const state = project.state();
+  const wrong = { CONVERSATION_BASE_URL: emulator.baseUrl.replace("/conversation/", "/wrong/") };
+  for (const command of ["destroy", "refresh"]) {
+    const { code, output } = await project.pulumi([command, "--yes", "--skip-preview"], wrong);
+    expect(code).not.toBe(0);
+    expect(output).toContain("conversation:baseUrl (CONVERSATION_BASE_URL)");
+  }
+  expect(JSON.parse(project.state()).checkpoint.latest.resources).toHaveLength(
+    JSON.parse(state).checkpoint.latest.resources.length,
+  );
+  expect(await objects("channels")).toHaveLength(1);
+});
