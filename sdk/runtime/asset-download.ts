@@ -1,36 +1,19 @@
-import { randomUUID } from "node:crypto";
-import { createWriteStream } from "node:fs";
-import { rename, rm } from "node:fs/promises";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { ConversationError, isConversationError } from "../../provider/service/errors.js";
 import { get, largestAsset, type StoredAsset } from "./asset-operations.js";
-import { counted } from "./content-source.js";
 import type { ContentAnswer, Pieces } from "./content-transfer.js";
+import { counted } from "./counted-content.js";
+import { type DownloadTarget, type OpenTarget, openTarget } from "./download-target.js";
 import { checkedAddress } from "./signed-address.js";
 import {
   type ContentParts,
   isOver,
   mayBeOver,
+  pauseBeforeRepeat,
   refusedTransfer,
   type TransferOptions,
   transferSignal,
 } from "./signed-transfer.js";
-
-/** A stream of the web that takes bytes. */
-interface WebTarget {
-  getWriter(): {
-    write(piece: Uint8Array): Promise<void>;
-    close(): Promise<void>;
-    abort(reason: unknown): Promise<void>;
-  };
-}
-
-/**
- * Where content goes: the path of a file, which appears only when it is complete, or a stream of
- * node:stream or of the web, which is ended.
- */
-export type DownloadTarget = string | NodeJS.WritableStream | WebTarget;
+import { type Transfer, transferFailure } from "./transfer-failure.js";
 
 /** What is known of an asset whose content was fetched. */
 export type Downloaded = Omit<StoredAsset, "contentUrl" | "contentUrlExpiry"> & {
@@ -50,38 +33,6 @@ const unwritable = (error: unknown): ConversationError =>
         { cause: error },
       );
 
-const toFile = async (pieces: Pieces, path: string): Promise<void> => {
-  const part = `${path}.${randomUUID()}.part`;
-  try {
-    await pipeline(pieces, createWriteStream(part, { flags: "wx" }));
-    await rename(part, path);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
-};
-
-const toWeb = async (pieces: Pieces, target: WebTarget): Promise<void> => {
-  const writer = target.getWriter();
-  try {
-    for await (const piece of pieces) await writer.write(piece);
-    await writer.close();
-  } catch (error) {
-    await writer.abort(error).catch(() => {});
-    throw error;
-  }
-};
-
-const written = async (pieces: Pieces, target: DownloadTarget): Promise<void> => {
-  try {
-    if (typeof target === "string") await toFile(pieces, target);
-    else if ("getWriter" in target) await toWeb(pieces, target);
-    else await pipeline(Readable.from(pieces, { objectMode: false }), target);
-  } catch (error) {
-    throw unwritable(error);
-  }
-};
-
 const collected = async (pieces: Pieces, size: number): Promise<Uint8Array> => {
   const bytes = new Uint8Array(size);
   let place = 0;
@@ -95,52 +46,88 @@ const collected = async (pieces: Pieces, size: number): Promise<Uint8Array> => {
 const badContent = (id: string) => (rule: string) =>
   new ConversationError("BAD_RESPONSE", `Could not download asset ${id}: ${rule}. Run again.`);
 
+/** One answer of a signed address, and the transfer that it belongs to. */
+interface Fetched {
+  readonly asset: StoredAsset;
+  readonly transfer: Transfer;
+  readonly answer: ContentAnswer;
+}
+
+/** The content, or a refusal that holds no connection any more. */
+const opened = async (parts: ContentParts, transfer: Transfer): Promise<ContentAnswer> => {
+  const answer = await parts.transfer.download(transfer);
+  if (answer.status !== 200) await answer.discard();
+  return answer;
+};
+
+/** Asks for the content; an address that fails for a moment is asked once more. */
+const asked = async (
+  parts: ContentParts,
+  asset: StoredAsset,
+  options: TransferOptions,
+): Promise<Fetched> => {
+  const what = `download asset ${asset.id}`;
+  const url = checkedAddress(asset.contentUrl, parts.rule, what);
+  const transfer = { what, url, signal: transferSignal(parts, options) };
+  const answer = await opened(parts, transfer);
+  if (!(await pauseBeforeRepeat(parts, asset, answer, transfer)))
+    return { asset, transfer, answer };
+  return { asset, transfer, answer: await opened(parts, transfer) };
+};
+
 /** The answer of a signed address that is good; a refused one is renewed once. */
 const fetched = async (
   parts: ContentParts,
   id: string,
   options: TransferOptions,
-): Promise<{ readonly asset: StoredAsset; readonly answer: ContentAnswer }> => {
-  const what = `download asset ${id}`;
-  const asked = (asset: StoredAsset): Promise<ContentAnswer> => {
-    const url = checkedAddress(asset.contentUrl, parts.rule, what);
-    return parts.transfer.download({ what, url, signal: transferSignal(parts, options) });
-  };
-  let asset = await get(parts, id, options);
-  const renewed = isOver(parts, asset);
-  if (renewed) asset = await get(parts, id, options);
-  let answer = await asked(asset);
-  if (!renewed && mayBeOver(parts, asset, answer.status)) {
-    await answer.discard();
-    asset = await get(parts, id, options);
-    answer = await asked(asset);
+): Promise<Fetched> => {
+  const first = await get(parts, id, options);
+  const early = isOver(parts, first);
+  let result = await asked(parts, early ? await get(parts, id, options) : first, options);
+  if (!early && mayBeOver(parts, first, result.answer.status)) {
+    result = await asked(parts, await get(parts, id, options), options);
   }
-  if (answer.status === 200) return { asset, answer };
-  await answer.discard();
-  throw refusedTransfer(what, answer.status);
+  const { answer, transfer } = result;
+  if (answer.status === 200) return result;
+  throw refusedTransfer(transfer.what, answer.status);
 };
 
-/** Fetches the content of an asset and checks its size; `consume` gets it piece by piece. */
+/** The size of the content, as the asset and the answer agree on it. */
+const sizeOf = (id: string, { asset, answer }: Fetched): number => {
+  const wrong = badContent(id);
+  const size = asset.size ?? answer.length;
+  if (size === undefined || size > largestAsset) {
+    throw wrong(`its size is not known, or above ${largestAsset} bytes`);
+  }
+  if (answer.length !== undefined && answer.length !== size) {
+    throw wrong(`the content has ${answer.length} bytes, but the asset ${size}`);
+  }
+  return size;
+};
+
+type Consume<T> = (pieces: Pieces, size: number, fetched: Fetched) => Promise<T>;
+
+/**
+ * Fetches the content of an asset and checks its size; `consume` gets it piece by piece. Whatever
+ * happens, the connection is given back.
+ */
 const transferred = async <T>(
   parts: ContentParts,
   id: string,
   options: TransferOptions,
-  consume: (pieces: Pieces, size: number) => Promise<T>,
+  consume: Consume<T>,
 ): Promise<{ readonly about: Downloaded; readonly result: T }> => {
-  const { asset, answer } = await fetched(parts, id, options);
-  const wrong = badContent(id);
-  const size = asset.size ?? answer.length;
-  if (size === undefined || size > largestAsset) {
-    await answer.discard();
-    throw wrong(`its size is not known, or above ${largestAsset} bytes`);
+  const got = await fetched(parts, id, options);
+  const { asset, answer } = got;
+  try {
+    const size = sizeOf(id, got);
+    const counting = { size, wrong: badContent(id), onProgress: options.onProgress };
+    const result = await consume(counted(answer.pieces, counting), size, got);
+    const { contentUrl: _url, contentUrlExpiry: _expiry, ...about } = asset;
+    return { about: { ...about, size }, result };
+  } finally {
+    answer.release();
   }
-  if (answer.length !== undefined && answer.length !== size) {
-    await answer.discard();
-    throw wrong(`the content has ${answer.length} bytes, but the asset ${size}`);
-  }
-  const result = await consume(counted(answer.pieces, size, wrong, options.onProgress), size);
-  const { contentUrl: _url, contentUrlExpiry: _expiry, ...about } = asset;
-  return { about: { ...about, size }, result };
 };
 
 /** The content of an asset as bytes. */
@@ -153,6 +140,17 @@ export const downloadBytes = async (
   return { ...about, bytes: result };
 };
 
+const writtenTo =
+  (target: OpenTarget): Consume<void> =>
+  async (pieces, _size, { answer, transfer }) => {
+    const { signal } = transfer;
+    try {
+      await target.write(pieces, { signal, release: answer.release });
+    } catch (error) {
+      throw signal.aborted ? transferFailure(transfer, error) : unwritable(error);
+    }
+  };
+
 /** The content of an asset into a file or a stream. */
 export const downloadTo = async (
   parts: ContentParts,
@@ -160,6 +158,11 @@ export const downloadTo = async (
   target: DownloadTarget,
   options: TransferOptions,
 ): Promise<Downloaded> => {
-  const { about } = await transferred(parts, id, options, (pieces) => written(pieces, target));
-  return about;
+  const opened = openTarget(target);
+  try {
+    const { about } = await transferred(parts, id, options, writtenTo(opened));
+    return about;
+  } finally {
+    opened.leave();
+  }
 };

@@ -7,19 +7,16 @@ import {
   type NewAsset,
   remove,
 } from "./asset-operations.js";
-import {
-  type ContentSource,
-  counted,
-  type OpenContent,
-  openContent,
-  readable,
-} from "./content-source.js";
+import { type ContentSource, type OpenContent, openContent, readable } from "./content-source.js";
+import type { TransferReply, Upload } from "./content-transfer.js";
 import { contentTypeOf } from "./content-types.js";
+import { counted } from "./counted-content.js";
 import { checkedAddress } from "./signed-address.js";
 import {
   type ContentParts,
   isOver,
   mayBeOver,
+  pauseBeforeRepeat,
   refusedTransfer,
   type TransferOptions,
   transferSignal,
@@ -90,18 +87,36 @@ const renewed = async (job: Job, old: Asset): Promise<NewAsset> => {
 
 const nameOf = ({ id }: Asset): string => `upload asset ${id}`;
 
-/** Posts the content. Gives back the status. */
-const posted = async (job: Job, asset: NewAsset): Promise<number> => {
-  const { parts, content, options } = job;
+/** The content on its way to an asset; it is opened when it is sent. */
+const uploadOf = ({ parts, content, options }: Job, asset: NewAsset): Upload => {
   const what = nameOf(asset);
   const wrong = (rule: string) =>
     new ConversationError("INPUT_INVALID", `Could not ${what}: ${rule}. It was given up.`);
+  const { contentType, size } = asset;
+  return {
+    what,
+    url: checkedAddress(asset.contentUrl, parts.rule, what),
+    signal: transferSignal(parts, options),
+    contentType,
+    size,
+    pieces: counted(readable(content.open), { size, wrong, onProgress: options.onProgress }),
+  };
+};
+
+/** Posts the content; where the address fails for a moment, what can be read again is sent once more. */
+const sent = async (job: Job, asset: NewAsset): Promise<TransferReply> => {
+  const { parts, content } = job;
+  const first = uploadOf(job, asset);
+  const reply = await parts.transfer.upload(first);
+  if (!content.repeatable || !(await pauseBeforeRepeat(parts, asset, reply, first))) return reply;
+  return parts.transfer.upload(uploadOf(job, asset));
+};
+
+/** Posts the content. Gives back the status. */
+const posted = async (job: Job, asset: NewAsset): Promise<number> => {
   try {
-    const url = checkedAddress(asset.contentUrl, parts.rule, what);
-    const pieces = counted(readable(content), asset.size, wrong, options.onProgress);
-    const { contentType, size } = asset;
-    const signal = transferSignal(parts, options);
-    return await parts.transfer.upload({ what, url, signal, contentType, size, pieces });
+    const { status } = await sent(job, asset);
+    return status;
   } catch (error) {
     // Where the service cannot be reached a deletion would only take time.
     if (isConversationError(error, "INPUT_INVALID", "BAD_RESPONSE")) await discarded(job, asset);
@@ -139,14 +154,21 @@ const delivered = async (job: Job): Promise<Asset> => {
   throw await refused(job, second, again);
 };
 
-/** Streams a source into a new asset: asks for the address, checks it, posts the content. */
+/**
+ * Streams a source into a new asset: asks for the address, checks it, posts the content. A stream of
+ * the caller's is ended in any case.
+ */
 export const upload = async (
   parts: ContentParts,
   source: ContentSource,
   options: UploadOptions,
 ): Promise<Asset> => {
   const content = await openContent(source);
-  const request = requestOf(options, content);
-  const { id, name, size, contentType } = await delivered({ parts, content, request, options });
-  return { id, name, size, contentType };
+  try {
+    const request = requestOf(options, content);
+    const { id, name, size, contentType } = await delivered({ parts, content, request, options });
+    return { id, name, size, contentType };
+  } finally {
+    content.stop();
+  }
 };

@@ -1,9 +1,4 @@
-import {
-  type Downloaded,
-  type DownloadTarget,
-  downloadBytes,
-  downloadTo,
-} from "./asset-download.js";
+import { type Downloaded, downloadBytes, downloadTo } from "./asset-download.js";
 import type { Asset } from "./asset-operations.js";
 import {
   type AssetRequest,
@@ -15,6 +10,7 @@ import {
 } from "./asset-operations.js";
 import { type UploadOptions, upload } from "./asset-upload.js";
 import type { ContentSource } from "./content-source.js";
+import type { DownloadTarget } from "./download-target.js";
 import type { ContentParts, TransferOptions } from "./signed-transfer.js";
 
 interface CallOptions {

@@ -2,12 +2,13 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { ConversationError } from "../../provider/service/errors.js";
+import { type CallerStream, callerStream, isPieces, whyUnreadable } from "./caller-stream.js";
 import type { Pieces } from "./content-transfer.js";
 
 /**
  * Where the content of an asset comes from: the path of a file, bytes, or a stream of bytes (of
- * node:stream, of the web, or any other). A stream can be read once only; a function that opens one
- * allows a repeat.
+ * node:stream, of the web, or any other). A stream can be read once only, and is ended in any case,
+ * also where it was not read; a function that opens one allows a repeat.
  */
 export type ContentSource = string | Uint8Array | ArrayBuffer | Blob | Pieces | (() => Pieces);
 
@@ -19,14 +20,11 @@ export interface OpenContent {
   readonly size?: number;
   /** Whether it can be read again. */
   readonly repeatable: boolean;
-  pieces(): Pieces;
+  /** Opens it for one reading. */
+  open(): CallerStream;
+  /** Ends what the caller opened, read or not. */
+  stop(): void;
 }
-
-/** Told as content moves: bytes so far, and bytes in all. */
-export type OnProgress = (progress: {
-  readonly transferred: number;
-  readonly total: number;
-}) => void;
 
 const pieceBytes = 64 * 1024;
 
@@ -39,28 +37,43 @@ async function* piecesOf(bytes: Uint8Array): Pieces & AsyncGenerator<Uint8Array>
 const invalid = (rule: string): ConversationError =>
   new ConversationError("INPUT_INVALID", `Could not upload an asset: ${rule}. Nothing was sent.`);
 
+const ours = { repeatable: true, stop: () => {} } as const;
+
 const ofFile = async (path: string): Promise<OpenContent> => {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) throw invalid(`there is no file ${JSON.stringify(path)} that can be read`);
-  const pieces = () => createReadStream(path, { highWaterMark: pieceBytes });
-  return { name: basename(path), size: found.size, repeatable: true, pieces };
+  const open = () => callerStream(createReadStream(path, { highWaterMark: pieceBytes }));
+  return { ...ours, name: basename(path), size: found.size, open };
 };
 
 const ofBytes = (bytes: Uint8Array): OpenContent => ({
+  ...ours,
   size: bytes.byteLength,
-  repeatable: true,
-  pieces: () => piecesOf(bytes),
+  open: () => callerStream(piecesOf(bytes)),
 });
 
 const ofBlob = (blob: Blob): OpenContent => ({
+  ...ours,
   ...("name" in blob && typeof blob.name === "string" ? { name: blob.name } : {}),
   size: blob.size,
-  repeatable: true,
-  pieces: () => blob.stream(),
+  open: () => callerStream(blob.stream()),
 });
 
-const isPieces = (source: unknown): source is Pieces =>
-  typeof source === "object" && source !== null && Symbol.asyncIterator in source;
+const ofFunction = (source: () => Pieces): OpenContent => ({
+  ...ours,
+  open: () => {
+    const opened: unknown = source();
+    if (!isPieces(opened)) throw new TypeError("the function gives no stream");
+    return callerStream(opened);
+  },
+});
+
+const ofStream = (source: Pieces): OpenContent => {
+  const rule = whyUnreadable(source);
+  if (rule !== undefined) throw invalid(rule);
+  const stream = callerStream(source);
+  return { repeatable: false, open: () => stream, stop: stream.stop };
+};
 
 /**
  * Makes a source ready; opens files only when they are read.
@@ -72,40 +85,22 @@ export const openContent = async (source: ContentSource): Promise<OpenContent> =
   if (source instanceof Uint8Array) return ofBytes(source);
   if (source instanceof ArrayBuffer) return ofBytes(new Uint8Array(source));
   if (source instanceof Blob) return ofBlob(source);
-  if (typeof source === "function") return { repeatable: true, pieces: source };
-  if (isPieces(source)) return { repeatable: false, pieces: () => source };
+  if (typeof source === "function") return ofFunction(source);
+  if (isPieces(source)) return ofStream(source);
   throw invalid("the source is no path, no bytes and no stream");
 };
 
-/** The pieces of a source; a failure to read them says so. */
-export async function* readable(content: OpenContent): Pieces & AsyncGenerator<Uint8Array> {
+/** The pieces of a source, which is opened for them and ended after them; a failure to read them says so. */
+export async function* readable(open: () => CallerStream): Pieces & AsyncGenerator<Uint8Array> {
+  let stream: CallerStream | undefined;
   try {
-    yield* content.pieces();
+    stream = open();
+    yield* stream.pieces;
   } catch (error) {
     const text =
       "Could not upload an asset: the source could not be read to its end, see the cause.";
     throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause: error });
+  } finally {
+    stream?.stop();
   }
-}
-
-/**
- * Passes pieces on and counts them: never more than `size` bytes, never fewer.
- *
- * @param wrong makes the error for pieces that do not add up
- */
-export async function* counted(
-  pieces: Pieces,
-  size: number,
-  wrong: (rule: string) => Error,
-  onProgress?: OnProgress,
-): Pieces & AsyncGenerator<Uint8Array> {
-  let transferred = 0;
-  for await (const piece of pieces) {
-    if (!(piece instanceof Uint8Array)) throw wrong("the stream gives something other than bytes");
-    transferred += piece.byteLength;
-    if (transferred > size) throw wrong(`there are more than the ${size} bytes announced`);
-    yield piece;
-    onProgress?.({ transferred, total: size });
-  }
-  if (transferred < size) throw wrong(`there are ${transferred} of ${size} bytes only`);
 }

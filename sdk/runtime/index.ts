@@ -5,7 +5,7 @@ export {
   type ErrorDetails,
   isConversationError,
 } from "../../provider/service/errors.js";
-export type { Downloaded, DownloadTarget } from "./asset-download.js";
+export type { Downloaded } from "./asset-download.js";
 export {
   type Asset,
   type AssetRequest,
@@ -21,8 +21,10 @@ export type { ExpressHandler, FetchHandler, NodeHandler } from "./callback-serve
 export { type CallbackOptions, type Callbacks, callbacks } from "./callbacks.js";
 export { type ConversationClient, connect } from "./connect.js";
 export type { ConnectionOptions } from "./connection.js";
-export type { ContentSource, OnProgress } from "./content-source.js";
+export type { ContentSource } from "./content-source.js";
 export type { Conversation, Conversations } from "./conversations.js";
+export type { OnProgress } from "./counted-content.js";
+export type { DownloadTarget } from "./download-target.js";
 export type { JsonObject } from "./json-object.js";
 export type { FirstMessage, Message, MessageFrom, MessageOf, Reply, Sender } from "./message.js";
 export {

@@ -1,9 +1,11 @@
 import type { Clock } from "../../provider/service/clock.js";
 import { ConversationError } from "../../provider/service/errors.js";
+import { retryAfterMs } from "../../provider/service/retry-after.js";
 import type { AssetCalls, SignedAddress } from "./asset-operations.js";
-import type { OnProgress } from "./content-source.js";
-import type { ContentTransfer } from "./content-transfer.js";
+import type { ContentTransfer, TransferReply } from "./content-transfer.js";
+import type { OnProgress } from "./counted-content.js";
 import type { AddressRule } from "./signed-address.js";
+import { type Transfer, transferFailure } from "./transfer-failure.js";
 
 /** How content is moved. */
 export interface TransferOptions {
@@ -37,6 +39,37 @@ export const isOver = ({ clock }: ContentParts, { contentUrlExpiry }: SignedAddr
 /** Whether a refusal may be because the address has run out. */
 export const mayBeOver = (parts: ContentParts, address: SignedAddress, status: number): boolean =>
   [401, 403, 410].includes(status) || (status >= 400 && status <= 499 && isOver(parts, address));
+
+/** Answers that say: not now. Nothing was transferred. */
+const momentary: readonly number[] = [502, 503, 504];
+
+const shortPauseMs = 500;
+const longestPauseMs = 60_000;
+
+/**
+ * Whether a transfer that failed for a moment may be made once more, while its address holds; waits
+ * for as long as the answer asks, at most a minute, else 500 ms.
+ *
+ * @throws ConversationError `CANCELLED` or `TIMED_OUT` where the transfer ends meanwhile
+ */
+export const pauseBeforeRepeat = async (
+  { clock }: ContentParts,
+  { contentUrlExpiry }: SignedAddress,
+  { status, headers }: TransferReply,
+  transfer: Transfer,
+): Promise<boolean> => {
+  if (!momentary.includes(status)) return false;
+  const pauseMs = retryAfterMs(headers, clock.wall()) ?? shortPauseMs;
+  const isTooLate =
+    contentUrlExpiry !== undefined && contentUrlExpiry.getTime() <= clock.wall() + pauseMs;
+  if (isTooLate || pauseMs > longestPauseMs) return false;
+  try {
+    await clock.sleep(pauseMs, transfer.signal);
+  } catch (error) {
+    throw transferFailure(transfer, error);
+  }
+  return true;
+};
 
 /** The error for a status of a signed address. */
 export const refusedTransfer = (what: string, status: number): ConversationError => {

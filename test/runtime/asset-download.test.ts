@@ -112,6 +112,19 @@ test.each([401, 403, 410])("an address answered with %i is renewed once", async 
   ]);
 });
 
+test("an address that fails for a moment is asked once more, after the wait it asks for", async () => {
+  await using hub = await hubWith(status(503, { "retry-after": "2" }), sends(bytes));
+  expect((await hub.client.assets.download("a-7")).size).toBe(bytes.length);
+  expect(hub.log).toHaveLength(3);
+  expect(hub.clock.slept).toEqual([2_000]);
+});
+
+test("an address that fails again is told as it is", async () => {
+  await using hub = await hubWith(status(503));
+  await expect(hub.client.assets.download("a-7")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  expect(hub.log).toHaveLength(3);
+});
+
 test("an address that is refused again is not renewed again", async () => {
   await using hub = await hubWith(status(403));
   await expect(hub.client.assets.download("a-7")).rejects.toMatchObject({
