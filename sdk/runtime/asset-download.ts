@@ -1,5 +1,6 @@
 import { ConversationError, isConversationError } from "../../provider/service/errors.js";
 import { get, largestAsset, type StoredAsset } from "./asset-operations.js";
+import { prepared } from "./caller-input.js";
 import type { ContentAnswer, Pieces } from "./content-transfer.js";
 import { counted } from "./counted-content.js";
 import { type DownloadTarget, type OpenTarget, openTarget } from "./download-target.js";
@@ -11,9 +12,12 @@ import {
   pauseBeforeRepeat,
   refusedTransfer,
   type TransferOptions,
+  transferOptionsOf,
   transferSignal,
 } from "./signed-transfer.js";
 import { type Transfer, transferFailure } from "./transfer-failure.js";
+
+const doing = "download an asset";
 
 /** What is known of an asset whose content was fetched. */
 export type Downloaded = Omit<StoredAsset, "contentUrl" | "contentUrlExpiry"> & {
@@ -136,7 +140,8 @@ export const downloadBytes = async (
   id: string,
   options: TransferOptions,
 ): Promise<Downloaded & { readonly bytes: Uint8Array }> => {
-  const { about, result } = await transferred(parts, id, options, collected);
+  const checked = transferOptionsOf(doing, options);
+  const { about, result } = await transferred(parts, id, checked, collected);
   return { ...about, bytes: result };
 };
 
@@ -158,9 +163,10 @@ export const downloadTo = async (
   target: DownloadTarget,
   options: TransferOptions,
 ): Promise<Downloaded> => {
-  const opened = openTarget(target);
+  const checked = transferOptionsOf(doing, options);
+  const opened = prepared(doing, () => openTarget(target));
   try {
-    const { about } = await transferred(parts, id, options, writtenTo(opened));
+    const { about } = await transferred(parts, id, checked, writtenTo(opened));
     return about;
   } finally {
     opened.leave();

@@ -2,6 +2,7 @@ import { isObject } from "../../provider/definition/json.js";
 import type { Request } from "../../provider/service/client.js";
 import { ConversationError, isConversationError } from "../../provider/service/errors.js";
 import { type Operation, runtimeOperations } from "../../provider/service/operations.js";
+import { callOptions, checkedInput, prepared } from "./caller-input.js";
 import { contentTypeOf, extensionOf } from "./content-types.js";
 import { isSenderKind, type SenderKind, senderKinds } from "./message-types.js";
 import { senderWord } from "./sender-word.js";
@@ -101,14 +102,18 @@ const addressIn = (operation: Operation, body: unknown): SignedAddress => {
   return { contentUrl, ...(Number.isNaN(expiry.getTime()) ? {} : { contentUrlExpiry: expiry }) };
 };
 
+const signalOf = ({ title }: Operation, options: CallOptions): CallOptions =>
+  checkedInput(title, "options", callOptions, options);
+
 /** Makes an asset: gives the signed address that its content is to be posted to. */
 export const create = async (
   { request, platformName }: AssetCalls,
   asset: AssetRequest,
-  { signal }: CallOptions = {},
+  options: CallOptions = {},
 ): Promise<NewAsset> => {
-  assertAsset(asset);
-  const { channel, sender, name, size } = asset;
+  const { signal } = signalOf(createAsset, options);
+  const { channel, sender, name, size } = prepared(createAsset.title, () => ({ ...asset }));
+  assertAsset({ channel, sender, name, size });
   const body = {
     channel: { type: channel },
     sender: { type: senderWord(sender, platformName) },
@@ -126,8 +131,9 @@ export const create = async (
 export const get = async (
   { request }: AssetCalls,
   id: string,
-  { signal }: CallOptions = {},
+  options: CallOptions = {},
 ): Promise<StoredAsset> => {
+  const { signal } = signalOf(getAsset, options);
   const { body } = await request(getAsset, { id, ...(signal ? { signal } : {}) });
   const name = textIn(body, "name");
   const contentType = textIn(body, "contentType");
@@ -152,8 +158,9 @@ const isInUse = ({ scopes }: AssetCalls, error: ConversationError): boolean => {
 export const remove = async (
   calls: AssetCalls,
   id: string,
-  { signal }: CallOptions = {},
+  options: CallOptions = {},
 ): Promise<void> => {
+  const { signal } = signalOf(deleteAsset, options);
   try {
     await calls.request(deleteAsset, { id, ...(signal ? { signal } : {}) });
   } catch (error) {

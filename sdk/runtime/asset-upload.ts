@@ -7,6 +7,7 @@ import {
   type NewAsset,
   remove,
 } from "./asset-operations.js";
+import { inputFailure } from "./caller-input.js";
 import { type ContentSource, type OpenContent, openContent, readable } from "./content-source.js";
 import type { TransferReply, Upload } from "./content-transfer.js";
 import { contentTypeOf } from "./content-types.js";
@@ -19,6 +20,7 @@ import {
   pauseBeforeRepeat,
   refusedTransfer,
   type TransferOptions,
+  transferOptionsOf,
   transferSignal,
 } from "./signed-transfer.js";
 
@@ -50,11 +52,14 @@ const requestOf = (options: UploadOptions, content: Announced): AssetRequest => 
   if (name === undefined) throw invalid("the source has no name, so name has to be given");
   if (size === undefined)
     throw invalid("the source does not tell its size, so size has to be given");
+  const request = { channel, sender, name, size };
+  assertAsset(request);
   if (content.size !== undefined && content.size !== size) {
     throw invalid(`size is ${size}, but the source has ${content.size} bytes`);
   }
-  const request = { channel, sender, name, size };
-  assertAsset(request);
+  if (contentType !== undefined && typeof contentType !== "string") {
+    throw invalid("contentType must be text");
+  }
   const derived = contentTypeOf(name);
   if (contentType !== undefined && essence(contentType) !== derived) {
     throw invalid(
@@ -163,10 +168,15 @@ export const upload = async (
   source: ContentSource,
   options: UploadOptions,
 ): Promise<Asset> => {
-  const content = await openContent(source);
+  const doing = "upload an asset";
+  const content = await openContent(source).catch((error) => {
+    throw inputFailure(doing, error);
+  });
   try {
-    const request = requestOf(options, content);
-    const { id, name, size, contentType } = await delivered({ parts, content, request, options });
+    const checked = transferOptionsOf(doing, options);
+    const request = requestOf(checked, content);
+    const job = { parts, content, request, options: checked };
+    const { id, name, size, contentType } = await delivered(job);
     return { id, name, size, contentType };
   } finally {
     content.stop();

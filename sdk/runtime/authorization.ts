@@ -1,5 +1,12 @@
 import { ConversationError } from "../../provider/service/errors.js";
-import { addressOf, assertFilled, errorCodeText, invalidInput } from "./authorization-rules.js";
+import {
+  addressOf,
+  assertFilled,
+  assertObject,
+  errorCodeText,
+  invalidInput,
+  preparedInput,
+} from "./authorization-rules.js";
 import { createProofKey, createState, isChallenge } from "./proof-key.js";
 
 /** What an authorization is asked for with (specification §5.3). */
@@ -28,10 +35,20 @@ export interface Authorization {
  */
 export const authorizationUrl = (
   request: AuthorizationRequest & { readonly state: string; readonly challenge: string },
-): string => {
-  const doing = "make the authorization address";
+): string => preparedInput(doing, () => urlOf(request));
+
+const doing = "make the authorization address";
+
+const scopeOf = (scope: AuthorizationRequest["scope"]): string => {
+  const words: readonly unknown[] = [scope].flat();
+  if (words.every((word) => typeof word === "string")) return words.join(" ");
+  throw invalidInput(doing, "scope must be text, or a list of texts");
+};
+
+const urlOf = (request: Parameters<typeof authorizationUrl>[0]): string => {
+  assertObject(doing, "the request", request);
   const { authUrl, clientId, redirectUri, state, challenge } = request;
-  const scope = [request.scope].flat().join(" ");
+  const scope = scopeOf(request.scope);
   assertFilled(doing, { clientId, redirectUri, scope, state, challenge });
   if (!isChallenge(challenge)) throw invalidInput(doing, "challenge is no S256 challenge");
   const url = addressOf(doing, "authUrl", authUrl);
@@ -50,10 +67,11 @@ export const authorizationUrl = (
 
 /** Begins an authorization: makes proof key and state, and the address that the user is sent to. */
 export const startAuthorization = async (request: AuthorizationRequest): Promise<Authorization> => {
+  assertObject(doing, "the request", request);
   const { verifier, challenge } = await createProofKey();
   const state = createState();
-  const url = authorizationUrl({ ...request, state, challenge });
-  return { url, state, verifier, redirectUri: request.redirectUri };
+  const copy = preparedInput(doing, () => ({ ...request, state, challenge }));
+  return { url: authorizationUrl(copy), state, verifier, redirectUri: copy.redirectUri };
 };
 
 const unusable = (rule: string, serviceCode?: string): ConversationError =>
@@ -72,6 +90,11 @@ const unusable = (rule: string, serviceCode?: string): ConversationError =>
  * `REJECTED` with the error code in `details.serviceCode` where the user or the service said no
  */
 export const codeFromRedirect = (address: string | URL, state: string): string => {
+  const reading = "read the redirect of the authorization";
+  if (typeof address !== "string" && !(address instanceof URL)) {
+    throw invalidInput(reading, "address must be text or a URL");
+  }
+  if (typeof state !== "string") throw invalidInput(reading, "state must be text");
   if (!URL.canParse(`${address}`)) throw unusable("it is no address");
   const { searchParams } = new URL(`${address}`);
   // First of all: what somebody else sent says nothing, neither yes nor no.

@@ -1,8 +1,9 @@
-import { type Clock, systemClock } from "../../provider/service/clock.js";
+import { systemClock } from "../../provider/service/clock.js";
 import { ConversationError } from "../../provider/service/errors.js";
 import { callbackBody, jsonIn } from "./callback-body.js";
 import type { CallbackAnswer, CallbackCall } from "./callback-call.js";
-import { type CallbackCredentials, credentialCheck } from "./callback-credentials.js";
+import { credentialCheck } from "./callback-credentials.js";
+import { type CallbackOptions, type CompleteOptions, completeOptions } from "./callback-options.js";
 import {
   type ExpressHandler,
   expressHandler,
@@ -11,38 +12,12 @@ import {
   type NodeHandler,
   nodeHandler,
 } from "./callback-servers.js";
-import { ConversationQueues } from "./conversation-queues.js";
+import { type MessageIntake, messageIntake } from "./message-intake.js";
+import { processMemory } from "./message-memory.js";
 import { isMessageType, type MessageType, messageTypes } from "./message-types.js";
+import { messageWork, type WorkResult } from "./message-work.js";
 import type { ReceivedMessage } from "./received-message.js";
 import { platformNameOf } from "./runtime-settings.js";
-import { SeenMessages } from "./seen-messages.js";
-
-export interface CallbackOptions {
-  /** What the service shows, as the authentication of the client application's role says. */
-  readonly authenticate: CallbackCredentials;
-  /**
-   * Gets each message once, after the service was answered: one after the other within a
-   * conversation, in the order of arrival.
-   */
-  readonly onMessage: (message: ReceivedMessage<MessageType>) => void | Promise<void>;
-  /**
-   * Told what `onMessage` and a check of a Bearer token fail with, and of what cannot be read. The
-   * service is not told: it would send everything again. Default: nobody is told.
-   */
-  readonly onError?: (error: unknown, message?: ReceivedMessage) => void | Promise<void>;
-  /** Types that are wanted; others are discarded (specification §6). Default: all. */
-  readonly accepts?: readonly MessageType[];
-  /** Longest body in bytes. Default: 1 MiB. */
-  readonly maxBytes?: number;
-  /** How many messages are remembered, so that one that comes again is told. Default: 10,000. */
-  readonly remembered?: number;
-  /** So many messages may wait for `onMessage`; beyond that calls are put off with a 503. Default: 10,000. */
-  readonly maxWaiting?: number;
-  /** The vendor's own word. Default: CONVERSATION_PLATFORM_NAME of the environment, else `platform`. */
-  readonly platformName?: string;
-  /** Tests pass their own. */
-  readonly clock?: Clock;
-}
 
 /** Takes the calls of the service (specification §5.2, §6; public reference) for any kind of server. */
 export interface Callbacks {
@@ -56,8 +31,6 @@ export interface Callbacks {
   idle(): Promise<void>;
 }
 
-const defaults = { maxBytes: 1024 * 1024, remembered: 10_000, maxWaiting: 10_000 } as const;
-
 /** The service waits for 5 s (public reference). */
 const answerWithinMs = 4_000;
 
@@ -66,42 +39,33 @@ const refusals = {
   tooSlow: { status: 408, headers: { connection: "close" } },
   tooLong: { status: 413 },
   unreadable: { status: 400 },
+  failed: { status: 500 },
   later: { status: 503, headers: { "retry-after": "1" } },
 } as const satisfies Readonly<Record<string, CallbackAnswer>>;
 
-const isWanted = (
+const isWanted = <T extends MessageType>(
   message: ReceivedMessage,
-  accepts: readonly MessageType[],
-): message is ReceivedMessage<MessageType> =>
-  isMessageType(message.type) && accepts.includes(message.type);
+  accepts: readonly T[],
+): message is ReceivedMessage<T> =>
+  isMessageType(message.type) && accepts.some((type) => type === message.type);
 
 type Tell = (error: unknown, message?: ReceivedMessage) => Promise<void>;
 
-/** Takes messages over: drops what is not wanted or came before, and queues the rest. */
-const intake = (options: CallbackOptions, tell: Tell) => {
-  const { accepts = messageTypes, maxWaiting = defaults.maxWaiting, onMessage } = options;
-  const seen = new SeenMessages(options.remembered ?? defaults.remembered);
-  const queues = new ConversationQueues();
-  const work = async (message: ReceivedMessage<MessageType>): Promise<void> => {
-    try {
-      await onMessage(message);
-    } catch (error) {
-      await tell(error, message);
-    }
-  };
-  return {
-    idle: () => queues.idle(),
-    /** False: too many wait already; nothing was taken. */
-    take: (messages: readonly ReceivedMessage[]): boolean => {
-      const wanted = messages.filter((message) => isWanted(message, accepts));
-      // A call that alone is longer than the limit gets through when nothing waits.
-      if (queues.waiting > 0 && queues.waiting + wanted.length > maxWaiting) return false;
-      for (const message of wanted) {
-        if (!seen.isRepeat(message)) queues.add(message.conversationId, () => work(message));
-      }
-      return true;
-    },
-  };
+/** Takes messages over, and works on them. */
+const intakeOf = <T extends MessageType>(
+  options: CompleteOptions<T>,
+  tell: Tell,
+): MessageIntake<T> => {
+  const { memory, remembered, clock = systemClock, messageTimeoutMs, acknowledge } = options;
+  const work = messageWork<T>({
+    onMessage: options.onMessage,
+    memory: memory ?? processMemory(remembered),
+    isShared: memory !== undefined,
+    clock,
+    limitMs: messageTimeoutMs,
+    tell,
+  });
+  return messageIntake(options, work, acknowledge === "after");
 };
 
 const unreadableEntries = (count: number): ConversationError =>
@@ -121,13 +85,27 @@ const harmless =
     }
   };
 
+/** The answer once the work is done. */
+const answerAfter = (results: readonly WorkResult[]): CallbackAnswer => {
+  if (results.includes("failed")) return refusals.failed;
+  return results.includes("elsewhere") ? refusals.later : { status: 200 };
+};
+
+/** Where a call stands. */
+interface Progress {
+  /** The answer where it takes too long from here. */
+  late: CallbackAnswer;
+  isLate: boolean;
+}
+
 /** Answers one call. Never fails. */
-const answering = (options: CallbackOptions) => {
+const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
   const tell = harmless(options.onError);
   const credentials = credentialCheck(options.authenticate);
   const platformName = platformNameOf(options.platformName);
-  const { clock = systemClock, maxBytes = defaults.maxBytes } = options;
-  const { take, idle } = intake(options, tell);
+  const { clock = systemClock, maxBytes, acknowledge } = options;
+  const accepts: readonly MessageType[] = options.accepts ?? messageTypes;
+  const { take, idle } = intakeOf(options, tell);
   const refused = { status: 401, headers: { "www-authenticate": credentials.challenge } };
 
   const passes = async (call: CallbackCall): Promise<boolean | undefined> => {
@@ -139,7 +117,24 @@ const answering = (options: CallbackOptions) => {
     }
   };
 
-  const answered = async (call: CallbackCall, over: AbortSignal): Promise<CallbackAnswer> => {
+  const taken = async (
+    messages: readonly ReceivedMessage[],
+    progress: Progress,
+  ): Promise<CallbackAnswer> => {
+    const wanted = messages.filter((message): message is ReceivedMessage<T> =>
+      isWanted(message, accepts),
+    );
+    const { full, results } = take(wanted);
+    if (acknowledge === "after") {
+      // The work goes on; when the call comes again it may be done.
+      progress.late = refusals.later;
+      const answer = answerAfter(await Promise.all(results));
+      if (answer.status !== 200) return answer;
+    }
+    return full ? refusals.later : { status: 200 };
+  };
+
+  const answered = async (call: CallbackCall, progress: Progress): Promise<CallbackAnswer> => {
     if (call.method !== "POST") return refusals.method;
     const passed = await passes(call);
     if (passed === undefined) return refusals.later;
@@ -150,23 +145,21 @@ const answering = (options: CallbackOptions) => {
     const body = callbackBody(value, platformName);
     if (!body) return refusals.unreadable;
     // Whoever called was told already that it took too long, and will come again.
-    if (over.aborted) return refusals.tooSlow;
-    if (!take(body.messages)) return refusals.later;
+    if (progress.isLate) return progress.late;
     if (body.unreadable > 0) void tell(unreadableEntries(body.unreadable));
-    return { status: 200 };
+    return taken(body.messages, progress);
   };
 
   const inTime = async (call: CallbackCall): Promise<CallbackAnswer> => {
-    const [over, done] = [new AbortController(), new AbortController()];
-    const tooSlow = clock.sleep(answerWithinMs, done.signal).then(
-      () => {
-        over.abort();
-        return refusals.tooSlow;
-      },
-      () => refusals.tooSlow,
-    );
+    const done = new AbortController();
+    const progress: Progress = { late: refusals.tooSlow, isLate: false };
+    const late = (): CallbackAnswer => {
+      progress.isLate = true;
+      return progress.late;
+    };
+    const tooSlow = clock.sleep(answerWithinMs, done.signal).then(late, late);
     try {
-      return await Promise.race([answered(call, over.signal), tooSlow]);
+      return await Promise.race([answered(call, progress), tooSlow]);
     } catch (error) {
       void tell(error);
       return refusals.unreadable;
@@ -178,16 +171,31 @@ const answering = (options: CallbackOptions) => {
 };
 
 /**
- * Makes a handler for the messages that the service delivers: checks credentials, answers at once,
- * works later. Both versions (v1, v3) and both forms of content are understood.
+ * Makes a handler for the messages that the service delivers: checks credentials, answers at once or
+ * after the work, and keeps conversations apart. Both versions (v1, v3) and both forms of content are
+ * understood.
  *
  * Answers: 200 taken · 400 no messages in it · 401 wrong credentials · 405 no POST · 408 too slow ·
- * 413 too long · 503 too many messages wait, or the check of a token failed.
+ * 413 too long · 500 the work failed (`acknowledge: "after"`) · 503 too many messages wait, the work
+ * is not done yet, or the check of a token failed.
  *
- * @throws ConversationError `INPUT_INVALID` where `authenticate` holds nothing to compare with
+ * @throws ConversationError `INPUT_INVALID` where `authenticate` holds nothing to compare with, or an
+ * option cannot be used
+ *
+ * @example
+ * const hub = callbacks({
+ *   authenticate: { basic: { username: "hub", password } },
+ *   accepts: ["text"],
+ *   onMessage: async ({ text, conversationId }) => {
+ *     await client.messages.reply(conversationId, { type: "text", text: `You said ${text}`, sender: "custom_bot" });
+ *   },
+ * });
+ * createServer(hub.node).listen(3000);
  */
-export const callbacks = (options: CallbackOptions): Callbacks => {
-  const { answer, idle } = answering(options);
+export const callbacks = <const T extends MessageType = MessageType>(
+  options: CallbackOptions<T>,
+): Callbacks => {
+  const { answer, idle } = answering(completeOptions(options));
   return {
     node: nodeHandler(answer),
     express: expressHandler(answer),

@@ -55,6 +55,7 @@ const ofWeb = (source: WebReadable): CallerStream => {
 
 const ofIterable = (source: Pieces): CallerStream => {
   const iterator = source[Symbol.asyncIterator]();
+  if (typeof iterator?.next !== "function") throw new TypeError("the source gives no iterator");
   return {
     pieces: { [Symbol.asyncIterator]: () => iterator },
     stop: () => void iterator.return?.()?.then(undefined, () => {}),

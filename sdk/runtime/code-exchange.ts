@@ -1,20 +1,22 @@
 import { isObject } from "../../provider/definition/json.js";
-import { ConversationError } from "../../provider/service/errors.js";
+import type { ConversationError } from "../../provider/service/errors.js";
 import { parseJson } from "../../provider/service/json.js";
-import { addressOf, assertFilled, errorCodeText } from "./authorization-rules.js";
+import {
+  addressOf,
+  assertFilled,
+  assertObject,
+  errorCodeText,
+  invalidInput,
+  preparedInput,
+} from "./authorization-rules.js";
+import {
+  callFailed,
+  type FetchLike,
+  type FormCall,
+  postForm,
+  type Reply,
+} from "./exchange-call.js";
 import { assertVerifier } from "./proof-key.js";
-
-/** Enough of `fetch` for one call. */
-export type FetchLike = (
-  url: string,
-  init: {
-    readonly method: "POST";
-    readonly headers: Record<string, string>;
-    readonly body: string;
-    readonly redirect: "error";
-    readonly signal?: AbortSignal;
-  },
-) => Promise<{ readonly status: number; text(): Promise<string> }>;
 
 /** What a code is exchanged with (specification §5.3). */
 export interface CodeExchange {
@@ -28,6 +30,8 @@ export interface CodeExchange {
   /** Default: `fetch` of the surroundings. */
   readonly fetch?: FetchLike;
   readonly signal?: AbortSignal;
+  /** Longest time until the answer is complete, in milliseconds. Default: 60,000. */
+  readonly timeoutMs?: number;
 }
 
 /** What the token address granted. No document shows its answer; the members are those of RFC 6749 §5.1. */
@@ -45,13 +49,14 @@ export interface GrantedToken {
 
 const doing = "exchange the authorization code";
 
+/** As long as any other call of this package may take. */
+const longestMs = 60_000;
+
 const failed = (
-  code: "UNREACHABLE" | "UNAVAILABLE" | "REJECTED" | "BAD_RESPONSE" | "CANCELLED",
+  code: "UNAVAILABLE" | "REJECTED" | "BAD_RESPONSE",
   text: string,
   details: { readonly status?: number; readonly serviceCode?: string } = {},
-): ConversationError =>
-  // A code is good once: whether it was used up is not known unless the answer says so.
-  new ConversationError(code, `Could not ${doing}: ${text}`, details, "unknown");
+): ConversationError => callFailed({ doing }, code, text, details);
 
 const formOf = (exchange: CodeExchange): string => {
   const { code, redirectUri, clientId, verifier } = exchange;
@@ -66,35 +71,25 @@ const formOf = (exchange: CodeExchange): string => {
   }).toString();
 };
 
-interface Reply {
-  readonly status: number;
-  readonly text: string;
-}
+const isFunction = (value: unknown): boolean => typeof value === "function";
 
-const posted = async (exchange: CodeExchange): Promise<Reply> => {
-  const body = formOf(exchange);
+/** What is sent, checked and complete. */
+const callOf = (exchange: CodeExchange): FormCall => {
+  assertObject(doing, "the exchange", exchange);
+  const form = formOf(exchange);
   const url = addressOf(doing, "tokenUrl", exchange.tokenUrl);
-  const send: FetchLike = exchange.fetch ?? ((address, init) => globalThis.fetch(address, init));
-  const { signal } = exchange;
-  try {
-    const response = await send(url.href, {
-      method: "POST",
-      headers: {
-        accept: "application/json",
-        "content-type": "application/x-www-form-urlencoded",
-      },
-      body,
-      redirect: "error",
-      ...(signal ? { signal } : {}),
-    });
-    return { status: response.status, text: await response.text() };
-  } catch {
-    if (signal?.aborted) throw failed("CANCELLED", "it was given up.");
-    throw failed(
-      "UNREACHABLE",
-      `no answer from ${url.host}, or a redirect. Check the address, the network and, in a browser, that the token address allows this origin.`,
-    );
+  const { signal, timeoutMs = longestMs } = exchange;
+  if (exchange.fetch !== undefined && !isFunction(exchange.fetch)) {
+    throw invalidInput(doing, "fetch must be a function");
   }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw invalidInput(doing, "signal must be an AbortSignal");
+  }
+  if (!(typeof timeoutMs === "number" && timeoutMs > 0 && timeoutMs < 2 ** 31)) {
+    throw invalidInput(doing, "timeoutMs must be a number of milliseconds above 0");
+  }
+  const fetch: FetchLike = exchange.fetch ?? ((address, init) => globalThis.fetch(address, init));
+  return { doing, url, form, fetch, signal, timeoutMs };
 };
 
 const objectIn = (text: string): Readonly<Record<string, unknown>> | undefined => {
@@ -128,10 +123,15 @@ const textMember = (body: Readonly<Record<string, unknown>>, name: string) => {
  * Exchanges the code of the redirect for tokens (specification §5.3 part 2).
  *
  * @throws ConversationError `INPUT_INVALID` before anything is sent, `REJECTED` with the error code
- * in `details.serviceCode`, `UNREACHABLE`, `UNAVAILABLE`, or `BAD_RESPONSE` without an access token
+ * in `details.serviceCode`, `UNREACHABLE`, `TIMED_OUT`, `CANCELLED`, `UNAVAILABLE`, or `BAD_RESPONSE`
+ * without an access token
+ *
+ * @example
+ * const { accessToken } = await exchangeCode({ tokenUrl, clientId, redirectUri, code, verifier });
  */
 export const exchangeCode = async (exchange: CodeExchange): Promise<GrantedToken> => {
-  const reply = await posted(exchange);
+  const call = preparedInput(doing, () => callOf(exchange));
+  const reply = await postForm(call);
   if (reply.status < 200 || reply.status > 299) throw refused(reply);
   const body = objectIn(reply.text);
   const accessToken = body && textMember(body, "access_token");

@@ -1,11 +1,18 @@
 import type { Answer } from "../../provider/service/answers.js";
 import { type Assets, assetsOf } from "./assets.js";
-import { type ConnectionOptions, openConnection } from "./connection.js";
+import { watchedTransfer } from "./call-watch.js";
+import { openConnection } from "./connection.js";
+import { type ConnectionOptions, connectionOptionsOf } from "./connection-options.js";
 import { contentTransfer } from "./content-transfer.js";
 import { type Conversations, conversationsOf } from "./conversations.js";
 import { type Messages, messagesOf } from "./messages.js";
 import { otherServices, type ServiceCall } from "./other-services.js";
-import { type ConnectionSettings, runtimeSettings } from "./runtime-settings.js";
+import {
+  type ConnectionSettings,
+  isEmulator,
+  type RunningEmulator,
+  runtimeSettings,
+} from "./runtime-settings.js";
 import { addressRuleFor } from "./signed-address.js";
 
 /** A connection to the conversation service of one tenant, to use an account that was set up. */
@@ -25,18 +32,33 @@ export interface ConversationClient extends AsyncDisposable {
 /**
  * Connects to the service. Sends nothing yet: token and connections are had on first use.
  *
- * @param settings what is left out is read from the environment: `CONVERSATION_BASE_URL` and so on
- * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with everything that is wrong
+ * @param settings what is left out is read from the environment: `CONVERSATION_BASE_URL` and so on;
+ * or a running emulator, whose calls go at once unless `pacing` or a `plan` is given
+ * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with everything that is wrong,
+ * `INPUT_INVALID` for an option that cannot be used
+ *
+ * @example
+ * const hub = connect();
+ * await hub.messages.reply("c-1", { type: "text", text: "Hello", sender: "custom_bot" });
+ * await hub.close();
+ *
+ * @example
+ * const hub = connect(await startEmulator());
  */
 export const connect = (
-  settings: ConnectionSettings = {},
+  settings: ConnectionSettings | RunningEmulator = {},
   options: ConnectionOptions = {},
 ): ConversationClient => {
-  const read = runtimeSettings(settings, options.environment);
+  const checked = connectionOptionsOf(options);
+  const read = runtimeSettings(settings, checked.environment);
   const { baseUrl, platformName } = read;
-  const connection = openConnection(read, options);
+  const isUnlimited = isEmulator(settings) && read.plan === undefined;
+  const connection = openConnection(read, {
+    ...(isUnlimited ? { pacing: "after-refusal" } : {}),
+    ...checked,
+  });
   const request = connection.request(baseUrl, connection.pace({ baseUrl }));
-  const transfer = contentTransfer();
+  const transfer = watchedTransfer(contentTransfer(), connection.watch);
   const close = async (): Promise<void> => {
     await connection.close();
     await transfer.close();

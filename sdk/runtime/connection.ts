@@ -1,4 +1,3 @@
-import type { BucketState } from "../../provider/pacing/buckets.js";
 import {
   type PacedService,
   type ServicePaces,
@@ -8,40 +7,13 @@ import { type ClientParts, type Request, serviceRequest } from "../../provider/s
 import { type Clock, systemClock } from "../../provider/service/clock.js";
 import { commonHeaders } from "../../provider/service/connect.js";
 import { ConversationError } from "../../provider/service/errors.js";
-import { type Pace, type Wait, waitOutRefusals } from "../../provider/service/pace.js";
-import type { Plan } from "../../provider/service/plans.js";
-import type { RetryLimits } from "../../provider/service/retry.js";
+import type { Endpoint } from "../../provider/service/operations.js";
+import { type Pace, waitOutRefusals } from "../../provider/service/pace.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { tokenSource } from "../../provider/service/token-source.js";
-import { httpTransport, type Transport } from "../../provider/service/transport.js";
-
-/** How a connection behaves; everything may be left out. */
-export interface ConnectionOptions {
-  /**
-   * `plan` (default): calls keep to the rates of the tenant's plan, together with all other
-   * processes of this machine, or of every machine where `redisUrl` is set. `after-refusal`: calls
-   * go at once and wait only after a 429, for services without limits such as an emulator.
-   */
-  readonly pacing?: "plan" | "after-refusal";
-  /** Told when calls have to wait for their endpoint. */
-  readonly onWait?: (wait: Wait) => void;
-  /** Told once which plan a tenant without a configured one seems to have. */
-  readonly onPlanGuess?: (plan: Plan) => void;
-  /** Told, as a sentence for people, when the rates cannot be shared with other processes for a while. */
-  readonly onNotice?: (text: string) => void;
-  /** How often and how long what may be repeated is repeated. */
-  readonly retry?: Partial<RetryLimits>;
-  /** Ends waiting calls with `CANCELLED`, like `close`. */
-  readonly signal?: AbortSignal;
-  /** Where settings that are left out are looked up. Default: the process's environment. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Tests pass their own. */
-  readonly clock?: Clock;
-  /** Tests pass their own. */
-  readonly transport?: Transport;
-  /** Where the rate buckets are kept. Default: where `pacing: "plan"` says. */
-  readonly buckets?: BucketState;
-}
+import { httpTransport } from "../../provider/service/transport.js";
+import { type CallWatch, callWatch, watchedEndpoint, watchedTransport } from "./call-watch.js";
+import type { ConnectionOptions } from "./connection-options.js";
 
 /** One transport, one token and one set of rate buckets for all services of a tenant. */
 export interface Connection {
@@ -51,8 +23,10 @@ export interface Connection {
   readonly signal: AbortSignal;
   /** How calls to a service are paced. */
   pace(service: PacedService): Pace;
-  /** Calls of a service, in the pace given. */
-  request(baseUrl: string, pace: Pace): Request;
+  /** Who watches calls. */
+  readonly watch: CallWatch;
+  /** Calls of a service, in the pace given; watched under the name of the operation, or of another endpoint. */
+  request(baseUrl: string, pace: Pace, endpoint?: Endpoint): Request;
   /** Scopes of the token in use, where the token address tells them. */
   scopes(): readonly string[] | undefined;
   /** Ends waiting calls with `CANCELLED` and all connections. */
@@ -66,6 +40,9 @@ const paces = (settings: Settings, options: ConnectionOptions, clock: Clock): Se
   const pace = () => waitOutRefusals({ clock, ...(onWait ? { onWait } : {}) });
   return { pace, close: async () => {} };
 };
+
+/** The token address, as watchers know it. */
+const tokenEndpoint = { method: "POST", template: "TOKEN" } as const;
 
 /** Sends nothing: token, connections and buckets are had on first use. */
 export const openConnection = (settings: Settings, options: ConnectionOptions): Connection => {
@@ -85,14 +62,29 @@ export const openConnection = (settings: Settings, options: ConnectionOptions): 
     ...(options.retry ? { retry: options.retry } : {}),
   };
   const waits = { clock, ...(options.onWait ? { onWait: options.onWait } : {}) };
-  const tokens = tokenSource({ ...parts, pace: waitOutRefusals(waits) });
+  const watch = callWatch(options, clock);
+  const tokens = tokenSource({
+    ...parts,
+    transport: watchedEndpoint(transport, watch, tokenEndpoint),
+    pace: waitOutRefusals(waits),
+  });
   return {
     settings,
     clock,
     signal,
     pace,
-    request: (baseUrl, pace) =>
-      serviceRequest({ ...parts, settings: { ...settings, baseUrl }, tokens, pace }),
+    watch,
+    request: (baseUrl, pace, endpoint) => async (operation, callOptions) => {
+      const watched = watchedTransport(transport, await watch(endpoint ?? operation));
+      const own = {
+        ...parts,
+        transport: watched,
+        settings: { ...settings, baseUrl },
+        tokens,
+        pace,
+      };
+      return serviceRequest(own)(operation, callOptions);
+    },
     scopes: () => tokens.last?.scopes,
     close: async () => {
       closing.abort(

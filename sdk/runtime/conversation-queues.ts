@@ -1,9 +1,15 @@
 /** What begins here begins after whoever called was answered. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** The work of one conversation. */
+interface Line {
+  last: Promise<unknown>;
+  waiting: number;
+}
+
 /** Work of many conversations: in order within each, side by side between them. */
 export class ConversationQueues {
-  readonly #last = new Map<string, Promise<void>>();
+  readonly #lines = new Map<string, Line>();
   #waiting = 0;
 
   /** Pieces of work that are not done yet. */
@@ -11,19 +17,30 @@ export class ConversationQueues {
     return this.#waiting;
   }
 
+  /** Those of one conversation. */
+  waitingIn(conversationId: string): number {
+    return this.#lines.get(conversationId)?.waiting ?? 0;
+  }
+
   /** Adds work, which must not fail. It begins later, never at once. */
-  add(conversationId: string, work: () => Promise<void>): void {
+  add<T>(conversationId: string, work: () => Promise<T>): Promise<T> {
+    const line = this.#lines.get(conversationId) ?? { last: nextTurn(), waiting: 0 };
+    this.#lines.set(conversationId, line);
     this.#waiting += 1;
-    const before = this.#last.get(conversationId) ?? nextTurn();
-    const mine = before.then(work).finally(() => {
+    line.waiting += 1;
+    const mine = line.last.then(work).finally(() => {
       this.#waiting -= 1;
-      if (this.#last.get(conversationId) === mine) this.#last.delete(conversationId);
+      line.waiting -= 1;
+      if (line.waiting === 0) this.#lines.delete(conversationId);
     });
-    this.#last.set(conversationId, mine);
+    line.last = mine;
+    return mine;
   }
 
   /** When all work is done, also what is added meanwhile. */
   async idle(): Promise<void> {
-    while (this.#last.size > 0) await Promise.all(this.#last.values());
+    while (this.#lines.size > 0) {
+      await Promise.all([...this.#lines.values()].map(({ last }) => last));
+    }
   }
 }

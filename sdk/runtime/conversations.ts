@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../../provider/definition/json.js";
 import type { Request } from "../../provider/service/client.js";
 import { ConversationError, isConversationError } from "../../provider/service/errors.js";
 import { runtimeOperations } from "../../provider/service/operations.js";
+import { callOptions, checkedInput } from "./caller-input.js";
 import { objectsIn, type ReceivedMessage, receivedMessage } from "./received-message.js";
 
 /** A completed conversation (specification §4.2; members from examples in public references). */
@@ -84,8 +85,8 @@ const explained = (id: string, error: unknown): unknown => {
 /** The conversations of a connection. */
 export const conversationsOf = (request: Request, platformName: string): Conversations => ({
   get: async (id, options = {}) => {
+    const { signal } = checkedInput(operation.title, "options", callOptions, options);
     try {
-      const { signal } = options;
       const answer = await request(operation, { id, ...(signal ? { signal } : {}) });
       return conversationOf(id, answer.body, platformName);
     } catch (error) {

@@ -16,11 +16,13 @@ export {
 } from "./asset-operations.js";
 export type { UploadOptions } from "./asset-upload.js";
 export type { Assets } from "./assets.js";
+export type { CallHooks, RequestEvent, ResponseEvent } from "./call-events.js";
 export type { BearerCheck, CallbackCredentials } from "./callback-credentials.js";
+export type { CallbackOptions } from "./callback-options.js";
 export type { ExpressHandler, FetchHandler, NodeHandler } from "./callback-servers.js";
-export { type CallbackOptions, type Callbacks, callbacks } from "./callbacks.js";
+export { type Callbacks, callbacks } from "./callbacks.js";
 export { type ConversationClient, connect } from "./connect.js";
-export type { ConnectionOptions } from "./connection.js";
+export type { ConnectionOptions } from "./connection-options.js";
 export type { ContentSource } from "./content-source.js";
 export type { Conversation, Conversations } from "./conversations.js";
 export type { OnProgress } from "./counted-content.js";
@@ -41,6 +43,7 @@ export type {
   Customer,
   NewConversation,
 } from "./message-frame.js";
+export { type MessageMemory, processMemory, type Taken } from "./message-memory.js";
 export {
   type MessageType,
   type MessageTypesOf,
@@ -51,6 +54,7 @@ export {
   senderKinds,
   sendersOf,
 } from "./message-types.js";
+export type { MessageContext } from "./message-work.js";
 export {
   isConversationOver,
   type Messages,
@@ -61,6 +65,8 @@ export {
 export type { ServiceCall } from "./other-services.js";
 export * from "./pkce.js";
 export * from "./plan-rates.js";
+export type { ReceivedContent } from "./received-content.js";
 export type { Party, ReceivedAttachment, ReceivedMessage } from "./received-message.js";
-export type { ConnectionSettings } from "./runtime-settings.js";
+export { type RedisMemory, type RedisMemoryOptions, redisMemory } from "./redis-memory.js";
+export type { ConnectionSettings, RunningEmulator } from "./runtime-settings.js";
 export type { TransferOptions } from "./signed-transfer.js";

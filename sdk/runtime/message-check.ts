@@ -1,6 +1,6 @@
-import type { z } from "zod";
 import { isObject } from "../../provider/definition/json.js";
 import { ConversationError } from "../../provider/service/errors.js";
+import { brokenRules } from "./caller-input.js";
 import type { Message } from "./message.js";
 import { messageBodies } from "./message-contents.js";
 import { messageFrame } from "./message-frame.js";
@@ -14,8 +14,6 @@ import {
   senderKinds,
   sendersOf,
 } from "./message-types.js";
-
-const mostNamed = 5;
 
 const refused = (place: string, rule: string): ConversationError =>
   new ConversationError(
@@ -38,18 +36,6 @@ const senderOf = (place: string, { sender }: Readonly<Record<string, unknown>>):
   );
 };
 
-/** `content.list.sections[0].title: must be text`, each rule that is broken, at most five. */
-const broken = (issues: readonly z.core.$ZodIssue[]): string => {
-  const named = issues.slice(0, mostNamed).map(({ path, message }) => {
-    const where = path
-      .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
-      .join("")
-      .replace(/^\./, "");
-    return where === "" ? message : `${where}: ${message}`;
-  });
-  return named.join("; ");
-};
-
 const assertBody = (
   place: string,
   type: MessageType,
@@ -65,7 +51,7 @@ const assertBody = (
     ...(messageFrame.safeParse(frame).error?.issues ?? []),
     ...(messageBodies[type].schema.safeParse(body).error?.issues ?? []),
   ];
-  if (issues.length > 0) throw refused(place, `(${type}) is not valid: ${broken(issues)}`);
+  if (issues.length > 0) throw refused(place, `(${type}) is not valid: ${brokenRules(issues)}`);
 };
 
 const assertOne = (place: string, message: unknown): void => {

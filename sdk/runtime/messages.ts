@@ -1,7 +1,10 @@
+import { z } from "zod";
 import { isObject, type JsonObject } from "../../provider/definition/json.js";
 import type { Request } from "../../provider/service/client.js";
 import { ConversationError, isConversationError } from "../../provider/service/errors.js";
 import { endpointName, runtimeOperations } from "../../provider/service/operations.js";
+import { callOptions, checkedInput, prepared } from "./caller-input.js";
+import { assertJson } from "./json-object.js";
 import type { FirstMessage, Message, MessageOf, Reply, Sender } from "./message.js";
 import { assertMessages } from "./message-check.js";
 import type { ConversationReference } from "./message-frame.js";
@@ -93,12 +96,14 @@ const unnamed = (): ConversationError =>
     "done",
   );
 
-const sentMessage = (message: Message, answered: JsonObject | undefined): SentMessage => {
-  const given = conversationIdOf(message.conversation);
-  const conversationId = idIn(answered?.conversation) ?? given;
+/** What is known of a message before it is sent. */
+type Named = Partial<Pick<SentMessage, "messageId" | "conversationId">>;
+
+const sentMessage = (named: Named, answered: JsonObject | undefined): SentMessage => {
+  const conversationId = idIn(answered?.conversation) ?? named.conversationId;
   if (conversationId === undefined) throw unnamed();
   const id = idIn(answered);
-  const messageId = idIn(answered, "messageId") ?? message.messageId;
+  const messageId = idIn(answered, "messageId") ?? named.messageId;
   return {
     ...(id === undefined ? {} : { id }),
     ...(messageId === undefined ? {} : { messageId }),
@@ -106,7 +111,7 @@ const sentMessage = (message: Message, answered: JsonObject | undefined): SentMe
   };
 };
 
-const sentOf = (messages: readonly Message[], body: unknown): Sent => {
+const sentOf = (messages: readonly Named[], body: unknown): Sent => {
   const answers = objectsIn(isObject(body) ? body.messages : undefined, "message");
   const sent = messages.map((message, index) => sentMessage(message, answers[index]));
   const [first] = sent;
@@ -114,23 +119,57 @@ const sentOf = (messages: readonly Message[], body: unknown): Sent => {
   return { conversationId: first.conversationId, messages: sent };
 };
 
+const sendOptions = callOptions.extend({
+  metadata: z.record(z.string(), z.string("must be text")).optional(),
+});
+
+/** One call, complete. */
+interface Ready {
+  readonly body: JsonObject;
+  readonly named: readonly Named[];
+  readonly signal?: AbortSignal;
+}
+
+const readyToSend = (
+  given: Message | readonly Message[],
+  options: SendOptions,
+  platformName: string,
+): Ready => {
+  const { metadata, signal } = checkedInput(operation.title, "options", sendOptions, options);
+  const messages: readonly Message[] = isList(given) ? given : [given];
+  assertMessages(messages);
+  const body = sendBody(messages, platformName, metadata);
+  assertJson(operation.title, "the message", body);
+  const named = messages.map(({ conversation, messageId }) => {
+    const conversationId = conversationIdOf(conversation);
+    return {
+      ...(conversationId === undefined ? {} : { conversationId }),
+      ...(messageId === undefined ? {} : { messageId }),
+    };
+  });
+  return { body, named, ...(signal ? { signal } : {}) };
+};
+
 /** The messages of a connection. */
 export const messagesOf = (request: Request, platformName: string): Messages => {
-  const send: Messages["send"] = async (given, { metadata, signal } = {}) => {
-    const messages: readonly Message[] = isList(given) ? given : [given];
-    assertMessages(messages);
-    const body = sendBody(messages, platformName, metadata);
-    const answer = await request(operation, { body, ...(signal ? { signal } : {}) });
-    return sentOf(messages, answer.body);
+  const call = async (
+    given: () => Message | readonly Message[],
+    options: SendOptions = {},
+  ): Promise<Sent> => {
+    const ready = prepared(operation.title, () => readyToSend(given(), options, platformName));
+    const { named, ...sent } = ready;
+    const answer = await request(operation, sent);
+    return sentOf(named, answer.body);
   };
+  const send: Messages["send"] = (message, options) => call(() => message, options);
   return {
     send,
     start: send,
-    reply: async (to, message, options) => send({ ...message, conversation: to }, options),
-    escalate: async (conversation, sender, more, options) =>
-      send({ ...more, type: "escalation.transfer", conversation, sender }, options),
-    end: async (conversation, sender, more, options) =>
-      send({ ...more, type: "conversation.end", conversation, sender }, options),
+    reply: (to, message, options) => call(() => ({ ...message, conversation: to }), options),
+    escalate: (conversation, sender, more, options) =>
+      call(() => ({ ...more, type: "escalation.transfer", conversation, sender }), options),
+    end: (conversation, sender, more, options) =>
+      call(() => ({ ...more, type: "conversation.end", conversation, sender }), options),
   };
 };
 

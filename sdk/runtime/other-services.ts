@@ -1,10 +1,13 @@
+import { z } from "zod";
 import { rateOf } from "../../provider/pacing/plan-rates.js";
 import type { Answer } from "../../provider/service/answers.js";
 import { ConversationError } from "../../provider/service/errors.js";
 import type { Method } from "../../provider/service/operations.js";
 import type { Pace } from "../../provider/service/pace.js";
 import { tokenAddress } from "../../provider/service/setting-rules.js";
+import { addressText, callOptions, checkedInput, givenOnly } from "./caller-input.js";
 import type { Connection } from "./connection.js";
+import { assertJson } from "./json-object.js";
 
 /** One call of another service of the tenant (specification §8.3, §9). */
 export interface ServiceCall {
@@ -27,6 +30,32 @@ export interface ServiceCall {
   readonly body?: unknown;
   readonly signal?: AbortSignal;
 }
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const satisfies readonly Method[];
+
+const serviceCall = callOptions.extend({
+  service: addressText,
+  version: addressText,
+  baseUrl: addressText,
+  method: z.enum(methods, `must be one of: ${methods.join(", ")}`),
+  path: addressText,
+  params: z.record(z.string(), addressText).optional(),
+  query: z
+    .record(
+      addressText,
+      z.union([addressText, z.number()], "must be text or a number, with whole characters"),
+    )
+    .optional(),
+  body: z.unknown().optional(),
+});
+
+/** A copy of a call, checked as far as its members go. */
+const checkedCall = (given: ServiceCall): ServiceCall => {
+  const doing = "call another service";
+  const { signal, params, query, ...rest } = checkedInput(doing, "the call", serviceCall, given);
+  assertJson(doing, "body", rest.body);
+  return { ...rest, ...givenOnly({ signal, params, query }) };
+};
 
 const invalid = (call: ServiceCall, rule: string): ConversationError =>
   new ConversationError(
@@ -69,7 +98,8 @@ export const otherServices = (connection: Connection): ((call: ServiceCall) => P
     paces.set(`${service} ${baseUrl}`, made);
     return made;
   };
-  return async (call) => {
+  return async (given) => {
+    const call = checkedCall(given);
     const { service, version, method, path: template } = call;
     // Also without pacing: an unknown service or version is a mistake.
     rateOf({ service, version, plan: "enterprise", method, template });
@@ -83,8 +113,11 @@ export const otherServices = (connection: Connection): ((call: ServiceCall) => P
     } as const;
     const pace = paceOf(call, baseUrl);
     // The bucket belongs to the template, not to the path of one object (specification §8.1 rule 1).
-    const request = connection.request(baseUrl, (_endpoint, attempt, signal) =>
-      pace({ method, template }, attempt, signal),
+    const endpoint = { method, template };
+    const request = connection.request(
+      baseUrl,
+      (_endpoint, attempt, signal) => pace(endpoint, attempt, signal),
+      endpoint,
     );
     const { query, body, signal } = call;
     return request(operation, {

@@ -10,12 +10,8 @@ export {
   codeFromRedirect,
   startAuthorization,
 } from "./authorization.js";
-export {
-  type CodeExchange,
-  exchangeCode,
-  type FetchLike,
-  type GrantedToken,
-} from "./code-exchange.js";
+export { type CodeExchange, exchangeCode, type GrantedToken } from "./code-exchange.js";
+export type { FetchLike } from "./exchange-call.js";
 export {
   challengeOf,
   createProofKey,

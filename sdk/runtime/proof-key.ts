@@ -12,7 +12,7 @@ const verifierRule = /^[A-Za-z0-9._~-]{43,128}$/;
 
 /** @throws ConversationError `INPUT_INVALID` unless it has 43 to 128 unreserved characters */
 export const assertVerifier = (doing: string, verifier: string): void => {
-  if (verifierRule.test(verifier)) return;
+  if (typeof verifier === "string" && verifierRule.test(verifier)) return;
   throw invalidInput(
     doing,
     'a verifier has 43 to 128 characters: letters, digits, "-", ".", "_" and "~"',

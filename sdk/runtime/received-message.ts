@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../../provider/definition/json.js";
 import { parseJson } from "../../provider/service/json.js";
 import type { MessageType, SenderKind } from "./message-types.js";
+import { type ReceivedContent, receivedContent } from "./received-content.js";
 import { senderKindOf } from "./sender-word.js";
 
 /** Who takes part in a conversation, as the service tells it. */
@@ -21,19 +22,16 @@ export interface ReceivedAttachment {
   readonly id?: string;
 }
 
-/** A message as it arrives at a callback or stands in a transcript. What the service left out is missing. */
-export interface ReceivedMessage<T extends string = MessageType | (string & {})> {
+/** What every message has, whatever its type. What the service left out is missing. */
+interface ReceivedFrame {
   /** The service's id of the message. */
   readonly id?: string;
   /** The sender's own id of the message. */
   readonly messageId?: string;
-  readonly type: T;
   readonly conversationId: string;
   readonly sender: Party;
   readonly recipients: readonly Party[];
   readonly text?: string;
-  /** The content where it is a JSON object, or a text that holds one. */
-  readonly content?: JsonObject;
   readonly redact?: boolean;
   readonly attachments: readonly ReceivedAttachment[];
   readonly attributes: Readonly<Record<string, string>>;
@@ -46,6 +44,23 @@ export interface ReceivedMessage<T extends string = MessageType | (string & {})>
   /** The service's own JSON. */
   readonly raw: JsonObject;
 }
+
+interface Received<T extends string> extends ReceivedFrame {
+  readonly type: T;
+  /**
+   * The content where it is a JSON object, or a text that holds one; typed by the type of the
+   * message. As the service wrote it: see `raw`.
+   */
+  readonly content?: ReceivedContent<T>;
+}
+
+/**
+ * A message as it arrives at a callback or stands in a transcript: one shape for each type, told
+ * apart by `type`. What the service left out is missing.
+ */
+export type ReceivedMessage<T extends string = MessageType | (string & {})> = T extends string
+  ? Received<T>
+  : never;
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
@@ -97,12 +112,12 @@ const objectIn = (text: string): JsonObject | undefined => {
 const contentOf = (type: string, content: unknown) => {
   if (typeof content === "string") {
     const object = type === "text" ? undefined : objectIn(content);
-    return object ? { content: object } : given({ text: textOf(content) });
+    return object ? { content: receivedContent(type, object) } : given({ text: textOf(content) });
   }
   if (!isObject(content)) return {};
   const redact = memberOf(content, "redact");
   return {
-    content,
+    content: receivedContent(type, content),
     ...given({
       text: textOf(memberOf(content, "text")),
       redact: typeof redact === "boolean" ? redact : undefined,

@@ -5,6 +5,7 @@ import {
   settingTable,
 } from "../../provider/service/setting-table.js";
 import { readSettings, settingNames } from "../../provider/service/settings.js";
+import { prepared } from "./caller-input.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -20,14 +21,41 @@ export type ConnectionSettings = {
   readonly [K in Exclude<keyof Settings, ResourceOnly>]?: Settings[K] | undefined;
 };
 
-const isKey = (name: string): name is SettingKey => Object.hasOwn(settingTable, name);
+/**
+ * A running emulator, as `startEmulator` gives it, or the first line of `emulator --json`: whatever
+ * it tells beside the settings is left alone.
+ */
+export interface RunningEmulator
+  extends Readonly<Record<"baseUrl" | "tokenUrl" | "clientId" | "clientSecret", string>> {
+  /** Where an emulator is controlled: nothing else has such an address. */
+  readonly controlUrl: string;
+}
 
-const keys = (): readonly SettingKey[] =>
-  Object.keys(settingTable)
-    .filter(isKey)
-    .filter((key) => key !== "ownershipMark");
+/** Whether these are the addresses of an emulator. */
+export const isEmulator = (given: ConnectionSettings | RunningEmulator): given is RunningEmulator =>
+  "controlUrl" in given && typeof given.controlUrl === "string";
 
-const assertKnown = (given: ConnectionSettings): void => {
+type RuntimeKey = Exclude<SettingKey, ResourceOnly>;
+
+const isKey = (name: string): name is RuntimeKey =>
+  Object.hasOwn(settingTable, name) && name !== "ownershipMark";
+
+const keys = (): readonly RuntimeKey[] => Object.keys(settingTable).filter(isKey);
+
+const assertKnown = (given: ConnectionSettings | RunningEmulator): void => {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw new ConversationError(
+      "SETTINGS_INVALID",
+      "Could not connect: the settings must be an object. Nothing was sent.",
+    );
+  }
+  if ("profile" in given && given.profile !== undefined && typeof given.profile !== "string") {
+    throw new ConversationError(
+      "SETTINGS_INVALID",
+      "Could not connect: profile must be text. Nothing was sent.",
+    );
+  }
+  if (isEmulator(given)) return;
   const unknown = Object.keys(given).filter(
     (name) => name !== "profile" && !keys().some((key) => key === name),
   );
@@ -38,14 +66,21 @@ const assertKnown = (given: ConnectionSettings): void => {
   );
 };
 
+const textOf = (key: SettingKey, value: unknown): string => {
+  if (typeof value === "string" || typeof value === "number") return `${value}`;
+  throw new ConversationError(
+    "SETTINGS_INVALID",
+    `Could not connect: ${key} must be text or a number. Nothing was sent.`,
+  );
+};
+
 /** The settings as the environment would hold them: what is given wins. */
 const asEnvironment = (given: ConnectionSettings, environment: Environment): Environment => {
-  const members: Readonly<Record<string, unknown>> = { ...given };
   return Object.fromEntries(
     keys().map((key) => {
       const name = settingNames(key, given.profile).environment;
-      const value = members[key];
-      return [name, value === undefined || value === null ? environment[name] : String(value)];
+      const value: unknown = given[key];
+      return [name, value === undefined || value === null ? environment[name] : textOf(key, value)];
     }),
   );
 };
@@ -76,10 +111,16 @@ const problems = (given: ConnectionSettings, environment: Environment): readonly
  * values are never shown
  */
 export const runtimeSettings = (
-  given: ConnectionSettings = {},
+  given: ConnectionSettings | RunningEmulator = {},
   environment: Environment = process.env,
+): Settings => prepared("connect", () => settingsOf(given, environment));
+
+const settingsOf = (
+  settings: ConnectionSettings | RunningEmulator,
+  environment: Environment,
 ): Settings => {
-  assertKnown(given);
+  assertKnown(settings);
+  const given: ConnectionSettings = settings;
   const texts = asEnvironment(given, environment);
   const found = problems(given, texts);
   if (found.length > 0) {
@@ -100,6 +141,9 @@ export const platformNameOf = (
 ): string => {
   const { parse, default: fallback = "platform" } = settingTable.platformName;
   const text = given ?? environment[settingNames("platformName").environment];
+  if (text !== undefined && typeof text !== "string") {
+    throw new ConversationError("SETTINGS_INVALID", "platformName must be text.");
+  }
   if (text === undefined || text.trim() === "") return fallback;
   const parsed = parse(text.trim());
   if ("value" in parsed) return parsed.value;

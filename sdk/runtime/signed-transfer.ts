@@ -2,6 +2,7 @@ import type { Clock } from "../../provider/service/clock.js";
 import { ConversationError } from "../../provider/service/errors.js";
 import { retryAfterMs } from "../../provider/service/retry-after.js";
 import type { AssetCalls, SignedAddress } from "./asset-operations.js";
+import { anyFunction, callOptions, checkedInput, prepared, timeLimit } from "./caller-input.js";
 import type { ContentTransfer, TransferReply } from "./content-transfer.js";
 import type { OnProgress } from "./counted-content.js";
 import type { AddressRule } from "./signed-address.js";
@@ -25,6 +26,22 @@ export interface ContentParts extends AssetCalls {
 }
 
 const longestTransferMs = 5 * 60_000;
+
+const transferOptions = callOptions.extend({
+  onProgress: anyFunction.optional(),
+  timeoutMs: timeLimit.optional(),
+});
+
+/**
+ * A copy of the options, checked.
+ *
+ * @throws ConversationError `INPUT_INVALID` naming the option that cannot be used
+ */
+export const transferOptionsOf = <O extends TransferOptions>(doing: string, options: O): O => {
+  const copy = prepared(doing, () => ({ ...options }));
+  checkedInput(doing, "options", transferOptions, copy);
+  return copy;
+};
 
 export const transferSignal = (
   { closing }: ContentParts,
