@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TextDecoder } from "node:util";
+import type { ConversationError } from "../../provider/service/errors.js";
 import type { CallbackAnswer, CallbackCall, CallContent } from "./callback-call.js";
+import { inputInvalid, prepared } from "./caller-input.js";
 
 /** Handles a request of node:http. Never fails. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -65,13 +67,30 @@ const handled = async (
   if (!request.readableEnded) dropRest(request);
 };
 
+const mistaken = (what: string): ConversationError =>
+  inputInvalid("answer a callback", `the handler was not called with ${what}`);
+
+const has = (value: unknown, name: string, method: string): boolean =>
+  prepared("answer a callback", () => {
+    const member: unknown =
+      typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+    if (method === "") return typeof member === "object" && member !== null;
+    return typeof member === "object" && member !== null
+      ? typeof Reflect.get(member, method) === "function"
+      : false;
+  });
+
 export const nodeHandler =
   (answer: Answering): NodeHandler =>
-  (request, response) =>
-    handled(answer, request, response, async (maxBytes) => {
+  async (request, response) => {
+    if (!has(request, "headers", "") || typeof response?.writeHead !== "function") {
+      throw mistaken("a request and a response of node:http");
+    }
+    await handled(answer, request, response, async (maxBytes) => {
       if (tooLong(request.headers["content-length"], maxBytes)) return undefined;
       return read(unended(request), maxBytes);
     });
+  };
 
 /** Pieces of a request that stays open when reading stops early, so that it can still be answered. */
 const unended = (request: IncomingMessage): AsyncIterable<Uint8Array> =>
@@ -88,7 +107,7 @@ export const expressHandler = (answer: Answering): ExpressHandler => {
   const plain = nodeHandler(answer);
   return (request, response) => {
     // Parsers of different age leave undefined or {} where they did nothing.
-    const isParsed = request.body !== undefined && request.readableEnded;
+    const isParsed = request?.body !== undefined && request.readableEnded;
     if (!isParsed) return plain(request, response);
     return handled(answer, request, response, async (maxBytes) =>
       tooLong(request.headers["content-length"], maxBytes) ? undefined : contentOf(request.body),
@@ -99,6 +118,7 @@ export const expressHandler = (answer: Answering): ExpressHandler => {
 export const fetchHandler =
   (answer: Answering): FetchHandler =>
   async (request) => {
+    if (!has(request, "headers", "get")) throw mistaken("a Request of the fetch standard");
     const { status, headers } = await answer({
       method: request.method,
       authorization: request.headers.get("authorization") ?? undefined,

@@ -24,6 +24,12 @@ export { type Callbacks, callbacks } from "./callbacks.js";
 export { type ConversationClient, connect } from "./connect.js";
 export type { ConnectionOptions } from "./connection-options.js";
 export type { ContentSource } from "./content-source.js";
+export {
+  type ConversationApp,
+  type ConversationAppOptions,
+  conversationApp,
+  type MessageHandler,
+} from "./conversation-app.js";
 export type { Conversation, Conversations } from "./conversations.js";
 export type { OnProgress } from "./counted-content.js";
 export type { DownloadTarget } from "./download-target.js";

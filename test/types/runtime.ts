@@ -4,9 +4,13 @@ import {
   type Attachment,
   callbacks,
   connect,
+  conversationApp,
   type Message,
   type MessageFrom,
   type MessageTypesOf,
+  processMemory,
+  type ReceivedMessage,
+  redisMemory,
   type SendersOf,
 } from "pulumi-conversation/runtime";
 
@@ -95,6 +99,73 @@ createServer(handler.node);
 callbacks({ onMessage: () => {} });
 // @ts-expect-error either of the two
 callbacks({ authenticate: {}, onMessage: () => {} });
+
+callbacks({
+  authenticate: { bearer: "token" },
+  accepts: ["richMessage.listpicker", "text"],
+  acknowledge: "after",
+  memory: redisMemory({ url: "redis://localhost", name: "bot" }),
+  onMessage: (message, { signal }) => {
+    signal.throwIfAborted();
+    const type: "richMessage.listpicker" | "text" = message.type;
+    // @ts-expect-error not wanted, so it never comes
+    if (message.type === "undo") return;
+    if (message.type === "richMessage.listpicker") {
+      const title: string | undefined = message.content?.list?.sections?.[0]?.items?.[0]?.title;
+      const other: unknown = message.content?.anything;
+      // @ts-expect-error a title is a text
+      const wrong: number | undefined = message.content?.title;
+      return void [type, title, other, wrong];
+    }
+    const text: string | undefined = message.content?.text;
+    return void text;
+  },
+});
+// @ts-expect-error no such type
+callbacks({ authenticate: { bearer: "token" }, accepts: ["text.loud"], onMessage: () => {} });
+// @ts-expect-error before or after
+callbacks({ authenticate: { bearer: "token" }, acknowledge: "never", onMessage: () => {} });
+callbacks({
+  authenticate: { bearer: "token" },
+  onMessage: (message) => {
+    if (message.type === "conversation.state") {
+      const status: string | undefined = message.content?.status;
+      return void status;
+    }
+    const anyType: ReceivedMessage = message;
+    return void anyType;
+  },
+});
+// A handler of the most general message takes every message.
+const general = (message: ReceivedMessage): void => void message.content?.anything;
+callbacks({ authenticate: { bearer: "token" }, onMessage: general, memory: processMemory(10) });
+
+const app = conversationApp({ authenticate: { bearer: "token" } });
+app
+  .on("text", ({ content }) => void content?.redact)
+  .on(["typing.start", "typing.end"], ({ type }) => void (type satisfies "typing.start" | "typing.end"))
+  .on("customer", "undo", async (message, { signal }) => {
+    await hub.messages.reply(message, { type: "text", text: "Done", sender: "custom_bot" }, { signal });
+  })
+  .otherwise(({ type }) => void type);
+// @ts-expect-error no such type
+app.on("text.loud", () => {});
+// @ts-expect-error a customer does not join as an agent
+app.on("customer", "agent.join", () => {});
+// @ts-expect-error no such sender
+app.on("system", "text", () => {});
+createServer(app.node);
+
+const emulator = { baseUrl: "http://127.0.0.1:1/v3", tokenUrl: "t", clientId: "c", clientSecret: "s" };
+const running = { ...emulator, controlUrl: "http://127.0.0.1:1/control", authUrl: "a" };
+connect(running);
+connect({ ...running, plan: "basic" });
+connect(emulator, {
+  onRequest: ({ method, template, attempt }) => void [method, template, attempt],
+  onResponse: ({ status, ms }) => void [(status ?? 0) + ms],
+});
+// @ts-expect-error an answer may not come
+connect(emulator, { onResponse: ({ status }) => void status.toFixed() });
 
 hub.request({ service: "Case Manager", version: "v3", baseUrl: "https://x.example/case/v3", method: "GET", path: "/cases" });
 // @ts-expect-error no document tells the address of another service

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RedisMemory, redisMemory } from "../../sdk/runtime/index.js";
+import { type RedisServer, startRedis } from "../pacing/support/redis-server.js";
+import { message, receiver, v3 } from "./support/callback-calls.js";
+
+let server: RedisServer;
+const open: RedisMemory[] = [];
+
+beforeAll(async () => {
+  server = await startRedis();
+}, 240_000);
+
+afterAll(async () => {
+  for (const memory of open) await memory.close();
+  await server.stop();
+});
+
+/** As one more process would have it. */
+const memoryOf = (name: string, rememberMs = 60_000): RedisMemory => {
+  const memory = redisMemory({ url: server.url, name, rememberMs });
+  open.push(memory);
+  return memory;
+};
+
+test("a message belongs to the one who takes it first, until it is done", async () => {
+  const [one, other] = [memoryOf("first"), memoryOf("first")];
+  expect(await one.take("k", 60_000)).toBe("new");
+  expect(await other.take("k", 60_000)).toBe("taken");
+  await one.done("k");
+  expect(await other.take("k", 60_000)).toBe("done");
+});
+
+test("a message that is given back is new; only its owner can give it back", async () => {
+  const [one, other] = [memoryOf("back"), memoryOf("back")];
+  await one.take("k", 60_000);
+  await other.release("k");
+  expect(await other.take("k", 60_000)).toBe("taken");
+  await one.release("k");
+  expect(await other.take("k", 60_000)).toBe("new");
+});
+
+test("what a lost process took is free after its lease, and what was done is forgotten in time", async () => {
+  const [one, other] = [memoryOf("lease", 1), memoryOf("lease", 1)];
+  await one.take("k", 1);
+  await expect.poll(() => other.take("k", 60_000)).toBe("new");
+  await other.done("k");
+  await expect.poll(() => one.take("k", 60_000)).toBe("new");
+});
+
+test("callbacks of several participants do not take each other's messages", async () => {
+  expect(await memoryOf("bot").take("k", 60_000)).toBe("new");
+  expect(await memoryOf("agent").take("k", 60_000)).toBe("new");
+});
+
+test("many processes that get a message at once work on it once", async () => {
+  const processes = Array.from({ length: 8 }, () =>
+    receiver({ acknowledge: "after", memory: memoryOf("crowd") }),
+  );
+  const messages = Array.from({ length: 20 }, (_, n) => message(`m-${n}`));
+  await Promise.all(processes.map(({ deliver }) => deliver(v3(...messages))));
+  const ids = processes.flatMap(({ received }) => received.map(({ id }) => id));
+  expect(ids.sort()).toEqual(messages.map(({ id }) => id).sort());
+});
+
+test("where no Redis is, the message is worked on all the same, and the reason is told", async () => {
+  const memory = redisMemory({ url: "redis://127.0.0.1:1", name: "bot" });
+  open.push(memory);
+  const { deliver, received, errors } = receiver({ memory });
+  await deliver(v3(message("1")));
+  expect(received).toHaveLength(1);
+  expect(errors.length).toBeGreaterThan(0);
+});
+
+test.each<[string, object]>([
+  ["url", { url: "http://localhost" }],
+  ["name", { name: "" }],
+  ["rememberMs", { rememberMs: 0.5 }],
+])("a memory with a wrong %s is refused", (name, change) => {
+  expect(() => redisMemory({ url: "redis://localhost", name: "bot", ...change })).toThrow(
+    expect.objectContaining({ code: "INPUT_INVALID", message: expect.stringContaining(name) }),
+  );
+});
+
+test("without the package ioredis the error says what to install", async () => {
+  const missing = () => Promise.reject(new Error("not found"));
+  const memory = redisMemory({ url: "redis://localhost", name: "bot" }, missing);
+  await expect(memory.take("k", 1)).rejects.toMatchObject({
+    code: "SETTINGS_INVALID",
+    message: expect.stringContaining("npm install ioredis"),
+  });
+});
