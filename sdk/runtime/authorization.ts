@@ -89,8 +89,12 @@ const unusable = (rule: string, serviceCode?: string): ConversationError =>
  * @throws ConversationError `BAD_RESPONSE` where the state is another one or there is no code,
  * `REJECTED` with the error code in `details.serviceCode` where the user or the service said no
  */
-export const codeFromRedirect = (address: string | URL, state: string): string => {
-  const reading = "read the redirect of the authorization";
+export const codeFromRedirect = (address: string | URL, state: string): string =>
+  preparedInput(reading, () => codeIn(address, state));
+
+const reading = "read the redirect of the authorization";
+
+const codeIn = (address: string | URL, state: string): string => {
   if (typeof address !== "string" && !(address instanceof URL)) {
     throw invalidInput(reading, "address must be text or a URL");
   }

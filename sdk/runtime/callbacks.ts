@@ -12,6 +12,7 @@ import {
   type NodeHandler,
   nodeHandler,
 } from "./callback-servers.js";
+import { prepared } from "./caller-input.js";
 import { type MessageIntake, messageIntake } from "./message-intake.js";
 import { processMemory } from "./message-memory.js";
 import { isMessageType, type MessageType, messageTypes } from "./message-types.js";
@@ -101,7 +102,9 @@ interface Progress {
 /** Answers one call. Never fails. */
 const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
   const tell = harmless(options.onError);
-  const credentials = credentialCheck(options.authenticate);
+  const credentials = prepared("make the callback handler", () =>
+    credentialCheck(options.authenticate),
+  );
   const platformName = platformNameOf(options.platformName);
   const { clock = systemClock, maxBytes, acknowledge } = options;
   const accepts: readonly MessageType[] = options.accepts ?? messageTypes;

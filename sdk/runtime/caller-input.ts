@@ -84,7 +84,7 @@ const longestMs = 2 ** 31 - 1;
 
 /** A time limit in milliseconds. */
 export const timeLimit = z
-  .number({ message: "must be a number of milliseconds" })
+  .int({ message: "must be a whole number of milliseconds" })
   .positive("must be above 0")
   .max(longestMs, `must be at most ${longestMs}`);
 

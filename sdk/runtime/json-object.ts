@@ -8,6 +8,9 @@ export type { JsonObject } from "../../provider/definition/json.js";
 const mostDepth = 128;
 const mostValues = 1_000_000;
 
+/** So many steps of a path are enough to find a place. */
+const mostShown = 12;
+
 /** A value inside another one. */
 interface Place {
   readonly value: unknown;
@@ -40,7 +43,7 @@ const membersOf = ({ value, path }: Place): readonly Place[] => {
   return Object.entries(value).map(([name, inner]) => ({ value: inner, path: [...path, name] }));
 };
 
-const at = (path: readonly PropertyKey[]): string => placeOf(path.slice(0, 6));
+const at = (path: readonly PropertyKey[]): string => placeOf(path.slice(0, mostShown));
 
 /** What is wrong inside a value, the first thing found; never descends without an end. */
 const problemIn = (whole: unknown, allows: (value: unknown) => boolean): string | undefined => {
