@@ -1,0 +1,234 @@
+import { expect, test } from "vitest";
+import { startEmulator } from "../../emulator/index.js";
+import { callWatch } from "../../sdk/runtime/call-watch.js";
+import { connect, type RequestEvent, type ResponseEvent } from "../../sdk/runtime/index.js";
+import { type TelemetryApi, telemetry } from "../../sdk/runtime/telemetry.js";
+import { running } from "../emulator/running.js";
+import { JumpingClock } from "../service/support/clocks.js";
+import { inTurn, json, raw } from "../service/support/fake-hub.js";
+import { AssetHub, status } from "./support/asset-hub.js";
+import { connectedClient } from "./support/connected-client.js";
+
+/** Hooks that write down what they are told. */
+const recorder = () => {
+  const requests: RequestEvent[] = [];
+  const responses: ResponseEvent[] = [];
+  const hooks = {
+    onRequest: (event: RequestEvent) => void requests.push(event),
+    onResponse: (event: ResponseEvent) => void responses.push(event),
+  };
+  return { requests, responses, hooks };
+};
+
+const lineOf = ({ method, template, attempt }: RequestEvent, rest: unknown): string =>
+  `${method} ${template} ${attempt}: ${rest}`;
+
+test("hooks are told of every attempt, and of the token, by templates", async () => {
+  const { requests, responses, hooks } = recorder();
+  const handle = inTurn(json(429, {}), raw(503, ""), json(200, { id: "c-1" }));
+  await using live = await connectedClient(handle, {}, hooks);
+  await live.client.conversations.get("c-1");
+  expect(responses.map((event) => lineOf(event, event.status))).toEqual([
+    "POST TOKEN 1: 200",
+    "GET /conversations/{id} 1: 429",
+    "GET /conversations/{id} 2: 503",
+    "GET /conversations/{id} 3: 200",
+  ]);
+  expect(requests).toEqual(responses.map(({ status: _, ms: _ms, ...request }) => request));
+  for (const { ms } of responses) expect(ms).toBeGreaterThanOrEqual(0);
+  const known = /^(method|template|attempt|status|ms)$/;
+  for (const name of responses.flatMap(Object.keys)) expect(name).toMatch(known);
+});
+
+test("an attempt without an answer has no status", async () => {
+  const { responses, hooks } = recorder();
+  await using live = await connectedClient(
+    (_seen, _response, socket) => void socket.destroy(),
+    {},
+    hooks,
+  );
+  await expect(live.client.messages.end("c-1", "customer")).rejects.toMatchObject({
+    code: "UNREACHABLE",
+  });
+  expect(responses.at(-1)).toEqual({
+    method: "POST",
+    template: "/conversations/messages",
+    attempt: 1,
+    ms: 0,
+  });
+});
+
+test("calls of other services are told by their own templates, without what is filled in", async () => {
+  const { responses, hooks } = recorder();
+  await using live = await connectedClient(json(200, {}), {}, hooks);
+  await live.client.request({
+    service: "Portal Manager",
+    version: "v4",
+    baseUrl: `http://127.0.0.1:${live.hub.port}/portal/v4`,
+    method: "GET",
+    path: "/portals/{portalID}/search/typeahead",
+    params: { portalID: "secret" },
+  });
+  expect(responses.at(-1)?.template).toBe("/portals/{portalID}/search/typeahead");
+});
+
+test("transfers are told without their address", async () => {
+  const { responses, hooks } = recorder();
+  await using hub = await AssetHub.start();
+  hub.content = [status(503), status(200)];
+  const { origin } = hub;
+  const settings = { clientId: "c", clientSecret: "s", tokenUrl: `${origin}/token` };
+  await using client = connect(
+    { ...settings, baseUrl: `${origin}/conversation/v3` },
+    { ...hooks, environment: {}, clock: new JumpingClock(), pacing: "after-refusal" },
+  );
+  const options = { channel: "custom.kiosk", sender: "customer", name: "a.png" } as const;
+  await client.assets.upload(new Uint8Array([1]), options);
+  expect(responses.map((event) => lineOf(event, event.status))).toEqual([
+    "POST TOKEN 1: 200",
+    "POST /assets 1: 200",
+    "POST {contentUrl} 1: 503",
+    "POST {contentUrl} 1: 200",
+  ]);
+});
+
+interface SpanSeen {
+  readonly name: string;
+  readonly kind: number;
+  readonly parent: unknown;
+  readonly attributes: Record<string, string | number>;
+  status: number;
+  ended: boolean;
+}
+
+/** As much of the API of OpenTelemetry as is used, with what it was told. */
+const tracer = () => {
+  const spans: SpanSeen[] = [];
+  const api: TelemetryApi = {
+    context: { active: () => "the caller's" },
+    trace: {
+      getTracer: () => ({
+        startSpan: (name, { kind, attributes }, parent) => {
+          const span = {
+            name,
+            kind,
+            parent,
+            attributes: { ...attributes },
+            status: 0,
+            ended: false,
+          };
+          spans.push(span);
+          return {
+            setAttribute: (key, value) => {
+              span.attributes[key] = value;
+            },
+            setStatus: ({ code }) => {
+              span.status = code;
+            },
+            end: () => {
+              span.ended = true;
+            },
+          };
+        },
+      }),
+    },
+  };
+  return { spans, api };
+};
+
+const get = { method: "GET", template: "/conversations/{id}" } as const;
+const url = new URL("https://hub.example.com/conversation/v3/conversations/c-1");
+
+test("each attempt is a span, by the conventions for HTTP clients", async () => {
+  const { spans, api } = tracer();
+  const watch = callWatch(
+    {},
+    new JumpingClock(),
+    telemetry(async () => api),
+  );
+  const watched = await watch(get);
+  await watched(url, async () => ({ status: 503 }));
+  await watched(url, async () => ({ status: 200 }));
+  const fault = Object.assign(new Error("no answer"), { code: "UNREACHABLE" });
+  await expect(watched(url, () => Promise.reject(fault))).rejects.toBe(fault);
+  const span = { name: "GET /conversations/{id}", kind: 2, parent: "the caller's", ended: true };
+  const attributes = {
+    "http.request.method": "GET",
+    "url.template": "/conversations/{id}",
+    "server.address": "hub.example.com",
+  };
+  expect(spans).toEqual([
+    {
+      ...span,
+      status: 2,
+      attributes: { ...attributes, "http.response.status_code": 503, "error.type": "503" },
+    },
+    {
+      ...span,
+      status: 0,
+      attributes: {
+        ...attributes,
+        "http.request.resend_count": 1,
+        "http.response.status_code": 200,
+      },
+    },
+    {
+      ...span,
+      status: 2,
+      attributes: { ...attributes, "http.request.resend_count": 2, "error.type": "UNREACHABLE" },
+    },
+  ]);
+});
+
+test.each<[string, () => Promise<unknown>]>([
+  ["is not installed", () => Promise.reject(new Error("not found"))],
+  ["is something else", async () => ({})],
+  [
+    "is broken",
+    async () => ({
+      context: { active: () => undefined },
+      trace: {
+        getTracer: () => ({
+          startSpan: () => {
+            throw new Error("broken");
+          },
+        }),
+      },
+    }),
+  ],
+])("calls go on where OpenTelemetry %s", async (_, load) => {
+  const watched = await callWatch({}, new JumpingClock(), telemetry(load))(get);
+  expect(await watched(url, async () => ({ status: 200 }))).toEqual({ status: 200 });
+});
+
+test("the API of OpenTelemetry that is installed gets the spans", async () => {
+  const name: string = "@opentelemetry/api";
+  const { trace } = await import(name);
+  const { spans, api } = tracer();
+  trace.setGlobalTracerProvider(api.trace);
+  try {
+    await using live = await connectedClient(json(200, { id: "c-1" }));
+    await live.client.conversations.get("c-1");
+    expect(spans.map((span) => span.name)).toEqual(["POST TOKEN", "GET /conversations/{id}"]);
+  } finally {
+    trace.disable();
+  }
+});
+
+test("a running emulator is enough to connect to it, and its calls go at once", async () => {
+  await using service = await running();
+  const clock = new JumpingClock();
+  await using client = connect(service.emulator, { environment: {}, clock });
+  const missing = Array.from({ length: 50 }, () => client.conversations.get("c-1"));
+  const results = await Promise.allSettled(missing);
+  expect(results).toMatchObject(missing.map(() => ({ reason: { code: "NOT_FOUND" } })));
+  expect(clock.slept).toEqual([]);
+});
+
+test("settings may be given beside those of an emulator, and unknown ones of others are refused", async () => {
+  await using emulator = await startEmulator();
+  await using client = connect({ ...emulator, plan: "enterprise" }, { environment: {} });
+  await expect(client.conversations.get("c-1")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  const { controlUrl: _, ...others } = emulator;
+  expect(() => connect(others, { environment: {} })).toThrow("there is no setting");
+});
