@@ -33,13 +33,30 @@ export interface Assets {
   /**
    * Makes an asset and streams its content to the signed address. Name, size and content type are
    * checked before anything is sent. An address that has expired is renewed once, with a new asset;
-   * a plain stream can be sent once only, so there this works only before it is read. What goes
-   * wrong leaves no asset behind, as far as the service can be reached.
+   * a plain stream can be sent once only, so there this works only before it is read. Where the
+   * address fails for a moment (503), files, bytes and functions are sent once more. What goes
+   * wrong leaves no asset behind, as far as the service can be reached, and no stream open.
    *
    * @returns what a text message takes as an attachment
+   * @throws ConversationError `INPUT_INVALID` also for a source or an `onProgress` that fails
+   *
+   * @example
+   * const asset = await hub.assets.upload("receipt.pdf", { channel: "custom.kiosk", sender: "custom_bot" });
+   * await hub.messages.reply(message, { type: "text", sender: "custom_bot", attachments: [asset] });
    */
   upload(source: ContentSource, options: UploadOptions): Promise<Asset>;
-  /** Fetches the content of an asset and checks its size. An address that has expired is renewed once. */
+  /**
+   * Fetches the content of an asset and checks its size. An address that has expired is renewed once,
+   * one that fails for a moment (503) is asked once more. A target that closes early ends the
+   * download; one that got nothing stays open.
+   *
+   * @throws ConversationError `INPUT_INVALID` also for a target or an `onProgress` that fails
+   *
+   * @example
+   * createServer((_request, response) => {
+   *   hub.assets.download(id, response).catch(() => response.destroy());
+   * });
+   */
   download(
     id: string,
     to?: undefined,

@@ -65,7 +65,16 @@ const urlOf = (request: Parameters<typeof authorizationUrl>[0]): string => {
   return url.href;
 };
 
-/** Begins an authorization: makes proof key and state, and the address that the user is sent to. */
+/**
+ * Begins an authorization: makes proof key and state, and the address that the user is sent to.
+ *
+ * @throws ConversationError `INPUT_INVALID` where a parameter is missing or the address is not safe
+ *
+ * @example
+ * const begun = await startAuthorization({ authUrl, clientId, redirectUri, scope });
+ * sessionStorage.setItem("begun", JSON.stringify(begun));
+ * location.assign(begun.url);
+ */
 export const startAuthorization = async (request: AuthorizationRequest): Promise<Authorization> => {
   assertObject(doing, "the request", request);
   const { verifier, challenge } = await createProofKey();
@@ -88,6 +97,9 @@ const unusable = (rule: string, serviceCode?: string): ConversationError =>
  * @param state the state that the authorization was begun with
  * @throws ConversationError `BAD_RESPONSE` where the state is another one or there is no code,
  * `REJECTED` with the error code in `details.serviceCode` where the user or the service said no
+ *
+ * @example
+ * const code = codeFromRedirect(location.href, begun.state);
  */
 export const codeFromRedirect = (address: string | URL, state: string): string =>
   preparedInput(reading, () => codeIn(address, state));

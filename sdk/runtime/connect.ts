@@ -23,6 +23,12 @@ export interface ConversationClient extends AsyncDisposable {
   /**
    * Calls another service of the tenant with the same token, transport, repeats and pacing, by the
    * rates of the specification's §8.3. Every failure is a ConversationError.
+   *
+   * @example
+   * const { body } = await hub.request({
+   *   service: "Case Manager", version: "v3", baseUrl: "https://api.example.com/case/v3",
+   *   method: "GET", path: "/cases/{id}", params: { id },
+   * });
    */
   request(call: ServiceCall): Promise<Answer>;
   /** Ends waiting calls with `CANCELLED`, and all connections. */

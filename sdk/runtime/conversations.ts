@@ -25,6 +25,9 @@ export interface Conversations {
    * Fetches a completed conversation (specification §4.2).
    *
    * @throws ConversationError `NOT_FOUND` or `REJECTED` also for one that is still going on
+   *
+   * @example
+   * const { messages } = await hub.conversations.get(conversationId);
    */
   get(id: string, options?: { readonly signal?: AbortSignal }): Promise<Conversation>;
 }

@@ -23,6 +23,9 @@ export interface MessageMemory {
  * Remembers in this process, for as long as it lives.
  *
  * @param most so many messages; those seen longest ago are forgotten first. Default: 10,000
+ *
+ * @example
+ * const hub = callbacks({ authenticate, onMessage, memory: processMemory(100_000) });
  */
 export const processMemory = (most = 10_000): MessageMemory => {
   const known = new Map<string, Exclude<Taken, "new">>();

@@ -49,15 +49,42 @@ export interface Messages {
    *
    * @throws ConversationError `INPUT_INVALID` before anything is sent where a message breaks a rule,
    * such as a type that its sender may not send (specification §6)
+   *
+   * @example
+   * await hub.messages.send([
+   *   { type: "typing.start", sender: "custom_bot", conversation },
+   *   { type: "text", text: "Your order is on its way.", sender: "custom_bot", conversation },
+   * ]);
    */
   send(message: Message | readonly Message[], options?: SendOptions): Promise<Sent>;
-  /** Starts a conversation. */
+  /**
+   * Starts a conversation.
+   *
+   * @example
+   * const { conversationId } = await hub.messages.start({
+   *   type: "text",
+   *   text: "Where is my order?",
+   *   sender: { kind: "customer", name: "Ada Example" },
+   *   conversation: {
+   *     account: { channel: "custom.kiosk", address: "kiosk-1" },
+   *     customer: { name: "Ada Example" },
+   *   },
+   * });
+   */
   start(message: FirstMessage, options?: SendOptions): Promise<Sent>;
-  /** Goes on with a conversation: its id, or a message that was received from it. */
+  /**
+   * Goes on with a conversation: its id, or a message that was received from it.
+   *
+   * @example
+   * await hub.messages.reply(message, { type: "text", text: "One moment", sender: "custom_bot" });
+   */
   reply(to: ConversationReference, message: Reply, options?: SendOptions): Promise<Sent>;
   /**
    * Asks for an agent, with an `escalation.transfer`. That this type escalates is assumed from its
    * name; no document shows what it holds.
+   *
+   * @example
+   * await hub.messages.escalate(message, "custom_bot", { content: { reason: "refund" } });
    */
   escalate(
     conversation: ConversationReference,
@@ -65,7 +92,12 @@ export interface Messages {
     more?: OpenContent<"escalation.transfer">,
     options?: SendOptions,
   ): Promise<Sent>;
-  /** Ends a conversation, with a `conversation.end`. */
+  /**
+   * Ends a conversation, with a `conversation.end`.
+   *
+   * @example
+   * await hub.messages.end(message, "custom_agent");
+   */
   end(
     conversation: ConversationReference,
     sender: Sender,
@@ -77,7 +109,12 @@ export interface Messages {
 /** The service's code for a conversation that can no longer be used (public reference, an example). */
 const overCode = "400-630";
 
-/** Whether a message was refused because its conversation is over: start a new one. */
+/**
+ * Whether a message was refused because its conversation is over: start a new one.
+ *
+ * @example
+ * if (isConversationOver(error)) await hub.messages.start(again);
+ */
 export const isConversationOver = (error: unknown): error is ConversationError =>
   isConversationError(error) && error.details.serviceCode === overCode;
 
