@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
-import { startEmulator } from "../../emulator/index.js";
 import { callWatch } from "../../sdk/runtime/call-watch.js";
 import { connect, type RequestEvent, type ResponseEvent } from "../../sdk/runtime/index.js";
 import { type TelemetryApi, telemetry } from "../../sdk/runtime/telemetry.js";
-import { running } from "../emulator/running.js";
 import { JumpingClock } from "../service/support/clocks.js";
 import { inTurn, json, raw } from "../service/support/fake-hub.js";
 import { AssetHub, status } from "./support/asset-hub.js";
@@ -215,20 +213,38 @@ test("the API of OpenTelemetry that is installed gets the spans", async () => {
   }
 });
 
-test("a running emulator is enough to connect to it, and its calls go at once", async () => {
-  await using service = await running();
+test("hooks that fail become warnings, and change no call", async () => {
+  const warnings: string[] = [];
+  const listen = (warning: Error) => void warnings.push(warning.message);
+  process.on("warning", listen);
+  const failing = () => {
+    throw new Error("broken hook");
+  };
   const clock = new JumpingClock();
-  await using client = connect(service.emulator, { environment: {}, clock });
-  const missing = Array.from({ length: 50 }, () => client.conversations.get("c-1"));
-  const results = await Promise.allSettled(missing);
-  expect(results).toMatchObject(missing.map(() => ({ reason: { code: "NOT_FOUND" } })));
-  expect(clock.slept).toEqual([]);
-});
-
-test("settings may be given beside those of an emulator, and unknown ones of others are refused", async () => {
-  await using emulator = await startEmulator();
-  await using client = connect({ ...emulator, plan: "enterprise" }, { environment: {} });
-  await expect(client.conversations.get("c-1")).rejects.toMatchObject({ code: "NOT_FOUND" });
-  const { controlUrl: _, ...others } = emulator;
-  expect(() => connect(others, { environment: {} })).toThrow("there is no setting");
+  let calls = 0;
+  await using other = await connectedClient(
+    (...call) => {
+      calls += 1;
+      json(calls === 1 ? 429 : 202, {})(...call);
+    },
+    {},
+    {
+      clock,
+      onWait: failing,
+      onRequest: failing,
+      onResponse: () => Promise.reject(new Error("x")),
+    },
+  );
+  expect(await other.client.messages.end("c-1", "customer")).toMatchObject({
+    conversationId: "c-1",
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("warning", listen);
+  expect(new Set(warnings)).toEqual(
+    new Set([
+      "onWait failed: broken hook",
+      "onRequest failed: broken hook",
+      "onResponse failed: x",
+    ]),
+  );
 });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import {
   authorizationUrl,
   type CodeExchange,
@@ -214,48 +214,6 @@ test.each<[string, number, string, object]>([
 test("no answer is an error", async () => {
   const fetch = () => Promise.reject(new TypeError("failed"));
   await expect(exchangeCode({ ...exchange, fetch })).rejects.toMatchObject({ code: "UNREACHABLE" });
-});
-
-const silent: Readonly<Record<string, CodeExchange["fetch"]>> = {
-  "never answers": () => new Promise(() => {}),
-  "never ends its answer": async () => ({ status: 200, text: () => new Promise(() => {}) }),
-};
-
-test.each(Object.keys(silent))("a token address that %s is given up in time", async (name) => {
-  vi.useFakeTimers();
-  try {
-    const { [name]: fetch } = silent;
-    for (const [timeoutMs, waited] of [
-      [undefined, 60_000],
-      [50, 50],
-    ] as const) {
-      const limit = timeoutMs === undefined ? {} : { timeoutMs };
-      let failure: unknown;
-      const ended = exchangeCode({ ...exchange, ...(fetch ? { fetch } : {}), ...limit }).catch(
-        (error) => {
-          failure = error;
-        },
-      );
-      await vi.advanceTimersByTimeAsync(waited - 1);
-      expect(failure).toBeUndefined();
-      await vi.advanceTimersByTimeAsync(1);
-      await ended;
-      expect(failure).toMatchObject({ code: "TIMED_OUT", effect: "unknown" });
-      expect(vi.getTimerCount()).toBe(0);
-    }
-  } finally {
-    vi.useRealTimers();
-  }
-});
-
-test("an exchange that is given up says so at once", async () => {
-  const controller = new AbortController();
-  const { "never answers": fetch } = silent;
-  const options = { ...exchange, ...(fetch ? { fetch } : {}), signal: controller.signal };
-  const ended = exchangeCode(options);
-  controller.abort();
-  await expect(ended).rejects.toMatchObject({ code: "CANCELLED" });
-  await expect(exchangeCode(options)).rejects.toMatchObject({ code: "CANCELLED" });
 });
 
 test.each<[string, Partial<CodeExchange>]>([
