@@ -85,7 +85,7 @@ export class ConversationError extends Error {
     message: string,
     readonly details: ErrorDetails = {},
     readonly effect: Effect = "none",
-    options?: ErrorOptions,
+    options?: { readonly cause?: unknown },
   ) {
     super(message, options);
   }

@@ -10,7 +10,9 @@ import { prepared } from "./caller-input.js";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The settings that only resources need. */
-type ResourceOnly = "ownershipMark";
+const resourceOnly = ["ownershipMark", "put"] as const;
+
+type ResourceOnly = (typeof resourceOnly)[number];
 
 /**
  * How to reach the service: the same settings as the resources have, as an object. What is left out
@@ -38,7 +40,7 @@ export const isEmulator = (given: ConnectionSettings | RunningEmulator): given i
 type RuntimeKey = Exclude<SettingKey, ResourceOnly>;
 
 const isKey = (name: string): name is RuntimeKey =>
-  Object.hasOwn(settingTable, name) && name !== "ownershipMark";
+  Object.hasOwn(settingTable, name) && !resourceOnly.some((other) => other === name);
 
 const keys = (): readonly RuntimeKey[] => Object.keys(settingTable).filter(isKey);
 
