@@ -5,21 +5,21 @@ import { ConversationError } from "../service/errors.js";
 import { assertId } from "../service/identifiers.js";
 import { type Declared, describe, type Found, isNamed, isOwn, ownMarkOn } from "./declared.js";
 import { ownedElsewhere } from "./existing.js";
-import { findAll, type KnownObjects } from "./known-objects.js";
+import { findAll, type KnownObjects, wholeObject } from "./known-objects.js";
 import { readMark } from "./mark.js";
 import type { Plan } from "./put-in-place.js";
 import type { StackStates } from "./run.js";
 
-const byId = async ({ definition, service }: Declared, id: string): Promise<Found> => {
-  const wire = await service.read(definition, id);
-  if (wire) return { ...wire, id };
+const byId = async (declared: Declared, id: string): Promise<Found> => {
+  const found = await wholeObject(declared, id);
+  if (found) return found;
   throw new ConversationError(
     "NOT_FOUND",
-    `there is no ${definition.noun} with the id ${id} to adopt. Nothing was changed. Correct the id, or leave adopt out to make a new one.`,
+    `there is no ${declared.definition.noun} with the id ${id} to adopt. Nothing was changed. Correct the id, or leave adopt out to make a new one.`,
   );
 };
 
-const byName = (declared: Declared, { objects, refusal }: KnownObjects): Found => {
+const idByName = (declared: Declared, { objects, refusal }: KnownObjects): string => {
   const { definition, name } = declared;
   if (refusal) throw refusal;
   const [found, ...others] = findAll(objects, (wire) => isNamed(declared, wire));
@@ -31,7 +31,7 @@ const byName = (declared: Declared, { objects, refusal }: KnownObjects): Found =
     );
   }
   assertId(found.id, definition.noun);
-  if (others.length === 0) return found;
+  if (others.length === 0) return found.id;
   const ids = [found, ...others].map(({ id }) => id).join(", ");
   throw new ConversationError(
     "AMBIGUOUS",
@@ -73,7 +73,8 @@ const assertAdoptable = (
 export const adoptee = async (declared: Declared, known: KnownObjects): Promise<Found> => {
   const { properties, run } = declared;
   const { adopt, owner } = properties;
-  const found = typeof adopt === "string" ? await byId(declared, adopt) : byName(declared, known);
+  const id = typeof adopt === "string" ? adopt : idByName(declared, known);
+  const found = await byId(declared, id);
   const isMarked = ownMarkOn(declared.definition, found) !== undefined;
   const states = owner && (await run.states?.(owner, isMarked ? "all" : "own"));
   assertAdoptable(declared, found, states || undefined);

@@ -10,7 +10,7 @@ import {
   nameOnWire,
   ownMarkOn,
 } from "./declared.js";
-import { findAll, type KnownObjects } from "./known-objects.js";
+import { findAll, type KnownObjects, wholeObject } from "./known-objects.js";
 import { chosen, ownObjects } from "./left-overs.js";
 import { isNamesake, type Mark } from "./mark.js";
 import type { StackStates } from "./run.js";
@@ -52,14 +52,12 @@ export const statesFor = async (
 
 /** The object that the state holds for a resource that the engine was told to replace. */
 const heldByState = async (
-  { definition, service, properties }: Declared,
-  { objects }: KnownObjects,
+  declared: Declared,
   states: StackStates | undefined,
 ): Promise<Found | undefined> => {
-  const id = properties.owner && states?.resourceOf(properties.owner)?.id;
-  if (!id) return undefined;
-  const wire = objects.get(id) ?? (await service.read(definition, id));
-  return wire && { ...wire, id };
+  const { owner } = declared.properties;
+  const id = owner && states?.resourceOf(owner)?.id;
+  return id ? wholeObject(declared, id) : undefined;
 };
 
 /** The object that stands for the resource already, though this call is to make one. */
@@ -68,12 +66,13 @@ export const existingObject = async (
   known: KnownObjects,
   states: StackStates | undefined,
 ): Promise<Existing | undefined> => {
-  const held = await heldByState(declared, known, states);
+  const held = await heldByState(declared, states);
   if (held) return { object: held, by: "state" };
   const own = ownObjects(declared, known.objects, states);
   // Without a look at the states an object of another name may be a renamed or moved resource's.
   const sure = states ? own : own.filter((wire) => mayBeNamed(declared, wire));
-  const object = chosen(declared, sure);
+  const first = chosen(declared, sure);
+  const object = first && (await wholeObject(declared, first.id));
   return object && { object, by: "mark" };
 };
 

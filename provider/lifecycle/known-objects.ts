@@ -19,6 +19,18 @@ export const knownObjects = async ({ definition, service }: Declared): Promise<K
   }
 };
 
+/**
+ * The object itself, to be written over: a list may show less of it, and may have been asked for long
+ * ago. Undefined where it is gone.
+ */
+export const wholeObject = async (
+  { definition, service }: Declared,
+  id: string,
+): Promise<Found | undefined> => {
+  const wire = await service.read(definition, id);
+  return wire && { ...wire, id };
+};
+
 /** The objects that fit. */
 export const findAll = (
   objects: Listing["objects"],

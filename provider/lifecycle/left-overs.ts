@@ -3,7 +3,7 @@ import { naturalKey } from "../definition/references.js";
 import type { Listing } from "../service/collections.js";
 import { ConversationError, isConversationError } from "../service/errors.js";
 import { type Declared, describe, type Found, isNamed, isOwn, markOn } from "./declared.js";
-import { findAll } from "./known-objects.js";
+import { findAll, wholeObject } from "./known-objects.js";
 import { planPut, putInPlace } from "./put-in-place.js";
 import { isHeld, type StackStates } from "./run.js";
 
@@ -135,7 +135,8 @@ const setAside = async (declared: Declared, leftOver: Found): Promise<void> => {
     name,
     properties: { ...properties, fields: { ...properties.fields, [key]: name }, told: {} },
   };
-  await putInPlace(aside, planPut(aside, leftOver));
+  const whole = await wholeObject(declared, leftOver.id);
+  if (whole) await putInPlace(aside, planPut(aside, whole));
 };
 
 /**

@@ -1,0 +1,72 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { wireName } from "../../provider/definition/wire.js";
+import { resources } from "../../provider/resources/index.js";
+import { type Bent, bent } from "../support/bent.js";
+import { type Made, oneOfEach } from "./one-of-each.js";
+import { stepsOn } from "./steps.js";
+
+type Json = Record<string, unknown>;
+
+let hub: Bent;
+afterEach(() => hub.stop());
+
+const steps = stepsOn(() => hub);
+
+const withoutTimes = ({ modified: _, description: __, ...rest }: Json = {}): Json => rest;
+
+/** A list whose items hold what is required and the description, and nothing else. */
+const summarised = async () => {
+  hub = await bent({}, { switches: { secrets: "echo" } });
+  const all = await oneOfEach(steps);
+  hub.bend.ways = {
+    shown: (object, { id, collection }) => {
+      const definition = resources.find((each) => each.collection === collection);
+      if (id !== undefined || !definition) return object;
+      const wanted = Object.entries(definition.fields).flatMap(([name, field]) =>
+        field.required ? [wireName(name, field)] : [],
+      );
+      const shown = new Set([...wanted, "id", "created", "modified", "description"]);
+      return Object.fromEntries(Object.entries(object).filter(([name]) => shown.has(name)));
+    },
+  };
+  return all;
+};
+
+describe.each(resources.map((definition) => ({ definition, kind: definition.kind })))(
+  "where a list shows only a part of each $kind",
+  ({ definition, kind }) => {
+    /** The object with a member that nobody knows, and the optional ones that the inputs lack. */
+    const prepared = async (all: ReadonlyMap<string, Made>) => {
+      const made = all.get(kind) as Made;
+      const find = async () =>
+        (await hub.objects(made.collection)).find(({ id }) => id === made.id) ?? {};
+      await hub.service.replace(definition, made.id, { ...(await find()), region: "eu" });
+      const required = Object.entries(made.inputs).filter(
+        ([name]) => definition.fields[name]?.required || name === "owner",
+      );
+      const chosen = made.inputs[made.inputs.type === "oauth2" ? "oauth2" : ""];
+      const inputs: Json = {
+        ...Object.fromEntries(required),
+        ...(chosen === undefined ? {} : { oauth2: { method: "POST" } }),
+      };
+      return { made, find, inputs, object: await find() };
+    };
+
+    test("adoption by name keeps what the list leaves out", async () => {
+      const { made, find, inputs, object } = await prepared(await summarised());
+      await hub.service.replace(definition, made.id, { ...object, description: "by hand" });
+      hub.nextRun([]);
+      await steps.make(kind, { ...inputs, adopt: true });
+      expect(withoutTimes(await find())).toEqual(withoutTimes(object));
+    });
+
+    test("forced replacement and the take-over of a left-over do, too", async () => {
+      const { made, find, inputs, object } = await prepared(await summarised());
+      for (const held of [[{ kind, id: made.id, owner: String(made.inputs.owner) }], []]) {
+        hub.nextRun(held);
+        expect((await steps.make(kind, inputs)).id).toBe(made.id);
+        expect(withoutTimes(await find())).toEqual(withoutTimes(object));
+      }
+    });
+  },
+);
