@@ -1,5 +1,6 @@
 import type { JsonObject } from "../definition/json.js";
 import { managedFields } from "../definition/managed.js";
+import { isId } from "../definition/object-id.js";
 import { sameFieldsMeaning } from "../definition/same.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import type { WireObject } from "../service/collections.js";
@@ -19,8 +20,8 @@ import {
 import { assertFree, existingObject, statesFor } from "./existing.js";
 import { Incomplete } from "./incomplete.js";
 import { findAll, type KnownObjects, knownObjects } from "./known-objects.js";
-import { leftOvers, ownObjects, removeLeftOvers } from "./left-overs.js";
-import { newSerial } from "./mark.js";
+import { leftOvers, removeLeftOvers } from "./left-overs.js";
+import { isSameResource, newSerial } from "./mark.js";
 import { outputsOf } from "./outputs.js";
 import type { Told } from "./properties.js";
 import { planPut, putInPlace } from "./put-in-place.js";
@@ -185,9 +186,22 @@ const afterUnclear = async (
   return undefined;
 };
 
-/** Objects with serials of this run, the one with the wanted name first. */
-const madeByRun = (declared: Declared, objects: KnownObjects["objects"]): readonly Found[] =>
-  ownObjects(declared, objects).filter((wire) => declared.run.decisions.made(markOn(wire)?.serial));
+/**
+ * Objects with serials of this run. One under another name or age than its mark was made for is a
+ * copy, unless there is no other: then the service gives names or times in forms of its own.
+ */
+const madeByRun = (declared: Declared, objects: KnownObjects["objects"]): readonly Found[] => {
+  const { mark, resource, run } = declared;
+  const made = findAll(objects, (wire, id) => {
+    const there = markOn(wire);
+    const isOurs = there !== undefined && mark !== undefined && isSameResource(mark, there);
+    const holder = run.decisions.holderOf(id);
+    const isFree = holder === undefined || holder.key === resource?.key;
+    return isId(id) && isOurs && isFree && run.decisions.made(there.serial);
+  });
+  const fitting = made.filter((wire) => isOwn(declared, wire));
+  return fitting.length > 0 ? fitting : made;
+};
 
 /**
  * Objects that were not there before the POST and are what was posted, name and all: where the body
