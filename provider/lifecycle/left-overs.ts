@@ -4,6 +4,7 @@ import type { Listing } from "../service/collections.js";
 import { ConversationError, isConversationError } from "../service/errors.js";
 import { type Declared, describe, type Found, isNamed, isOwn, markOn } from "./declared.js";
 import { findAll, wholeObject } from "./known-objects.js";
+import { objectTime } from "./object-time.js";
 import { planPut, putInPlace } from "./put-in-place.js";
 import { isHeld, type StackStates } from "./run.js";
 
@@ -34,8 +35,7 @@ const inOrder = (declared: Declared, own: readonly Found[]): readonly Found[] =>
   return [...own].sort((a, b) => (rank(a) < rank(b) ? 1 : -1));
 };
 
-const createdAt = (wire: Found): number =>
-  typeof wire.created === "string" ? Date.parse(wire.created) : Number.NaN;
+const createdAt = (wire: Found): number => objectTime(wire.created);
 
 /**
  * The one of a resource's own objects that is to stand for it. One serial on two objects means that a

@@ -1,4 +1,5 @@
 import { createHash, randomInt } from "node:crypto";
+import { objectTime } from "./object-time.js";
 
 /**
  * The owner mark: a short suffix of the description that tells people and later runs whose an
@@ -133,6 +134,5 @@ export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => 
   // A name that is none tells nothing.
   const isName = typeof name === "string" || typeof name === "number";
   if (isName && mark.seal !== sealOf(mark.serial, name)) return true;
-  const at = typeof created === "string" ? Date.parse(created) : Number.NaN;
-  return at > madeAt(mark.serial) + longestWaitMs;
+  return objectTime(created) > madeAt(mark.serial) + longestWaitMs;
 };

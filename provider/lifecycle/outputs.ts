@@ -6,6 +6,7 @@ import { fieldsFromWire } from "../definition/wire.js";
 import type { WireObject } from "../service/collections.js";
 import type { Settings } from "../service/settings.js";
 import { readMark } from "./mark.js";
+import { objectTime } from "./object-time.js";
 import { joinInputs, joinOutputs, type Properties, type Told } from "./properties.js";
 import { sealFields, sealPaths } from "./secrets.js";
 
@@ -37,7 +38,7 @@ const latestMs = 1_000;
  */
 const sameTime = (live: unknown, prior: string | undefined): string | undefined => {
   if (typeof live !== "string") return prior;
-  const later = Date.parse(live) - Date.parse(prior ?? "");
+  const later = objectTime(live) - objectTime(prior);
   return prior !== undefined && later >= -earliestMs && later <= latestMs ? prior : live;
 };
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { type Bent, bent } from "../support/bent.js";
 import { oneOfEach } from "./one-of-each.js";
-import { stepsOn } from "./steps.js";
+import { kiosk, stepsOn } from "./steps.js";
 
 let hub: Bent;
 afterEach(() => hub.stop());
@@ -24,4 +24,22 @@ test.each([
   );
   const made = await hub.objects("orchestrations");
   expect(made.map(({ id }) => id)).toEqual([all.get("Orchestration")?.id]);
+});
+
+test("times without a zone are GMT, whatever the zone of this machine: ours is no copy", async () => {
+  const zone = process.env.TZ;
+  process.env.TZ = "America/Los_Angeles";
+  try {
+    hub = await bent({
+      shown: (object) => ({ ...object, created: String(object.created).replace("Z", "") }),
+    });
+    const { id, state } = await steps.make("Channel", kiosk());
+    hub.nextRun();
+    const { props } = await hub.of("Channel").read(id, state);
+    expect(props.created).toBe(state.created);
+    expect((await steps.make("Channel", kiosk())).id).toBe(id);
+  } finally {
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
+  }
 });
