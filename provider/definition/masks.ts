@@ -1,4 +1,5 @@
-const words = /^\W*(hidden|secret|redacted|masked|string)\W*$/i;
+const words =
+  /^\W*(hidden|secret|redacted|masked|string|filtered|protected|encrypted|sensitive|private|confidential|removed|omitted|obfuscated)\W*$/i;
 
 /** Whether a text can be what a service shows in place of a secret. */
 export const looksMasked = (text: string): boolean =>

@@ -65,6 +65,11 @@ test.each([
   "secret",
   "string",
   "(masked)",
+  "[FILTERED]",
+  "PROTECTED",
+  "<encrypted>",
+  "(sensitive)",
+  "**REMOVED**",
 ])("%j in place of a secret is never written back", (shown) => {
   const { body, hidden } = merge(
     account,
