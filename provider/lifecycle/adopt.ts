@@ -1,13 +1,9 @@
-import { changesOf } from "../definition/changes.js";
 import { naturalKey } from "../definition/references.js";
-import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError } from "../service/errors.js";
 import { assertId } from "../service/identifiers.js";
 import { type Declared, describe, type Found, isNamed, isOwn, ownMarkOn } from "./declared.js";
 import { ownedElsewhere } from "./existing.js";
 import { findAll, type KnownObjects, wholeObject } from "./known-objects.js";
-import { readMark } from "./mark.js";
-import type { Plan } from "./put-in-place.js";
 import type { StackStates } from "./run.js";
 
 const byId = async (declared: Declared, id: string): Promise<Found> => {
@@ -79,29 +75,4 @@ export const adoptee = async (declared: Declared, known: KnownObjects): Promise<
   const states = owner && (await run.states?.(owner, isMarked ? "all" : "own"));
   assertAdoptable(declared, found, states || undefined);
   return found;
-};
-
-const listed = (title: string, lines: readonly string[]): string =>
-  lines.length === 0 ? "" : `\n  ${title}\n${lines.map((line) => `    ${line}`).join("\n")}`;
-
-/** What an adoption will do, for the user to see before it happens. */
-export const adoptionText = (
-  { definition, properties, settings }: Declared,
-  plan: Plan,
-): string => {
-  const { live, undeclared, hidden } = plan;
-  const { description } = readMark(live.description);
-  const from = fieldsFromWire(definition.fields, { ...live, description }, settings);
-  const changes = changesOf(definition.fields, from, properties.fields).map(
-    ({ path, from: before = "(not set)", to = "(not set)" }) => `${path}: ${before} → ${to}`,
-  );
-  const head = `adopts the ${describe(definition, live)}`;
-  const change = changes.length === 0 ? "; no field changes, the owner mark is added" : "";
-  return (
-    head +
-    change +
-    listed("changes:", changes) +
-    listed("stays, as the program does not declare it:", undeclared) +
-    listed("erased, as eraseHidden allows:", hidden)
-  );
 };
