@@ -22,6 +22,8 @@ export interface Plan {
   readonly undeclared: readonly string[];
   /** Members that the program does not name, that the service hides and that the PUT would erase. */
   readonly hidden: readonly string[];
+  /** Members that the program names no more and that stay, as this tenant's PUT keeps what it leaves out. */
+  readonly staying: readonly string[];
 }
 
 /** The serial by which the state, or else the object itself, is known. */
@@ -50,6 +52,7 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Pla
   const serial = serialOf(before ?? declared, live);
   const human = humanText(live, before);
   const desired: Desired = desiredBody(declared, serial, human);
+  const prior = before ? desiredBody(before, serial).body : {};
   const {
     body: merged,
     undeclared,
@@ -59,12 +62,15 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Pla
     rule: definition.rule,
     live: rest,
     desired: desired.body,
-    prior: before ? desiredBody(before, serial).body : {},
+    prior,
     keeps: settings.put === "keep",
   });
   // A service may refuse to write over a change that came after this one (public reference).
   const body = modified === undefined ? merged : { ...merged, modified };
-  return { live, body, serial, isMarked: desired.isMarked, undeclared, hidden };
+  const isStaying = (wire: string): boolean =>
+    live[wire] !== undefined && live[wire] !== null && !Object.hasOwn(body, wire);
+  const staying = settings.put === "keep" ? Object.keys(prior).filter(isStaying) : [];
+  return { live, body, serial, isMarked: desired.isMarked, undeclared, hidden, staying };
 };
 
 /** Refuses what would erase hidden members that the program neither declares nor gives up. */
@@ -83,10 +89,17 @@ export const assertNothingErased = ({ definition, properties }: Declared, plan: 
 
 /** Writes the object in one PUT; what is known of it then. */
 export const putInPlace = async (declared: Declared, plan: Plan): Promise<Told> => {
-  const { definition, service } = declared;
-  const { live, body, serial, isMarked, undeclared } = plan;
+  const { definition, service, run } = declared;
+  const { live, body, serial, isMarked, undeclared, staying } = plan;
   assertNothingErased(declared, plan);
   const { modified } = await service.replace(definition, live.id, body);
+  if (staying.length > 0) {
+    run.tell?.(
+      `the ${describe(definition, live)} still has ${staying.join(", ")}, which the program declares no more: ` +
+        "this tenant's PUT keeps what it does not name (conversation:put). Remove it at the service by hand.",
+      "warning",
+    );
+  }
   return objectOf([
     ["serial", isMarked ? serial : undefined],
     ["created", typeof live.created === "string" ? live.created : undefined],

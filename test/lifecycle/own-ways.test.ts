@@ -43,3 +43,17 @@ test("times without a zone are GMT, whatever the zone of this machine: ours is n
     else process.env.TZ = zone;
   }
 });
+
+test("where a PUT keeps what it leaves out, a run says what it cannot remove", async () => {
+  hub = await bent({}, { switches: { put: "keep" } }, { CONVERSATION_PUT: "keep" });
+  const restrictions = { inbound: { maxTextLength: 5 } };
+  const { id, state } = await steps.make(
+    "Channel",
+    kiosk({ restrictions, extra: { region: "eu" } }),
+  );
+  const later = await steps.change("Channel", id, state, kiosk());
+  expect(hub.told.join()).toMatch(/still has restrictions, region, which the program declares no/);
+  hub.nextRun();
+  await steps.change("Channel", id, later, kiosk({ displayName: "New" }));
+  expect(hub.told).toEqual([]);
+});
