@@ -1,6 +1,6 @@
 import type { Field, Fields, ListField, MapField, ObjectField } from "./field.js";
 import { isObject, type JsonObject, memberOf } from "./json.js";
-import { numberOf, plainText, sameContent, sameText } from "./text-forms.js";
+import { isTidied, numberOf, plainText, sameContent, sameText } from "./text-forms.js";
 import { holdsSecret } from "./walk.js";
 
 type Sameness = (field: Field, a: unknown, b: unknown) => boolean;
@@ -131,7 +131,7 @@ export const sameMeaning = (field: Field, live: unknown, prior: unknown): boolea
   switch (field.type) {
     case "text":
     case "reference":
-      return a !== undefined && b !== undefined && sameText(field, a, b);
+      return a !== undefined && b !== undefined && (sameText(field, a, b) || isTidied(a, b));
     case "number":
       return numberOf(a) !== undefined && numberOf(a) === numberOf(b);
     case "flag":

@@ -89,6 +89,20 @@ export const sameScalar = (a: unknown, b: unknown): boolean => {
   return number !== undefined && number === numberOf(b);
 };
 
+/** A text as services tidy it: without blanks at its ends, and at the ends of its lines. */
+const tidyForms = (text: string): readonly string[] => {
+  const plain = plainText(text);
+  const lines = plain.replace(/[^\S\n]+$/gm, "");
+  return [plain.trim(), plain.trimEnd(), lines, lines.trim(), lines.trimEnd()];
+};
+
+/** Whether a service gives a text back without blanks at its ends. What a person adds is not that. */
+export const isTidied = (live: unknown, prior: unknown): boolean =>
+  typeof live === "string" &&
+  typeof prior === "string" &&
+  live !== "" &&
+  tidyForms(prior).includes(plainText(live));
+
 /** Whether two texts of a field, or two ids, mean the same. */
 export const sameText = (field: TextField | ReferenceField, a: unknown, b: unknown): boolean => {
   if (field.type === "reference") return sameScalar(a, b);
