@@ -72,6 +72,8 @@ const mergeMember = (
   const below = { ...merging, keeps: false };
   if (sides.desired !== undefined) return mergeValue(field, sides, path, below);
   if (sides.prior !== undefined) return leftOver(field, sides, path, below);
+  // A service may answer null for what is not there, and refuse to be given it.
+  if (field && sides.live === null) return merged(undefined);
   const { value, hidden } = visiblePart(
     field,
     sides.live,
