@@ -1,6 +1,5 @@
 import type { JsonObject } from "../definition/json.js";
 import { managedFields } from "../definition/managed.js";
-import { isId } from "../definition/object-id.js";
 import { sameFieldsMeaning } from "../definition/same.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import type { WireObject } from "../service/collections.js";
@@ -21,7 +20,8 @@ import { assertFree, existingObject, statesFor } from "./existing.js";
 import { Incomplete } from "./incomplete.js";
 import { findAll, type KnownObjects, knownObjects } from "./known-objects.js";
 import { leftOvers, removeLeftOvers } from "./left-overs.js";
-import { isSameResource, newSerial } from "./mark.js";
+import { madeByRun, withDescriptions } from "./made-by-run.js";
+import { newSerial } from "./mark.js";
 import { outputsOf } from "./outputs.js";
 import type { Told } from "./properties.js";
 import { planPut, putInPlace } from "./put-in-place.js";
@@ -174,7 +174,9 @@ const afterUnclear = async (
   const listing = await service.list(definition, { fresh: true }).catch((error) => {
     throw isConversationError(error) ? failure : error;
   });
-  const { objects, complete } = listing;
+  const { complete } = listing;
+  const objects = before ? listing.objects : await withDescriptions(declared, listing.objects);
+  const isMade = (wire: WireObject) => declared.run.decisions.made(markOn(wire)?.serial);
   const [found, ...others] = before
     ? newObjects(declared, before, objects)
     : madeByRun(declared, objects);
@@ -182,25 +184,9 @@ const afterUnclear = async (
   if (found && !before) return withoutEarlier(declared, { id: found.id, told: toldOf(found) });
   // A list with holes proves nothing, nor do two objects of which one may be anybody's: the next run
   // looks again.
-  if (found || !complete || before?.complete === false) throw failure;
+  const isUnusable = !found && findAll(objects, isMade).length > 0;
+  if (found || isUnusable || !complete || before?.complete === false) throw failure;
   return undefined;
-};
-
-/**
- * Objects with serials of this run. One under another name or age than its mark was made for is a
- * copy, unless there is no other: then the service gives names or times in forms of its own.
- */
-const madeByRun = (declared: Declared, objects: KnownObjects["objects"]): readonly Found[] => {
-  const { mark, resource, run } = declared;
-  const made = findAll(objects, (wire, id) => {
-    const there = markOn(wire);
-    const isOurs = there !== undefined && mark !== undefined && isSameResource(mark, there);
-    const holder = run.decisions.holderOf(id);
-    const isFree = holder === undefined || holder.key === resource?.key;
-    return isId(id) && isOurs && isFree && run.decisions.made(there.serial);
-  });
-  const fitting = made.filter((wire) => isOwn(declared, wire));
-  return fitting.length > 0 ? fitting : made;
 };
 
 /**

@@ -3,6 +3,8 @@ import { type Bent, bent } from "../support/bent.js";
 import { oneOfEach } from "./one-of-each.js";
 import { kiosk, stepsOn } from "./steps.js";
 
+type Json = Record<string, unknown>;
+
 let hub: Bent;
 afterEach(() => hub.stop());
 
@@ -56,4 +58,19 @@ test("where a PUT keeps what it leaves out, a run says what it cannot remove", a
   hub.nextRun();
   await steps.change("Channel", id, later, kiosk({ displayName: "New" }));
   expect(hub.told).toEqual([]);
+});
+
+test.each([
+  ["lists leave descriptions out", ({ description: _, ...object }: Json) => object, 1],
+  ["ids cannot be used", (object: Json) => ({ ...object, id: `a.${object.id}` }), 1],
+])("a POST is not sent twice where %s", async (_, shown, count) => {
+  let lost = 1;
+  hub = await bent({
+    shown: (object, { id, collection }) =>
+      id === undefined && collection === "orchestrations" ? shown(object) : object,
+    answer: (answer, { method, collection }) =>
+      method === "POST" && collection === "orchestrations" && lost-- > 0 ? "lost" : answer,
+  });
+  await oneOfEach(steps).catch(() => undefined);
+  expect(await hub.objects("orchestrations")).toHaveLength(count);
 });
