@@ -142,6 +142,7 @@ export const isOwn = ({ definition, mark }: Declared, wire: WireObject): boolean
 /** Name and id of an object for messages, cut where a service sends something absurd. */
 export const describe = (definition: Definition, { id, ...wire }: Found): string => {
   const name = nameOnWire(definition, wire);
-  const shown = typeof name === "string" ? `${JSON.stringify(name.slice(0, 80))} ` : "";
+  const shown =
+    typeof name === "string" ? `${JSON.stringify([...name].slice(0, 80).join(""))} ` : "";
   return `${definition.noun} ${shown}(id ${String(id).slice(0, 80)})`;
 };

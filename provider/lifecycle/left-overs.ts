@@ -129,7 +129,9 @@ const setAside = async (declared: Declared, leftOver: Found): Promise<void> => {
   const field = definition.fields[key];
   if (field?.type !== "text") return;
   const suffix = `-left-over-${leftOver.id}`;
-  const name = `${String(declared.name).slice(0, (field.max ?? 255) - suffix.length)}${suffix}`;
+  const kept = String(declared.name).slice(0, (field.max ?? 255) - suffix.length);
+  // No half of a character that takes two.
+  const name = `${kept.replace(/[\uD800-\uDBFF]$/, "")}${suffix}`;
   const aside: Declared = {
     ...declared,
     name,

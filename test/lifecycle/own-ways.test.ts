@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { channel } from "../../provider/resources/channel.js";
 import { type Bent, bent } from "../support/bent.js";
 import { oneOfEach } from "./one-of-each.js";
 import { kiosk, stepsOn } from "./steps.js";
@@ -74,3 +75,17 @@ test.each([
   await oneOfEach(steps).catch(() => undefined);
   expect(await hub.objects("orchestrations")).toHaveLength(count);
 });
+
+test.each([78, 79, 80])(
+  "a name of %i letters and an emoji is cut between characters",
+  async (n) => {
+    hub = await bent();
+    const type = `${"a".repeat(n)}😀b`;
+    const { id } = await hub.service.create(channel, { type, displayName: "K", icon: "aVZC" });
+    hub.nextRun([]);
+    const failure = await steps.make("Channel", kiosk({ type })).catch((error: Error) => error);
+    expect(String(failure)).toBe("pulumi-conversation");
+    expect((failure as Error).message).toContain(id);
+    expect((failure as Error).message).not.toMatch(/\\ud83d/i);
+  },
+);
