@@ -3,6 +3,7 @@ import {
   engineSessions,
   engineStates,
   engineTell,
+  urnInQuestion,
   withUrns,
 } from "./engine/engine-session.js";
 import { rememberUrns } from "./engine/resource-urn.js";
@@ -24,12 +25,12 @@ let processRun: Run<EngineSession> | undefined;
 /** One memory for all kinds of this process, as they share the token, the lists and the decisions. */
 const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
   if (!processRun) {
-    rememberUrns();
     const source = { environment: process.env, config: (key: string) => config?.get(key) };
     processRun = createRun(engineSessions(source), {
       settings: (profile) => readSettings(source, profile),
       states: engineStates(),
       tell: engineTell(),
+      about: urnInQuestion,
     });
   }
   return processRun;
@@ -42,6 +43,8 @@ const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
  * @throws ConversationError `INPUT_INVALID` for a kind that this release does not know
  */
 export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
+  // The ownership comes first: the URN of the first resource after it is needed, too.
+  rememberUrns();
   if (kind === ownershipKind) return ownershipLifecycle;
   if (kind === smokeTestKind) return withUrns(smokeTestLifecycle(runOf(config).session));
   const definition = resources.find((candidate) => candidate.kind === kind);

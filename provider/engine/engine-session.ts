@@ -14,6 +14,9 @@ import { engineStatusLine } from "./status-line.js";
 /** The resource that the running call is about. */
 const currentUrn = new AsyncLocalStorage<string | undefined>();
 
+/** The URN of the resource that the running call is about. */
+export const urnInQuestion = (): string | undefined => currentUrn.getStore();
+
 /** `1 min 15 s` */
 export const durationText = (ms: number): string => {
   const seconds = Math.ceil(ms / 1000);

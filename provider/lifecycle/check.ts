@@ -24,6 +24,10 @@ export interface CheckResult {
 const withKeptName = (fields: JsonObject, old: Properties | undefined, isMade: boolean) =>
   isMade && typeof old?.fields.name === "string" ? { ...fields, name: old.fields.name } : fields;
 
+/** Whether the name was made and not given: a transform may have put another in its place. */
+const isAutomatic = ({ autoName, name }: JsonObject): boolean =>
+  autoName !== undefined && autoName === name;
+
 /** Bad settings are refused where there is something to do; missing ones may be there when it is done. */
 const settingFailures = ({ run }: Context, { profile }: Properties): readonly string[] => {
   if (profile === unknownValue) return [];
@@ -103,10 +107,7 @@ export const check = async (
   const { definition } = context;
   const given = split(news);
   const old = Object.keys(olds).length > 0 ? split(olds) : undefined;
-  const fields = normaliseFields(
-    definition,
-    withKeptName(given.fields, old, news.autoName !== undefined),
-  );
+  const fields = normaliseFields(definition, withKeptName(given.fields, old, isAutomatic(news)));
   const properties = { ...given, fields };
   const isChanged =
     !old || !isDeepStrictEqual(inputsOf(definition, old), inputsOf(definition, properties));
@@ -115,7 +116,7 @@ export const check = async (
   const adopts = !old && isKnown(given.adopt) && reasons.length === 0;
   const adoption =
     adopts && hasSettings(context, properties)
-      ? await adopted(context, { ...news, ...fields }, news.autoName === undefined)
+      ? await adopted(context, { ...news, ...fields }, !isAutomatic(news))
       : {};
   return {
     inputs: inputsOf(definition, { ...properties, fields: adoption.fields ?? fields }),

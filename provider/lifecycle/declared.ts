@@ -3,6 +3,7 @@ import { mergeDeep } from "../definition/extra.js";
 import { isObject, type JsonObject } from "../definition/json.js";
 import { naturalKey } from "../definition/references.js";
 import { sameMeaning } from "../definition/same.js";
+import { unknownValue } from "../definition/unknown.js";
 import { bodyOf, wireName } from "../definition/wire.js";
 import type { Collections, WireObject } from "../service/collections.js";
 import type { Settings } from "../service/settings.js";
@@ -35,9 +36,20 @@ export interface Declared extends Context {
 /** An object at the service, with its id. */
 export type Found = WireObject & { readonly id: string };
 
-/** How this run remembers a resource: as its mark does, whether or not marks are written. */
-export const remembered = ({ kind }: Definition, { owner }: Properties): Remembered | undefined => {
+/**
+ * How this run remembers a resource: as its mark does, whether or not marks are written. In the first
+ * preview of a stack the owner is not known yet; there the URN tells resources apart.
+ */
+export const remembered = (
+  { definition: { kind }, run }: Context,
+  { owner }: Properties,
+): Remembered | undefined => {
   if (!owner) return undefined;
+  if (owner === unknownValue) {
+    const key = run.about?.();
+    const label = `${kind} ${JSON.stringify(key?.split("::").at(-1))}`;
+    return key === undefined ? undefined : { key, label, kind };
+  }
   const name = owner.split("/").slice(3).join("/");
   return { key: markOf(kind, owner).resource, label: `${kind} ${JSON.stringify(name)}`, kind };
 };
@@ -69,7 +81,7 @@ export const declaredIn = async (context: Context, bag: JsonObject): Promise<Dec
     service,
     name: properties.fields[naturalKey(definition)],
     isUnique: isUniqueIn(definition),
-    resource: remembered(definition, properties),
+    resource: remembered(context, properties),
     mark: markIn(definition, properties, settings),
   };
 };

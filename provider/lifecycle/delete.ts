@@ -13,7 +13,7 @@ import { describeUser, type User, usersOf } from "./users.js";
 export const remove = async (context: Context, id: string, bag: JsonObject): Promise<void> => {
   const { definition, run } = context;
   const properties = split(bag);
-  const resource = remembered(definition, properties);
+  const resource = remembered(context, properties);
   if (resource) {
     if (run.decisions.keeps(resource.key, id))
       return run.decisions.spare(resource.key, { id, outputs: bag });

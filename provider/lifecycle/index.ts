@@ -22,13 +22,13 @@ export interface Lifecycle {
 }
 
 const checkAndRemember = async (context: Context, olds: JsonObject, news: JsonObject) => {
-  const resource = remembered(context.definition, split(news));
+  const resource = remembered(context, split(news));
   if (resource) context.run.decisions.wanted(resource);
   return check(context, olds, news);
 };
 
 const diffAndRemember = (context: Context, id: string, olds: JsonObject, news: JsonObject) => {
-  const resource = remembered(context.definition, split(news));
+  const resource = remembered(context, split(news));
   const { serial } = split(olds).told;
   if (resource) context.run.decisions.settled(resource, { id, serial });
   return diff(context, olds, news);

@@ -48,10 +48,11 @@ const movedViolations = (old: Properties | undefined, next: Properties): Violati
     : [];
 
 /** No two objects of a kind may have one name, so no two resources of a program. */
-const nameViolations = ({ definition, run }: Context, properties: Properties): Violation[] => {
+const nameViolations = (context: Context, properties: Properties): Violation[] => {
+  const { definition, run } = context;
   const key = naturalKey(definition);
   const name = properties.fields[key];
-  const resource = remembered(definition, properties);
+  const resource = remembered(context, properties);
   if (!resource || !isUniqueIn(definition) || typeof name !== "string" || name === unknownValue)
     return [];
   const other = run.decisions.take(

@@ -32,6 +32,8 @@ export interface RunOptions {
    */
   readonly states?: (owner: string, whose: "own" | "all") => Promise<StackStates | undefined>;
   readonly tell?: Tell;
+  /** The URN of the resource that the running call is about, where it is known. */
+  readonly about?: () => string | undefined;
 }
 
 /**

@@ -1,0 +1,44 @@
+import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { type CliProject, cliProject } from "../support/cli-project.js";
+
+const program = `
+const pulumi = require("@pulumi/pulumi");
+const c = require("pulumi-conversation");
+const { TYPES, PREFIX } = process.env;
+if (PREFIX) pulumi.runtime.registerStackTransformation(({ type, name, props, opts }) => type.endsWith(":Authentication") ? { props: { ...props, name: PREFIX + name }, opts } : undefined);
+for (const [place, type] of (TYPES || "").split(" ").filter(Boolean).entries())
+  new c.Channel("web" + place, { type, displayName: "Web", icon: "aVZC" });
+exports.name = PREFIX && new c.Authentication("auth", { basicAuth: { username: "hub", password: "canary-password" } }).name;
+`;
+
+let emulator: Emulator;
+let project: CliProject;
+
+beforeAll(async () => {
+  emulator = await startEmulator();
+  project = await cliProject(program, emulatorEnvironment(emulator));
+});
+
+afterAll(async () => {
+  project?.remove();
+  await emulator?.close();
+});
+
+test("the first preview of a stack refuses one unique name for two resources, and names both", async () => {
+  const { code, output } = await project.pulumi(["preview"], {
+    TYPES: "custom.a custom.b custom.a",
+  });
+  expect(code).not.toBe(0);
+  expect(output).toContain(`Channel "web0"`);
+  expect(output).toContain(`Channel "web2"`);
+  expect((await project.pulumi(["preview"], { TYPES: "custom.a custom.b" })).code).toBe(0);
+});
+
+test("a name that a transform gives is a given one, and can be changed by it", async () => {
+  for (const PREFIX of ["one-", "two-"]) {
+    const { output } = await project.pulumi(["up", "--yes", "--skip-preview"], { PREFIX });
+    expect(output).toContain(`"${PREFIX}auth"`);
+  }
+});
