@@ -32,13 +32,18 @@ export interface Decisions {
   /** The resource that an object stands for, where this run knows. */
   holderOf(objectId: string): Remembered | undefined;
   /**
-   * Whether an object must not be deleted: the program wants its resource and no other object
-   * stands for it. A forced replacement is done in place, and the engine deletes the "old" object,
+   * Whether an object must not be deleted: it stands for a resource that the program wants, whatever
+   * it was owned by before (a replaced `Ownership` gives all resources other keys), or the program
+   * wants its resource and no other object stands for it. A forced replacement is done in place, and the engine deletes the "old" object,
    * which is the same, before or after.
    */
   keeps(key: string, objectId: string): boolean;
+  /** Whether a program has declared anything to this process. */
+  hasProgram(): boolean;
   /** A deletion was left out, as the program still wants the object. */
   spare(key: string, object: Spared): void;
+  /** Whether the deletion of an object was left out before; it counts as left out from now on. */
+  isSpared(kind: string, objectId: string): boolean;
   /** The object of a resource whose deletion was left out. */
   sparedOf(key: string): Spared | undefined;
   /** The object that stands for a resource, where this run knows. */
@@ -61,6 +66,7 @@ export const createDecisions = (): Decisions => {
   const objects = new Map<string, StandsFor>();
   const holders = new Map<string, Remembered>();
   const spared = new Map<string, Spared>();
+  const sparedObjects = new Set<string>();
   const taken = new Map<string, Remembered>();
   const serials = new Set<string>();
   return {
@@ -73,10 +79,21 @@ export const createDecisions = (): Decisions => {
       if (!objects.has(key)) objects.set(key, object);
     },
     holderOf: (objectId) => holders.get(objectId),
+    hasProgram: () => wanted.size > 0,
     spare: (key, object) => void spared.set(key, object),
+    isSpared: (kind, objectId) => {
+      const object = `${kind} ${objectId}`;
+      const isKnown = sparedObjects.has(object);
+      sparedObjects.add(object);
+      return isKnown;
+    },
     sparedOf: (key) => spared.get(key),
     objectOf: (key) => objects.get(key),
-    keeps: (key, objectId) => wanted.has(key) && (objects.get(key)?.id ?? objectId) === objectId,
+    keeps: (key, objectId) => {
+      const holder = holders.get(objectId)?.key;
+      if (holder !== undefined && wanted.has(holder)) return true;
+      return wanted.has(key) && (objects.get(key)?.id ?? objectId) === objectId;
+    },
     take: (what, resource) => {
       const first = taken.get(what) ?? resource;
       taken.set(what, first);

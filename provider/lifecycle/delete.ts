@@ -2,7 +2,7 @@ import type { JsonObject } from "../definition/json.js";
 import { resources } from "../resources/index.js";
 import { ConversationError, isConversationError } from "../service/errors.js";
 import { type Context, type Declared, declaredIn, remembered } from "./declared.js";
-import { split } from "./properties.js";
+import { type Properties, split } from "./properties.js";
 import { isHeld } from "./run.js";
 import { describeUser, type User, usersOf } from "./users.js";
 
@@ -15,7 +15,7 @@ export const remove = async (context: Context, id: string, bag: JsonObject): Pro
   const properties = split(bag);
   const resource = remembered(context, properties);
   if (resource) {
-    if (run.decisions.keeps(resource.key, id))
+    if (run.decisions.keeps(resource.key, id) || (await isReplaced(context, id, properties)))
       return run.decisions.spare(resource.key, { id, outputs: bag });
     run.decisions.leaving(resource, { id, serial: properties.told.serial });
   }
@@ -27,6 +27,24 @@ export const remove = async (context: Context, id: string, bag: JsonObject): Pro
     if (!isConversationError(error) || !isRefusal(error)) throw error;
     await afterUsers(declared, id, error, attempt);
   }
+};
+
+/**
+ * Whether the state has put another resource in the place of the one that is to go, with the same
+ * object. Asked where no program speaks: a provider that is itself replaced (`--replace '**'`) deletes
+ * in a process of its own, which knows nothing of the run. Of two that leave, the second one goes.
+ */
+const isReplaced = async (
+  { definition: { kind }, run }: Context,
+  id: string,
+  { owner }: Properties,
+): Promise<boolean> => {
+  if (run.decisions.hasProgram() || !owner) return false;
+  const states = await run.states?.(owner, "own");
+  const holders = states?.holdersOf(kind, id).filter(({ own }) => own) ?? [];
+  const isShared =
+    holders.some(({ leaving }) => leaving) && holders.some(({ leaving }) => !leaving);
+  return isShared && !run.decisions.isSpared(kind, id);
 };
 
 /** The status of a refused deletion is not stated, so every refusal may be one. */

@@ -34,6 +34,11 @@ const mayBeNamed = (declared: Declared, wire: Found): boolean => {
   return isNamed(declared, wire) || !(typeof name === "string" || typeof name === "number");
 };
 
+const hasNamesakeMark = ({ mark }: Declared, wire: Found): boolean => {
+  const there = markOn(wire);
+  return mark !== undefined && there !== undefined && isNamesake(mark, there);
+};
+
 /**
  * The states, where a creation cannot be decided without them: an object carries the mark of the
  * resource or has its name, or the object to be made would carry no mark.
@@ -45,7 +50,10 @@ export const statesFor = async (
   const { properties, run, isUnique } = declared;
   if (!run.states || !properties.owner) return undefined;
   if (ownObjects(declared, objects).length > 0) return run.states(properties.owner, "all");
-  const alike = isUnique ? namedAlike(declared, objects) : [];
+  // A replaced Ownership makes strangers of the marks of the very objects that the state holds.
+  const alike = namedAlike(declared, objects).filter(
+    (wire) => isUnique || hasNamesakeMark(declared, wire),
+  );
   if (alike.some((wire) => markOn(wire))) return run.states(properties.owner, "all");
   return alike.length > 0 || !isMarked(declared) ? run.states(properties.owner, "own") : undefined;
 };
@@ -110,11 +118,10 @@ export const ownedElsewhere = (
 };
 
 const isTaken = (declared: Declared, wire: Found, states: StackStates | undefined): boolean => {
-  const { definition, isUnique, mark, run, resource } = declared;
+  const { definition, isUnique, run, resource } = declared;
   if (isUnique) return true;
-  const there = markOn(wire);
   // Names that need not be unique may well be there twice, but not as one resource of two states.
-  if (there) return mark !== undefined && isNamesake(mark, there);
+  if (markOn(wire)) return hasNamesakeMark(declared, wire);
   // Neither this object nor the one to be made can be told apart by a mark: an interrupted run may
   // have left it.
   const holder = run.decisions.holderOf(wire.id);

@@ -150,7 +150,9 @@ export const statesOfThisRun = async (
   for (const name of new Set([given, stack, undefined])) {
     const at = { ...place, ...(name ? { stack: name } : {}) };
     const own = await stateFrom(at, true);
-    if (own?.ownership === ownership) return statesAround(own, at, scope);
+    const isIts =
+      own?.ownership === ownership || own?.replacedOwnerships?.includes(ownership) === true;
+    if (own && isIts) return statesAround(own, at, scope);
   }
   return undefined;
 };

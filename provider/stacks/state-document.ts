@@ -16,6 +16,8 @@ export interface Holding {
   readonly serial?: string;
   /** Whether it is of the stack asked about. */
   readonly own: boolean;
+  /** Another resource has replaced it, and it is about to be deleted. */
+  readonly leaving?: true;
 }
 
 /** A creation that a run began and never reported on. */
@@ -32,6 +34,8 @@ export interface StackState {
   readonly project?: string;
   /** Id of the stack's `Ownership`. */
   readonly ownership?: string;
+  /** Ids of those that were replaced in a run that is not at its end. */
+  readonly replacedOwnerships?: readonly string[];
   readonly holdings: readonly Holding[];
   /** Resources that only look an object up (`get`). */
   readonly lookUps: readonly Holding[];
@@ -81,6 +85,7 @@ const holdingOf = (resource: JsonObject, { stack, own, ownership }: Place): read
       ...(owner ? { owner } : {}),
       ...(written && written !== owner ? { writtenOwner: written } : {}),
       ...(serial ? { serial } : {}),
+      ...(resource.delete === true ? { leaving: true as const } : {}),
     },
   ];
 };
@@ -126,6 +131,9 @@ export const stateIn = (text: string, own: boolean, stack?: string): StackState 
   ]);
   const shown = stack ?? names.name ?? "";
   const ownership = textOf(staying.find((resource) => kindOf(resource) === "Ownership")?.id);
+  const replacedOwnerships = resources
+    .filter((resource) => resource.delete === true && kindOf(resource) === "Ownership")
+    .flatMap(({ id }) => textOf(id) ?? []);
   const holdings = (external: boolean) =>
     held
       .filter((resource) => (resource.external === true) === external)
@@ -133,6 +141,7 @@ export const stateIn = (text: string, own: boolean, stack?: string): StackState 
   return {
     ...names,
     ...(ownership ? { ownership } : {}),
+    ...(replacedOwnerships.length > 0 ? { replacedOwnerships } : {}),
     holdings: holdings(false),
     lookUps: holdings(true),
     pending: pending.flatMap(pendingOf),
