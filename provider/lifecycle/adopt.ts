@@ -71,8 +71,8 @@ export const adoptee = async (declared: Declared, known: KnownObjects): Promise<
   const { adopt, owner } = properties;
   const id = typeof adopt === "string" ? adopt : idByName(declared, known);
   const found = await byId(declared, id);
-  const isMarked = ownMarkOn(declared.definition, found) !== undefined;
-  const states = owner && (await run.states?.(owner, isMarked ? "all" : "own"));
+  // An object without a mark, or whose name somebody changed since, may be another stack's all the same.
+  const states = owner && (await run.states?.(owner, "all"));
   assertAdoptable(declared, found, states || undefined);
   return found;
 };
