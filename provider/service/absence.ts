@@ -72,13 +72,15 @@ export const witness = (settings: Settings): Witness => {
       isService = true;
     },
     assertAbsent: async (definition, refusal, list) => {
-      if (isService) return;
+      // A way in front of the service may lack the path of this one kind: only its list tells.
+      const isTold = () => isService && isOwnRefusal(refusal.details);
+      if (isTold()) return;
       try {
         await list();
       } catch (error) {
         if (!isConversationError(error)) throw error;
         // Another call was answered meanwhile: only this list is out of order.
-        if (isService) return;
+        if (isTold()) return;
         if (strangers.includes(error.code))
           throw wrongAddress(definition, settings, refusal, error);
         // Who may not list is refused by the service itself, as is who asks for what is gone.

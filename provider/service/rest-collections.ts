@@ -6,7 +6,7 @@ import type { Collections } from "./collections.js";
 import { ConversationError, isConversationError } from "./errors.js";
 import { assertId } from "./identifiers.js";
 import { ListCache } from "./list-cache.js";
-import { createdOf, objectOf, timesOf } from "./object-answers.js";
+import { createdOf, notJson, objectOf, timesOf } from "./object-answers.js";
 import { type Operation, setUpOperation } from "./operations.js";
 import { readFirstPage } from "./pages.js";
 import { secretTexts } from "./secret-texts.js";
@@ -55,10 +55,12 @@ export const restCollections = ({ request, witness, time }: CollectionParts): Co
     if (!answer.unreadable) witness.seen();
     return answer;
   };
+  const assertService = (definition: Definition, doubt: ConversationError) =>
+    witness.assertAbsent(definition, doubt, () => cacheOf(definition).answered());
   /** The 404 where it is proven to mean absence. */
   const absent = async (definition: Definition, error: unknown): Promise<ConversationError> => {
     if (!isConversationError(error, "NOT_FOUND")) throw error;
-    await witness.assertAbsent(definition, error, () => cacheOf(definition).answered());
+    await assertService(definition, error);
     return error;
   };
 
@@ -110,9 +112,14 @@ export const restCollections = ({ request, witness, time }: CollectionParts): Co
     remove: (definition, id) =>
       guarded(cacheOf(definition), async () => {
         assertId(id, definition.noun);
-        await written(setUpOperation(definition, "delete"), { id }).catch((error) =>
-          absent(definition, error),
-        );
+        const operation = setUpOperation(definition, "delete");
+        try {
+          const { unreadable, status } = await written(operation, { id });
+          // A page that is shown for everything is shown for a deletion, too.
+          if (unreadable) await assertService(definition, notJson(operation, status));
+        } catch (error) {
+          await absent(definition, error);
+        }
         cacheOf(definition).wrote(id, undefined);
       }),
 

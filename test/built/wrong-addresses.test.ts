@@ -1,0 +1,81 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type CliProject, cliProject } from "../support/cli-project.js";
+import { exampleProgram } from "../support/small-programs.js";
+import { type StrictService, startStrictService } from "../support/strict-service.js";
+
+let service: StrictService;
+let front: Server;
+let project: CliProject;
+/** What the front answers by itself: a status and a page of HTML. */
+let page: (method: string, path: string) => number | undefined;
+
+/** A way in front of the service, such as a gateway or a web server of single-page programs. */
+const startFront = async (target: string): Promise<Server> => {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method = "", url = "", headers } = request;
+    const status = page(method, url);
+    if (status !== undefined) {
+      response.writeHead(status, { "content-type": "text/html" }).end("<html>Hello</html>");
+      return;
+    }
+    const { authorization = "", "content-type": type = "application/json" } = headers;
+    const body = chunks.length > 0 ? { body: Buffer.concat(chunks) } : {};
+    const answer = await fetch(target + url, {
+      method,
+      headers: { authorization, "content-type": type },
+      ...body,
+    });
+    response.writeHead(answer.status, { "content-type": "application/json" });
+    response.end(await answer.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return server;
+};
+
+beforeEach(async () => {
+  page = () => undefined;
+  service = await startStrictService();
+  const { CONVERSATION_BASE_URL: base = "" } = service.environment;
+  front = await startFront(new URL(base).origin);
+  const address = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  const baseUrl = address + new URL(base).pathname;
+  project = await cliProject(exampleProgram, {
+    ...service.environment,
+    CONVERSATION_BASE_URL: baseUrl,
+  });
+  expect((await project.pulumi(["up", "--yes", "--skip-preview"])).code).toBe(0);
+});
+
+afterEach(async () => {
+  project?.remove();
+  front?.closeAllConnections();
+  front?.close();
+  await service?.close();
+});
+
+test("a page that is shown for every path deletes nothing", async () => {
+  page = () => 200;
+  const { code, output } = await project.pulumi(["destroy", "--yes", "--skip-preview"]);
+  expect(code).not.toBe(0);
+  expect(output).toContain("does not look like the service");
+  expect(project.state()).toContain(":Account::shop");
+});
+
+test("a path that is missing for one kind alone proves no absence of its objects", async () => {
+  page = (_, path) => (path.includes("/accounts") ? 404 : undefined);
+  const refreshed = await project.pulumi(["refresh", "--yes"]);
+  expect(refreshed.code).not.toBe(0);
+  const target = ["--target", "**:Account::shop", "--target", "**:Authentication::auth"];
+  const { code } = await project.pulumi(["destroy", "--yes", "--skip-preview", ...target], {
+    WITHOUT_ACCOUNT: "1",
+  });
+  expect(code).not.toBe(0);
+  expect(
+    (await project.pulumi(["up", "--yes", "--skip-preview"], { WITHOUT_ACCOUNT: "1" })).code,
+  ).not.toBe(0);
+  expect(project.state()).toContain(":Account::shop");
+});
