@@ -1,5 +1,5 @@
 const words =
-  /^\W*(hidden|secret|redacted|masked|string|filtered|protected|encrypted|sensitive|private|confidential|removed|omitted|obfuscated)\W*$/i;
+  /^\W*((value )?(is )?(hidden|secret|redacted|masked|filtered|protected|private|encrypted|obfuscated|sensitive|confidential|suppressed|removed|omitted|not (shown|displayed|disclosed|available))( value)?|string)\W*$/i;
 
 /** Whether a text can be what a service shows in place of a secret. */
 export const looksMasked = (text: string): boolean =>

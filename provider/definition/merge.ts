@@ -121,7 +121,11 @@ const mergeValue = (
       return mergeMap(field, sides, path, merging);
     case "text":
     case "reference":
-      return merged(isExpanded(field, live, desired) ? over(live, desired) : desired);
+      return merged(
+        isExpanded(field, live, desired)
+          ? over(visibleUnknown(live, path, merging.evidence).value, desired)
+          : desired,
+      );
     default:
       return merged(desired);
   }
@@ -133,15 +137,30 @@ const isExpanded = (field: Field, live: unknown, desired: unknown): live is Json
   return isObject(live) && id !== undefined && sameMeaning(field, id, readWire(field, desired));
 };
 
-const over = (live: JsonObject, desired: unknown): unknown =>
-  isObject(desired) ? objectOf([...safeEntries(live), ...Object.entries(desired)]) : desired;
+const over = (live: unknown, desired: unknown): unknown =>
+  isObject(live) && isObject(desired)
+    ? objectOf([...safeEntries(live), ...Object.entries(desired)])
+    : desired;
 
 const mergeUnknown = (sides: Sides, path: string, merging: Merging): Merged => {
   const { live, desired } = sides;
   if (isObject(live) && isObject(desired)) return mergeObject(unknownShape, sides, path, merging);
-  if (!Array.isArray(live) || !sameExtra(live, desired)) return merged(desired);
-  const { hidden } = visibleUnknown(live, path, merging.evidence);
-  return merged(hidden.length > 0 ? desired : live, hidden);
+  if (!Array.isArray(live) || !Array.isArray(desired)) return merged(desired);
+  const kept = asThere(live, desired);
+  const { hidden } = visibleUnknown(kept, path, merging.evidence);
+  return merged(hidden.length > 0 ? desired : kept, hidden);
+};
+
+/** Each item as the service has it where it means the same, with what the service keeps beside. */
+const asThere = (live: readonly unknown[], desired: readonly unknown[]): readonly unknown[] => {
+  const free = new Set(live.keys());
+  return desired.map((item, at) => {
+    const fits = (place: number): boolean => free.has(place) && sameExtra(live[place], item);
+    const place = fits(at) ? at : [...free].find(fits);
+    if (place === undefined) return item;
+    free.delete(place);
+    return live[place];
+  });
 };
 
 const without = (value: unknown, name: string): unknown =>
