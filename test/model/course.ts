@@ -1,9 +1,44 @@
-import type { Scenario, Step } from "./scenario.js";
+import type { Settings } from "../../provider/service/settings.js";
+import { type Adopted, adoptionOf, judgeRun } from "./one-run.js";
+import { Rescue } from "./rescue.js";
+import {
+  type ByHand,
+  type Declared,
+  type Name,
+  names,
+  plainSetting,
+  type Refresh,
+  type Scenario,
+  type Setting,
+  type StateEdit,
+  type Step,
+  type Up,
+  world,
+} from "./scenario.js";
 import type { ThirdParty } from "./third-party.js";
-import { type Held, judge, strangers, twins } from "./verdict.js";
+import {
+  type Held,
+  isMarked,
+  judge,
+  type Known,
+  lost,
+  mayLackMark,
+  shared,
+  strangers,
+  twins,
+} from "./verdict.js";
+
+/** A run with all that a person says besides the program. */
+export interface EngineUp extends Omit<Up, "adopt"> {
+  readonly adopts?: ReadonlyMap<Name, true | string>;
+  /** Registered before others of their kind. */
+  readonly first?: readonly Name[];
+  /** Resources that were called otherwise before: the old name by the new one. */
+  readonly aliases?: ReadonlyMap<Name, Name>;
+}
 
 /** A step that the engine takes. */
-export type EngineStep = Extract<Step, { readonly type: "up" | "refresh" }>;
+export type EngineStep = EngineUp | Refresh;
 
 /** How a step of the engine went. */
 export interface Took {
@@ -11,6 +46,8 @@ export interface Took {
   readonly error: string;
   /** The calls that it made, ids left out. */
   readonly calls: readonly string[];
+  /** Ids of objects of which the service said clearly that it made them. */
+  readonly made?: readonly string[];
 }
 
 /** How a scenario ended. */
@@ -26,80 +63,189 @@ export interface Stacks {
   run(step: EngineStep): Promise<Took>;
   /** What the states hold now. */
   held(): readonly Held[];
+  /** Changes a state as a person does; tells whether it could be done. */
+  edit?(step: StateEdit): boolean;
 }
 
-const cleanRounds = 4;
+const cleanRounds = 10;
+const both = [0, 1] as const;
 
-class Course {
+/** A history under way. */
+export class Course {
   readonly #stacks: Stacks;
   readonly #third: ThirdParty;
+  readonly #vague = new Set<Name>();
+  readonly #wrong: string[] = [];
+  readonly #setting: Setting;
   readonly took: Took[] = [];
 
-  constructor(stacks: Stacks, third: ThirdParty) {
+  constructor(stacks: Stacks, third: ThirdParty, setting: Setting = plainSetting) {
+    this.#setting = setting;
     this.#stacks = stacks;
     this.#third = third;
   }
 
-  async run({ steps, last }: Scenario, areFieldsFree: boolean): Promise<string[]> {
+  async run(scenario: Scenario, settings: Settings, areFieldsFree: boolean): Promise<string[]> {
+    const { steps, last } = scenario;
+    const setting = this.#setting;
     for (const step of steps) await this.#step(step);
-    const touched = await this.#third.changedForeign();
-    await this.#third.freeNames();
     // What an ownership left behind that went with the last resource only its mark tells of.
     await this.#sweep(({ former }) => former);
-    const failures: string[] = [];
-    for (const stack of [0, 1] as const) failures.push(...(await this.#comeClean(stack, last)));
-    const doubled = twins(this.#stacks.held(), last, await this.#third.live(), lagOf(steps));
-    await this.#sweep();
-    const live = await this.#third.live();
+    const failures = await this.#comeClean(last);
+    if (failures.length === 0) failures.push(...(await this.#rest()));
+    const known = async (): Promise<Known> => ({
+      ...{ setting, settings, areFieldsFree, vague: this.#vague },
+      live: await this.#third.live(),
+      notOurs: await this.#notOurs(),
+    });
     const held = this.#stacks.held();
+    const doubled = twins(held, last, await known(), lagOf(steps));
+    await this.#third.leave(held);
+    await this.#sweep();
+    const end = await known();
     return [
-      ...touched,
+      ...this.#wrong,
+      ...this.#third.wrong,
       ...failures,
       ...doubled,
-      ...held.flatMap((each, stack) => judge(stack, each, last[stack] ?? [], live, areFieldsFree)),
-      ...strangers(held, live),
+      ...shared(held),
+      ...held.flatMap((each, stack) => judge(stack, each, last[stack] ?? [], end)),
+      ...strangers(held, end),
+      ...lost(this.#third.set, end.live),
     ];
   }
 
-  async #step(step: Step): Promise<void> {
-    if (step.type === "up" || step.type === "refresh") await this.#run(step);
-    else if (step.type === "foreign") await this.#third.make(step.name, step.variant);
-    else await this.#third.disturb(step.type, step.place);
+  /** A person's objects, and those without a mark that a run which was cut off may have left. */
+  async #notOurs(): Promise<ReadonlySet<string>> {
+    const held = this.#stacks.held();
+    const known = new Set(held.flatMap(({ ids }) => [...ids.values()]));
+    const strays = (await this.#third.live()).filter(
+      (each) => !known.has(each.id) && !isMarked(held, each) && mayLackMark(each, this.#setting),
+    );
+    return new Set([...this.#third.own, ...strays.map(({ id }) => id)]);
   }
 
-  async #run(step: EngineStep): Promise<string> {
+  async #step(step: Step): Promise<void> {
+    switch (step.type) {
+      case "up":
+        return void (await this.#up(step, await adoptionOf(step, this.#stacks, this.#third)));
+      case "refresh":
+        return void (await this.#run(step));
+      case "rename":
+      case "move":
+      case "forget":
+        return this.#edit(step);
+      default:
+        return this.#byHand(step);
+    }
+  }
+
+  #edit(step: StateEdit): void {
+    if (!this.#stacks.edit?.(step)) return;
+    for (const name of names) if (world[name].kind === world[step.name].kind) this.#vague.add(name);
+  }
+
+  async #byHand(step: ByHand): Promise<void> {
+    await this.#third.take(step, this.#stacks.held());
+  }
+
+  async #up({ adopt: _, ...step }: Up & Partial<EngineUp>, adopted: Adopted): Promise<Took> {
+    const before = { held: this.#stacks.held(), live: await this.#third.live() };
+    this.#forgive(step, before.held);
+    const took = await this.#run({ ...step, adopts: adopted.adopts });
+    const held = this.#stacks.held();
+    await this.#third.look(adopted.candidates, held);
+    const after = { held, live: await this.#third.live() };
+    this.#wrong.push(...judgeRun(step, took, before, after, this.#third.own, this.#setting));
+    for (const { name, extra = 0, text = "short" } of step.program) {
+      const isVague = took.error !== "" && (extra > 0 || text !== "none");
+      if (isVague || adopted.adopts.has(name)) this.#vague.add(name);
+    }
+    return took;
+  }
+
+  /** What a program declares is no more a person's, and who reads old lists may write what was. */
+  #forgive(
+    { program, stack, faults, eraseHidden = false }: Omit<Up, "type" | "adopt">,
+    held: readonly Held[],
+  ): void {
+    const silent = new Set(
+      program.flatMap(({ name, text }) =>
+        text === "none" ? (held[stack]?.ids.get(name) ?? []) : [],
+      ),
+    );
+    const others = new Set([...(held[1 - stack]?.ids.values() ?? [])]);
+    const isStale = faults.some(({ kind }) => kind === "stale-list");
+    const mayErase = eraseHidden && this.#setting.secrets !== "echo";
+    this.#third.forgive(
+      ({ id, member: { isDescription, isSecret } }) =>
+        isStale ||
+        (mayErase && isSecret) ||
+        (isDescription !== undefined && !silent.has(id) && !others.has(id)),
+    );
+  }
+
+  async #run(step: EngineStep): Promise<Took> {
     const took = await this.#stacks.run(step);
     this.took.push(took);
-    return took.error;
+    return took;
   }
 
-  /** Refresh and up without faults until an up succeeds; gives back what is wrong if none does. */
-  async #comeClean(stack: 0 | 1, last: Scenario["last"]): Promise<string[]> {
-    let error = "";
+  /** Refresh and up without faults until both stacks are as declared; gives back what is wrong if they do not get there. */
+  async #comeClean(last: Scenario["last"]): Promise<string[]> {
+    this.#rescue = new Rescue(this.#stacks, this.#third, this.#setting.sight, () => this.#sweep());
+    let errors: string[] = [];
     for (let round = 0; round < cleanRounds; round += 1) {
-      await this.#run({ type: "refresh", stack, faults: [] });
-      error = await this.#run({
-        type: "up",
-        stack,
-        program: last[stack] ?? [],
-        force: [],
-        deleteFirst: false,
-        faults: [],
-      });
-      if (error === "") return [];
-      // A left-over of a resource that is in no program any more is only removed on demand.
-      if (error.includes("of this stack")) await this.#sweep();
+      errors = [];
+      for (const stack of both) {
+        const { error } = await this.#clean(stack, last[stack]);
+        if (error === "") continue;
+        errors.push(`stack ${stack} does not come clean: ${error}`);
+        await this.#rescue.after(error, stack, last[stack]);
+      }
+      if (errors.length === 0) return [];
     }
-    return [`stack ${stack} does not come clean: ${error}`];
+    return errors;
+  }
+
+  #rescue: Rescue | undefined;
+  #last: Scenario["last"] = [[], []];
+
+  async #clean(stack: 0 | 1, program: readonly Declared[]): Promise<Took> {
+    this.#last = stack === 0 ? [program, this.#last[1]] : [this.#last[0], program];
+    await this.#run({ type: "refresh", stack, faults: [] });
+    const help = this.#rescue?.help(stack);
+    const adopts = help?.adopts ?? new Map();
+    const plain = {
+      type: "up" as const,
+      stack,
+      program,
+      force: [],
+      deleteFirst: false,
+      faults: [],
+    };
+    return this.#up({ ...plain, ...help }, { adopts, candidates: new Set(adopts.values()) });
+  }
+
+  /** Once more: nothing is left to do. */
+  async #rest(): Promise<string[]> {
+    const wrong: string[] = [];
+    for (const stack of both) {
+      const { error, calls } = await this.#clean(stack, this.#last[stack]);
+      const writes = calls.filter((call) => !call.startsWith("GET "));
+      if (error !== "") wrong.push(`stack ${stack} does not stay clean: ${error}`);
+      if (writes.length > 0) wrong.push(`stack ${stack} does not come to rest: ${writes.join()}`);
+    }
+    return wrong;
   }
 
   async #sweep(
     ownershipsOf = ({ ownership, former }: Held): readonly string[] => [...former, ownership],
   ): Promise<void> {
-    for (const held of this.#stacks.held()) {
-      const known = new Set(held.ids.values());
+    const states = this.#stacks.held();
+    const known = new Set(states.flatMap(({ ids }) => [...ids.values()]));
+    for (const held of states)
       for (const ownership of ownershipsOf(held)) await this.#third.sweep(ownership, known);
-    }
   }
 }
 
@@ -121,8 +267,9 @@ export const playCourse = async (
   stacks: Stacks,
   third: ThirdParty,
   scenario: Scenario,
+  settings: Settings,
   areFieldsFree = false,
 ): Promise<Ending> => {
-  const course = new Course(stacks, third);
-  return { wrong: await course.run(scenario, areFieldsFree), took: course.took };
+  const course = new Course(stacks, third, scenario.setting);
+  return { wrong: await course.run(scenario, settings, areFieldsFree), took: course.took };
 };

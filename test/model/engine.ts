@@ -3,7 +3,9 @@ import { setUpOrder } from "../../provider/definition/references.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
+import type { EngineUp } from "./course.js";
 import { type Declared, type Name, world } from "./scenario.js";
+import { renameIn } from "./state-edits.js";
 import { inputsOf } from "./values.js";
 
 type Json = Record<string, unknown>;
@@ -19,6 +21,8 @@ export interface Entry {
   incomplete: boolean;
   /** Deleted by a replacement that has not yet made it again. */
   gone?: boolean;
+  /** Resources of the stack that it depends on, as the state has them. */
+  refers: readonly Name[];
 }
 
 /** What a stack's state file holds. */
@@ -29,6 +33,8 @@ export interface State {
   readonly entries: Map<Name, Entry>;
   /** Old objects of replacements that are still to be deleted. */
   readonly pending: Entry[];
+  /** A person edited the state, and dependencies were lost. */
+  isEdited?: boolean;
 }
 
 const newOwnership = (): string => `shop/prod/${randomUUID()}`;
@@ -65,15 +71,15 @@ export class Engine {
       this.#lifecycles.set(definition.kind, lifecycle(definition, run));
   }
 
-  async up(
-    program: readonly Declared[],
-    force: readonly Name[],
-    deleteFirst: boolean,
-  ): Promise<void> {
+  async up(step: EngineUp): Promise<void> {
+    const { program, force, deleteFirst, first = [], aliases = new Map<Name, Name>() } = step;
     const order = setUpOrder(resources);
-    const inOrder = [...program].sort((a, b) => rank(order, a.name) - rank(order, b.name));
+    const place = ({ name }: Declared): number =>
+      2 * rank(order, name) + (first.includes(name) ? 0 : 1);
+    const inOrder = [...program].sort((a, b) => place(a) - place(b));
+    for (const [now, former] of aliases) renameIn(this.state, former, now);
     for (const declared of inOrder)
-      await this.#settle(declared, force.includes(declared.name), deleteFirst);
+      await this.#settle(declared, force.includes(declared.name), deleteFirst, step);
     const kept = new Set(program.map(({ name }) => name));
     await this.#clean([...this.state.entries.keys()].filter((name) => !kept.has(name)));
     if (program.length > 0) return;
@@ -103,10 +109,18 @@ export class Engine {
 
   #idOf = (name: Name): string => this.state.entries.get(name)?.id ?? "";
 
-  async #settle(declared: Declared, isForced: boolean, deleteFirst: boolean): Promise<void> {
+  async #settle(
+    declared: Declared,
+    isForced: boolean,
+    deleteFirst: boolean,
+    { adopts, eraseHidden }: Pick<EngineUp, "adopts" | "eraseHidden">,
+  ): Promise<void> {
     const { kind } = world[declared.name];
+    const adopt = adopts?.get(declared.name);
     const given = {
       ...inputsOf(this.stack, declared, this.#idOf),
+      ...(adopt === undefined ? {} : { adopt }),
+      ...(eraseHidden ? { eraseHidden } : {}),
       ...this.extraInputs,
       owner: `${this.state.ownership}/${declared.name}`,
       __provider: "pointer",
@@ -120,6 +134,7 @@ export class Engine {
     const isSame =
       changes === false ||
       (changes === undefined && JSON.stringify(inputs) === JSON.stringify(old.inputs));
+    old.refers = world[declared.name].refers;
     if (isSame && !old.incomplete) {
       old.inputs = inputs;
       return;
@@ -144,6 +159,7 @@ export class Engine {
         inputs,
         outputs: bag(outs),
         incomplete: false,
+        refers: world[name].refers,
       });
     } catch (error) {
       const { id, properties } = error as { id?: string; properties?: Json };
@@ -155,6 +171,7 @@ export class Engine {
           inputs,
           outputs: bag(properties),
           incomplete: true,
+          refers: world[name].refers,
         });
       throw error;
     }
@@ -183,24 +200,36 @@ export class Engine {
     }));
     const all = [...replaced, ...leaving];
     const condemned = new Set(all.map(({ entry }) => entry.name));
-    all.sort((a, b) => level(b.entry.name, condemned) - level(a.entry.name, condemned));
-    for (const { entry, forget } of all) {
+    const level = levels(new Map(all.map(({ entry }) => [entry.name, entry])), condemned);
+    all.sort((a, b) => level(b.entry.name) - level(a.entry.name));
+    const remove = async ({ entry, forget }: (typeof all)[number]): Promise<void> => {
       if (!entry.gone) await this.#of(entry.kind).delete(entry.id, entry.outputs);
       forget();
-    }
+    };
+    if (this.state.isEdited) return together(all.map((each) => () => remove(each)));
+    for (const each of all) await remove(each);
   }
 }
+
+/** What the engine knows no order between any more it deletes at the same time. */
+const together = async (work: readonly (() => Promise<void>)[]): Promise<void> => {
+  const ends = await Promise.allSettled(work.map((each) => each()));
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+};
 
 /**
  * The engine deletes in levels, counted from what depends on nothing else that goes; within one the
  * order is any.
  */
-const level = (name: Name, condemned: ReadonlySet<Name>): number =>
-  Math.max(
-    0,
-    ...world[name].refers
-      .filter((other: Name) => condemned.has(other))
-      .map((other: Name) => 1 + level(other, condemned)),
-  );
+const levels = (entries: ReadonlyMap<Name, Entry>, condemned: ReadonlySet<Name>) => {
+  const level = (name: Name): number =>
+    Math.max(
+      0,
+      ...(entries.get(name)?.refers ?? [])
+        .filter((other) => condemned.has(other))
+        .map((other) => 1 + level(other)),
+    );
+  return level;
+};
 
 const bag = (value: unknown): Json => ({ ...unsealed(value ?? {}), __provider: "pointer" });

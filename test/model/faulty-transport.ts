@@ -17,11 +17,15 @@ export interface FaultyTransport extends Transport {
   readonly struck: { faults: number; kills: number };
   /** Method and address of every call so far, ids left out. */
   readonly calls: readonly string[];
+  /** Ids of objects of which the service said clearly that it made them. */
+  readonly made: readonly string[];
 }
 
 interface Plan {
   readonly faults: readonly CallFault[];
   readonly kill?: { readonly call: number; readonly acted: boolean } | undefined;
+  /** What every list of the service holds besides. */
+  readonly list?: (response: HttpResponse) => HttpResponse;
 }
 
 const never = new Promise<never>(() => undefined);
@@ -33,6 +37,28 @@ const answer = (status: number): HttpResponse => ({
 });
 
 /** As `PUT /conversation/v3/channels/{id}`. */
+const isItem = ({ url }: HttpRequest): boolean => /\/[0-9a-f-]{36}$/.test(url);
+
+/** Counts the calls that a fault is about. */
+class Counted {
+  readonly #fault: CallFault;
+  #calls = 0;
+
+  constructor(fault: CallFault) {
+    this.#fault = fault;
+  }
+
+  /** The kind of the fault if it strikes this call. */
+  strikes(request: HttpRequest): CallFault["kind"] | undefined {
+    const { on, call, lasting, kind } = this.#fault;
+    const isRead = request.method === "GET";
+    if (on && !(isRead && isItem(request) === (on === "item"))) return undefined;
+    const place = this.#calls;
+    this.#calls += 1;
+    return place === call || (lasting && place > call) ? kind : undefined;
+  }
+}
+
 const nameOf = ({ method, url }: HttpRequest): string =>
   `${method} ${new URL(url).pathname.replace(/[0-9a-f-]{36}/, "{id}")}`;
 
@@ -42,13 +68,15 @@ const nameOf = ({ method, url }: HttpRequest): string =>
  * @param earlier answers of lists so far, kept over all steps of a scenario
  */
 export const faultyTransport = (
-  { faults, kill }: Plan,
+  { faults, kill, list = (response) => response }: Plan,
   tokenUrl: string,
   earlier: Map<string, HttpResponse>,
 ): FaultyTransport => {
   const inner = httpTransport();
   const struck = { faults: 0, kills: 0 };
   const calls: string[] = [];
+  const made: string[] = [];
+  const counted = faults.map((fault) => new Counted(fault));
   let isDead = false;
   let die: (error: Killed) => void = () => undefined;
   const death = new Promise<never>((_, reject) => {
@@ -58,8 +86,10 @@ export const faultyTransport = (
 
   const sent = async (request: HttpRequest): Promise<HttpResponse> => {
     const response = await inner.send(request);
-    if (request.method === "GET" && response.status === 200) earlier.set(request.url, response);
-    return response;
+    if (request.method !== "GET" || response.status !== 200) return response;
+    const shown = isItem(request) ? response : list(response);
+    earlier.set(request.url, shown);
+    return shown;
   };
 
   const spoiled = async (
@@ -73,6 +103,8 @@ export const faultyTransport = (
         return answer(503);
       case "429":
         return answer(429);
+      case "refused":
+        return request.method === "GET" ? sent(request) : answer(400);
       case "cut-after":
         await sent(request);
         throw cut();
@@ -102,9 +134,12 @@ export const faultyTransport = (
       die(new Killed());
       return never;
     }
-    const fault = faults.find((each) => each.call === call);
+    const [fault] = counted.flatMap((each) => each.strikes(request) ?? []);
     if (fault) struck.faults += 1;
-    return spoiled(fault?.kind, request);
+    const response = await spoiled(fault, request);
+    if (request.method === "POST" && response.status === 201 && !response.broken)
+      made.push(String(JSON.parse(response.text).id));
+    return response;
   };
-  return { send, close: () => inner.close(), death, struck, calls };
+  return { send, close: () => inner.close(), death, struck, calls, made };
 };

@@ -5,10 +5,14 @@ import type { Clock } from "../../provider/service/clock.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import { readSettings, type Settings } from "../../provider/service/settings.js";
 import type { HttpResponse } from "../../provider/service/transport.js";
+import { Console } from "./console.js";
 import { type Ending, type EngineStep, playCourse, type Stacks, type Took } from "./course.js";
 import { Engine, newState, type State } from "./engine.js";
-import { faultyTransport } from "./faulty-transport.js";
-import type { Scenario } from "./scenario.js";
+import { faultyTransport, Killed } from "./faulty-transport.js";
+import { withOddObjects } from "./odd-objects.js";
+import { killed } from "./one-run.js";
+import { plainSetting, type Scenario, type Setting, type StateEdit } from "./scenario.js";
+import { editStates, sightOf } from "./state-edits.js";
 import { ThirdParty } from "./third-party.js";
 import type { Held } from "./verdict.js";
 
@@ -28,7 +32,7 @@ export interface Stage {
 }
 
 export const openStage = async (): Promise<Stage> => {
-  const emulator = await startEmulator({ clock: "manual", switches: { secrets: "mask" } });
+  const emulator = await startEmulator({ clock: "manual" });
   const environment = emulatorEnvironment(emulator);
   return { emulator, settings: readSettings({ environment, config: () => undefined }) };
 };
@@ -45,56 +49,83 @@ const instantly = (): Clock => {
   };
 };
 
-const said = (error: unknown): string =>
-  error instanceof Error ? error.message || error.name : String(error);
+const said = (error: unknown): string => {
+  if (error instanceof Killed) return killed;
+  return error instanceof Error ? error.message || error.name : String(error);
+};
 
 const quick = { minTimeoutMs: 0, maxTimeoutMs: 0 };
 
+/** The settings that go with the world around a history. */
+const settingsIn = (settings: Settings, { put, marks }: Setting): Settings => ({
+  ...settings,
+  ...(put === "keep" ? { put } : {}),
+  ownershipMark: marks,
+});
+
 /** Both stacks under the model of the engine. */
 export class ModelStacks implements Stacks {
-  readonly #stage: Stage;
+  readonly #emulator: Emulator;
+  readonly #settings: Settings;
+  readonly #setting: Setting;
   readonly #weakness: Weakness;
   readonly #states: readonly State[] = [newState(), newState()];
   readonly #earlier = new Map<string, HttpResponse>();
 
-  constructor(stage: Stage, weakness: Weakness = {}) {
-    this.#stage = stage;
+  constructor({ emulator, settings }: Stage, setting: Setting, weakness: Weakness = {}) {
+    this.#emulator = emulator;
+    this.#settings = { ...settingsIn(settings, setting), ...weakness.settings };
+    this.#setting = setting;
     this.#weakness = weakness;
   }
 
   held(): readonly Held[] {
-    return this.#states.map(({ ownership, former, entries }) => ({
-      ownership,
-      former,
-      ids: new Map(
-        [...entries].flatMap(([name, { id, gone }]) => (gone ? [] : [[name, id] as const])),
-      ),
-    }));
+    return this.#states.map(({ ownership, former, entries }) => {
+      const there = [...entries.values()].filter(({ gone }) => !gone);
+      return {
+        ownership,
+        former: [...former],
+        ids: new Map(there.map(({ name, id }) => [name, id])),
+        described: new Set(
+          there.filter(({ outputs }) => outputs.description !== undefined).map(({ id }) => id),
+        ),
+      };
+    });
+  }
+
+  edit(step: StateEdit): boolean {
+    return editStates(this.#states, step);
   }
 
   async run(step: EngineStep): Promise<Took> {
-    const { settings, emulator } = this.#stage;
+    const { tokenUrl } = this.#emulator;
     const kill = step.type === "up" ? step.kill : undefined;
-    const plan = { faults: step.faults, kill };
-    const transport = faultyTransport(plan, emulator.tokenUrl, this.#earlier);
-    const own = { ...settings, ...this.#weakness.settings };
-    const connected = connectService(own, { clock: instantly(), transport, retry: quick });
+    const list = this.#setting.odd ? { list: withOddObjects } : {};
+    const transport = faultyTransport(
+      { faults: step.faults, kill, ...list },
+      tokenUrl,
+      this.#earlier,
+    );
+    const settings = this.#settings;
+    const connected = connectService(settings, { clock: instantly(), transport, retry: quick });
     const service = this.#weakness.service?.(connected) ?? connected;
-    const made = createRun(async () => ({ settings: own, service }));
+    const made = createRun(async () => ({ settings, service }), {
+      settings: () => settings,
+      ...(this.#setting.sight ? { states: sightOf(this.#states, step.stack) } : {}),
+      tell: () => undefined,
+    });
     const work = this.#work(step, this.#weakness.run?.(made) ?? made);
     work.catch(() => undefined);
     const error = await Promise.race([work, transport.death]).then(() => "", said);
     await connected.close();
-    return { error, calls: transport.calls };
+    return { error, calls: transport.calls, made: transport.made };
   }
 
   #work(step: EngineStep, run: Run): Promise<void> {
     const state = this.#states[step.stack];
     if (!state) throw new Error("no such stack");
     const engine = new Engine(step.stack, state, run, this.#weakness.inputs);
-    return step.type === "up"
-      ? engine.up(step.program, step.force, step.deleteFirst)
-      : engine.refresh();
+    return step.type === "up" ? engine.up(step) : engine.refresh();
   }
 }
 
@@ -105,15 +136,26 @@ export const playWith = async (
   scenario: Scenario,
   areFieldsFree = false,
 ): Promise<Ending> => {
-  await fetch(`${emulator.controlUrl}/reset`, { method: "POST" });
-  const third = new ThirdParty(settings);
+  const { setting = plainSetting } = scenario;
+  const { secrets, forms } = setting;
+  const put = setting.put === "replace" ? "replace" : "keep";
+  const console = new Console(emulator.controlUrl);
+  await console.reset({ secrets, forms, put });
+  const third = new ThirdParty(settings, console, emulator.advance);
   try {
-    return await playCourse(stacks, third, scenario, areFieldsFree);
+    const own = settingsIn(settings, setting);
+    return await playCourse(stacks, third, scenario, own, areFieldsFree);
   } finally {
     await third.close();
   }
 };
 
 /** The same under the model of the engine. */
-export const play = (stage: Stage, scenario: Scenario, weakness: Weakness = {}): Promise<Ending> =>
-  playWith(stage, new ModelStacks(stage, weakness), scenario, weakness.settings !== undefined);
+export const play = (
+  stage: Stage,
+  scenario: Scenario,
+  weakness: Weakness = {},
+): Promise<Ending> => {
+  const stacks = new ModelStacks(stage, scenario.setting ?? plainSetting, weakness);
+  return playWith(stage, stacks, scenario, weakness.settings !== undefined);
+};

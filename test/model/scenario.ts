@@ -1,5 +1,3 @@
-import fc from "fast-check";
-
 /** Logical names of the small world, with what each refers to. */
 export const world = {
   auth1: { kind: "Authentication", refers: [] },
@@ -16,13 +14,29 @@ export const world = {
 
 export type Name = keyof typeof world;
 
-const names = Object.keys(world) as Name[];
+export const names = Object.keys(world) as Name[];
+
+/** How long a description is, and how it ends; `fits` and `over` are about the mark behind it. */
+export const texts = [
+  "short",
+  "none",
+  "fits",
+  "over",
+  "1000",
+  "1023",
+  "like a mark",
+  "long like a mark",
+] as const;
 
 /** A resource that a program declares: another variant is another name, another version other content. */
 export interface Declared {
   readonly name: Name;
   readonly variant: number;
   readonly version: number;
+  /** Default: `short`. */
+  readonly text?: (typeof texts)[number];
+  /** Members of `extra`: none by default, one, or several. */
+  readonly extra?: 0 | 1 | 2;
 }
 
 /** What goes wrong with one call, counted from the start of the step. */
@@ -35,94 +49,93 @@ export interface CallFault {
     | "500-after"
     | "broken-answer"
     | "429"
-    | "stale-list";
+    | "stale-list"
+    /** The service refuses a write for what it says. */
+    | "refused";
+  /** The calls that are counted: all by default, lists only, or single objects being read. */
+  readonly on?: "list" | "item";
+  /** Strikes all those that follow, too, so that repeating does not help. */
+  readonly lasting?: boolean;
 }
 
-export type Step =
-  | {
-      readonly type: "up";
-      readonly stack: 0 | 1;
-      readonly program: readonly Declared[];
-      readonly force: readonly Name[];
-      readonly deleteFirst: boolean;
-      readonly faults: readonly CallFault[];
-      readonly kill?: { readonly call: number; readonly acted: boolean } | undefined;
-    }
-  | { readonly type: "refresh"; readonly stack: 0 | 1; readonly faults: readonly CallFault[] }
+/** A resource of the program that is to take over an object, if it is not in the state. */
+export interface Adoption {
+  readonly name: Name;
+  /** By its name, by the id of what has the name, or by the id of any object of the kind. */
+  readonly how: "name" | "id" | "any";
+  readonly place: number;
+}
+
+/** A run of the engine over a program. */
+export interface Up {
+  readonly type: "up";
+  readonly stack: 0 | 1;
+  readonly program: readonly Declared[];
+  readonly force: readonly Name[];
+  readonly deleteFirst: boolean;
+  readonly faults: readonly CallFault[];
+  readonly kill?: { readonly call: number; readonly acted: boolean } | undefined;
+  readonly adopt?: readonly Adoption[];
+  readonly eraseHidden?: boolean;
+}
+
+export interface Refresh {
+  readonly type: "refresh";
+  readonly stack: 0 | 1;
+  readonly faults: readonly CallFault[];
+}
+
+/** What a person does to the state of a stack with the Pulumi command line. */
+export interface StateEdit {
+  /** `pulumi state rename`, `pulumi state move` to the other stack, `pulumi state delete`. */
+  readonly type: "rename" | "move" | "forget";
+  readonly stack: 0 | 1;
+  readonly name: Name;
+}
+
+/** What a person does with the service's own console; a place is that of one of our objects. */
+export type ByHand =
   | { readonly type: "remove" | "change"; readonly place: number }
-  | { readonly type: "foreign"; readonly name: Name; readonly variant: number };
+  /** Makes an object under the name of a resource. */
+  | { readonly type: "foreign"; readonly name: Name; readonly variant: number }
+  /** Copies an object, description included. */
+  | {
+      readonly type: "copy";
+      readonly place: number;
+      readonly age: "at once" | "soon" | "much later";
+      readonly isRenamed: boolean;
+    }
+  /** Sets a member that no program declares. */
+  | { readonly type: "set"; readonly place: number; readonly member: number };
 
-const name = fc.constantFrom(...names);
-const stack = fc.constantFrom<0 | 1>(0, 0, 0, 1);
+export type Step = Up | Refresh | StateEdit | ByHand;
 
-/** Programs are closed under references and hold each name once. */
-const program = fc
-  .array(fc.record({ name, variant: fc.nat(1), version: fc.nat(2) }), { maxLength: 6 })
-  .map((wanted): readonly Declared[] => {
-    const byName = new Map(wanted.map((declared) => [declared.name, declared]));
-    const add = (each: Name, declared: Declared): void => {
-      if (!byName.has(each)) byName.set(each, declared);
-      for (const other of world[each].refers) add(other, { name: other, variant: 0, version: 0 });
-    };
-    for (const declared of wanted) add(declared.name, declared);
-    return names.flatMap((each) => byName.get(each) ?? []);
-  });
+/** The world around a history. */
+export interface Setting {
+  readonly secrets: "mask" | "echo" | "omit";
+  readonly forms: "given" | "own";
+  /** What a PUT does to what it leaves out; `keep` is known to the program or not. */
+  readonly put: "replace" | "keep" | "keep, unknown";
+  readonly marks: "description" | "none";
+  /** Lists hold objects of others with ids that no call can use. */
+  readonly odd: boolean;
+  /** Whether runs can see the states of the stacks. */
+  readonly sight: boolean;
+}
 
-const faults = fc.array(
-  fc.record({
-    call: fc.nat(14),
-    kind: fc.constantFrom<CallFault["kind"]>(
-      "cut-before",
-      "cut-after",
-      "503-before",
-      "500-after",
-      "broken-answer",
-      "429",
-      "stale-list",
-    ),
-  }),
-  { maxLength: 3 },
-);
+export const plainSetting: Setting = {
+  secrets: "mask",
+  forms: "given",
+  put: "replace",
+  marks: "description",
+  odd: false,
+  sight: true,
+};
 
-/** What is forced to be replaced is in the program. */
-const up = fc
-  .record({
-    type: fc.constant("up" as const),
-    stack,
-    program,
-    force: fc.array(fc.nat(), { maxLength: 2 }),
-    deleteFirst: fc.boolean(),
-    faults,
-    kill: fc.option(fc.record({ call: fc.nat(14), acted: fc.boolean() }), {
-      nil: undefined,
-      freq: 2,
-    }),
-  })
-  .map((each) => ({
-    ...each,
-    force: each.force.flatMap((place) => each.program[place % each.program.length]?.name ?? []),
-  }));
-
-const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: up },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant("refresh" as const), stack, faults }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      type: fc.constantFrom("remove" as const, "change" as const),
-      place: fc.nat(9),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ type: fc.constant("foreign" as const), name, variant: fc.nat(1) }),
-  },
-);
-
-/** A random history, and the programs that both stacks have in the end. */
-export const scenario = fc.record({
-  steps: fc.array(step, { minLength: 1, maxLength: 5 }),
-  last: fc.tuple(program, program),
-});
-
-export type Scenario = typeof scenario extends fc.Arbitrary<infer S> ? S : never;
+/** A history, and the programs that both stacks have in the end. */
+export interface Scenario {
+  /** Default: {@link plainSetting}. */
+  readonly setting?: Setting;
+  readonly steps: readonly Step[];
+  readonly last: readonly [readonly Declared[], readonly Declared[]];
+}

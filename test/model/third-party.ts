@@ -1,96 +1,276 @@
-import { stackMark } from "../../provider/lifecycle/mark.js";
+import { naturalKey } from "../../provider/definition/references.js";
+import { bodyOf, wireName } from "../../provider/definition/wire.js";
+import { markText, readMark, stackMark } from "../../provider/lifecycle/mark.js";
 import { markedObjects } from "../../provider/lifecycle/orphans.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import type { Settings } from "../../provider/service/settings.js";
-import { type Name, world } from "./scenario.js";
+import { humanText, type Member, members, valueAt, withValue } from "./by-hand.js";
+import type { Console, Live, LiveObject } from "./console.js";
+import { type ByHand, type Name, world } from "./scenario.js";
 import { inputsOf } from "./values.js";
-import type { Live } from "./verdict.js";
+import type { Held } from "./verdict.js";
 
 type Json = Record<string, unknown>;
 
+/** An object of a person, which only an adoption may change. */
+interface Own {
+  readonly before: string;
+  /** What it was copied from, where it looks just like it. */
+  readonly twinOf?: string;
+}
+
+/** A member that a person set on an object. */
+export interface SetMember {
+  readonly id: string;
+  readonly member: Member;
+}
+
+/** What objects of a kind are called by on the wire. */
+const nameMember = ({ definition }: LiveObject): string => {
+  const key = naturalKey(definition);
+  const field = definition.fields[key];
+  return field ? wireName(key, field) : key;
+};
+
+const isPlain = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const textOf = (object: Json): string => JSON.stringify(object);
+
+const laterMs = { "at once": 0, soon: 2_000, "much later": 7 * 3_600_000 } as const;
+
 /** Somebody with the service's own console: sees everything, and changes what is not theirs. */
 export class ThirdParty {
-  readonly #settings: Settings;
   readonly #service: Service;
-  /** Objects of nobody's stack, as they must stay. */
-  readonly #foreign = new Map<string, Json>();
+  readonly #settings: Settings;
+  readonly #console: Console;
+  readonly #advance: (ms: number) => void;
+  readonly #own = new Map<string, Own>();
+  #set: SetMember[] = [];
+  #copies = 0;
+  readonly #wrong: string[] = [];
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, console: Console, advance: (ms: number) => void) {
     this.#settings = settings;
     this.#service = connectService(settings);
+    this.#console = console;
+    this.#advance = advance;
   }
 
   close(): Promise<void> {
     return this.#service.close();
   }
 
-  /** Makes an object under the name of a resource. Does nothing where the service refuses it. */
-  async make(name: Name, variant: number): Promise<void> {
-    const definition = resources.find(({ kind }) => kind === world[name].kind);
-    if (!definition || world[name].refers.length > 0) return;
-    const { basicAuth, ...values } = inputsOf(0, { name, variant, version: 9 }, () => "");
-    const body = {
-      ...values,
-      ...(basicAuth ? { basicAuth, type: "basic" } : {}),
-      description: "by hand",
-    };
-    await this.#service.create(definition, body).then(
-      async ({ id }) =>
-        void this.#foreign.set(id, (await this.#service.read(definition, id)) ?? {}),
-      () => undefined,
-    );
+  live(): Promise<Live> {
+    return this.#console.live();
   }
 
-  /** Removes or changes the object of a stack at that place, if there is one and the service lets. */
-  async disturb(how: "remove" | "change", place: number): Promise<void> {
-    const own = (await this.live()).filter(({ object }) => !this.#foreign.has(String(object.id)));
-    const target = own[place];
-    if (!target) return;
-    const { definition, object } = target;
-    const { id, created: _, ...rest } = object;
-    const done =
-      how === "remove"
-        ? this.#service.remove(definition, String(id))
-        : this.#service.replace(definition, String(id), { ...rest, active: false });
-    await done.catch(() => undefined);
+  /** Ids of the objects that are a person's. */
+  get own(): ReadonlySet<string> {
+    return new Set(this.#own.keys());
   }
 
-  async live(): Promise<Live> {
-    const lists = await Promise.all(
-      resources.map(async (definition) => {
-        const { objects } = await this.#service.list(definition, { fresh: true });
-        return [...objects.values()].map((object) => ({ definition, object: object as Json }));
-      }),
-    );
-    return lists.flat();
+  /** Members set by hand that must still be there. */
+  get set(): readonly SetMember[] {
+    return this.#set;
   }
 
-  /** What became of the objects that are nobody's, where they are not as they were. */
-  async changedForeign(): Promise<string[]> {
+  /** What was done to a person's objects that nobody may do. */
+  get wrong(): readonly string[] {
+    return this.#wrong;
+  }
+
+  async take(step: ByHand, held: readonly Held[]): Promise<void> {
+    if (step.type === "foreign") return this.#make(step.name, step.variant, held[0]);
     const live = await this.live();
-    return [...this.#foreign].flatMap(([id, before]) => {
-      const now = live.find(({ object }) => object.id === id)?.object;
-      return JSON.stringify(now) === JSON.stringify(before)
-        ? []
-        : [`foreign object ${id} was ${now ? "changed" : "destroyed"}`];
-    });
-  }
-
-  /** The strangers step aside, so that every program can come clean. */
-  async freeNames(): Promise<void> {
-    for (const { definition, object } of await this.live()) {
-      if (this.#foreign.has(String(object.id)))
-        await this.#service.remove(definition, String(object.id)).catch(() => undefined);
+    const target = live.filter(({ id }) => !this.#own.has(id))[step.place];
+    if (!target) return;
+    switch (step.type) {
+      case "remove":
+        return this.#remove(target);
+      case "change":
+        return this.#console.change(target.id, (object) => ({ ...object, active: false }));
+      case "copy":
+        return this.#copy(target, step);
+      case "set":
+        return this.#setMember(target, step.member, held);
     }
-    this.#foreign.clear();
   }
 
-  /** Removes what carries an ownership's mark and is not known, as `orphans --delete` does. */
+  /** Makes an object under the name of a resource. Does nothing where the service refuses it. */
+  async #make(name: Name, variant: number, held: Held | undefined): Promise<void> {
+    const definition = resources.find(({ kind }) => kind === world[name].kind);
+    const isWhole = world[name].refers.every((other: Name) => held?.ids.has(other));
+    if (!definition || !isWhole) return;
+    const inputs = inputsOf(
+      0,
+      { name, variant, version: 9 },
+      (other) => held?.ids.get(other) ?? "",
+    );
+    const type = inputs.basicAuth ? { type: "basic" } : {};
+    const body = {
+      ...bodyOf(definition, { ...inputs, ...type }, this.#settings),
+      description: humanText,
+      "x-note": "mine",
+    };
+    const { id } = await this.#service.create(definition, body).catch(() => ({ id: "" }));
+    await this.#claim(id);
+  }
+
+  async #claim(id: string, more: Pick<Own, "twinOf"> = {}): Promise<void> {
+    const made = (await this.live()).find((each) => each.id === id);
+    if (made) this.#own.set(id, { before: textOf(made.object), ...more });
+  }
+
+  async #remove({ definition, id }: LiveObject): Promise<void> {
+    await this.#service.remove(definition, id).catch(() => undefined);
+  }
+
+  async #copy(
+    target: LiveObject,
+    { age, isRenamed }: Extract<ByHand, { readonly type: "copy" }>,
+  ): Promise<void> {
+    this.#advance(laterMs[age]);
+    const { id: _, created: __, modified: ___, ...rest } = target.object;
+    const name = nameMember(target);
+    const isNew = isRenamed || target.definition.kind !== "Orchestration";
+    this.#copies += 1;
+    const body = isNew ? { ...rest, [name]: `${rest[name]}-copy-${this.#copies}` } : rest;
+    const made = await this.#service.create(target.definition, body).catch(() => ({ id: "" }));
+    const isTwin = !isNew && age !== "much later";
+    await this.#claim(made.id, isTwin ? { twinOf: target.id } : {});
+  }
+
+  async #setMember(
+    { definition, id, object }: LiveObject,
+    place: number,
+    held: readonly Held[],
+  ): Promise<void> {
+    const choice = members[definition.kind] ?? [];
+    const member = choice[place % choice.length];
+    if (!member) return;
+    if (member.isDescription) return this.#describe({ definition, id, object }, member, held);
+    if (member.path[0] !== "box" && valueAt(object, member.path) !== undefined) return;
+    await this.#console.change(id, (before) => {
+      const value = { ...Object(valueAt(before, member.path)), ...Object(member.value) };
+      return withValue(before, member.path, isPlain(member.value) ? value : member.value) as Json;
+    });
+    this.#note({ id, member });
+  }
+
+  #note(set: SetMember): void {
+    const isSame = ({ id, member: { path } }: SetMember): boolean =>
+      id === set.id && path.join() === set.member.path.join();
+    this.#set = [...this.#set.filter((each) => !isSame(each)), set];
+  }
+
+  /** Only where the program says nothing: what it says, it will say again. */
+  async #describe(
+    { id, object }: LiveObject,
+    member: Member,
+    held: readonly Held[],
+  ): Promise<void> {
+    const isSilent = held.some(({ ids, described }) => {
+      const isHeld = [...ids.values()].includes(id);
+      return isHeld && described?.has(id) === false;
+    });
+    if (!isSilent) return;
+    const { mark } = readMark(object.description);
+    const suffix = mark && member.isDescription === "before the mark" ? ` ${markText(mark)}` : "";
+    await this.#console.change(id, (before) => ({ ...before, description: humanText + suffix }));
+    this.#note({ id, member });
+  }
+
+  /** A run is about to declare descriptions of these objects, or lists may be behind the truth. */
+  forgive(isGone: (set: SetMember) => boolean): void {
+    this.#set = this.#set.filter((set) => !isGone(set));
+  }
+
+  /**
+   * Looks after a run whether anything of a person's was touched.
+   *
+   * @param adopted objects that the run was told to take over
+   */
+  async look(adopted: ReadonlySet<string>, held: readonly Held[]): Promise<void> {
+    const live = await this.live();
+    for (const [id, { before, twinOf }] of [...this.#own]) {
+      const now = live.find((each) => each.id === id)?.object;
+      if (now && textOf(now) === before) continue;
+      this.#own.delete(id);
+      const isOriginalGone = twinOf !== undefined && !live.some((each) => each.id === twinOf);
+      if (now && isOriginalGone) continue;
+      if (adopted.has(id)) this.#adopted(id, JSON.parse(before), held);
+      else this.#wrong.push(`a person's object ${id} was ${now ? "changed" : "destroyed"}`);
+    }
+    for (const id of this.#own.keys())
+      if (!adopted.has(id) && held.some(({ ids }) => [...ids.values()].includes(id)))
+        this.#wrong.push(`a state holds a person's object ${id}`);
+  }
+
+  /** What an adopted object had stays, as far as the program does not declare it. */
+  #adopted(id: string, before: Json, held: readonly Held[]): void {
+    if (before["x-note"] !== "mine") return;
+    this.#note({ id, member: { path: ["x-note"], value: "mine" } });
+    if (held.some(({ ids, described }) => [...ids.values()].includes(id) && !described?.has(id)))
+      this.#note({
+        id,
+        member: { path: ["description"], value: humanText, isDescription: "before the mark" },
+      });
+  }
+
+  /** Steps aside with an object of theirs, and with what uses it. */
+  async stepAside(id: string, held: readonly Held[]): Promise<void> {
+    await this.look(new Set(), held);
+    const own = (await this.live()).filter((each) => this.#own.has(each.id));
+    const target = own.find((each) => each.id === id);
+    if (!target) return;
+    for (const each of [target, ...[...own].reverse(), target]) {
+      const isGone = await this.#service.remove(each.definition, each.id).then(
+        () => true,
+        () => false,
+      );
+      if (isGone) this.#own.delete(each.id);
+      if (isGone && each === target) return;
+    }
+  }
+
+  /** Goes away with everything of theirs, so that nothing of ours is used any more. */
+  async leave(held: readonly Held[]): Promise<void> {
+    await this.look(new Set(), held);
+    for (const each of [...(await this.live())].reverse())
+      if (this.#own.has(each.id)) await this.#remove(each);
+    this.#own.clear();
+  }
+
+  /** Takes away the secrets that were set by hand on an object. */
+  async takeAway(id: string): Promise<void> {
+    const secrets = this.#set.filter((each) => each.id === id && each.member.isSecret);
+    for (const { member } of secrets)
+      await this.#console.change(id, (object) => withValue(object, member.path, undefined) as Json);
+    this.forgive((each) => secrets.includes(each));
+  }
+
+  /** Removes an object that no state holds and that nobody can tell whose it is. */
+  async removeStray(id: string): Promise<void> {
+    const target = (await this.live()).find((each) => each.id === id);
+    if (target) await this.#remove(target);
+  }
+
+  /** Gives an object another name. */
+  async rename(id: string): Promise<void> {
+    const target = (await this.live()).find((each) => each.id === id);
+    if (!target) return;
+    const name = nameMember(target);
+    await this.#console.change(id, (object) => ({ ...object, [name]: `${object[name]}-aside` }));
+  }
+
+  /** Removes what carries an ownership's mark and no state holds, as `orphans --delete` does, copies left out. */
   async sweep(ownership: string, known: ReadonlySet<string>): Promise<void> {
     const session = { settings: this.#settings, service: this.#service };
+    const all = new Set([...known, ...this.#own.keys()]);
     for (const { definition, id, mark } of await markedObjects(session, resources))
-      if (mark.stack === stackMark(ownership) && !known.has(id))
+      if (mark.stack === stackMark(ownership) && !all.has(id))
         await this.#service.remove(definition, id).catch(() => undefined);
   }
 }

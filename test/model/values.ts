@@ -1,7 +1,11 @@
+import { markFor, markOf, markText } from "../../provider/lifecycle/mark.js";
 import type { Declared, Name } from "./scenario.js";
 import { world } from "./scenario.js";
 
 type Json = Record<string, unknown>;
+
+/** Longest description of all kinds. */
+const longest = 1023;
 
 /** What a resource is called at the service. Different for every resource of both stacks. */
 export const nameAtService = (
@@ -9,48 +13,87 @@ export const nameAtService = (
   { name, variant }: Pick<Declared, "name" | "variant">,
 ): string => `${stack}-${name}-${variant}`;
 
-/** Inputs of a resource as a program gives them, with the ids of what it refers to. */
-export const inputsOf = (stack: number, declared: Declared, idOf: (name: Name) => string): Json => {
+/** Room that the mark of a resource takes, with the blank before it. */
+const markRoom = (name: Name): number =>
+  1 +
+  markText(markFor(markOf(world[name].kind, `shop/prod/x/${name}`), "0".repeat(11), name)).length;
+
+const likeMark = "[pulumi: shop/prod other #01234567-0123456789ab-0123456789abcde]";
+const likeOldMark = "[pulumi: shop/prod other #01234567-0123456789ab]";
+
+/** What a program says of a resource; the first line tells the version. */
+export const descriptionOf = ({ name, version, text = "short" }: Declared): string | undefined => {
+  const said = `version ${version}\nof Gru\u0308ße`;
+  const padded = (length: number): string => said.padEnd(length, ".");
+  switch (text) {
+    case "short":
+      return said;
+    case "none":
+      return undefined;
+    case "fits":
+      return padded(longest - markRoom(name));
+    case "over":
+      return padded(longest - markRoom(name) + 1);
+    case "like a mark":
+      return `${said} ${likeOldMark}`;
+    case "long like a mark":
+      return `${padded(longest - likeMark.length - 1)} ${likeMark}`;
+    default:
+      return padded(Number(text));
+  }
+};
+
+/** Members that no field knows, as a program declares them. */
+export const extraOf = ({ version, extra = 0 }: Declared): Json | undefined => {
+  if (extra === 0) return undefined;
+  return extra === 1 ? { box: { a: version } } : { box: { a: 0, b: [version] }, region: "eu" };
+};
+
+const fieldsOf = (stack: number, declared: Declared, idOf: (name: Name) => string): Json => {
   const key = nameAtService(stack, declared);
-  const description = `version ${declared.version}`;
   const [first = "", second = ""] = world[declared.name].refers.map((name: Name) => idOf(name));
   switch (world[declared.name].kind) {
     case "Authentication":
       return {
         name: key,
-        description,
         basicAuth: { username: "hub", password: `secret-${declared.version}` },
       };
     case "ClientApplication": {
       const role = {
         name: "custom_bot",
         version: "v3",
-        callback: "https://x.example.com/",
-        notificationEmail: "a@b.example",
+        callback: "https://x.example.com/hook",
+        notificationEmail: "Ops@B.example",
       };
-      return { name: key, description, roles: [{ ...role, authentication: first }] };
+      return { name: key, roles: [{ ...role, authentication: first }] };
     }
     case "Participant":
-      return { name: key, description, type: "custom_bot", application: first };
+      return { name: key, type: "custom_bot", application: first, options: { b: "2", a: "x\ny" } };
     case "Channel":
-      return { type: key, description, displayName: "Kiosk", icon: "aVZC" };
+      return { type: key, displayName: "Kiosk", icon: "aVZC" };
     case "Orchestration": {
       const bots = second
         ? { botConfiguration: { bots: [{ application: first, participant: second }] } }
         : {};
-      return {
-        name: key,
-        description,
-        applications: { ...bots, agentConfiguration: { agents: [first] } },
-      };
+      return { name: key, applications: { ...bots, agentConfiguration: { agents: [first] } } };
     }
     default:
       return {
         name: key,
-        description,
         address: "x",
         channel: first,
-        chatConfigurations: { orchestration: second },
+        chatConfigurations: { orchestration: second, timeout: 30, entryPoint: "1007" },
       };
   }
+};
+
+/** Inputs of a resource as a program gives them, with the ids of what it refers to. */
+export const inputsOf = (stack: number, declared: Declared, idOf: (name: Name) => string): Json => {
+  const description = descriptionOf(declared);
+  const extra = extraOf(declared);
+  return {
+    ...fieldsOf(stack, declared, idOf),
+    ...(description === undefined ? {} : { description }),
+    ...(extra ? { extra } : {}),
+  };
 };

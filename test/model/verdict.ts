@@ -1,13 +1,13 @@
-import type { Definition } from "../../provider/definition/define.js";
-import { markOf } from "../../provider/lifecycle/mark.js";
-import { type Declared, type Name, type Scenario, world } from "./scenario.js";
-import { nameAtService } from "./values.js";
+import { bodyOf } from "../../provider/definition/wire.js";
+import { markOf, readMark } from "../../provider/lifecycle/mark.js";
+import type { Settings } from "../../provider/service/settings.js";
+import { holds, humanText, valueAt } from "./by-hand.js";
+import type { Live, LiveObject } from "./console.js";
+import { type Declared, type Name, type Setting, world } from "./scenario.js";
+import type { SetMember } from "./third-party.js";
+import { descriptionOf, extraOf, inputsOf, nameAtService } from "./values.js";
 
-/** Objects at the service. */
-export type Live = readonly {
-  readonly definition: Definition;
-  readonly object: Record<string, unknown>;
-}[];
+type Json = Record<string, unknown>;
 
 /** What the state of a stack holds. */
 export interface Held {
@@ -17,63 +17,139 @@ export interface Held {
   readonly former: readonly string[];
   /** Ids of the objects, without those that a replacement has still to delete or to make again. */
   readonly ids: ReadonlyMap<Name, string>;
+  /** Those of objects whose program gives a description, where that is known. */
+  readonly described?: ReadonlySet<string>;
 }
 
 const stackMark = (ownership: string): string => markOf("", `${ownership}/x`).stack;
 
+/** Whether an object carries a mark of one of the stacks. */
+export const isMarked = (states: readonly Held[], { object }: LiveObject): boolean => {
+  const { mark } = readMark(object.description);
+  return states.some(({ ownership, former }) =>
+    [ownership, ...former].some((each) => mark?.stack === stackMark(each)),
+  );
+};
+
+export const nameOf = ({ object }: LiveObject): unknown => object.name ?? object.type;
+
+/** What is known of a history when it is over. */
+export interface Known {
+  readonly setting: Setting;
+  readonly settings: Settings;
+  readonly live: Live;
+  /** Ids of objects that are a person's, or nobody's that can be told. */
+  readonly notOurs: ReadonlySet<string>;
+  /** Resources that a run which failed wrote, or that an object of unknown past stands for. */
+  readonly vague: ReadonlySet<Name>;
+  readonly areFieldsFree: boolean;
+}
+
+/** More than any mark of the small world takes. */
+const room = 120;
+
+/** Whether an object can be ours and carry no mark: no room, marks are off, or a person took it off. */
+export const mayLackMark = ({ object }: LiveObject, { marks }: Setting): boolean =>
+  marks === "none" ||
+  object.description === humanText ||
+  String(object.description ?? "").length > 1023 - room;
+
+/** Whether the description is what the program says, with the mark where there is room. */
+const isDescribed = (declared: Declared, { object }: LiveObject, known: Known): boolean => {
+  const said = descriptionOf(declared);
+  const { setting, vague } = known;
+  const isLoose = vague.has(declared.name) || setting.put !== "replace";
+  const isSilent = (text: unknown): boolean => isLoose || text === undefined || text === humanText;
+  if (setting.marks === "none")
+    return said === undefined ? isSilent(object.description) : object.description === said;
+  const { description, mark } = readMark(object.description);
+  if (said === undefined) return mark !== undefined && isSilent(description);
+  const fits = said.length < 1023 - room || declared.text === "fits";
+  return fits ? mark !== undefined && description === said : object.description === said;
+};
+
+/** What a program declares in `extra` is there, and what it declares no more is not. */
+const hasExtra = (
+  declared: Declared,
+  { object }: LiveObject,
+  { vague, setting }: Known,
+): boolean => {
+  const extra = extraOf(declared) ?? {};
+  if (!holds(object, extra)) return false;
+  if (vague.has(declared.name) || setting.put !== "replace") return true;
+  const isWanted = (path: readonly string[]): boolean =>
+    valueAt(object, path) === undefined || valueAt(extra, path) !== undefined;
+  return [["region"], ["box", "a"], ["box", "b"]].every(isWanted);
+};
+
+const fieldsIn = (stack: number, declared: Declared, { ids }: Held, known: Known): Json => {
+  const { definition } =
+    known.live.find((each) => each.definition.kind === world[declared.name].kind) ?? {};
+  if (!definition) return {};
+  const {
+    extra: _,
+    description: __,
+    ...fields
+  } = inputsOf(stack, declared, (name) => ids.get(name) ?? "");
+  return bodyOf(definition, fields, known.settings);
+};
+
+const judgeOne = (stack: number, declared: Declared, held: Held, known: Known): string[] => {
+  const { kind } = world[declared.name];
+  const key = nameAtService(stack, declared);
+  const found = known.live.filter(
+    (each) => each.definition.kind === kind && nameOf(each) === key && !known.notOurs.has(each.id),
+  );
+  const id = held.ids.get(declared.name);
+  const [only] = found;
+  if (found.length !== 1 || !only) return [`${key} is there ${found.length} times`];
+  if (id !== only.id)
+    return [`the state holds ${id ?? "nothing"} for ${key}, the service ${only.id}`];
+  if (known.areFieldsFree) return [];
+  const isRight =
+    holds(only.object, fieldsIn(stack, declared, held, known)) &&
+    only.object.active === true &&
+    isDescribed(declared, only, known) &&
+    hasExtra(declared, only, known);
+  return isRight ? [] : [`${key} has other fields: ${JSON.stringify(only.object)}`];
+};
+
 /** Each declared object: exactly one live object with these fields, exactly one entry of the state. */
 export const judge = (
   stack: number,
-  { ids }: Held,
+  held: Held,
   program: readonly Declared[],
-  live: Live,
-  areFieldsFree: boolean,
+  known: Known,
 ): string[] => {
-  const wrong = program.flatMap((declared) => {
-    const { kind } = world[declared.name];
-    const key = nameAtService(stack, declared);
-    const found = live.filter(
-      ({ definition, object }) => definition.kind === kind && (object.name ?? object.type) === key,
-    );
-    const id = ids.get(declared.name);
-    const [only] = found;
-    if (found.length !== 1 || !only) return [`${key} is there ${found.length} times`];
-    if (id !== only.object.id)
-      return [`the state holds ${id ?? "nothing"} for ${key}, the service ${only.object.id}`];
-    const isRight =
-      String(only.object.description).startsWith(`version ${declared.version} [pulumi:`) &&
-      only.object.active === true;
-    return isRight || areFieldsFree
-      ? []
-      : [`${key} has other fields: ${JSON.stringify(only.object)}`];
-  });
-  return ids.size === program.length
+  const wrong = program.flatMap((declared) => judgeOne(stack, declared, held, known));
+  return held.ids.size === program.length
     ? wrong
-    : [...wrong, `the state holds ${ids.size} of ${program.length} resources`];
+    : [...wrong, `the state holds ${held.ids.size} of ${program.length} resources`];
 };
 
 /**
  * A second object of a resource that is still declared is nobody's left-over but a duplicate. Two
  * exceptions, which the guarantees state: a list behind the truth hides what is there, and then
  * nothing refuses a second one where names need not be unique, or where the run before was
- * killed and the resource has another name by now.
+ * killed and the resource has another name by now; and where no state can be seen, what has another
+ * name is left alone.
  */
 export const twins = (
   states: readonly Held[],
-  last: Scenario["last"],
-  live: Live,
+  last: readonly (readonly Declared[])[],
+  { live, notOurs, setting }: Known,
   lag: "none" | "stale" | "killed",
 ): string[] =>
   states.flatMap(({ ownership }, stack) =>
     (last[stack] ?? []).flatMap((declared) => {
-      const isNamed = world[declared.name].kind !== "Orchestration";
-      if (lag === "killed" || (lag === "stale" && !isNamed)) return [];
-      const mark = new RegExp(`\\[pulumi: shop/prod ${declared.name} #`);
-      const own = live.filter(
-        ({ object }) =>
-          mark.test(String(object.description)) &&
-          String(object.description).includes(`#${stackMark(ownership)}-`),
-      );
+      const { kind } = world[declared.name];
+      if (!setting.sight || lag === "killed" || (lag === "stale" && kind === "Orchestration"))
+        return [];
+      const resource = markOf(kind, `${ownership}/${declared.name}`);
+      const own = live.filter(({ object, id }) => {
+        const { mark } = readMark(object.description);
+        return mark?.resource === resource.resource && !notOurs.has(id);
+      });
       return own.length > 1
         ? [`${declared.name} of stack ${stack} is there ${own.length} times`]
         : [];
@@ -81,9 +157,29 @@ export const twins = (
   );
 
 /** Objects that no state knows. */
-export const strangers = (states: readonly Held[], live: Live): string[] => {
+export const strangers = (states: readonly Held[], { live, notOurs }: Known): string[] => {
   const known = new Set(states.flatMap(({ ids }) => [...ids.values()]));
   return live
-    .filter(({ object }) => !known.has(String(object.id)))
-    .map(({ object }) => `${object.name ?? object.type} is left over`);
+    .filter(({ id }) => !known.has(id) && !notOurs.has(id))
+    .map((each) => `${nameOf(each)} is left over`);
 };
+
+/** Objects that two resources stand for. */
+export const shared = (states: readonly Held[]): string[] => {
+  const all = states.flatMap(({ ids }) => [...ids.values()]);
+  return all
+    .filter((id, place) => all.indexOf(id) !== place)
+    .map((id) => `two resources stand for ${id}`);
+};
+
+/** Members set by hand that are not there any more. */
+export const lost = (set: readonly SetMember[], live: Live): string[] =>
+  set.flatMap(({ id, member: { path, value, isDescription } }) => {
+    const object = live.find((each) => each.id === id)?.object;
+    if (!object) return [];
+    const now = valueAt(object, path);
+    const there = isDescription ? readMark(now).description : now;
+    return holds(there, value)
+      ? []
+      : [`${path.join(".")} set by hand on ${id} is ${JSON.stringify(now)}`];
+  });

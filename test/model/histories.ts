@@ -1,0 +1,219 @@
+import fc from "fast-check";
+import {
+  type Adoption,
+  type ByHand,
+  type CallFault,
+  type Declared,
+  type Name,
+  names,
+  type Scenario,
+  type Setting,
+  type StateEdit,
+  type Step,
+  texts,
+  type Up,
+  world,
+} from "./scenario.js";
+
+const name = fc.constantFrom(...names);
+const stack = fc.constantFrom<0 | 1>(0, 0, 0, 1);
+
+/** The first value is the usual one, and the simplest. */
+const mostly = <T>(weight: number, usual: T, ...others: readonly T[]): fc.Arbitrary<T> =>
+  fc.oneof(
+    { withCrossShrink: true },
+    { weight, arbitrary: fc.constant(usual) },
+    ...others.map((each) => ({ weight: 1, arbitrary: fc.constant(each) })),
+  );
+
+const weighted = <T>(
+  ...choices: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<T> }[]
+): fc.Arbitrary<T> => fc.oneof(...choices);
+
+const [short, ...otherTexts] = texts;
+
+const declared: fc.Arbitrary<Declared> = fc.record({
+  name,
+  variant: fc.nat(1),
+  version: fc.nat(2),
+  text: mostly<(typeof texts)[number]>(9, short, ...otherTexts),
+  extra: mostly<0 | 1 | 2>(4, 0, 1, 2),
+});
+
+/** Programs are closed under references and hold each name once. */
+const program = fc.array(declared, { maxLength: 6 }).map((wanted): readonly Declared[] => {
+  const byName = new Map(wanted.map((each) => [each.name, each]));
+  const add = (each: Name, one: Declared): void => {
+    if (!byName.has(each)) byName.set(each, one);
+    for (const other of world[each].refers) add(other, { name: other, variant: 0, version: 0 });
+  };
+  for (const each of wanted) add(each.name, each);
+  return names.flatMap((each) => byName.get(each) ?? []);
+});
+
+const kinds: readonly CallFault["kind"][] = [
+  "cut-before",
+  "cut-after",
+  "503-before",
+  "500-after",
+  "broken-answer",
+  "429",
+  "stale-list",
+];
+
+const anyCall = fc.record({ call: fc.nat(14), kind: fc.constantFrom(...kinds) });
+
+const refusedWrite = fc.record({ call: fc.nat(14), kind: fc.constant("refused" as const) });
+
+const read = fc.record({
+  call: fc.nat(4),
+  kind: fc.constantFrom<CallFault["kind"]>("503-before", "429", "cut-before", "broken-answer"),
+  on: fc.constantFrom<"list" | "item">("list", "item"),
+  lasting: fc.boolean(),
+});
+
+const faults: fc.Arbitrary<readonly CallFault[]> = fc.array(
+  weighted<CallFault>(
+    { weight: 4, arbitrary: anyCall },
+    { weight: 1, arbitrary: refusedWrite },
+    { weight: 2, arbitrary: read },
+  ),
+  { maxLength: 3 },
+);
+
+const kill = fc.option(fc.record({ call: fc.nat(14), acted: fc.boolean() }), {
+  nil: undefined,
+  freq: 2,
+});
+
+interface Plan extends Omit<Adoption, "name"> {
+  /** Place in the program. */
+  readonly at: number;
+}
+
+const plans: fc.Arbitrary<readonly Plan[]> = fc.array(
+  fc.record({
+    at: fc.nat(),
+    how: fc.constantFrom<Adoption["how"]>("name", "id", "any"),
+    place: fc.nat(5),
+  }),
+  { maxLength: 2 },
+);
+
+/** What is forced to be replaced or adopts is in the program. */
+const up: fc.Arbitrary<Up> = fc
+  .record({
+    type: fc.constant("up" as const),
+    stack,
+    program,
+    force: fc.array(fc.nat(), { maxLength: 2 }),
+    deleteFirst: fc.boolean(),
+    faults: fc.oneof({ weight: 2, arbitrary: faults }, { weight: 1, arbitrary: fc.constant([]) }),
+    kill,
+    adopt: weighted<readonly Plan[]>(
+      { weight: 3, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: plans },
+    ),
+    eraseHidden: mostly(9, false, true),
+  })
+  .map((each) => {
+    const at = (place: number): Name | undefined => each.program[place % each.program.length]?.name;
+    return {
+      ...each,
+      force: each.force.flatMap((place) => at(place) ?? []),
+      adopt: each.adopt.flatMap(({ at: adopter, ...plan }): readonly Adoption[] => {
+        const name = at(adopter);
+        return name ? [{ ...plan, name }] : [];
+      }),
+    };
+  });
+
+const edit: fc.Arbitrary<StateEdit> = fc.record({
+  type: fc.constantFrom<StateEdit["type"]>("rename", "move", "forget"),
+  stack,
+  name,
+});
+
+const byHand: fc.Arbitrary<ByHand> = weighted<ByHand>(
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constantFrom<"remove" | "change">("remove", "change"),
+      place: fc.nat(9),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant("foreign" as const), name, variant: fc.nat(1) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant("copy" as const),
+      place: fc.nat(9),
+      age: fc.constantFrom<"at once" | "soon" | "much later">("soon", "at once", "much later"),
+      isRenamed: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant("set" as const),
+      place: fc.nat(9),
+      member: fc.nat(5),
+    }),
+  },
+);
+
+const step: fc.Arbitrary<Step> = weighted<Step>(
+  { weight: 8, arbitrary: up },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant("refresh" as const), stack, faults }),
+  },
+  { weight: 1, arbitrary: edit },
+  { weight: 4, arbitrary: byHand },
+);
+
+const setting: fc.Arbitrary<Setting> = fc.record({
+  secrets: mostly<Setting["secrets"]>(2, "mask", "echo", "omit"),
+  forms: mostly<Setting["forms"]>(2, "given", "own"),
+  put: mostly<Setting["put"]>(8, "replace", "keep", "keep, unknown"),
+  marks: mostly<Setting["marks"]>(9, "description", "none"),
+  odd: mostly(4, false, true),
+  sight: mostly(9, true, false),
+});
+
+/** A run that sees no states cannot tell what a person did to them, nor what another state holds. */
+const inSight = ({ steps, ...rest }: Scenario & { readonly setting: Setting }): Scenario => {
+  if (rest.setting.sight) return { ...rest, steps };
+  const seen = steps.filter(({ type }) => type !== "rename" && type !== "move");
+  return {
+    ...rest,
+    steps: seen.map((each) => (each.type === "up" ? { ...each, adopt: [] } : each)),
+  };
+};
+
+/** A random history, and the programs that both stacks have in the end. */
+export const scenario: fc.Arbitrary<Scenario> = fc
+  .record({
+    setting,
+    steps: fc.array(step, { minLength: 1, maxLength: 6 }),
+    last: fc.tuple(program, program),
+  })
+  .map(inSight);
+
+/** What the replay through the real engine can do: runs, and a person's plain interference. */
+const playable = (each: Step): boolean =>
+  ["up", "refresh", "remove", "change", "foreign"].includes(each.type);
+
+/** A history without what the replay cannot do. */
+export const asPlayable = ({ steps, last }: Scenario): Scenario => ({
+  steps: steps
+    .filter(playable)
+    .map((each) => (each.type === "up" ? { ...each, adopt: [], eraseHidden: false } : each)),
+  last,
+});
+
+/** A random history that the real engine can play, too. */
+export const replayable: fc.Arbitrary<Scenario> = scenario.map(asPlayable);

@@ -1,0 +1,107 @@
+import type { EngineUp, Stacks } from "./course.js";
+import { type Declared, type Name, world } from "./scenario.js";
+import type { ThirdParty } from "./third-party.js";
+import { nameAtService } from "./values.js";
+import { isMarked } from "./verdict.js";
+
+/** What a person adds to the program or to the command. */
+export interface Help extends Pick<EngineUp, "eraseHidden"> {
+  readonly adopts: Map<Name, true | string>;
+  readonly first: Name[];
+  readonly aliases: Map<Name, Name>;
+  eraseHidden: boolean;
+}
+
+const idsIn = (error: string): readonly string[] => [
+  ...new Set(error.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? []),
+];
+
+const isName = (text: string | undefined): text is Name => text !== undefined && text in world;
+
+/** Somebody who reads why a run failed and does what it says. */
+export class Rescue {
+  readonly #stacks: Stacks;
+  readonly #third: ThirdParty;
+  readonly #sweep: () => Promise<void>;
+  readonly #help = [0, 1].map(
+    (): Help => ({ adopts: new Map(), first: [], aliases: new Map(), eraseHidden: false }),
+  );
+  readonly #sight: boolean;
+  #hidden = 0;
+
+  /** @param sight whether runs see the states */
+  constructor(stacks: Stacks, third: ThirdParty, sight: boolean, sweep: () => Promise<void>) {
+    this.#sight = sight;
+    this.#stacks = stacks;
+    this.#third = third;
+    this.#sweep = sweep;
+  }
+
+  help(stack: 0 | 1): Help | undefined {
+    return this.#help[stack];
+  }
+
+  async after(error: string, stack: 0 | 1, program: readonly Declared[]): Promise<void> {
+    const help = this.#help[stack];
+    if (!help) return;
+    const ids = idsIn(error);
+    const [failed] = program
+      .map((declared) => ({
+        declared,
+        at: error.indexOf(JSON.stringify(nameAtService(stack, declared))),
+      }))
+      .filter(({ at }) => at >= 0)
+      .sort((a, b) => a.at - b.at);
+    if (error.includes("the service does not show")) return this.#showHidden(ids, help);
+    for (const id of ids)
+      if (this.#third.own.has(id)) await this.#third.stepAside(id, this.#stacks.held());
+    const other = /another resource of this program: \w+ "(\w+)"/.exec(error)?.[1];
+    if (isName(other)) help.first.unshift(other);
+    const former = /aliases: \[\{ name: "(\w+)" \}\]/.exec(error)?.[1];
+    if (isName(former) && failed && error.includes("in the state of this stack"))
+      this.#alias(former, failed.declared.name, program, help);
+    if (error.includes("in the state of the stack") && failed)
+      this.#stacks.edit?.({ type: "move", stack: stack === 0 ? 1 : 0, name: failed.declared.name });
+    await this.#strays(error, ids, failed?.declared.name, help);
+    if (/of this stack|orphans/.test(error)) await this.#sweep();
+    if (!this.#sight && error.includes("orphans")) await this.#nameAside(ids);
+  }
+
+  /** Who sees no states cannot free a name from a left-over that others still refer to. */
+  async #nameAside(ids: readonly string[]): Promise<void> {
+    const known = new Set(this.#stacks.held().flatMap((each) => [...each.ids.values()]));
+    for (const id of ids) if (!known.has(id)) await this.#third.rename(id);
+  }
+
+  /** In turn: the member goes by hand, or the program lets it go. */
+  async #showHidden(ids: readonly string[], help: Help): Promise<void> {
+    this.#hidden += 1;
+    if (this.#hidden % 2 === 0) {
+      help.eraseHidden = true;
+      this.#third.forgive(({ member }) => member.isSecret === true);
+    } else for (const id of ids) await this.#third.takeAway(id);
+  }
+
+  #alias(former: Name, now: Name, program: readonly Declared[], help: Help): void {
+    if (program.some(({ name }) => name === former)) help.first.unshift(former);
+    else help.aliases.set(now, former);
+  }
+
+  /** Objects without a mark that nobody can tell whose they are: adopted where they fit, removed otherwise. */
+  async #strays(
+    error: string,
+    ids: readonly string[],
+    failed: Name | undefined,
+    help: Help,
+  ): Promise<void> {
+    const held = this.#stacks.held();
+    const known = new Set(held.flatMap((each) => [...each.ids.values()]));
+    for (const each of await this.#third.live()) {
+      if (!ids.includes(each.id) || known.has(each.id) || this.#third.own.has(each.id)) continue;
+      if (isMarked(held, each)) continue;
+      const fits = failed && error.includes(`adopt: "${each.id}"`) && !help.adopts.has(failed);
+      if (fits) help.adopts.set(failed, each.id);
+      else await this.#third.removeStray(each.id);
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import type { Holding, StackStates } from "../../provider/lifecycle/run.js";
+import type { Entry, State } from "./engine.js";
+import { type Name, names, type StateEdit, world } from "./scenario.js";
+
+const withoutIt = (refers: readonly Name[], gone: Name): readonly Name[] =>
+  refers.filter((name) => name !== gone);
+
+/** An entry that a person can take hold of: whole, and no replacement of it is under way. */
+const free = ({ entries, pending }: State, name: Name): Entry | undefined => {
+  const entry = entries.get(name);
+  return entry && !entry.gone && pending.every((each) => each.name !== name) ? entry : undefined;
+};
+
+/** `pulumi state rename`, or the option `aliases`; what depends on the resource follows. */
+export const renameIn = (state: State, from: Name, to: Name): boolean => {
+  const entry = free(state, from);
+  if (!entry || state.entries.has(to) || state.pending.some(({ name }) => name === to))
+    return false;
+  state.entries.delete(from);
+  state.entries.set(to, { ...entry, name: to });
+  for (const each of state.entries.values())
+    each.refers = each.refers.map((name) => (name === from ? to : name));
+  state.isEdited = true;
+  return true;
+};
+
+const drop = (state: State, name: Name): void => {
+  state.entries.delete(name);
+  for (const each of state.entries.values()) each.refers = withoutIt(each.refers, name);
+  state.isEdited = true;
+};
+
+const siblingOf = (name: Name): Name | undefined =>
+  names.find((other) => other !== name && world[other].kind === world[name].kind);
+
+/** Does to the states what a person does with the Pulumi command line; tells whether it could be done. */
+export const editStates = (states: readonly State[], { type, stack, name }: StateEdit): boolean => {
+  const [own, other] = [states[stack], states[1 - stack]];
+  const entry = own && free(own, name);
+  if (!own || !other || !entry) return false;
+  if (type === "rename") {
+    const to = siblingOf(name);
+    return to !== undefined && renameIn(own, name, to);
+  }
+  const isBlocked = other.entries.has(name) || other.pending.some((each) => each.name === name);
+  if (type === "move" && isBlocked) return false;
+  drop(own, name);
+  if (type === "move") {
+    other.entries.set(name, { ...entry, refers: [] });
+    other.isEdited = true;
+  }
+  return true;
+};
+
+const holdingsOf = ({ ownership, entries, pending }: State, stack: string, own: boolean) =>
+  [...entries.values(), ...pending].map(
+    ({ name, kind, id }): Holding & { readonly kind: string } => ({
+      ...{ stack, own, kind, id },
+      urn: `urn:pulumi:prod::shop::conversation:${kind}::${name}`,
+      owner: `${ownership}/${name}`,
+    }),
+  );
+
+/** What a run sees of the states, as they are now: the owner is the one of the logical name now. */
+export const sightOf = (states: readonly State[], stack: number) => {
+  const [own = [], other = []] = [stack, 1 - stack].map((place) => {
+    const state = states[place];
+    return state ? holdingsOf(state, place === stack ? "prod" : "other", place === stack) : [];
+  });
+  return async (_: string, whose: "own" | "all"): Promise<StackStates> => {
+    const seen = whose === "own" ? own : [...own, ...other];
+    return {
+      holdersOf: (kind, id) => seen.filter((each) => each.kind === kind && each.id === id),
+      resourceOf: (owner) => own.find((each) => each.owner === owner),
+    };
+  };
+};
