@@ -2,6 +2,7 @@ import type { Definition } from "../definition/define.js";
 import { managedExtra } from "../definition/extra.js";
 import { isObject, type JsonObject } from "../definition/json.js";
 import { managedFields, typedFields } from "../definition/managed.js";
+import { sameMeaning } from "../definition/same.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import type { WireObject } from "../service/collections.js";
 import type { Settings } from "../service/settings.js";
@@ -43,10 +44,16 @@ const sameTime = (live: unknown, prior: string | undefined): string | undefined 
 };
 
 /** The description without the mark; one that only looks as if it carried a mark stays whole. */
-const descriptionOf = ({ description }: WireObject, prior: Properties): unknown =>
-  description !== undefined && description === prior.fields.description
-    ? description
-    : readMark(description).description;
+const descriptionOf = (
+  { fields }: Definition,
+  { description }: WireObject,
+  prior: Properties,
+): unknown => {
+  const { description: field } = fields;
+  const isWhole =
+    field && description !== undefined && sameMeaning(field, description, prior.fields.description);
+  return isWhole ? description : readMark(description).description;
+};
 
 const liveTold = (live: WireObject, { told }: Properties): Told => {
   const created = sameTime(live.created, told.created);
@@ -61,7 +68,7 @@ export const liveProperties = (
   prior: Properties,
   settings: Settings,
 ): Properties => {
-  const description = descriptionOf(live, prior);
+  const description = descriptionOf(definition, live, prior);
   const fields = fieldsFromWire(definition.fields, { ...live, description }, settings);
   const managesAll = Object.keys(prior.fields).length === 0;
   const { extra, extraSecrets = [] } = prior;

@@ -1,4 +1,4 @@
-import type { Declared, Scenario, Step } from "./scenario.js";
+import { type Declared, plainSetting, type Scenario, type Step } from "./scenario.js";
 
 const declared = (name: Declared["name"], variant = 0, version = 0): Declared => ({
   name,
@@ -104,6 +104,14 @@ export const counterExamples: readonly { readonly title: string; readonly histor
         }),
       ],
       last: [[declared("auth1")], []],
+    },
+  },
+  {
+    title: "a description that ends like a mark is no drift where the service has forms of its own",
+    history: {
+      setting: { ...plainSetting, forms: "own" },
+      steps: [],
+      last: [[{ ...declared("auth1"), text: "long like a mark" }], []],
     },
   },
 ];
