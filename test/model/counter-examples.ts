@@ -114,4 +114,17 @@ export const counterExamples: readonly { readonly title: string; readonly histor
       last: [[{ ...declared("auth1"), text: "long like a mark" }], []],
     },
   },
+  {
+    title: "an object without a mark that another stack holds is not adopted",
+    history: {
+      steps: [
+        up([declared("auth1"), { ...declared("app1"), text: "1000" }]),
+        up([declared("auth2"), declared("app2")], {
+          stack: 1,
+          adopt: [{ name: "app2", how: "any", place: 0 }],
+        }),
+      ],
+      last: [[], []],
+    },
+  },
 ];
