@@ -103,6 +103,24 @@ export interface Desired {
 const textOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
+/** A description with the mark; without it where marks are off, or where there is no room for it. */
+const marked = (
+  { definition, mark, name }: Declared,
+  serial: string,
+  written: string | undefined,
+): string | undefined => {
+  const { description: field } = definition.fields;
+  const max = field?.type === "text" ? (field.max ?? Number.POSITIVE_INFINITY) : 0;
+  return mark ? withMark(written, markFor(mark, serial, name), max) : written;
+};
+
+/** Any serial: all are of one length. */
+const anySerial = "00000000000";
+
+/** Whether the object of a resource would carry its mark beside a description. */
+export const hasRoom = (declared: Declared, description: string | undefined): boolean =>
+  marked(declared, anySerial, description) !== description;
+
 /**
  * The fields, the owner mark and the members of `extra`.
  *
@@ -110,16 +128,14 @@ const textOf = (value: unknown): string | undefined =>
  * @param human what a person wrote as the description, kept where the program gives none
  */
 export const desiredBody = (declared: Declared, serial: string, human?: string): Desired => {
-  const { definition, properties, settings, mark, name } = declared;
-  const { description: field } = definition.fields;
-  const max = field?.type === "text" ? (field.max ?? Number.POSITIVE_INFINITY) : 0;
+  const { definition, properties, settings } = declared;
   const written = textOf(properties.fields.description) ?? human;
-  const description = mark ? withMark(written, markFor(mark, serial, name), max) : written;
+  const description = marked(declared, serial, written);
   const body = bodyOf(definition, { ...properties.fields, description }, settings);
   const { extra } = properties;
   return {
     body: isObject(extra) ? mergeDeep(body, extra) : body,
-    isMarked: mark !== undefined && description !== written,
+    isMarked: description !== written,
   };
 };
 

@@ -3,8 +3,8 @@ import type { Holding } from "../stacks/stack-states.js";
 import {
   type Declared,
   describe,
-  desiredBody,
   type Found,
+  hasRoom,
   isNamed,
   markOn,
   nameOnWire,
@@ -23,7 +23,10 @@ export interface Existing {
 }
 
 /** Whether the object would be made with its mark. */
-const isMarked = (declared: Declared): boolean => desiredBody(declared, "00000000000").isMarked;
+const isMarked = (declared: Declared): boolean => {
+  const { description } = declared.properties.fields;
+  return hasRoom(declared, typeof description === "string" ? description : undefined);
+};
 
 const namedAlike = (declared: Declared, objects: KnownObjects["objects"]) =>
   findAll(objects, (wire) => isNamed(declared, wire));
@@ -40,8 +43,20 @@ const hasNamesakeMark = ({ mark }: Declared, wire: Found): boolean => {
 };
 
 /**
+ * Whether an object may be the one that a forced replacement is about though it carries no mark: its
+ * description, which the program may have shortened since, leaves no room for one.
+ */
+const hasRoomless = (declared: Declared, objects: KnownObjects["objects"]): boolean =>
+  [...objects].some(
+    ([id, { description }]) =>
+      typeof description === "string" &&
+      !hasRoom(declared, description) &&
+      declared.run.decisions.holderOf(id) === undefined,
+  );
+
+/**
  * The states, where a creation cannot be decided without them: an object carries the mark of the
- * resource or has its name, or the object to be made would carry no mark.
+ * resource, has its name or carries no mark, or the object to be made would carry none.
  */
 export const statesFor = async (
   declared: Declared,
@@ -55,7 +70,8 @@ export const statesFor = async (
     (wire) => isUnique || hasNamesakeMark(declared, wire),
   );
   if (alike.some((wire) => markOn(wire))) return run.states(properties.owner, "all");
-  return alike.length > 0 || !isMarked(declared) ? run.states(properties.owner, "own") : undefined;
+  const isDoubtful = alike.length > 0 || !isMarked(declared) || hasRoomless(declared, objects);
+  return isDoubtful ? run.states(properties.owner, "own") : undefined;
 };
 
 /** The object that the state holds for a resource that the engine was told to replace. */

@@ -127,4 +127,15 @@ export const counterExamples: readonly { readonly title: string; readonly histor
       last: [[], []],
     },
   },
+  {
+    title:
+      "an object without a mark keeps its id where a forced replacement gives it a name and a mark",
+    history: {
+      steps: [
+        up([{ ...declared("auth1", 1), text: "1023" }]),
+        up([declared("auth1")], { force: ["auth1"] }),
+      ],
+      last: [[declared("auth1")], []],
+    },
+  },
 ];
