@@ -2,11 +2,12 @@ import { isId } from "../definition/object-id.js";
 import { naturalKey } from "../definition/references.js";
 import type { Listing } from "../service/collections.js";
 import { ConversationError, isConversationError } from "../service/errors.js";
+import type { Holding } from "../stacks/stack-states.js";
 import { type Declared, describe, type Found, isNamed, isOwn, markOn } from "./declared.js";
 import { findAll, wholeObject } from "./known-objects.js";
 import { objectTime } from "./object-time.js";
 import { planPut, putInPlace } from "./put-in-place.js";
-import { isHeld, type StackStates } from "./run.js";
+import type { StackStates } from "./run.js";
 
 const serialOf = (wire: Found): string | undefined => markOn(wire)?.serial;
 
@@ -62,11 +63,12 @@ export const chosen = (declared: Declared, own: readonly Found[]): Found | undef
 /**
  * Whether an object is surely a left-over of ours beside the object that stands for the resource: this
  * run sent the POST itself, or its name, which is unique, is the one that its mark was made for, while
- * its serial is another one, and no state holds it. Where names need not be unique, a copy of an
- * object that is gone by now looks the same, so there only what this run made itself is sure.
+ * its serial is another one, and no other resource of any state holds it. Where names need not be
+ * unique, a copy of an object that is gone by now looks the same, so there only what this run made
+ * itself is sure.
  */
 const isLeftOver = (
-  { definition, isUnique, run }: Declared,
+  { definition, isUnique, run, properties }: Declared,
   wire: Found,
   known: string | undefined,
   states: StackStates | undefined,
@@ -74,7 +76,13 @@ const isLeftOver = (
   const serial = serialOf(wire);
   if (serial === undefined || serial === known) return false;
   if (run.decisions.made(serial)) return true;
-  return isUnique && states !== undefined && !isHeld(states, definition.kind, wire.id);
+  if (!isUnique || !states) return false;
+  // The old half of a replacement that was cut off is still in the state, until it is deleted.
+  const isOldHalf = ({ own, owner }: Holding): boolean => own && owner === properties.owner;
+  const { kind } = definition;
+  return (
+    states.holdersOf(kind, wire.id).every(isOldHalf) && states.readersOf(kind, wire.id).length === 0
+  );
 };
 
 /**
