@@ -14,6 +14,7 @@ import { resources } from "./resources/index.js";
 import { ConversationError } from "./service/errors.js";
 import { readSettings } from "./service/settings.js";
 import { smokeTestKind, smokeTestLifecycle } from "./smoke-test/smoke-test-lifecycle.js";
+import { isDestroying } from "./stacks/pulumi-process.js";
 
 /** The stack's configuration as the engine hands it to `configure`. */
 export interface EngineConfig {
@@ -30,6 +31,7 @@ const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
       settings: (profile) => readSettings(source, profile),
       states: engineStates(),
       tell: engineTell(),
+      isDestroying,
       about: urnInQuestion,
     });
   }

@@ -23,7 +23,7 @@ import { leftOvers, removeLeftOvers } from "./left-overs.js";
 import { madeByRun, withDescriptions } from "./made-by-run.js";
 import { newSerial } from "./mark.js";
 import { outputsOf } from "./outputs.js";
-import type { Told } from "./properties.js";
+import { joinInputs, type Told } from "./properties.js";
 import { planPut, putInPlace } from "./put-in-place.js";
 import type { StackStates } from "./run.js";
 
@@ -62,6 +62,7 @@ const make = async (declared: Declared): Promise<Made> => {
   const existing = await existingObject(declared, known, states);
   if (existing && !isOtherChoice(declared, existing.object, existing.by)) {
     if (existing.by === "mark") sayTaken(declared, existing.object);
+    remember(declared, existing.object);
     return withoutLeftOvers(declared, await takeOver(declared, existing.object), known, states);
   }
   if (declared.properties.adopt !== undefined) {
@@ -74,6 +75,11 @@ const make = async (declared: Declared): Promise<Made> => {
 /** Whether the program names another object by `adopt` than the one that only its mark speaks for. */
 const isOtherChoice = ({ properties: { adopt } }: Declared, { id }: Found, by: string): boolean =>
   by === "mark" && typeof adopt === "string" && adopt !== id;
+
+/** Under forced replacement the engine tells only later what the program declared before. */
+const remember = ({ resource, run, properties }: Declared, { id }: Found): void => {
+  if (resource) run.decisions.tookOver(resource.key, { id, outputs: joinInputs(properties) });
+};
 
 const sayTaken = ({ definition, run }: Declared, object: Found): void =>
   run.tell?.(

@@ -15,7 +15,7 @@ export interface StandsFor {
   readonly serial?: string | undefined;
 }
 
-/** An object whose deletion was left out, with what the state held of its resource. */
+/** An object whose deletion was left out, with what the state held of its resource, or holds now. */
 export interface Spared {
   readonly id: string;
   readonly outputs: JsonObject;
@@ -44,6 +44,13 @@ export interface Decisions {
   spare(key: string, object: Spared): void;
   /** Whether the deletion of an object was left out before; it counts as left out from now on. */
   isSpared(kind: string, objectId: string): boolean;
+  /**
+   * An object of before was put into shape for a resource, though nobody said what the program declared
+   * of it so far: the engine tells that only when it wants the "old" object deleted.
+   */
+  tookOver(key: string, object: Spared): void;
+  /** What was made of an object without knowing what the program declared before; once. */
+  takenOver(key: string, objectId: string): JsonObject | undefined;
   /** The object of a resource whose deletion was left out. */
   sparedOf(key: string): Spared | undefined;
   /** The object that stands for a resource, where this run knows. */
@@ -68,6 +75,7 @@ export const createDecisions = (): Decisions => {
   const spared = new Map<string, Spared>();
   const sparedObjects = new Set<string>();
   const taken = new Map<string, Remembered>();
+  const rewritten = new Map<string, Spared>();
   const serials = new Set<string>();
   return {
     wanted: ({ key }) => void wanted.add(key),
@@ -88,6 +96,12 @@ export const createDecisions = (): Decisions => {
       return isKnown;
     },
     sparedOf: (key) => spared.get(key),
+    tookOver: (key, object) => void rewritten.set(key, object),
+    takenOver: (key, objectId) => {
+      const object = rewritten.get(key);
+      rewritten.delete(key);
+      return object?.id === objectId ? object.outputs : undefined;
+    },
     objectOf: (key) => objects.get(key),
     keeps: (key, objectId) => {
       const holder = holders.get(objectId)?.key;

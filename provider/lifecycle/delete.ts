@@ -4,6 +4,7 @@ import { ConversationError, isConversationError } from "../service/errors.js";
 import { type Context, type Declared, declaredIn, remembered } from "./declared.js";
 import { type Properties, split } from "./properties.js";
 import { isHeld } from "./run.js";
+import { takeBack } from "./take-back.js";
 import { describeUser, type User, usersOf } from "./users.js";
 
 /**
@@ -15,8 +16,11 @@ export const remove = async (context: Context, id: string, bag: JsonObject): Pro
   const properties = split(bag);
   const resource = remembered(context, properties);
   if (resource) {
-    if (run.decisions.keeps(resource.key, id) || (await isReplaced(context, id, properties)))
-      return run.decisions.spare(resource.key, { id, outputs: bag });
+    if (run.decisions.keeps(resource.key, id) || (await isReplaced(context, id, properties))) {
+      run.decisions.spare(resource.key, { id, outputs: bag });
+      const now = run.decisions.takenOver(resource.key, id);
+      return now && takeBack(context, id, bag, now);
+    }
     run.decisions.leaving(resource, { id, serial: properties.told.serial });
   }
   const declared = await declaredIn(context, bag);
@@ -39,7 +43,7 @@ const isReplaced = async (
   id: string,
   { owner }: Properties,
 ): Promise<boolean> => {
-  if (run.decisions.hasProgram() || !owner) return false;
+  if (run.decisions.hasProgram() || !owner || run.isDestroying?.()) return false;
   const states = await run.states?.(owner, "own");
   const holders = states?.holdersOf(kind, id).filter(({ own }) => own) ?? [];
   const isShared =

@@ -70,6 +70,15 @@ const ancestor = (
   return !found || isPulumi(found) ? found : ancestor(found.parent, facts, depth + 1);
 };
 
+/** `pulumi destroy` and its other names. */
+const destroyWords = ["destroy", "down", "dn"];
+
+/** Whether the Pulumi CLI that this process runs under was told to destroy the stack; false where that cannot be seen. */
+export const isDestroying = (
+  facts: (pid: number) => ProcessFacts | undefined = processFacts,
+): boolean =>
+  ancestor(process.ppid, facts)?.args.some((word) => destroyWords.includes(word)) ?? false;
+
 /**
  * The Pulumi CLI that this process runs under, with its folder and its environment. Where that
  * cannot be seen, the one on PATH, in the folder of this process.

@@ -138,4 +138,24 @@ export const counterExamples: readonly { readonly title: string; readonly histor
       last: [[declared("auth1")], []],
     },
   },
+  {
+    title: "what left extra in a forced replacement goes from the object, which stays",
+    history: {
+      steps: [
+        up([{ ...declared("channel1"), extra: 1 }]),
+        up([declared("channel1")], { force: ["channel1"] }),
+      ],
+      last: [[declared("channel1")], []],
+    },
+  },
+  {
+    title: "a description that left in a forced replacement is not taken for a person's",
+    history: {
+      steps: [
+        up([declared("channel1")]),
+        up([{ ...declared("channel1"), text: "none" }], { force: ["channel1"] }),
+      ],
+      last: [[{ ...declared("channel1"), text: "none" }], []],
+    },
+  },
 ];

@@ -1,4 +1,5 @@
-import type { Holding, StackStates } from "../../provider/lifecycle/run.js";
+import type { StackStates } from "../../provider/lifecycle/run.js";
+import type { Holding } from "../../provider/stacks/stack-states.js";
 import type { Entry, State } from "./engine.js";
 import { type Name, names, type StateEdit, world } from "./scenario.js";
 
@@ -71,6 +72,7 @@ export const sightOf = (states: readonly State[], stack: number) => {
     const seen = whose === "own" ? own : [...own, ...other];
     return {
       holdersOf: (kind, id) => seen.filter((each) => each.kind === kind && each.id === id),
+      readersOf: () => [],
       resourceOf: (owner) => own.find((each) => each.owner === owner),
     };
   };
