@@ -34,6 +34,8 @@ export interface RunOptions {
   readonly tell?: Tell;
   /** The URN of the resource that the running call is about, where it is known. */
   readonly about?: () => string | undefined;
+  /** Whether the whole stack is being destroyed, as far as that can be seen. */
+  readonly isDestroying?: () => boolean;
 }
 
 /**
