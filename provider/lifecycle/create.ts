@@ -1,4 +1,5 @@
-import type { JsonObject } from "../definition/json.js";
+import { mergeDeep } from "../definition/extra.js";
+import { isObject, type JsonObject } from "../definition/json.js";
 import { managedFields } from "../definition/managed.js";
 import { sameFieldsMeaning } from "../definition/same.js";
 import { fieldsFromWire } from "../definition/wire.js";
@@ -23,7 +24,7 @@ import { leftOvers, removeLeftOvers } from "./left-overs.js";
 import { madeByRun, withDescriptions } from "./made-by-run.js";
 import { newSerial } from "./mark.js";
 import { outputsOf } from "./outputs.js";
-import { joinInputs, type Told } from "./properties.js";
+import { joinInputs, type Properties, type Told } from "./properties.js";
 import { planPut, putInPlace } from "./put-in-place.js";
 import type { StackStates } from "./run.js";
 
@@ -108,8 +109,22 @@ const takeOver = async (declared: Declared, object: Found, before?: Declared): P
     // What was not ours before is not ours because a PUT failed.
     if (!isOwn(declared, object) && properties.adopt !== undefined) throw error;
     const told = { serial: plan.serial };
-    throw new Incomplete(object.id, outputsOf(definition, { ...properties, told }), error);
+    const written = before ? withRemoved(before.properties, properties) : properties;
+    throw new Incomplete(object.id, outputsOf(definition, { ...written, told }), error);
   }
+};
+
+/** What the object may still hold of a resource: what the program removed is there until a PUT succeeds. */
+const withRemoved = (before: Properties, { extra, ...after }: Properties): Properties => {
+  const kept = isObject(before.extra) ? before.extra : {};
+  const secrets = [...(before.extraSecrets ?? []), ...(after.extraSecrets ?? [])];
+  const extras = mergeDeep(kept, isObject(extra) ? extra : {});
+  return {
+    ...after,
+    fields: { ...before.fields, ...after.fields },
+    ...(Object.keys(extras).length > 0 ? { extra: extras } : {}),
+    ...(secrets.length > 0 ? { extraSecrets: secrets } : {}),
+  };
 };
 
 /** What is surely left over beside the object goes; a failure of that is none of the creation. */
