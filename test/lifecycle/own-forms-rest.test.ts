@@ -47,7 +47,7 @@ const forms: Readonly<Record<string, (object: Json) => Json>> = {
   "no flag that has its default": ({ active, ...object }) =>
     active === true ? object : { active, ...object },
   "texts without blanks at line ends": mapped((value, key) =>
-    typeof value === "string" && isPlain(key) ? value.replace(/[^\S\n]+$/gm, "").trim() : value,
+    typeof value === "string" && isPlain(key) ? value.replace(/[^\S\r\n]+$/gm, "").trim() : value,
   ),
 };
 
