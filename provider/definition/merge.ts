@@ -12,7 +12,7 @@ import {
 } from "./merge-parts.js";
 import { itemPath, memberPath } from "./paths.js";
 import { sameMeaning } from "./same.js";
-import { sameExtra } from "./same-extra.js";
+import { asThere } from "./same-extra.js";
 import { type Evidence, evidenceOf } from "./secret-evidence.js";
 import { plainText } from "./text-forms.js";
 import {
@@ -149,18 +149,6 @@ const mergeUnknown = (sides: Sides, path: string, merging: Merging): Merged => {
   const kept = asThere(live, desired);
   const { hidden } = visibleUnknown(kept, path, merging.evidence);
   return merged(hidden.length > 0 ? desired : kept, hidden);
-};
-
-/** Each item as the service has it where it means the same, with what the service keeps beside. */
-const asThere = (live: readonly unknown[], desired: readonly unknown[]): readonly unknown[] => {
-  const free = new Set(live.keys());
-  return desired.map((item, at) => {
-    const fits = (place: number): boolean => free.has(place) && sameExtra(live[place], item);
-    const place = fits(at) ? at : [...free].find(fits);
-    if (place === undefined) return item;
-    free.delete(place);
-    return live[place];
-  });
 };
 
 const without = (value: unknown, name: string): unknown =>

@@ -39,3 +39,18 @@ export const sameExtra = (
 
 /** The place of a member. */
 export const below = (path: string, name: string): string => (path ? `${path}.${name}` : name);
+
+/** Each item as the service has it where it means the same, with what the service keeps beside. */
+export const asThere = (
+  live: readonly unknown[],
+  desired: readonly unknown[],
+): readonly unknown[] => {
+  const free = new Set(live.keys());
+  return desired.map((item, at) => {
+    const fits = (place: number): boolean => free.has(place) && sameExtra(live[place], item);
+    const place = fits(at) ? at : [...free].find(fits);
+    if (place === undefined) return item;
+    free.delete(place);
+    return live[place];
+  });
+};
