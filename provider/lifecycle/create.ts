@@ -15,6 +15,7 @@ import {
   desiredBody,
   type Found,
   isOwn,
+  markBeside,
   markOn,
 } from "./declared.js";
 import { assertFree, existingObject, statesFor } from "./existing.js";
@@ -173,7 +174,7 @@ const attempted = async <T>(
   }
 };
 
-const toldOf = (wire: WireObject, serial = markOn(wire)?.serial): Told => ({
+const toldOf = (wire: WireObject, serial: string | undefined): Told => ({
   ...(serial ? { serial } : {}),
   ...(typeof wire.created === "string" ? { created: wire.created } : {}),
   ...(typeof wire.modified === "string" ? { modified: wire.modified } : {}),
@@ -201,8 +202,9 @@ const afterUnclear = async (
   const [found, ...others] = before
     ? newObjects(declared, before, objects)
     : madeByRun(declared, objects);
-  if (found && others.length === 0) return { id: found.id, told: toldOf(found) };
-  if (found && !before) return withoutEarlier(declared, { id: found.id, told: toldOf(found) });
+  const told = found && toldOf(found, markBeside(declared, found)?.serial);
+  if (found && told && others.length === 0) return { id: found.id, told };
+  if (found && told && !before) return withoutEarlier(declared, { id: found.id, told });
   // A list with holes proves nothing, nor do two objects of which one may be anybody's: the next run
   // looks again.
   const isUnusable = !found && findAll(objects, isMade).length > 0;
@@ -215,20 +217,22 @@ const afterUnclear = async (
  * carries no mark, that is all there is to recognise one by.
  */
 const newObjects = (
-  { definition, properties, settings, run }: Declared,
+  declared: Declared,
   before: KnownObjects,
   objects: KnownObjects["objects"],
-): readonly Found[] =>
-  findAll(objects, (wire, id) => {
+): readonly Found[] => {
+  const { definition, properties, settings, run } = declared;
+  return findAll(objects, (wire, id) => {
     const isNew = !before.objects.has(id) && run.decisions.holderOf(id) === undefined;
     const fields = fieldsFromWire(definition.fields, wire, settings);
     const managed = managedFields(definition.fields, fields, properties.fields);
     return (
       isNew &&
-      markOn(wire) === undefined &&
+      markBeside(declared, wire) === undefined &&
       sameFieldsMeaning(definition.fields, managed, properties.fields)
     );
   });
+};
 
 /**
  * The list that showed no effect of an attempt may have been behind the truth. Nothing that follows a

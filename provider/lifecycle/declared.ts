@@ -142,6 +142,20 @@ export const desiredBody = (declared: Declared, serial: string, human?: string):
 /** The mark that an object at the service carries. */
 export const markOn = (wire: WireObject): Mark | undefined => readMark(wire.description).mark;
 
+/**
+ * The mark of an object; none where what looks like one is the end of what the program itself says.
+ */
+export const markBeside = (
+  { definition, properties }: Declared,
+  wire: WireObject,
+): Mark | undefined => {
+  const { description: field } = definition.fields;
+  const { description } = properties.fields;
+  const isText =
+    field && description !== undefined && sameMeaning(field, wire.description, description);
+  return isText ? undefined : markOn(wire);
+};
+
 /** What tells an object apart for a person. */
 export const nameOnWire = (definition: Definition, wire: WireObject): unknown => {
   const name = naturalKey(definition);

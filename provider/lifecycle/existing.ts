@@ -6,6 +6,7 @@ import {
   type Found,
   hasRoom,
   isNamed,
+  markBeside,
   markOn,
   nameOnWire,
   ownMarkOn,
@@ -137,7 +138,7 @@ const isTaken = (declared: Declared, wire: Found, states: StackStates | undefine
   const { definition, isUnique, run, resource } = declared;
   if (isUnique) return true;
   // Names that need not be unique may well be there twice, but not as one resource of two states.
-  if (markOn(wire)) return hasNamesakeMark(declared, wire);
+  if (markBeside(declared, wire)) return hasNamesakeMark(declared, wire);
   // Neither this object nor the one to be made can be told apart by a mark: an interrupted run may
   // have left it.
   const holder = run.decisions.holderOf(wire.id);

@@ -158,4 +158,16 @@ export const counterExamples: readonly { readonly title: string; readonly histor
       last: [[{ ...declared("channel1"), text: "none" }], []],
     },
   },
+  {
+    title: "an unclear POST of an object whose description ends like a mark is not repeated",
+    history: {
+      steps: [
+        up(
+          [declared("auth2"), declared("app2"), { ...declared("flow2"), text: "long like a mark" }],
+          { faults: [{ call: 5, kind: "cut-after" }] },
+        ),
+      ],
+      last: [[], []],
+    },
+  },
 ];
