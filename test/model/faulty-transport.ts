@@ -92,6 +92,17 @@ export const faultyTransport = (
     return shown;
   };
 
+  /** What was answered before, but at the time of now. */
+  const stale = async (request: HttpRequest): Promise<HttpResponse> => {
+    const before = earlier.get(request.url);
+    if (!before) return sent(request);
+    const { headers } = await inner.send(request);
+    return {
+      ...before,
+      headers: { ...before.headers, ...(headers.date ? { date: headers.date } : {}) },
+    };
+  };
+
   const spoiled = async (
     kind: CallFault["kind"] | undefined,
     request: HttpRequest,
@@ -116,7 +127,7 @@ export const faultyTransport = (
         return { ...response, text: response.text.slice(0, 3), broken: new Error("closed") };
       }
       case "stale-list":
-        return (request.method === "GET" && earlier.get(request.url)) || sent(request);
+        return request.method === "GET" ? stale(request) : sent(request);
       default:
         return sent(request);
     }

@@ -55,7 +55,8 @@ export const mayLackMark = ({ object }: LiveObject, { marks }: Setting): boolean
   String(object.description ?? "").length > 1023 - room;
 
 /** Whether the description is what the program says, with the mark where there is room. */
-const isDescribed = (declared: Declared, { object }: LiveObject, known: Known): boolean => {
+const isDescribed = (declared: Declared, live: LiveObject, known: Known): boolean => {
+  const { object } = live;
   const said = descriptionOf(declared);
   const { setting, vague } = known;
   const isLoose = vague.has(declared.name) || setting.put !== "replace";
@@ -63,7 +64,8 @@ const isDescribed = (declared: Declared, { object }: LiveObject, known: Known): 
   if (setting.marks === "none")
     return said === undefined ? isSilent(object.description) : object.description === said;
   const { description, mark } = readMark(object.description);
-  if (said === undefined) return mark !== undefined && isSilent(description);
+  if (said === undefined)
+    return mark !== undefined ? isSilent(description) : isLoose && mayLackMark(live, setting);
   const fits = said.length < 1023 - room || declared.text === "fits";
   return fits ? mark !== undefined && description === said : object.description === said;
 };
