@@ -136,7 +136,7 @@ export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult
     const objects = await markedObjects(access, resources);
     const lock = await look();
     const states = await statesFor(place, "all");
-    const orphans = orphansAmong(objects, names, states);
+    const orphans = orphansAmong(objects, names, states, options.release ? ids : []);
     const notes = notesOf(names, lock, states);
     const purpose = purposeOf(options);
     if (!purpose) return { names, notes, found: orphans.map(shownOrphan) };

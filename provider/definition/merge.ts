@@ -239,13 +239,12 @@ export interface MergeResult {
  *
  * - What the program declares is as it wants it; a list or a map is declared as a whole.
  * - What it declared before and does so no more is left out, at every depth.
- * - What it never declared is kept, at every depth, whether or not a field knows it. Where that is
- *   a secret which the service does not show, nobody can write it back, and a mask must never be:
- *   it is told as `hidden`.
+ * - What it never declared is kept, at every depth, whether or not a field knows it. A secret that the
+ *   service does not show nobody can write back, and a mask must never be: it is told as `hidden`.
  */
 export const mergeFields = ({ live, desired, prior, keeps, ...shape }: Merge): MergeResult => {
   const sides = { live, desired, prior };
   const evidence = evidenceOf(shape.fields, sides);
-  const { value, undeclared, hidden } = mergeObject(shape, sides, "", { evidence, keeps });
-  return { body: isObject(value) ? value : {}, undeclared, hidden };
+  const { value, ...told } = mergeObject(shape, sides, "", { evidence, keeps });
+  return { body: isObject(value) ? value : {}, undeclared: told.undeclared, hidden: told.hidden };
 };

@@ -103,27 +103,35 @@ const standingOf = (
   object: MarkedObject,
   { project, stack }: StackNames,
   states: StackStates,
+  asked: readonly string[],
 ): Standing | undefined => {
   const { mark, id, definition } = object;
   const { ownership } = states.own;
   const isOurs = ownership !== undefined && mark.stack === stackMark(ownership);
   const isNamedSo = mark.label.startsWith(`${stackLabel(project, stack)} `);
   const holders = states.holdersOf(definition.kind, id);
-  if ((!isOurs && !isNamedSo) || holders.some(({ own }) => own)) return undefined;
+  // What a stack left that was removed can be named by its id from any stack that sees all others.
+  const isAsked = states.complete && asked.includes(id);
+  if ((!isOurs && !isNamedSo && !isAsked) || holders.some(({ own }) => own)) return undefined;
   if (holders.length + states.readersOf(definition.kind, id).length > 0) return "held";
   if (isOurs) return kindOfMarked(object, states);
   // The left-overs of a stack that is there, such as one that was renamed, are for itself to find.
   return states.ownerships.map(stackMark).includes(mark.stack) ? undefined : "former";
 };
 
-/** What carries a stack's mark or name and is not in its state, in an order in which it can be deleted. */
+/**
+ * What carries a stack's mark or name and is not in its state, in an order in which it can be deleted.
+ *
+ * @param asked ids of further objects, which may carry the mark of a stack that is no more
+ */
 export const orphansAmong = (
   objects: readonly MarkedObject[],
   names: StackNames,
   states: StackStates,
+  asked: readonly string[] = [],
 ): readonly Orphan[] =>
   objects.flatMap((object) => {
-    const standing = standingOf(object, names, states);
+    const standing = standingOf(object, names, states, asked);
     if (!standing) return [];
     const { kind } = object.definition;
     const heldBy = [...states.holdersOf(kind, object.id), ...states.readersOf(kind, object.id)];

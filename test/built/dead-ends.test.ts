@@ -7,10 +7,9 @@ type Json = Record<string, unknown>;
 
 const program = `
 const c = require("pulumi-conversation");
-const { NAME, ADOPT, CHANNEL, RETAIN } = process.env;
+const { NAME, ADOPT, RETAIN } = process.env;
 const options = RETAIN ? { retainOnDelete: true } : {};
-const channel = CHANNEL && new c.Channel("web", { type: "custom.web", displayName: CHANNEL, icon: "aVZC" }, { replaceOnChanges: ["displayName"], deleteBeforeReplace: true });
-new c.Authentication("auth", { ...(NAME ? { name: NAME } : {}), ...(ADOPT ? { adopt: ADOPT } : {}), basicAuth: { username: "hub", password: "canary-password" } }, channel ? { replaceWith: [channel], deleteBeforeReplace: true } : options);
+new c.Authentication("auth", { name: NAME, ...(ADOPT ? { adopt: ADOPT } : {}), basicAuth: { username: "hub", password: "canary-password" } }, options);
 `;
 
 let emulator: Emulator;
@@ -44,18 +43,6 @@ const run = async (
 
 const up = ["up", "--yes", "--skip-preview"];
 
-test("a name that was kept stays under forced replacement", async () => {
-  await run(up, { NAME: "Their sign-in" });
-  const [made] = await objects();
-  const urn = "urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:Authentication::auth";
-  await run(["state", "delete", urn, "--yes"]);
-  await run(up, { ADOPT: String(made?.id) });
-  await run(up);
-  expect((await objects()).map(({ name }) => name)).toEqual(["Their sign-in"]);
-  await run([...up, "--replace", urn]);
-  expect((await objects()).map(({ name }) => name)).toEqual(["Their sign-in"]);
-});
-
 test("an object that a removed stack left can be released from another stack of the project, as the refusal says", async () => {
   await run(up, { NAME: "sign-in", RETAIN: "1" });
   await run(["destroy", "--yes", "--skip-preview"]);
@@ -70,11 +57,4 @@ test("an object that a removed stack left can be released from another stack of 
   expect(code === 0 ? "" : errors).toBe("");
   await run(up, { NAME: "sign-in", ADOPT: String(left?.id) }, dev);
   expect((await objects()).map(({ id }) => id)).toEqual([left?.id]);
-});
-
-test("an object keeps its id under replaceWith and deleteBeforeReplace", async () => {
-  await run(up, { CHANNEL: "A" });
-  const before = (await objects()).map(({ id }) => id);
-  await run(up, { CHANNEL: "B" });
-  expect((await objects()).map(({ id }) => id)).toEqual(before);
 });

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { counterExamples } from "../model/counter-examples.js";
-import type { Took } from "../model/course.js";
 import { asPlayable, replayable } from "../model/histories.js";
 import { play } from "../model/play.js";
 import type { Scenario } from "../model/scenario.js";
+import type { Took } from "../model/stacks.js";
 import { openReplayStage, type ReplayStage } from "../support/replay-stage.js";
 
 /** Random histories of the model test that the real engine plays: more on demand. */

@@ -3,8 +3,8 @@ import { setUpOrder } from "../../provider/definition/references.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
-import type { EngineUp } from "./course.js";
 import { type Declared, type Name, world } from "./scenario.js";
+import type { EngineUp } from "./stacks.js";
 import { renameIn } from "./state-edits.js";
 import { inputsOf } from "./values.js";
 

@@ -1,6 +1,6 @@
 import type { Live, LiveObject } from "./console.js";
-import type { Stacks, Took } from "./course.js";
 import { type Name, type Setting, type Up, world } from "./scenario.js";
+import type { Stacks, Took } from "./stacks.js";
 import type { ThirdParty } from "./third-party.js";
 import { nameAtService } from "./values.js";
 import { type Held, isMarked, nameOf, shared } from "./verdict.js";

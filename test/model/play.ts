@@ -6,12 +6,13 @@ import { connectService, type Service } from "../../provider/service/connect.js"
 import { readSettings, type Settings } from "../../provider/service/settings.js";
 import type { HttpResponse } from "../../provider/service/transport.js";
 import { Console } from "./console.js";
-import { type Ending, type EngineStep, playCourse, type Stacks, type Took } from "./course.js";
+import { playCourse } from "./course.js";
 import { Engine, newState, type State } from "./engine.js";
 import { faultyTransport, Killed } from "./faulty-transport.js";
 import { withOddObjects } from "./odd-objects.js";
 import { killed } from "./one-run.js";
 import { plainSetting, type Scenario, type Setting, type StateEdit } from "./scenario.js";
+import type { Ending, EngineStep, Stacks, Took } from "./stacks.js";
 import { editStates, sightOf } from "./state-edits.js";
 import { ThirdParty } from "./third-party.js";
 import type { Held } from "./verdict.js";

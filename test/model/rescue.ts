@@ -1,5 +1,5 @@
-import type { EngineUp, Stacks } from "./course.js";
 import { type Declared, type Name, world } from "./scenario.js";
+import type { EngineUp, Stacks } from "./stacks.js";
 import type { ThirdParty } from "./third-party.js";
 import { nameAtService } from "./values.js";
 import { isMarked } from "./verdict.js";

@@ -1,5 +1,4 @@
-import { naturalKey } from "../../provider/definition/references.js";
-import { bodyOf, wireName } from "../../provider/definition/wire.js";
+import { bodyOf } from "../../provider/definition/wire.js";
 import { markText, readMark, stackMark } from "../../provider/lifecycle/mark.js";
 import { markedObjects } from "../../provider/lifecycle/orphans.js";
 import { resources } from "../../provider/resources/index.js";
@@ -8,37 +7,11 @@ import type { Settings } from "../../provider/service/settings.js";
 import { humanText, type Member, members, valueAt, withValue } from "./by-hand.js";
 import type { Console, Live, LiveObject } from "./console.js";
 import { type ByHand, type Name, world } from "./scenario.js";
+import { isPlain, laterMs, nameMember, type Own, type SetMember, textOf } from "./set-by-hand.js";
 import { inputsOf } from "./values.js";
 import type { Held } from "./verdict.js";
 
 type Json = Record<string, unknown>;
-
-/** An object of a person, which only an adoption may change. */
-interface Own {
-  readonly before: string;
-  /** What it was copied from, where it looks just like it. */
-  readonly twinOf?: string;
-}
-
-/** A member that a person set on an object. */
-export interface SetMember {
-  readonly id: string;
-  readonly member: Member;
-}
-
-/** What objects of a kind are called by on the wire. */
-const nameMember = ({ definition }: LiveObject): string => {
-  const key = naturalKey(definition);
-  const field = definition.fields[key];
-  return field ? wireName(key, field) : key;
-};
-
-const isPlain = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const textOf = (object: Json): string => JSON.stringify(object);
-
-const laterMs = { "at once": 0, soon: 2_000, "much later": 7 * 3_600_000 } as const;
 
 /** Somebody with the service's own console: sees everything, and changes what is not theirs. */
 export class ThirdParty {

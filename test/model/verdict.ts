@@ -4,7 +4,7 @@ import type { Settings } from "../../provider/service/settings.js";
 import { holds, humanText, valueAt } from "./by-hand.js";
 import type { Live, LiveObject } from "./console.js";
 import { type Declared, type Name, type Setting, world } from "./scenario.js";
-import type { SetMember } from "./third-party.js";
+import type { SetMember } from "./set-by-hand.js";
 import { descriptionOf, extraOf, inputsOf, nameAtService } from "./values.js";
 
 type Json = Record<string, unknown>;

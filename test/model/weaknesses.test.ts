@@ -5,16 +5,10 @@ import { markOn } from "../../provider/lifecycle/declared.js";
 import { isSameResource } from "../../provider/lifecycle/mark.js";
 import type { Service } from "../../provider/service/connect.js";
 import { isConversationError } from "../../provider/service/errors.js";
+import { byHand, copiedAndRefused, type Focus, failing, saying, severalAlike } from "./focus.js";
 import { scenario } from "./histories.js";
 import { openStage, play, type Stage, type Weakness } from "./play.js";
-import {
-  type CallFault,
-  type Declared,
-  plainSetting,
-  type Scenario,
-  type Step,
-  type Up,
-} from "./scenario.js";
+import { plainSetting } from "./scenario.js";
 import { isOff, type Rule, switchOff } from "./weakened.js";
 
 // Rules that are no wrapper's to weaken are weakened where the provider's modules meet.
@@ -112,65 +106,6 @@ const removeTwins = async (
     if (mark && there && other !== id && isSameResource(mark, there))
       await service.remove(definition, other).catch(() => undefined);
   }
-};
-
-/** Histories in which much of what a rule is about happens. */
-type Focus = (history: Scenario) => Scenario;
-
-const ups =
-  (change: (step: Up) => Up): Focus =>
-  (history) => ({
-    ...history,
-    steps: history.steps.map((step) => (step.type === "up" ? change(step) : step)),
-  });
-
-const failing = (kind: CallFault["kind"]): Focus =>
-  ups(({ kill: _, ...step }) => ({
-    ...step,
-    faults: step.faults.map((each) => ({ ...each, kind })),
-  }));
-
-const saying = (text: Declared["text"]): Focus =>
-  ups((step) => ({
-    ...step,
-    program: step.program.map((each) => ({ ...each, text: text ?? "short" })),
-  }));
-
-/** Every interference of a person is this one. */
-const byHand =
-  (instead: (place: number) => Step): Focus =>
-  (history) => ({
-    ...history,
-    steps: history.steps.map((step, place) =>
-      step.type === "up" || step.type === "refresh" ? step : instead(place),
-    ),
-  });
-
-/** Two objects of a person under the name of a resource that then is to adopt one. */
-const severalAlike: Focus = (history) => {
-  const flow = { name: "flow2", variant: 0, version: 0 } as const;
-  const program = [
-    { ...flow, name: "auth2" },
-    { ...flow, name: "app2" },
-  ] as const;
-  const up = { type: "up", stack: 0, force: [], deleteFirst: false, faults: [] } as const;
-  const foreign = { type: "foreign", name: "flow2", variant: 0 } as const;
-  const adopt = [{ name: "flow2", how: "name", place: 0 }] as const;
-  const prelude = [{ ...up, program }, foreign, foreign] as const;
-  return {
-    ...history,
-    steps: [...prelude, { ...up, program: [...program, flow], adopt }, ...history.steps],
-  };
-};
-
-/** An object is copied, and an update of it is refused. */
-const copiedAndRefused: Focus = (history) => {
-  const auth = { name: "auth1", variant: 0, version: 0 } as const;
-  const up = { type: "up", stack: 0, force: [], deleteFirst: false, faults: [] } as const;
-  const copy = { type: "copy", place: 0, age: "soon", isRenamed: true } as const;
-  const faults = [{ call: 1, kind: "refused" }] as const;
-  const refused = { ...up, program: [{ ...auth, version: 1 }], faults };
-  return { ...history, steps: [{ ...up, program: [auth] }, copy, refused, ...history.steps] };
 };
 
 interface Weakened extends Weakness {

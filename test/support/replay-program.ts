@@ -1,7 +1,7 @@
 import { setUpOrder } from "../../provider/definition/references.js";
 import { resources } from "../../provider/resources/index.js";
-import type { EngineStep } from "../model/course.js";
 import { world } from "../model/scenario.js";
+import type { EngineStep } from "../model/stacks.js";
 import { inputsOf } from "../model/values.js";
 
 /** Stands for the resource of that name among the inputs. */

@@ -1,8 +1,8 @@
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { HttpResponse } from "../../provider/service/transport.js";
-import type { EngineStep, Took } from "../model/course.js";
 import { faultyTransport } from "../model/faulty-transport.js";
+import type { EngineStep, Took } from "../model/stacks.js";
 import type { Held } from "../model/verdict.js";
 import { type CliProject, cliProject } from "./cli-project.js";
 import { killTree } from "./processes.js";

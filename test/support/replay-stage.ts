@@ -1,8 +1,8 @@
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import type { HttpResponse } from "../../provider/service/transport.js";
-import type { Ending, EngineStep, Stacks, Took } from "../model/course.js";
 import { openStage, playWith, type Stage } from "../model/play.js";
 import type { Scenario } from "../model/scenario.js";
+import type { Ending, EngineStep, Stacks, Took } from "../model/stacks.js";
 import type { Held } from "../model/verdict.js";
 import { startReplayProxy } from "./replay-proxy.js";
 import { type ReplayService, ReplayStack, type Tally } from "./replay-stack.js";

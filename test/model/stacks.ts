@@ -1,0 +1,41 @@
+import type { Name, Refresh, StateEdit, Up } from "./scenario.js";
+import type { Held } from "./verdict.js";
+
+/** A run with all that a person says besides the program. */
+export interface EngineUp extends Omit<Up, "adopt"> {
+  readonly adopts?: ReadonlyMap<Name, true | string>;
+  /** Registered before others of their kind. */
+  readonly first?: readonly Name[];
+  /** Resources that were called otherwise before: the old name by the new one. */
+  readonly aliases?: ReadonlyMap<Name, Name>;
+}
+
+/** A step that the engine takes. */
+export type EngineStep = EngineUp | Refresh;
+
+/** How a step of the engine went. */
+export interface Took {
+  /** The error that ended it; empty where there was none. */
+  readonly error: string;
+  /** The calls that it made, ids left out. */
+  readonly calls: readonly string[];
+  /** Ids of objects of which the service said clearly that it made them. */
+  readonly made?: readonly string[];
+}
+
+/** How a scenario ended. */
+export interface Ending {
+  /** What is wrong in the end. */
+  readonly wrong: readonly string[];
+  /** Each step of the engine, in order. */
+  readonly took: readonly Took[];
+}
+
+/** Both stacks of a scenario, and the engine that runs them. */
+export interface Stacks {
+  run(step: EngineStep): Promise<Took>;
+  /** What the states hold now. */
+  held(): readonly Held[];
+  /** Changes a state as a person does; tells whether it could be done. */
+  edit?(step: StateEdit): boolean;
+}
