@@ -9,8 +9,14 @@ export type Sqlite = typeof import("node:sqlite");
 const damaged: ReadonlySet<number> = new Set([11, 26]);
 const inUse: ReadonlySet<number> = new Set([5, 6]);
 
-/** Layout of the table; a file with another one is left alone. */
-const layout = 1;
+/**
+ * The table of this layout. The first release has another one in the same file, so both can be used
+ * beside each other; they do not see each other's buckets.
+ */
+export const table = "limits_2";
+
+/** Layouts of the file that know nothing to the contrary: a new one, and that of the first release. */
+const known: ReadonlySet<unknown> = new Set([0, 1]);
 
 const busyMs = 250;
 
@@ -40,18 +46,12 @@ const prepared = (file: DatabaseSync): DatabaseSync => {
   // Changing the mode needs the file for oneself, so it is done once only.
   if (journalOf(file) !== "wal") file.exec("PRAGMA journal_mode = WAL");
   file.exec("PRAGMA synchronous = OFF");
-  if (layoutOf(file) === layout) return file;
-  file.exec("BEGIN IMMEDIATE");
-  if (layoutOf(file) === 0) {
-    file.exec(
-      `CREATE TABLE buckets (key TEXT PRIMARY KEY, start TEXT NOT NULL, empty_at REAL NOT NULL,
-         trial_by TEXT, trial_at REAL, lesson TEXT NOT NULL, used_at REAL NOT NULL) STRICT, WITHOUT ROWID;
-       PRAGMA user_version = ${layout}`,
-    );
-  }
-  file.exec("COMMIT");
-  if (layoutOf(file) === layout) return file;
-  throw new Error("the file was written by another release");
+  if (!known.has(layoutOf(file))) throw new Error("the file was written by another release");
+  file.exec(
+    `CREATE TABLE IF NOT EXISTS ${table} (key TEXT PRIMARY KEY, start TEXT NOT NULL,
+       state TEXT NOT NULL, used_at REAL NOT NULL) STRICT, WITHOUT ROWID`,
+  );
+  return file;
 };
 
 const opened = (sqlite: Sqlite, path: string): DatabaseSync => {

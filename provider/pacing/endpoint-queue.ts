@@ -1,50 +1,67 @@
+import { AsyncResource } from "node:async_hooks";
 import type { Clock } from "../service/clock.js";
 import type { ConversationError } from "../service/errors.js";
 import type { Endpoint } from "../service/operations.js";
 import { retryAfterMs } from "../service/retry-after.js";
 import type { HttpResponse } from "../service/transport.js";
-import type { Admission, EndpointBucket, Wait } from "./endpoint-bucket.js";
-import { Gate, turns } from "./gate.js";
-import { WaitBoard, type WaitNews } from "./wait-board.js";
+import type { EndpointLimiter } from "./endpoint-limiter.js";
+import type { Admission, Wait } from "./limiter-state.js";
+import { type Queued, WaitingCalls, type WaitNews } from "./waiting-calls.js";
 import { cancelledWhileWaiting, stillRefused } from "./waiting-errors.js";
 
 export interface EndpointQueueOptions {
   readonly endpoint: Endpoint;
   readonly clock: Clock;
-  readonly bucket: EndpointBucket;
+  readonly limiter: EndpointLimiter;
   /** Longest time for one call to get through after its first refusal, in milliseconds. */
   readonly totalMs: number;
+  /** Shorter waits are not announced, in milliseconds. */
+  readonly announcedMs: number;
   readonly onWait: (news: WaitNews) => void;
 }
 
 /** One call on its way. */
 interface Call {
+  /** Order of arrival; a refused call keeps its place. */
+  readonly number: number;
   readonly signal: AbortSignal | undefined;
   refusals: number;
   giveUpAt: number;
-  /** The caller no longer waits. */
-  gone: boolean;
 }
 
-/** So often at least the head of the queue looks again. */
+/** A call in the queue. */
+interface Waiting extends Queued {
+  readonly call: Call;
+  readonly go: (admission: Admission) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** So often at least the head of the queue looks again, and waits are announced, in milliseconds. */
 const longestSleepMs = 10_000;
 
-/** The calls of one endpoint: a queue whose head waits for the bucket. Other endpoints do not notice. */
+const ended = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+
+/** The calls of one endpoint, in order of arrival; the first one waits until the limiter lets it go. */
 export class EndpointQueue {
   readonly #options: EndpointQueueOptions;
-  readonly #gate = new Gate();
-  readonly #board = new WaitBoard();
-  #asking = false;
+  readonly #waiting: WaitingCalls<Waiting>;
+  #arrivals = 0;
+  #isServing = false;
   #sleep: AbortController | undefined;
-  /** Answers so far: a change while the head asked for its turn means that it asks again. */
+  /** Answers so far: a change while the limiter was asked means that it is asked again. */
   #answers = 0;
 
   constructor(options: EndpointQueueOptions) {
     this.#options = options;
+    this.#waiting = new WaitingCalls(options.announcedMs, longestSleepMs);
   }
 
   async run(attempt: () => Promise<HttpResponse>, signal?: AbortSignal): Promise<HttpResponse> {
-    const call: Call = { signal, refusals: 0, giveUpAt: Number.POSITIVE_INFINITY, gone: false };
+    const number = this.#arrivals++;
+    const call: Call = { number, signal, refusals: 0, giveUpAt: Number.POSITIVE_INFINITY };
     for (;;) {
       const admission = await this.#turn(call);
       const response = await this.#tried(admission, attempt);
@@ -55,45 +72,56 @@ export class EndpointQueue {
   }
 
   async #tried(admission: Admission, attempt: () => Promise<HttpResponse>): Promise<HttpResponse> {
-    const { bucket, clock } = this.#options;
+    const { limiter, clock } = this.#options;
     let response: HttpResponse;
     try {
       response = await attempt();
     } catch (error) {
-      bucket.ended(admission);
-      this.#answered();
+      await limiter.ended(admission);
+      this.#wake();
       throw error;
     }
-    const told =
+    const learnt =
       response.status === 429
-        ? bucket.refused(admission, retryAfterMs(response.headers, clock.wall()))
-        : bucket.accepted(admission);
-    if (told) await told;
-    this.#answered();
+        ? limiter.refused(admission, retryAfterMs(response.headers, clock.wall()))
+        : limiter.accepted(admission);
+    if (learnt) await learnt;
+    this.#wake();
     return response;
   }
 
-  #answered(): void {
+  #wake(): void {
     this.#answers += 1;
     this.#sleep?.abort();
   }
 
-  async #turn(call: Call): Promise<Admission> {
-    const ended = this.#endOf(call);
-    if (ended) throw ended;
-    // While nobody waits there is no need to queue.
-    const turn = this.#board.size === 0 && !this.#asking ? this.#asked() : undefined;
-    const now = turn instanceof Promise ? await turn : turn;
-    return now && "kind" in now ? now : this.#queued(call);
-  }
-
-  /** One call asks at a time, so that each knows what the one before was given. */
-  #asked(): Admission | Wait | Promise<Admission | Wait> {
-    const found = this.#options.bucket.take();
-    if (!(found instanceof Promise)) return found;
-    this.#asking = true;
-    return found.finally(() => {
-      this.#asking = false;
+  #turn(call: Call): Promise<Admission> {
+    const failure = this.#endOf(call);
+    if (failure) return Promise.reject(failure);
+    return new Promise((resolve, reject) => {
+      const { signal, number } = call;
+      const waiting: Waiting = {
+        call,
+        number,
+        announcedAt: Number.NEGATIVE_INFINITY,
+        announce: AsyncResource.bind(this.#options.onWait),
+        go: (admission) => {
+          signal?.removeEventListener("abort", cancel);
+          resolve(admission);
+        },
+        fail: (error) => {
+          signal?.removeEventListener("abort", cancel);
+          reject(error);
+        },
+      };
+      const cancel = (): void => {
+        this.#waiting.leave(waiting);
+        waiting.fail(cancelledWhileWaiting(this.#options.endpoint));
+        this.#wake();
+      };
+      signal?.addEventListener("abort", cancel, { once: true });
+      this.#waiting.join(waiting);
+      if (!this.#isServing) void this.#serve();
     });
   }
 
@@ -103,58 +131,58 @@ export class EndpointQueue {
     return clock.now() >= giveUpAt ? stillRefused(endpoint, refusals) : undefined;
   }
 
-  #queued(call: Call): Promise<Admission> {
-    const turn = call.refusals > 0 ? turns.repeat : turns.new;
-    const waiter = this.#board.join(turn, this.#options.onWait);
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        this.#board.leave(waiter);
-        call.signal?.removeEventListener("abort", cancel);
-      };
-      const cancel = (): void => {
-        call.gone = true;
-        leave();
-        this.#sleep?.abort();
-        reject(cancelledWhileWaiting(this.#options.endpoint));
-      };
-      if (call.signal?.aborted) return cancel();
-      call.signal?.addEventListener("abort", cancel, { once: true });
-      this.#gate
-        .run(turn, () => this.#head(call))
-        .then((admission) => {
-          if (admission && call.gone) return this.#options.bucket.ended(admission);
-          leave();
-          return admission ? resolve(admission) : undefined;
-        })
-        .catch((error: unknown) => {
-          leave();
-          reject(error);
-        });
-    });
-  }
-
-  /** Waits at the head of the queue; undefined where the caller has gone. */
-  async #head(call: Call): Promise<Admission | undefined> {
-    while (!call.gone) {
-      const ended = this.#endOf(call);
-      if (ended) throw ended;
-      const answers = this.#answers;
-      const turn = await this.#options.bucket.take();
-      if ("kind" in turn) return turn;
-      if (answers === this.#answers && !call.gone) await this.#pause(turn);
+  /** Lets the first call go when the limiter says so, again and again; comes to an end with the queue. */
+  async #serve(): Promise<void> {
+    this.#isServing = true;
+    try {
+      let sleptMs = 0;
+      for (let first = this.#first(); first; first = this.#first()) {
+        const answers = this.#answers;
+        const asked = this.#options.limiter.ask(sleptMs);
+        const turn = asked instanceof Promise ? await asked : asked;
+        sleptMs = 0;
+        if ("kind" in turn) this.#admit(turn);
+        else if (answers === this.#answers) sleptMs = await this.#pause(turn);
+      }
+    } catch (error) {
+      for (const waiting of this.#waiting.clear()) waiting.fail(error);
+    } finally {
+      this.#isServing = false;
     }
-    return undefined;
   }
 
-  async #pause({ waitMs, mayEndEarly }: Wait): Promise<void> {
-    const { clock, bucket } = this.#options;
-    if (!mayEndEarly) this.#board.announce(clock.now(), waitMs, bucket.periodMs);
+  /** The call whose turn is next; those whose time is over leave. */
+  #first(): Waiting | undefined {
+    for (;;) {
+      const first = this.#waiting.first;
+      const failure = first && this.#endOf(first.call);
+      if (!first || !failure) return first;
+      this.#waiting.leave(first);
+      first.fail(failure);
+    }
+  }
+
+  /** To the call that is first now: the one that was may have gone. */
+  #admit(admission: Admission): void {
+    const first = this.#waiting.first;
+    if (!first) return void this.#options.limiter.ended(admission);
+    this.#waiting.leave(first);
+    first.go(admission);
+  }
+
+  /** Gives back the time that was slept in full; 0 where an answer came first. */
+  async #pause({ waitMs, mayEndEarly }: Wait): Promise<number> {
+    const { clock, limiter } = this.#options;
+    if (!mayEndEarly) this.#waiting.announce(clock.now(), waitMs, limiter.periodMs);
     const sleep = new AbortController();
     this.#sleep = sleep;
+    const ms = Math.min(Math.ceil(waitMs), longestSleepMs);
     try {
-      await clock.sleep(Math.min(Math.ceil(waitMs), longestSleepMs), sleep.signal);
+      await (Number.isFinite(waitMs) ? clock.sleep(ms, sleep.signal) : ended(sleep.signal));
+      return ms;
     } catch {
-      // Woken by an answer, or because the caller has gone: the loop looks again.
+      // Woken by an answer, or because a caller has gone: the loop looks again.
+      return 0;
     } finally {
       this.#sleep = undefined;
     }

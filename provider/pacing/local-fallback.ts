@@ -1,8 +1,8 @@
-import type { BucketRules, BucketState, Hold } from "./buckets.js";
+import type { BucketStore, Change } from "./bucket-store.js";
 
 export interface FallbackOptions {
   /** Buckets of this process only, for as long as the shared ones cannot be reached. */
-  readonly local: BucketState;
+  readonly local: BucketStore;
   /** Part of each rate that this process uses meanwhile, since others do not notice it. */
   readonly share: number;
   /** Monotonic milliseconds. */
@@ -16,7 +16,7 @@ export interface FallbackOptions {
 }
 
 /** Shared buckets that are replaced by local ones while they fail, and come back by themselves. */
-export const withLocalBuckets = (shared: BucketState, options: FallbackOptions): BucketState => {
+export const withLocalBuckets = (shared: BucketStore, options: FallbackOptions): BucketStore => {
   const { local, share, now, againMs } = options;
   let againAt = Number.NEGATIVE_INFINITY;
   let said = false;
@@ -38,25 +38,15 @@ export const withLocalBuckets = (shared: BucketState, options: FallbackOptions):
       return useLocal();
     }
   };
-  const slower = <T extends BucketRules | Hold>(rules: T): T => ({
-    ...rules,
-    periodMs: rules.periodMs / share,
-  });
+  const slower =
+    <R>(change: Change<R>): Change<R> =>
+    (state, time) =>
+      change(state, time, share);
   return {
-    take: (key, rules) =>
+    change: (key, change) =>
       either(
-        () => shared.take(key, rules),
-        () => local.take(key, slower(rules)),
-      ),
-    hold: (key, hold) =>
-      either(
-        () => shared.hold(key, hold),
-        () => local.hold(key, slower(hold)),
-      ),
-    learn: (key, lesson) =>
-      either(
-        () => shared.learn(key, lesson),
-        () => local.learn(key, lesson),
+        () => shared.change(key, change),
+        () => local.change(key, slower(change)),
       ),
     close: async () => {
       await Promise.all([shared.close(), local.close()]);

@@ -1,15 +1,16 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../service/clock.js";
 import { type Endpoint, endpointName } from "../service/operations.js";
-import { type Pace, type Wait, waitOutRefusals } from "../service/pace.js";
+import type { Pace, Wait } from "../service/pace.js";
 import type { Plan } from "../service/plans.js";
 import { tokenEndpoint } from "../service/token-call.js";
-import type { BucketState } from "./buckets.js";
-import { EndpointBucket } from "./endpoint-bucket.js";
+import { perEndpoint, waitOutRefusals } from "./after-refusals.js";
+import type { BucketStore } from "./bucket-store.js";
+import { BucketLimiter } from "./endpoint-limiter.js";
 import { EndpointQueue } from "./endpoint-queue.js";
 import { memoryBuckets } from "./memory-buckets.js";
-import { PlanGuess } from "./plan-guess.js";
 import { rateOf } from "./plan-rates.js";
+import { TenantPlan } from "./tenant-plan.js";
 
 /** Calls per second that an endpoint allows on a plan. */
 export type RateTable = (endpoint: Endpoint, plan: Plan) => number;
@@ -18,7 +19,7 @@ export interface PacingOptions {
   readonly clock: Clock;
   /** Whose buckets these are: the base address of the service. Kept as a hash only. */
   readonly tenant: string;
-  /** Left out: the highest, stepping down while calls are refused again and again. */
+  /** Left out: the highest, stepping down while calls are refused, and up while they get through. */
   readonly plan?: Plan;
   /** Calls that an endpoint takes in a spike. Left out: found out. */
   readonly burst?: number;
@@ -28,7 +29,7 @@ export interface PacingOptions {
    */
   readonly share: number;
   /** Where the buckets are kept. Default: in this process. */
-  readonly state?: BucketState;
+  readonly store?: BucketStore;
   /**
    * A call has to wait for more than 2 seconds; told again every 10 seconds with the time left. Runs
    * in the caller's own asynchronous context.
@@ -36,6 +37,8 @@ export interface PacingOptions {
   readonly onWait?: (wait: Wait) => void;
   /** Told once which plan a tenant without a configured one seems to have, if not the highest. */
   readonly onPlanGuess?: (plan: Plan) => void;
+  /** Told once, as a sentence for people, where the configured plan seems to be too high. */
+  readonly onNotice?: (text: string) => void;
   /** Longest time for one call to get through after its first refusal. Default: one hour. */
   readonly totalMs?: number;
   /** Rates of the endpoints. Default: Conversation v3 (specification §8.2). */
@@ -63,56 +66,67 @@ const harmless =
     }
   };
 
-const isToken = (endpoint: Endpoint): boolean =>
-  endpoint.method === tokenEndpoint.method && endpoint.template === tokenEndpoint.template;
+const isToken = ({ method, template }: Endpoint): boolean =>
+  method === tokenEndpoint.method && template === tokenEndpoint.template;
+
+/** Who is told of a plan that is not the one to be expected. */
+const guessed = ({ plan, onPlanGuess, onNotice }: PacingOptions): ((guess: Plan) => void) => {
+  if (plan === undefined) return harmless(onPlanGuess);
+  const notice = harmless(onNotice);
+  return (guess) =>
+    notice(
+      `The tenant seems to have the plan ${guess}, not ${plan} as configured: its calls are refused again and again. Correct the setting plan.`,
+    );
+};
 
 /** Makes the queue of one endpoint. */
 const queues = (options: PacingOptions): ((endpoint: Endpoint) => EndpointQueue) => {
   const { clock, share, burst, totalMs = hourMs, rates = conversationRates } = options;
-  const state = options.state ?? memoryBuckets(() => clock.now());
-  const guess = options.plan ? undefined : new PlanGuess(harmless(options.onPlanGuess));
-  const plan = (): Plan => options.plan ?? guess?.plan ?? "enterprise";
-  const say = harmless(options.onWait);
+  const store = options.store ?? memoryBuckets(() => clock.now());
+  const onWait = harmless(options.onWait);
   const tenant = tenantKey(options.tenant);
-  return ({ method, template }) => {
-    const endpoint: Endpoint = { method, template };
+  const plan = new TenantPlan({
+    store,
+    key: `${tenant}:plan ${options.plan ?? ""}`,
+    now: () => clock.now(),
+    ...(options.plan ? { plan: options.plan } : {}),
+    onGuess: guessed(options),
+  });
+  return (endpoint) => {
     const name = endpointName(endpoint);
-    const bucket = new EndpointBucket({
-      clock,
-      state,
+    const limiter = new BucketLimiter({
+      store,
       key: `${tenant}:${name}`,
-      rate: () => rates(endpoint, plan()) * share,
+      plan: plan.forEndpoint(name, (one) => rates(endpoint, one)),
       share,
       ...(burst === undefined ? {} : { burst }),
-      onRefused: () => guess?.refused(name),
-      onAccepted: () => guess?.accepted(name),
     });
-    const onWait = (news: { queued: number; waitMs: number }) => say({ ...endpoint, ...news });
-    return new EndpointQueue({ endpoint, clock, bucket, totalMs, onWait });
+    return new EndpointQueue({
+      endpoint,
+      clock,
+      limiter,
+      totalMs,
+      announcedMs: shortMs,
+      onWait: (news) => onWait({ ...endpoint, ...news }),
+    });
   };
 };
 
 /**
  * Keeps calls within the rate limits of the tenant: one bucket for each method and path template,
  * each with its own queue, so that only the endpoint that is short of tokens waits. A call that is
- * refused all the same waits for its next turn, before new ones; a refusal is no failure. Fetching a
- * token is not limited, only repeated after 1, 2, 4, 8, 16 seconds.
+ * refused all the same waits for its next turn, before new ones; a refusal is no failure. The token
+ * address has no known rate: it is not held back before it refuses.
  */
 export const pacedCalls = (options: PacingOptions): Pace => {
   const { clock, totalMs = hourMs } = options;
-  const say = harmless(options.onWait);
-  const onWait = (wait: Wait): void => (wait.waitMs > shortMs ? say(wait) : undefined);
-  const tokenCalls = waitOutRefusals({ clock, totalMs, onWait });
-  const queueFor = queues(options);
-  const known = new Map<string, EndpointQueue>();
-  return (endpoint, attempt, signal) => {
-    if (isToken(endpoint)) return tokenCalls(endpoint, attempt, signal);
-    const name = endpointName(endpoint);
-    let queue = known.get(name);
-    if (!queue) {
-      queue = queueFor(endpoint);
-      known.set(name, queue);
-    }
-    return queue.run(attempt, signal);
-  };
+  const tokenCalls = waitOutRefusals({
+    clock,
+    totalMs,
+    announcedMs: shortMs,
+    onWait: harmless(options.onWait),
+  });
+  const paced = perEndpoint(queues(options));
+  return (endpoint, attempt, signal) =>
+    (isToken(endpoint) ? tokenCalls : paced)(endpoint, attempt, signal);
 };

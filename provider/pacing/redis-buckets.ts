@@ -1,29 +1,50 @@
 import { createHash } from "node:crypto";
-import { type BucketState, lessonOf, lessonText, type Taken } from "./buckets.js";
+import { keptOf } from "./bucket-shape.js";
+import type { BucketStore, Kept } from "./bucket-store.js";
 import { connectRedis, type RedisClient } from "./redis-client.js";
-import { holdScript, learnScript, takeScript } from "./redis-scripts.js";
 
-const prefix = "conversation:";
+/** The first release keeps hashes under `conversation:`; this one does not touch them. */
+const prefix = "conversation:2:";
 
-const shaOf = (script: string): string => createHash("sha1").update(script).digest("hex");
+const dayMs = 24 * 60 * 60_000;
+
+/**
+ * Compare and swap on Redis' own clock, so that clocks of machines do not matter. Keeps ARGV[2] where
+ * ARGV[1] is still what is kept, and gives `1`; else, and where ARGV[2] is empty, `0`. With it comes
+ * the time in milliseconds and what is kept. What is calculated in between is the same code as for
+ * every other store.
+ */
+const script = `
+local t = redis.call('TIME')
+local now = string.format('%.3f', t[1] * 1000 + t[2] / 1000)
+local kept = redis.call('GET', KEYS[1]) or ''
+if ARGV[2] == '' or kept ~= ARGV[1] then return { '0', now, kept } end
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ${dayMs})
+return { '1', now, ARGV[2] }
+`;
+
+const sha = createHash("sha1").update(script).digest("hex");
 
 /** Redis forgets its scripts when it is restarted or flushed. */
 const isForgotten = (error: unknown): boolean =>
   error instanceof Error && error.message.includes("NOSCRIPT");
 
-const takenOf = (answer: unknown): Taken => {
-  const [wait, tokens, text, trial] = Array.isArray(answer) ? answer : [];
-  const [waitMs, before] = [Number(wait), Number(tokens)];
-  if (!Number.isFinite(waitMs) || !Number.isFinite(before)) {
+/** Processes that are faster each time; every loss means that one of them got on. */
+const mostAttempts = 100;
+
+interface Seen {
+  readonly done: boolean;
+  readonly now: number;
+  readonly text: string;
+}
+
+const seenIn = (answer: unknown): Seen => {
+  const [done, time, text] = Array.isArray(answer) ? answer : [];
+  const now = Number(time);
+  if (typeof text !== "string" || time === "" || !Number.isFinite(now)) {
     throw new Error("Redis gave an answer that cannot be read");
   }
-  const lesson = lessonOf(text);
-  return {
-    waitMs,
-    tokens: before,
-    ...(trial === "1" ? { trial: true } : {}),
-    ...(lesson ? { lesson } : {}),
-  };
+  return { done: done === "1", now, text };
 };
 
 /**
@@ -34,27 +55,30 @@ const takenOf = (answer: unknown): Taken => {
 export const redisBuckets = (
   url: string,
   connect: (url: string) => Promise<RedisClient> = (address) => connectRedis(address),
-): BucketState => {
+): BucketStore => {
   let client: Promise<RedisClient> | undefined;
-  const run = async (script: string, key: string, ...values: (string | number)[]) => {
+  const swap = async (key: string, before: string, after: string): Promise<Seen> => {
     client ??= connect(url);
     const redis = await client;
-    const texts = [prefix + key, ...values.map(String)];
+    const values = [prefix + key, before, after];
     try {
-      return await redis.evalsha(shaOf(script), 1, ...texts);
+      return seenIn(await redis.evalsha(sha, 1, ...values));
     } catch (error) {
       if (!isForgotten(error)) throw error;
-      return redis.eval(script, 1, ...texts);
+      return seenIn(await redis.eval(script, 1, ...values));
     }
   };
   return {
-    take: async (key, { periodMs, capacity, marginMs, trialBy = "" }) =>
-      takenOf(await run(takeScript, key, periodMs, capacity, marginMs, trialBy)),
-    hold: async (key, { periodMs, refund, waitMs }) => {
-      await run(holdScript, key, periodMs, refund ? periodMs : 0, waitMs);
-    },
-    learn: async (key, lesson) => {
-      await run(learnScript, key, lessonText(lesson));
+    change: async (key, change) => {
+      let seen = await swap(key, "", "");
+      for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+        const before: Kept | undefined = keptOf(seen.text);
+        const { state, result } = change(before, seen.now, 1);
+        if (!state || state === before) return result;
+        seen = await swap(key, seen.text, JSON.stringify(state));
+        if (seen.done) return result;
+      }
+      throw new Error("Redis is used by too many processes at once");
     },
     close: async () => {
       const opened = client;

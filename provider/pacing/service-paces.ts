@@ -1,7 +1,7 @@
 import type { Clock } from "../service/clock.js";
 import type { Pace } from "../service/pace.js";
 import type { Settings } from "../service/setting-table.js";
-import type { BucketState } from "./buckets.js";
+import type { BucketStore } from "./bucket-store.js";
 import { type PacingOptions, pacedCalls } from "./pacer.js";
 import { type SharedBucketsOptions, sharedBuckets } from "./shared-buckets.js";
 
@@ -24,14 +24,14 @@ export interface ServicePacesOptions
     Pick<SharedBucketsOptions, "onNotice" | "environment"> {
   readonly clock: Clock;
   /** Default: shared with other processes and within this one, see {@link sharedBuckets}. */
-  readonly buckets?: BucketState;
+  readonly buckets?: BucketStore;
 }
 
 /** How calls keep to the rates that the settings tell. Opens nothing before the first call. */
 export const servicePaces = (settings: Settings, options: ServicePacesOptions): ServicePaces => {
   const { plan, burst, share, redisUrl } = settings;
   const { clock, onWait, onPlanGuess, onNotice, environment } = options;
-  const state =
+  const store =
     options.buckets ??
     sharedBuckets({
       clock,
@@ -40,17 +40,21 @@ export const servicePaces = (settings: Settings, options: ServicePacesOptions): 
       ...(environment ? { environment } : {}),
     });
   const limits = { share, ...(plan ? { plan } : {}), ...(burst === undefined ? {} : { burst }) };
-  const hooks = { ...(onWait ? { onWait } : {}), ...(onPlanGuess ? { onPlanGuess } : {}) };
+  const hooks = {
+    ...(onWait ? { onWait } : {}),
+    ...(onPlanGuess ? { onPlanGuess } : {}),
+    ...(onNotice ? { onNotice } : {}),
+  };
   return {
     pace: ({ baseUrl, rates }) =>
       pacedCalls({
         clock,
         tenant: baseUrl,
-        state,
+        store,
         ...limits,
         ...hooks,
         ...(rates ? { rates } : {}),
       }),
-    close: () => state.close(),
+    close: () => store.close(),
   };
 };

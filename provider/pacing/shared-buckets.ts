@@ -1,7 +1,7 @@
 import type { Clock } from "../service/clock.js";
 import { isConversationError } from "../service/errors.js";
 import { bucketFilePath } from "./bucket-file.js";
-import type { BucketState } from "./buckets.js";
+import type { BucketStore } from "./bucket-store.js";
 import { fileBuckets } from "./file-buckets.js";
 import { withLocalBuckets } from "./local-fallback.js";
 import { memoryBuckets } from "./memory-buckets.js";
@@ -32,8 +32,8 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 const throughRedis = (
   { clock, onNotice }: SharedBucketsOptions,
   url: string,
-  local: BucketState,
-): BucketState =>
+  local: BucketStore,
+): BucketStore =>
   withLocalBuckets(redisBuckets(url), {
     local,
     share: aloneShare,
@@ -49,8 +49,8 @@ const throughRedis = (
 
 const throughFile = (
   { clock, environment = process.env, onNotice }: SharedBucketsOptions,
-  local: BucketState,
-): BucketState => {
+  local: BucketStore,
+): BucketStore => {
   const path = bucketFilePath(environment);
   return withLocalBuckets(fileBuckets({ path }), {
     local,
@@ -64,18 +64,13 @@ const throughFile = (
   });
 };
 
-const ofProcess = new WeakMap<Clock, BucketState>();
+/** One for all profiles of a process, as they may be of the same tenant. */
+const inProcess = new WeakMap<Clock, BucketStore>();
 
-/**
- * The buckets of this process, one set for each clock: however many connections lead to a tenant,
- * its rate is one.
- */
-const processBuckets = (clock: Clock): BucketState => {
-  const known = ofProcess.get(clock);
-  if (known) return known;
-  const made = memoryBuckets(() => clock.now());
-  ofProcess.set(clock, made);
-  return made;
+const localBuckets = (clock: Clock): BucketStore => {
+  const known = inProcess.get(clock) ?? memoryBuckets(() => clock.now());
+  inProcess.set(clock, known);
+  return known;
 };
 
 /**
@@ -83,8 +78,8 @@ const processBuckets = (clock: Clock): BucketState => {
  * folder; on Node 22 in this process. Opens nothing before the first call, and never fails but for
  * `SETTINGS_INVALID` where the package for Redis is missing.
  */
-export const sharedBuckets = (options: SharedBucketsOptions): BucketState => {
-  const local = processBuckets(options.clock);
+export const sharedBuckets = (options: SharedBucketsOptions): BucketStore => {
+  const local = localBuckets(options.clock);
   if (options.redisUrl !== undefined) return throughRedis(options, options.redisUrl, local);
   const version = options.nodeVersion ?? process.versions.node;
   return Number.parseInt(version, 10) >= firstQuietMajor ? throughFile(options, local) : local;

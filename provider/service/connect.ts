@@ -1,10 +1,11 @@
+import { waitOutRefusals } from "../pacing/after-refusals.js";
 import { witness } from "./absence.js";
 import type { AccessToken } from "./access-token.js";
 import { type ClientParts, datedRequest, type Request } from "./client.js";
 import { type Clock, systemClock } from "./clock.js";
 import type { Collections } from "./collections.js";
 import { ConversationError } from "./errors.js";
-import { type Pace, type Wait, waitOutRefusals } from "./pace.js";
+import type { Pace, Wait } from "./pace.js";
 import { packageName, packageVersion } from "./package-version.js";
 import { restCollections } from "./rest-collections.js";
 import type { RetryLimits } from "./retry.js";

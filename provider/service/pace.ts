@@ -1,6 +1,4 @@
-import type { Clock } from "./clock.js";
-import { Lane, type LaneWait } from "./lane.js";
-import { type Endpoint, endpointName } from "./operations.js";
+import type { Endpoint } from "./operations.js";
 import type { HttpResponse } from "./transport.js";
 
 /**
@@ -23,31 +21,3 @@ export interface Wait extends Endpoint {
   readonly queued: number;
   readonly waitMs: number;
 }
-
-export interface PaceOptions {
-  readonly clock: Clock;
-  /** Longest time for one call to get through, in milliseconds. Default: one hour. */
-  readonly totalMs?: number;
-  readonly onWait?: (wait: Wait) => void;
-}
-
-const totalMs = 60 * 60_000;
-
-/**
- * Sends at once and, after a 429, holds back that one endpoint: its callers queue in order of
- * arrival while other endpoints go on. The wait is what Retry-After asks for, else 1, 2, 4, 8, 16 s
- * (specification §8.1 rule 6).
- */
-export const waitOutRefusals = (options: PaceOptions): Pace => {
-  const lanes = new Map<string, Lane>();
-  const announce = (endpoint: Endpoint) => (wait: LaneWait) =>
-    options.onWait?.({ method: endpoint.method, template: endpoint.template, ...wait });
-  const laneOf = (endpoint: Endpoint): Lane => {
-    const name = endpointName(endpoint);
-    const lane = lanes.get(name) ?? new Lane(endpoint, options.clock, announce(endpoint));
-    lanes.set(name, lane);
-    return lane;
-  };
-  return (endpoint, attempt, signal) =>
-    laneOf(endpoint).run(attempt, options.totalMs ?? totalMs, signal);
-};

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { BucketState } from "../../provider/pacing/buckets.js";
+import type { BucketStore } from "../../provider/pacing/bucket-store.js";
 import type { Clock } from "../../provider/service/clock.js";
 import type { Wait } from "../../provider/service/pace.js";
 import type { Plan } from "../../provider/service/plans.js";
@@ -33,7 +33,7 @@ export interface ConnectionOptions extends CallHooks {
   /** Tests pass their own. */
   readonly transport?: Transport;
   /** Where the rate buckets are kept. Default: where `pacing: "plan"` says. */
-  readonly buckets?: BucketState;
+  readonly buckets?: BucketStore;
 }
 
 const limit = z.number("must be a number").nonnegative("must not be below 0").optional();

@@ -1,3 +1,4 @@
+import { waitOutRefusals } from "../../provider/pacing/after-refusals.js";
 import {
   type PacedService,
   type ServicePaces,
@@ -8,7 +9,7 @@ import { type Clock, systemClock } from "../../provider/service/clock.js";
 import { commonHeaders } from "../../provider/service/connect.js";
 import { ConversationError } from "../../provider/service/errors.js";
 import type { Endpoint } from "../../provider/service/operations.js";
-import { type Pace, waitOutRefusals } from "../../provider/service/pace.js";
+import type { Pace } from "../../provider/service/pace.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { tokenSource } from "../../provider/service/token-source.js";
 import { httpTransport } from "../../provider/service/transport.js";

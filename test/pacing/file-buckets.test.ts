@@ -4,12 +4,18 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { bucketFilePath } from "../../provider/pacing/bucket-file.js";
+import type { BucketStore } from "../../provider/pacing/bucket-store.js";
 import { fileBuckets } from "../../provider/pacing/file-buckets.js";
 import { sharedBuckets } from "../../provider/pacing/shared-buckets.js";
 import { JumpingClock } from "../service/support/clocks.js";
 
-const rules = { periodMs: 1000, capacity: 3, marginMs: 0 };
-const lesson = { spike: 4, single: false, searched: true, settled: false };
+const kept = (value: string) => ({ at: now, value });
+
+/** Writes a value and gives what was kept before. */
+const swapped = (store: BucketStore, value: string) =>
+  store.change("k", (before) => ({ state: kept(value), result: before }));
+
+const found = (store: BucketStore) => store.change("k", (state) => ({ state, result: state }));
 
 let folder = "";
 let now = 0;
@@ -29,51 +35,91 @@ const path = () => join(folder, "pulumi-conversation", "buckets.sqlite");
 const opened = (start = "first") =>
   fileBuckets({ path: path(), time: { now: () => now, start }, wall: () => wall });
 
-test("two processes take from the same bucket", async () => {
+test("two processes change the same bucket, one after the other", async () => {
   const [one, two] = [opened(), opened()];
-  await one.take("k", rules);
-  now += 1000;
-  expect(await two.take("k", rules)).toMatchObject({ waitMs: 0 });
-  expect(await one.take("k", rules)).toMatchObject({ waitMs: 1000 });
+  expect(await swapped(one, "first")).toBeUndefined();
+  expect(await swapped(two, "second")).toMatchObject({ value: "first" });
+  expect(await found(one)).toMatchObject({ value: "second" });
   await Promise.all([one.close(), two.close()]);
 });
 
-test("a later process knows the tokens and the lesson of the one before", async () => {
-  const one = opened();
-  await one.take("k", rules);
-  await one.learn("k", lesson);
-  await one.close();
-  now += 2500;
-  const two = opened();
-  expect(await two.take("k", rules)).toEqual({ waitMs: 0, tokens: 2.5, lesson });
-  await two.close();
+test("changes of many processes at once are all counted", async () => {
+  const processes = [opened(), opened(), opened(), opened()];
+  const count = (store: BucketStore) =>
+    store.change("n", (before) => {
+      const state = { at: (before?.at ?? 0) + 1 };
+      return { state, result: state.at };
+    });
+  await Promise.all(processes.flatMap((store) => Array.from({ length: 25 }, () => count(store))));
+  expect(await found(processes[0] ?? opened())).toBeUndefined();
+  expect(await count(opened())).toBe(101);
+  await Promise.all(processes.map((store) => store.close()));
 });
 
-test("setting the wall clock changes no wait", async () => {
-  const state = opened();
-  await state.take("k", rules);
+test("what did not change is not written", async () => {
+  const store = opened();
+  await swapped(store, "first");
+  const usedAt = () => {
+    const file = new DatabaseSync(path());
+    const row = file.prepare("SELECT used_at FROM limits_2").get();
+    file.close();
+    return row?.used_at;
+  };
+  const before = usedAt();
+  wall += 5_000;
+  await found(store);
+  expect(usedAt()).toBe(before);
+  await store.close();
+});
+
+test("setting the wall clock changes nothing", async () => {
+  const store = opened();
+  await swapped(store, "first");
   wall -= 30_000;
-  now += 400;
-  expect(await state.take("k", rules)).toMatchObject({ waitMs: 600 });
-  await state.close();
+  expect(await found(store)).toEqual({ at: 1_000_000, value: "first" });
+  await store.close();
 });
 
-test("after a new start of the machine the bucket is not known, but its lesson is", async () => {
+test.each([
+  ["an hour", 3_600_000, 3_600_000],
+  ["less than nothing, as its clock was wrong", -9_000, 0],
+])(
+  "after a new start of the machine the wall clock tells what has passed: %s",
+  async (_, ms, passed) => {
+    const one = opened();
+    await swapped(one, "first");
+    await one.close();
+    wall += ms;
+    now = 10;
+    const two = opened("second");
+    expect(await found(two)).toEqual({ at: 10 - passed, value: "first" });
+    await two.close();
+  },
+);
+
+test("what was not used for a week is removed", async () => {
   const one = opened();
-  await one.learn("k", lesson);
+  await swapped(one, "first");
   await one.close();
-  now = 10;
-  const two = opened("second");
-  expect(await two.take("k", rules)).toEqual({ waitMs: 1000, tokens: 0, lesson });
+  wall += 8 * 24 * 3_600_000;
+  const two = opened();
+  expect(await found(two)).toBeUndefined();
   await two.close();
 });
 
-test("a lesson is forgotten after a day", async () => {
-  const one = opened();
-  await one.learn("k", lesson);
-  wall += 25 * 60 * 60_000;
-  expect(await one.take("k", rules)).not.toHaveProperty("lesson");
-  await one.close();
+test("the file of the first release stays usable by it", async () => {
+  mkdirSync(join(folder, "pulumi-conversation"));
+  const old = new DatabaseSync(path());
+  old.exec("PRAGMA user_version = 1; CREATE TABLE buckets (key TEXT PRIMARY KEY, lesson TEXT)");
+  old.exec("INSERT INTO buckets VALUES ('k', '4 0 1 0')");
+  old.close();
+  const store = opened();
+  expect(await swapped(store, "first")).toBeUndefined();
+  await store.close();
+  const again = new DatabaseSync(path());
+  expect(again.prepare("SELECT lesson FROM buckets").all()).toEqual([{ lesson: "4 0 1 0" }]);
+  expect(again.prepare("PRAGMA user_version").get()).toEqual({ user_version: 1 });
+  again.close();
 });
 
 test("a file of another release is left alone", async () => {
@@ -81,7 +127,7 @@ test("a file of another release is left alone", async () => {
   const file = new DatabaseSync(path());
   file.exec("PRAGMA user_version = 7; CREATE TABLE theirs (x)");
   file.close();
-  await expect(async () => opened().take("k", rules)).rejects.toThrow("another release");
+  await expect(async () => found(opened())).rejects.toThrow("another release");
   const again = new DatabaseSync(path());
   expect(again.prepare("SELECT name FROM sqlite_schema").all()).toEqual([{ name: "theirs" }]);
   again.close();
@@ -97,19 +143,18 @@ const shared = (notices: string[], clock = new JumpingClock()) =>
 test("a locked file is replaced by a local bucket, said once, and used again later", async () => {
   const notices: string[] = [];
   const clock = new JumpingClock();
-  const state = shared(notices, clock);
-  await state.take("k", rules);
+  const store = shared(notices, clock);
+  await swapped(store, "shared");
   const other = new DatabaseSync(path());
   other.exec("BEGIN IMMEDIATE");
-  expect(await state.take("k", rules)).toMatchObject({ waitMs: 1000, tokens: 0 });
-  await state.learn("k", lesson);
+  expect(await swapped(store, "local")).toBeUndefined();
+  expect(await found(store)).toMatchObject({ value: "local" });
   other.exec("ROLLBACK");
   clock.time += 10_000;
-  await state.learn("k", lesson);
-  expect(other.prepare("SELECT lesson FROM buckets").all()).toEqual([{ lesson: "4 0 1 0" }]);
+  expect(await found(store)).toMatchObject({ value: "shared" });
   expect(notices).toEqual([expect.stringContaining("are not shared with other processes for now")]);
   other.close();
-  await state.close();
+  await store.close();
 }, 30_000);
 
 test.each([
@@ -127,20 +172,21 @@ test.each([
 ])("a file that cannot be used because %s fails no call", async (what, prepare) => {
   prepare();
   const notices: string[] = [];
-  const state = shared(notices);
-  expect(await state.take("k", rules)).toMatchObject({ waitMs: 1000 });
-  await state.hold("k", { periodMs: 1000, refund: false, waitMs: 0 });
+  const store = shared(notices);
+  await swapped(store, "local");
+  expect(await found(store)).toMatchObject({ value: "local" });
   // The user root may write everywhere.
   const writable = what === "it cannot be written" && process.getuid?.() === 0;
   expect(notices).toHaveLength(writable ? 0 : 1);
-  await state.close();
+  await store.close();
   if (what === "it cannot be written") chmodSync(join(folder, "pulumi-conversation"), 0o700);
 });
 
-test("on Node 22 nothing is written, since its SQLite prints a warning", async () => {
+test("on Node 22 nothing is written, since its SQLite prints a warning, and a process has one store", async () => {
   const environment = { XDG_CACHE_HOME: folder };
-  const state = sharedBuckets({ clock: new JumpingClock(), environment, nodeVersion: "22.20.0" });
-  expect(await state.take("k", rules)).toMatchObject({ waitMs: 1000 });
+  const options = { clock: new JumpingClock(), environment, nodeVersion: "22.20.0" };
+  await swapped(sharedBuckets(options), "first");
+  expect(await found(sharedBuckets(options))).toMatchObject({ value: "first" });
   expect(() => new DatabaseSync(path(), { readOnly: true })).toThrow();
 });
 

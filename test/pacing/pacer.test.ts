@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { TrueBucket } from "../../bench/true-bucket.js";
-import { pacedCalls } from "../../provider/pacing/pacer.js";
 import type { Endpoint } from "../../provider/service/operations.js";
 import { tokenEndpoint } from "../../provider/service/token-call.js";
 import type { HttpResponse } from "../../provider/service/transport.js";
@@ -17,7 +16,7 @@ const answering = (...answers: HttpResponse[]) => {
 };
 
 test("half a share takes twice the time and is never refused", async () => {
-  const time = await virtualTime();
+  const time = virtualTime();
   const bucket = new TrueBucket(1, 10);
   const pace = pacer(time, { share: 0.5 });
   const { wallMs } = await makeCalls(time, pace, 31, calling(time, bucket, line));
@@ -27,7 +26,7 @@ test("half a share takes twice the time and is never refused", async () => {
 });
 
 test("a call without a share of its plan's spike leaves the rest to others", async () => {
-  const time = await virtualTime();
+  const time = virtualTime();
   const bucket = new TrueBucket(1, 10);
   const pace = pacer(time, { share: 0.5, burst: 10 });
   const { wallMs } = await makeCalls(time, pace, 15, calling(time, bucket, line));
@@ -36,7 +35,7 @@ test("a call without a share of its plan's spike leaves the rest to others", asy
 });
 
 test.each([0.5, 0.9, 1.5])("nothing fails while others take %f of the rate", async (part) => {
-  const time = await virtualTime();
+  const time = virtualTime();
   const bucket = new TrueBucket(1, 10);
   let over = false;
   const others = async () => {
@@ -52,16 +51,17 @@ test.each([0.5, 0.9, 1.5])("nothing fails while others take %f of the rate", asy
 });
 
 test("only the endpoint that is out of tokens waits", async () => {
-  const time = await virtualTime();
+  const time = virtualTime();
   const pace = pacer(time);
   const slow = makeCalls(time, pace, 30, calling(time, new TrueBucket(1, 2), line));
   const fast = await makeCalls(time, pace, 2, calling(time, new TrueBucket(1, 2), line), read);
-  expect(fast.wallMs).toBeLessThanOrEqual(2 * line.roundTripMs);
+  // The two runs take turns in moving the time.
+  expect(fast.wallMs).toBeLessThanOrEqual(3 * line.roundTripMs);
   await slow;
 });
 
 test("a refused call goes again before calls that were never sent", async () => {
-  const time = await virtualTime();
+  const time = virtualTime();
   const pace = pacer(time, { burst: 1 });
   const order: string[] = [];
   const named = (name: string, ...answers: HttpResponse[]) => {
@@ -81,22 +81,26 @@ test("a refused call goes again before calls that were never sent", async () => 
   expect(order).toHaveLength(6);
 });
 
-test.each([
-  ["7", 7_000],
-  ["1000", 16_000],
-])("Retry-After %s holds the endpoint back for %i ms", async (seconds, waitMs) => {
-  const time = await virtualTime();
-  const attempt = answering(ok, refusedWith({ "retry-after": seconds }), ok);
-  const pace = pacer(time, { burst: 1 });
-  await time.during(pace(create, attempt));
-  const before = time.now();
-  await time.during(pace(create, attempt));
-  expect(time.now() - before).toBeGreaterThanOrEqual(waitMs);
-  expect(time.now() - before).toBeLessThanOrEqual(waitMs + 1_100);
-});
+test.each(["1", "60", "86400", "Fri, 02 Jan 2026 00:00:00 GMT"])(
+  "a Retry-After of %s does not make a service with a token bucket slow",
+  async (header) => {
+    for (const burst of [1, 10]) {
+      const time = virtualTime();
+      const bucket = new TrueBucket(1, burst);
+      const call = calling(time, bucket, line);
+      const told = async () => {
+        const answer = await call();
+        return answer.status === 429 ? refusedWith({ "retry-after": header }) : answer;
+      };
+      const { wallMs } = await makeCalls(time, pacer(time), 30 + burst, told);
+      expect(wallMs).toBeLessThanOrEqual(30_000 * 1.02 + line.roundTripMs);
+      expect(bucket.refused).toBeLessThanOrEqual(2);
+    }
+  },
+);
 
 test("a call that is refused for the time allowed fails and names the endpoint", async () => {
-  const time = await virtualTime();
+  const time = virtualTime();
   const pace = pacer(time, { totalMs: 60_000 });
   const call = time.during(pace(create, async () => refusedWith()));
   await expect(call).rejects.toMatchObject({
@@ -108,45 +112,14 @@ test("a call that is refused for the time allowed fails and names the endpoint",
 });
 
 test("a long queue alone is no reason to fail", async () => {
-  const time = await virtualTime();
+  const time = virtualTime();
   const pace = pacer(time, { plan: "developer", totalMs: 60_000 });
   const { failed } = await makeCalls(time, pace, 30, calling(time, new TrueBucket(0.16, 2), line));
   expect(failed).toBe(0);
 });
 
-test.each([
-  ["basic", 0.5],
-  ["developer", 0.16],
-] as const)("a tenant on %s that did not say so is found out, once", async (plan, rate) => {
-  const time = await virtualTime();
-  const guesses: string[] = [];
-  const bucket = new TrueBucket(rate, 10);
-  const pace = pacedCalls({
-    clock: time,
-    tenant: "t",
-    share: 1,
-    onPlanGuess: (guess) => guesses.push(guess),
-  });
-  const { failed, wallMs } = await makeCalls(time, pace, 60, calling(time, bucket, line));
-  expect(failed).toBe(0);
-  expect(guesses).toEqual([plan]);
-  expect(bucket.refused).toBeLessThanOrEqual(10);
-  expect(wallMs).toBeLessThanOrEqual((50 / rate) * 1000 * 1.1);
-});
-
-test("a tenant on the highest plan is not taken for a lower one", async () => {
-  const time = await virtualTime();
-  const guesses: string[] = [];
-  const onPlanGuess = (guess: string) => guesses.push(guess);
-  const pace = pacedCalls({ clock: time, tenant: "t", share: 1, onPlanGuess });
-  const bucket = new TrueBucket(1, 1);
-  const { wallMs } = await makeCalls(time, pace, 60, calling(time, bucket, line));
-  expect(guesses).toEqual([]);
-  expect(wallMs).toBeLessThanOrEqual(61_000);
-});
-
 test("after a pause the saved-up tokens are used again without a refusal", async () => {
-  const time = await virtualTime();
+  const time = virtualTime();
   const bucket = new TrueBucket(1, 10);
   const pace = pacer(time);
   await makeCalls(time, pace, 20, calling(time, bucket, line));
@@ -158,12 +131,14 @@ test("after a pause the saved-up tokens are used again without a refusal", async
 });
 
 test("a call that arrives late at a full bucket does not make the next ones too many", async () => {
-  const time = await virtualTime();
+  const time = virtualTime();
   const bucket = new TrueBucket(5, 4);
   const pace = pacer(time, { rates: () => 5 });
-  await makeCalls(time, pace, 20, calling(time, bucket, line));
+  for (let run = 1; run <= 2; run += 1) {
+    await makeCalls(time, pace, 20, calling(time, bucket, line));
+    await time.during(time.sleep(60_000));
+  }
   const refused = bucket.refused;
-  await time.during(time.sleep(60_000));
   let lateMs = 500;
   const late = async () => {
     const wait = time.sleep(lateMs);
@@ -176,7 +151,7 @@ test("a call that arrives late at a full bucket does not make the next ones too 
 });
 
 test("fetching a token is not held back, and after a refusal waits 1, 2, 4 seconds", async () => {
-  const time = await virtualTime();
+  const time = virtualTime();
   const pace = pacer(time, { burst: 1 });
   const together = Array.from({ length: 20 }, () => pace(tokenEndpoint, answering(ok)));
   await time.during(Promise.all(together));

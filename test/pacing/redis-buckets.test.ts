@@ -1,48 +1,53 @@
 import { expect, test } from "vitest";
+import type { BucketStore } from "../../provider/pacing/bucket-store.js";
 import { withLocalBuckets } from "../../provider/pacing/local-fallback.js";
 import { memoryBuckets } from "../../provider/pacing/memory-buckets.js";
 import { redisBuckets } from "../../provider/pacing/redis-buckets.js";
-import { connectRedis, type RedisClient } from "../../provider/pacing/redis-client.js";
+import { connectRedis } from "../../provider/pacing/redis-client.js";
+import { FakeRedis } from "./support/fake-redis.js";
 
-const rules = { periodMs: 1000, capacity: 3, marginMs: 0 };
+const found = (store: BucketStore) => store.change("k", (state) => ({ state, result: state }));
 
-/** A Redis that answers every script alike, and knows a script only after it was sent in full. */
-const fakeRedis = (answer: unknown) => {
-  const sent: string[] = [];
-  let known = false;
-  const client: RedisClient = {
-    connect: async () => {},
-    evalsha: async () => {
-      sent.push("evalsha");
-      if (!known) throw new Error("NOSCRIPT No matching script.");
-      return answer;
-    },
-    eval: async (_script, _keys, key) => {
-      sent.push(`eval ${key}`);
-      known = true;
-      return answer;
-    },
-    on: () => {},
-    disconnect: () => void sent.push("disconnect"),
-  };
-  return { sent, connect: async () => client };
-};
+const written = (store: BucketStore, value: string) =>
+  store.change("k", (before, now) => ({ state: { at: now, value }, result: before }));
 
-test("a script is sent in full only where Redis does not know it", async () => {
-  const { sent, connect } = fakeRedis(["12.5", "0.25", "4 0 1 0"]);
-  const state = redisBuckets("redis://localhost", connect);
-  const lesson = { spike: 4, single: false, searched: true, settled: false };
-  expect(await state.take("k", rules)).toEqual({ waitMs: 12.5, tokens: 0.25, lesson });
-  await state.take("k", rules);
-  await state.close();
-  expect(sent).toEqual(["evalsha", "eval conversation:k", "evalsha", "disconnect"]);
+test("the script is sent in full only where Redis does not know it", async () => {
+  const redis = new FakeRedis(() => 12.5);
+  const store = redisBuckets("redis://localhost", redis.connect);
+  await written(store, "first");
+  expect(await found(store)).toEqual({ at: 12.5, value: "first" });
+  await store.close();
+  expect(redis.sent).toEqual(["evalsha", "eval", "evalsha", "evalsha", "disconnect"]);
+  expect([...redis.kept.keys()]).toEqual(["conversation:2:k"]);
 });
 
-test.each([["text"], [[]], [["soon", "0", ""]], [null]])(
+test("what another process wrote in between is taken into account", async () => {
+  const redis = new FakeRedis(() => 0);
+  const store = redisBuckets("redis://localhost", redis.connect);
+  const seen: unknown[] = [];
+  await store.change("k", (before, now) => {
+    if (seen.length === 0) redis.kept.set("conversation:2:k", JSON.stringify({ at: 7 }));
+    seen.push(before);
+    return { state: { at: now, value: "mine" }, result: undefined };
+  });
+  expect(seen).toEqual([undefined, { at: 7 }]);
+  expect(await found(store)).toEqual({ at: 0, value: "mine" });
+});
+
+test("what Redis keeps and nobody can read is written anew", async () => {
+  const redis = new FakeRedis(() => 0);
+  redis.kept.set("conversation:2:k", "4 0 1 0");
+  const store = redisBuckets("redis://localhost", redis.connect);
+  expect(await written(store, "mine")).toBeUndefined();
+  expect(await found(store)).toEqual({ at: 0, value: "mine" });
+});
+
+test.each([["text"], [[]], [["1", "soon", ""]], [["1", "", ""]], [["1", "5"]], [null]])(
   "an answer that cannot be read (%j) is a failure",
   async (answer) => {
-    const state = redisBuckets("redis://localhost", fakeRedis(answer).connect);
-    await expect(state.take("k", rules)).rejects.toThrow("cannot be read");
+    const redis = new FakeRedis(() => 0, answer);
+    const store = redisBuckets("redis://localhost", redis.connect);
+    await expect(found(store)).rejects.toThrow("cannot be read");
   },
 );
 
@@ -66,28 +71,30 @@ test("while the shared buckets fail, local ones go on at part of the rate, said 
   let [now, down] = [0, true];
   let asked = 0;
   const lost: unknown[] = [];
-  const failing = async () => {
-    asked += 1;
-    if (down) throw new Error("down");
-    return { waitMs: 7, tokens: 1 };
-  };
-  const state = withLocalBuckets(
-    { take: failing, hold: async () => {}, learn: async () => {}, close: async () => {} },
-    {
-      local: memoryBuckets(() => now),
-      share: 0.5,
-      now: () => now,
-      againMs: 1000,
-      onLost: (error) => lost.push(error),
+  const failing: BucketStore = {
+    change: async (_key, change) => {
+      asked += 1;
+      if (down) throw new Error("down");
+      return change(undefined, now, 1).result;
     },
-  );
-  expect(await state.take("k", rules)).toMatchObject({ waitMs: 2000 });
-  await state.take("k", rules);
+    close: async () => {},
+  };
+  const store = withLocalBuckets(failing, {
+    local: memoryBuckets(() => now),
+    share: 0.5,
+    now: () => now,
+    againMs: 1000,
+    onLost: (error) => lost.push(error),
+  });
+  const share = () =>
+    store.change("k", (_state, _now, part) => ({ state: { at: 1 }, result: part }));
+  expect(await share()).toBe(0.5);
+  await share();
   expect(asked).toBe(1);
   now = 1000;
-  await state.take("k", rules);
+  await share();
   expect(asked).toBe(2);
   [now, down] = [2000, false];
-  expect(await state.take("k", rules)).toMatchObject({ waitMs: 7 });
+  expect(await share()).toBe(1);
   expect(lost).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { TrueBucket } from "../../bench/true-bucket.js";
-import type { BucketState } from "../../provider/pacing/buckets.js";
+import type { Bucket } from "../../provider/pacing/bucket.js";
+import type { BucketStore } from "../../provider/pacing/bucket-store.js";
 import { memoryBuckets } from "../../provider/pacing/memory-buckets.js";
 import { calling, makeCalls, pacer, series } from "./support/simulation.js";
 import { type VirtualTime, virtualTime } from "./support/virtual-time.js";
@@ -17,28 +18,36 @@ const lateClock = (time: VirtualTime) => {
   };
 };
 
-/** Buckets of which another process has found out, wrongly or not, that they save up nothing. */
-const foundSingle = (time: VirtualTime): BucketState => {
-  const state = memoryBuckets(() => time.now());
-  const single = { spike: 1, single: true, searched: true, settled: false };
-  let told = false;
+/** A bucket of which another process has found out, wrongly or not, that it saves up nothing. */
+const spaced: Bucket = {
+  at: 0,
+  periodMs: 1000.5 / 30,
+  tokens: 0,
+  spent: 1,
+  idle: 0,
+  burst: 1,
+  unprovedMs: 0,
+  phase: { name: "spaced", leftMs: 3_600_000, factor: 1 },
+};
+
+const foundSpaced = (time: VirtualTime): BucketStore => {
+  const store = memoryBuckets(() => time.now());
   return {
-    ...state,
-    take: (key, rules) => {
-      if (!told) void state.learn(key, single);
-      told = true;
-      return state.take(key, rules);
-    },
+    ...store,
+    change: (key, change) =>
+      store.change(key, (kept, now, share) =>
+        change(kept ?? (key.includes("plan") ? undefined : spaced), now, share),
+      ),
   };
 };
 
 const overIdeal = async (burst: number) => {
-  const time = await virtualTime();
+  const time = virtualTime();
   const rate = 30;
   const bucket = new TrueBucket(rate, burst, 0);
   const pace = pacer(time, {
     clock: lateClock(time),
-    state: foundSingle(time),
+    store: foundSpaced(time),
     rates: () => rate,
   });
   const { wallMs } = await makeCalls(time, pace, 600, calling(time, bucket, { roundTripMs: 2 }));
@@ -56,7 +65,7 @@ test("where it saves up nothing indeed, the test costs one refusal", async () =>
 });
 
 test("a bucket that held two at once is not taken for one without savings after a long stall", async () => {
-  const time = await virtualTime();
+  const time = virtualTime();
   const random = series();
   const stallMs = () => (random() < 0.01 ? 60 : 0);
   const bucket = new TrueBucket(30, 2);

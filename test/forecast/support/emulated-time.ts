@@ -1,7 +1,6 @@
 import { Agent, request as httpRequest } from "node:http";
 import { afterEach, vi } from "vitest";
 import type { Emulator } from "../../../emulator/index.js";
-import { Gate, turns } from "../../../provider/pacing/gate.js";
 import type { Clock } from "../../../provider/service/clock.js";
 import type { HttpRequest, HttpResponse, Transport } from "../../../provider/service/transport.js";
 
@@ -101,9 +100,8 @@ export class EmulatedTime implements Clock {
     };
   }
 
-  /** Takes over the process's timers, on which the queue library waits; loads that library before. */
-  async install(): Promise<void> {
-    await new Gate().run(turns.new, async () => {});
+  /** Takes over the process's timers, on which libraries wait. */
+  install(): void {
     vi.stubGlobal("setTimeout", (fire: () => void, ms = 0) => this.#after(ms, fire));
     vi.stubGlobal("clearTimeout", (stop?: () => void) => stop?.());
   }

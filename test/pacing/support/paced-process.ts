@@ -24,7 +24,7 @@ export interface Result {
 
 const run = async (task: Task): Promise<Result> => {
   const notices: string[] = [];
-  const state = sharedBuckets({
+  const store = sharedBuckets({
     clock: systemClock,
     environment: { XDG_CACHE_HOME: task.cacheFolder },
     onNotice: (text) => notices.push(text),
@@ -35,7 +35,7 @@ const run = async (task: Task): Promise<Result> => {
     tenant: task.url,
     plan: "enterprise",
     share: 1,
-    state,
+    store,
     rates: () => task.rate,
   });
   const transport = httpTransport();
@@ -47,7 +47,7 @@ const run = async (task: Task): Promise<Result> => {
   };
   const endpoint = { method: "POST", template: "/channels" } as const;
   const answers = await Promise.all(Array.from({ length: task.calls }, () => pace(endpoint, call)));
-  await Promise.all([state.close(), transport.close()]);
+  await Promise.all([store.close(), transport.close()]);
   return { done: answers.filter(({ status }) => status === 200).length, refused, notices };
 };
 

@@ -72,7 +72,7 @@ export const alone = async (
   line: Line,
   options: Partial<PacingOptions> = {},
 ): Promise<Outcome> => {
-  const time = await virtualTime();
+  const time = virtualTime();
   const rates = () => bucket.rate;
   const pace = pacer(time, { rates, ...options });
   const outcome = await makeCalls(time, pace, count, calling(time, bucket, line));

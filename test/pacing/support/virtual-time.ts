@@ -1,5 +1,3 @@
-import { afterEach, vi } from "vitest";
-import { Gate, turns } from "../../../provider/pacing/gate.js";
 import type { Clock } from "../../../provider/service/clock.js";
 
 interface Timer {
@@ -10,10 +8,7 @@ interface Timer {
 
 const round = setImmediate;
 
-/**
- * A clock that goes on by itself to the next timer as soon as nothing else is left to do. The
- * process's own timers run on it too, since the queue library uses them.
- */
+/** A clock that goes on by itself to the next timer as soon as nothing else is left to do. */
 export class VirtualTime implements Clock {
   time = 0;
   #timers: Timer[] = [];
@@ -64,22 +59,7 @@ export class VirtualTime implements Clock {
       this.#timers = this.#timers.filter((other) => other !== timer);
     };
   }
-
-  install(): void {
-    vi.stubGlobal("setTimeout", (fire: () => void, ms = 0) => this.#after(ms, fire));
-    vi.stubGlobal("clearTimeout", (stop?: () => void) => stop?.());
-  }
 }
 
-/** A new virtual time for one test; the queue library is loaded before it starts. */
-export const virtualTime = async (): Promise<VirtualTime> => {
-  vi.unstubAllGlobals();
-  await new Gate().run(turns.new, async () => {});
-  const time = new VirtualTime();
-  time.install();
-  return time;
-};
-
-afterEach(() => {
-  vi.unstubAllGlobals();
-});
+/** A new virtual time for one test. */
+export const virtualTime = (): VirtualTime => new VirtualTime();

@@ -1,0 +1,149 @@
+import { type Bucket, foundMs, type Limit, type Phase } from "./bucket.js";
+
+/** Lateness of our own timers that is made up for by sending the next call early, in milliseconds. */
+const latenessMs = 150;
+
+/** Least margin of a bucket that saves up nothing: what loopback and timers vary by, in milliseconds. */
+const leastMarginMs = 5;
+
+/** The same as a part of the period: costs 0.4 %, and holds on lines of a few ms of jitter. */
+const marginPart = 0.004;
+
+/** Largest margin, as a part of the period: more would cost more than the refusals. */
+const mostMarginPart = 0.25;
+
+/** A process that makes probes keeps others from it for so long after each, in milliseconds. */
+const proberMs = 3_000;
+
+/** The bucket takes so many calls when it was idle for so many times its burst. */
+const surelyFull = 2;
+
+const nothingSaved = ({ phase }: Bucket, { burst }: Limit): boolean =>
+  phase.name === "spaced" || burst === 1;
+
+/** Tokens that late timers may leave in the bucket, and which are then used at once. */
+const latenessTokens = ({ burst, periodMs }: Limit): number =>
+  Math.min(burst ?? Number.POSITIVE_INFINITY, Math.max(2, 1 + latenessMs / periodMs));
+
+/** The least margin, in periods. */
+const leastMargin = ({ periodMs }: Limit): number =>
+  Math.max(leastMarginMs, marginPart * periodMs) / periodMs;
+
+/** Tokens that may be saved up: not quite all, as a call that is early by a moment is refused. */
+export const capacityOf = (bucket: Bucket, limit: Limit): number => {
+  if (nothingSaved(bucket, limit)) return 1;
+  const late = latenessTokens(limit);
+  if (limit.burst !== undefined) return Math.max(limit.mostBurst - leastMargin(limit), late);
+  const known = Math.min(bucket.burst, limit.mostBurst) - leastMargin(limit);
+  // Found out: it holds no more, so no more than that is made up for.
+  return bucket.phase.name === "found" ? Math.max(1, known) : Math.max(known, late);
+};
+
+/** Pause kept beside the period, in milliseconds, where a call that comes too early is refused. */
+export const marginMs = (bucket: Bucket, limit: Limit): number => {
+  if (!nothingSaved(bucket, limit)) return 0;
+  const factor = bucket.phase.name === "spaced" ? bucket.phase.factor : 1;
+  return Math.min(mostMarginPart, leastMargin(limit) * factor) * limit.periodMs;
+};
+
+/** So much of a call is lost to margins and rounding while the calls of a burst are counted. */
+const rounding = (limit: Limit): number => 0.01 + 2 * leastMargin(limit);
+
+/**
+ * Calls of a burst, those under way included: while time passes, what is spent falls as the tokens
+ * rise. A bucket that nobody else uses never holds fewer.
+ */
+const counted = (bucket: Bucket, limit: Limit): number =>
+  Math.min(bucket.tokens, capacityOf(bucket, limit)) + bucket.spent;
+
+/** Calls are tried. */
+export const isSearching = ({ name }: Phase): boolean =>
+  name === "slow start" || name === "probing";
+
+/**
+ * A probe must be answered before the next token is due, or it may be had for that token, and the due
+ * call comes too early. On lines as long as the period there is always one due, so half of it is kept.
+ */
+const latestProbe = (roundTripMs: number, limit: Limit): number =>
+  Math.max(0.5, 1 - Math.max(roundTripMs / limit.periodMs, rounding(limit)));
+
+/**
+ * Whether a call may be tried although its token is not due.
+ *
+ * @param underWay probes under way
+ * @param roundTripMs time that the last probe took
+ */
+export const mayProbe = (
+  bucket: Bucket,
+  limit: Limit,
+  underWay: number,
+  roundTripMs: number,
+): boolean => {
+  if (bucket.tokens > latestProbe(roundTripMs, limit)) return false;
+  const { phase, prober, burst } = bucket;
+  // Two save most of the time of a search on a long line; more would be refused together.
+  const together = phase.name === "slow start" && burst >= 2 ? 2 : 1;
+  const isFree = !prober || prober.id === limit.process || prober.agoMs > proberMs;
+  const hasRoom = underWay < together && Math.round(counted(bucket, limit)) < limit.mostBurst;
+  return isSearching(phase) && isFree && hasRoom;
+};
+
+/** After an idle time the bucket may be fuller than was ever seen. */
+export const wokenUp = (bucket: Bucket): Bucket => {
+  const { tokens: idle, phase, burst } = bucket;
+  const again = phase.name === "resting" && idle > surelyFull * Math.max(1, burst);
+  return { ...bucket, idle, ...(again ? { phase: { name: "probing" } } : {}) };
+};
+
+/** A probe got through, with so many others under way. */
+export const probePassed = (bucket: Bucket, limit: Limit, underWay: number): Bucket => {
+  const seen = Math.floor(counted(bucket, limit) - underWay + rounding(limit));
+  if (seen <= bucket.burst) return bucket;
+  const phase: Phase = bucket.phase.name === "spaced" ? { name: "resting" } : bucket.phase;
+  return { ...bucket, burst: seen, unprovedMs: 0, phase };
+};
+
+/**
+ * A probe had the token of a due call, which was refused in its place: the probe proved nothing.
+ *
+ * @param underWay probes under way
+ */
+export const probeOvertook = (bucket: Bucket, limit: Limit, underWay: number): Bucket => {
+  const seen = Math.floor(counted(bucket, limit) - underWay + rounding(limit));
+  const isTooMany = seen < bucket.burst;
+  return { ...bucket, burst: isTooMany ? Math.max(1, bucket.burst - 1) : bucket.burst };
+};
+
+/** A probe was refused: the search ends. */
+export const probeRefused = (bucket: Bucket): Bucket => {
+  if (!isSearching(bucket.phase)) return bucket;
+  const wasFull = bucket.idle > surelyFull * Math.max(1, bucket.burst);
+  return { ...bucket, phase: wasFull ? { name: "found", leftMs: foundMs } : { name: "resting" } };
+};
+
+const spaced = (factor: number): Phase => ({ name: "spaced", leftMs: foundMs, factor });
+
+/** A call that was believed to be saved up was refused: the bucket holds fewer, or others took them. */
+export const savedRefused = (bucket: Bucket, limit: Limit): Bucket => {
+  if (limit.burst !== undefined) return bucket;
+  const seen = Math.floor(bucket.spent + rounding(limit));
+  const burst = Math.max(1, seen, Math.floor(bucket.burst / 2));
+  return { ...bucket, burst, phase: burst < 2 ? spaced(1) : { name: "resting" } };
+};
+
+/** Refused although it was due: the call came early by some milliseconds, or was not alone. */
+export const dueRefused = (bucket: Bucket, limit: Limit): Bucket => {
+  const { phase, burst } = bucket;
+  if (phase.name === "spaced") return { ...bucket, phase: spaced(2 * phase.factor) };
+  if (limit.burst !== undefined) {
+    return limit.burst === 1 ? { ...bucket, phase: spaced(2) } : bucket;
+  }
+  if (burst < 2) return { ...bucket, phase: spaced(1) };
+  // It may hold less than was made up for.
+  return latenessTokens(limit) > burst
+    ? { ...bucket, phase: { name: "found", leftMs: foundMs } }
+    : bucket;
+};
+
+/** Much is lost to lateness: a bucket that was taken for one without savings is tested again. */
+export const doubted = (bucket: Bucket): Bucket => ({ ...bucket, phase: { name: "resting" } });

@@ -1,0 +1,197 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { TrueBucket } from "../../bench/true-bucket.js";
+import type { BucketStore } from "../../provider/pacing/bucket-store.js";
+import { fileBuckets } from "../../provider/pacing/file-buckets.js";
+import { memoryBuckets } from "../../provider/pacing/memory-buckets.js";
+import { redisBuckets } from "../../provider/pacing/redis-buckets.js";
+import { FakeRedis } from "./support/fake-redis.js";
+import { calling, create, makeCalls, pacer } from "./support/simulation.js";
+import { type VirtualTime, virtualTime } from "./support/virtual-time.js";
+
+const line = { roundTripMs: 40, jitterMs: 4 };
+
+let folder = "";
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "pulumi-conversation-processes-"));
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+  vi.restoreAllMocks();
+});
+
+/** What a process opens; all that are opened on the same time share the buckets. */
+const stores = {
+  memory: (time: VirtualTime) => {
+    const store = memoryBuckets(() => time.now());
+    return () => store;
+  },
+  file: (time: VirtualTime) => () =>
+    fileBuckets({
+      path: join(folder, "buckets.sqlite"),
+      time: { now: () => time.now(), start: "first" },
+      wall: () => time.wall(),
+    }),
+  Redis: (time: VirtualTime) => {
+    const redis = new FakeRedis(() => time.wall());
+    return () => redisBuckets("redis://localhost", redis.connect);
+  },
+};
+
+/** Processes one after the other, with the bucket refilled in between; gives seconds and refusals. */
+const oneByOne = async (
+  time: VirtualTime,
+  open: () => BucketStore,
+  bucket: TrueBucket,
+  calls: number,
+) => {
+  const runs: { seconds: number; refused: number }[] = [];
+  for (let run = 1; run <= 6; run += 1) {
+    const refused = bucket.refused;
+    const store = open();
+    const call = calling(time, bucket, line);
+    const { wallMs } = await makeCalls(time, pacer(time, { store }), calls, call);
+    runs.push({ seconds: wallMs / 1000, refused: bucket.refused - refused });
+    await store.close();
+    await time.during(time.sleep(120_000));
+  }
+  return runs;
+};
+
+describe.each(Object.entries(stores))("through %s", (_, opener) => {
+  test("12 calls on a bucket of 10 take 2 seconds in every process", async () => {
+    const time = virtualTime();
+    const runs = await oneByOne(time, opener(time), new TrueBucket(1, 10), 12);
+    for (const { seconds } of runs) expect(seconds).toBeLessThanOrEqual(2.2);
+    expect(runs.map(({ refused }) => refused <= 2)).toEqual(runs.map(() => true));
+    expect(runs.slice(2).map(({ refused }) => refused)).toEqual([0, 0, 0, 0]);
+  });
+
+  test("30 calls on a bucket of 20 take 10 seconds in every process", async () => {
+    const time = virtualTime();
+    const runs = await oneByOne(time, opener(time), new TrueBucket(1, 20), 30);
+    for (const { seconds } of runs) expect(seconds).toBeLessThanOrEqual(10.5);
+    expect(runs.slice(3).map(({ refused }) => refused)).toEqual([0, 0, 0]);
+  });
+
+  test("10 calls on a bucket of 20 never make the burst that is learnt more than 10", async () => {
+    const time = virtualTime();
+    const open = opener(time);
+    const bucket = new TrueBucket(1, 20);
+    await oneByOne(time, open, bucket, 10);
+    const store = open();
+    const key = "e3b98a4da31a127d:POST /channels";
+    const kept = await store.change(key, (state) => ({ state, result: state }));
+    expect(kept).toMatchObject({ burst: 10 });
+    expect(bucket.refused).toBe(0);
+    await store.close();
+  });
+
+  test("four processes together are as fast as one, also where one is killed", async () => {
+    const time = virtualTime();
+    const open = opener(time);
+    const bucket = new TrueBucket(5, 4);
+    const call = calling(time, bucket, line);
+    const pace = () => pacer(time, { rates: () => 5, store: open() });
+    // Killed with two calls under way: no answer comes, and it asks for nothing any more.
+    const killed = pace();
+    const kill = new AbortController();
+    let sent = 0;
+    const killing = async () => {
+      sent += 1;
+      if (sent <= 6) return call();
+      if (sent > 7) kill.abort();
+      return new Promise<never>(() => {});
+    };
+    for (let n = 0; n < 20; n += 1) killed(create, killing, kill.signal).catch(() => {});
+    const others = [pace(), pace(), pace()].flatMap((one) =>
+      Array.from({ length: 20 }, () => one(create, call)),
+    );
+    await time.during(Promise.all(others));
+    expect(bucket.accepted).toBeGreaterThanOrEqual(60);
+    expect(time.now()).toBeLessThanOrEqual(((bucket.accepted - 4 + 2) / 5) * 1000 * 1.02);
+    expect(bucket.refused).toBeLessThanOrEqual(6);
+  });
+});
+
+test("a Redis that is emptied in mid-run costs little", async () => {
+  const time = virtualTime();
+  const redis = new FakeRedis(() => time.wall());
+  const store = redisBuckets("redis://localhost", redis.connect);
+  const bucket = new TrueBucket(1, 10);
+  void time.sleep(15_000).then(() => redis.forget());
+  const { wallMs } = await makeCalls(time, pacer(time, { store }), 50, calling(time, bucket, line));
+  expect(wallMs).toBeLessThanOrEqual(40_000 + 1_500);
+  expect(bucket.refused).toBeLessThanOrEqual(5);
+});
+
+test.each([-3_600_000, -20_000, 3_600_000])(
+  "Redis' clock jumps by %i ms in mid-run: no run hangs",
+  async (jumpMs) => {
+    const time = virtualTime();
+    let setBy = 0;
+    const redis = new FakeRedis(() => time.wall() + setBy);
+    const store = redisBuckets("redis://localhost", redis.connect);
+    const bucket = new TrueBucket(1, 10);
+    void time.sleep(15_000).then(() => {
+      setBy = jumpMs;
+    });
+    const pace = pacer(time, { store });
+    const { wallMs } = await makeCalls(time, pace, 50, calling(time, bucket, line));
+    expect(wallMs).toBeLessThanOrEqual(40_000 + 5_000);
+    expect(bucket.refused).toBeLessThanOrEqual(6);
+  },
+);
+
+test.each([-3_600_000, -20_000, 3_600_000])(
+  "the machine's clock is set by %i ms in mid-run: nobody notices",
+  async (jumpMs) => {
+    const time = virtualTime();
+    let setBy = 0;
+    const wall = vi.spyOn(Date, "now").mockImplementation(() => time.wall() + setBy);
+    const clock = {
+      now: () => time.now(),
+      wall: () => Date.now(),
+      sleep: (ms: number, signal?: AbortSignal) => time.sleep(ms, signal),
+    };
+    const file = fileBuckets({
+      path: join(folder, "buckets.sqlite"),
+      time: { now: () => time.now(), start: "first" },
+      wall: () => Date.now(),
+    });
+    const bucket = new TrueBucket(1, 10);
+    void time.sleep(10_500).then(() => {
+      setBy = jumpMs;
+    });
+    const pace = pacer(time, { clock, store: file });
+    const { wallMs } = await makeCalls(time, pace, 40, calling(time, bucket, line));
+    expect(wall).toHaveBeenCalled();
+    expect(wallMs).toBeLessThanOrEqual(30_000 * 1.01 + line.roundTripMs);
+    expect(bucket.refused).toBeLessThanOrEqual(2);
+    await file.close();
+  },
+);
+
+test("a machine that sleeps for 20 seconds goes on where it was", async () => {
+  const time = virtualTime();
+  let suspended = false;
+  const clock = {
+    now: () => time.now(),
+    wall: () => time.wall(),
+    sleep: async (ms: number, signal?: AbortSignal) => {
+      await time.sleep(ms, signal);
+      if (suspended || time.now() < 10_000) return;
+      suspended = true;
+      await time.sleep(20_000);
+    },
+  };
+  const bucket = new TrueBucket(1, 10);
+  const { wallMs } = await makeCalls(time, pacer(time, { clock }), 50, calling(time, bucket, line));
+  // While it slept ten tokens were saved up, the rest was lost.
+  expect(wallMs).toBeLessThanOrEqual((40 + 20 - 10) * 1000 * 1.01 + 1_000);
+  expect(bucket.refused).toBeLessThanOrEqual(4);
+});

@@ -1,0 +1,74 @@
+import type { TrueBucket } from "../../../bench/true-bucket.js";
+import type { Bucket, Limit } from "../../../provider/pacing/bucket.js";
+import { step } from "../../../provider/pacing/limiter.js";
+import {
+  type LimiterEvent,
+  type LimiterState,
+  ownAtFirst,
+} from "../../../provider/pacing/limiter-state.js";
+
+/** One call a second; nothing is configured. */
+export const limit: Limit = {
+  periodMs: 1000,
+  mostBurst: Number.POSITIVE_INFINITY,
+  process: "one",
+};
+
+export const atFirst = (bucket?: Bucket): LimiterState => ({ own: ownAtFirst, bucket });
+
+/** A bucket of which something is known. */
+export const bucket = (known: Partial<Bucket> = {}): Bucket => ({
+  at: 0,
+  periodMs: 1000,
+  tokens: 0,
+  spent: 0,
+  idle: 0,
+  burst: 0,
+  unprovedMs: 0,
+  phase: { name: "slow start" },
+  ...known,
+});
+
+const frozen = <T>(value: T): T => {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) frozen(member);
+  }
+  return value;
+};
+
+/** A step of which the state before may not be changed. */
+export const frozenStep = (state: LimiterState, event: LimiterEvent, now: number, rules = limit) =>
+  step(frozen(state), frozen(event), now, rules);
+
+export interface Asked {
+  readonly state: LimiterState;
+  /** 0 where a call went. */
+  readonly waitMs: number;
+}
+
+/** Asks for a call and, if it may go, has it answered at once by a true bucket. */
+export const askedAndAnswered = (state: LimiterState, now: number, service: TrueBucket): Asked => {
+  const { state: next, decision } = frozenStep(state, { type: "ask", sleptMs: 0 }, now);
+  if (typeof decision !== "object") throw new Error("No decision.");
+  if (!("kind" in decision)) return { state: next, waitMs: decision.waitMs };
+  const type = service.take(now) ? "accepted" : "refused";
+  const answered = frozenStep(next, { type, admission: decision }, now);
+  return { state: answered.state, waitMs: 0 };
+};
+
+/** Makes calls as soon as they may go, in a time that is counted only. */
+export const callsFrom = (
+  before: LimiterState,
+  start: number,
+  calls: number,
+  service: TrueBucket,
+): { readonly state: LimiterState; readonly now: number } => {
+  let [state, now] = [before, start];
+  for (const until = service.accepted + calls; service.accepted < until; ) {
+    const asked = askedAndAnswered(state, now, service);
+    state = asked.state;
+    now += asked.waitMs;
+  }
+  return { state, now };
+};
