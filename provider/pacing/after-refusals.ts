@@ -19,11 +19,14 @@ const hourMs = 60 * 60_000;
 /** One queue for each endpoint, made when it is first called. */
 export const perEndpoint = (make: (endpoint: Endpoint) => EndpointQueue): Pace => {
   const known = new Map<string, EndpointQueue>();
-  return ({ method, template }, attempt, signal) => {
-    const endpoint: Endpoint = { method, template };
+  return (endpoint, attempt, signal) => {
     const name = endpointName(endpoint);
-    const queue = known.get(name) ?? make(endpoint);
-    known.set(name, queue);
+    let queue = known.get(name);
+    if (!queue) {
+      const { method, template } = endpoint;
+      queue = make({ method, template });
+      known.set(name, queue);
+    }
     return queue.run(attempt, signal);
   };
 };

@@ -53,9 +53,11 @@ const atTime = (state: BackOffState, now: number, sleptMs: number): BackOffState
 
 const asked = (before: BackOffState, sleptMs: number, now: number): BackOffStep => {
   const state = atTime(before, now, sleptMs);
-  if (state.leftMs > 0) return { state, decision: { waitMs: state.leftMs, mayEndEarly: false } };
+  if (state.leftMs > 0)
+    return { state, decision: { waitMs: state.leftMs, mayEndEarly: false, at: now } };
   const isFull = state.phase !== "open" && state.underWay >= state.window;
-  if (isFull) return { state, decision: { waitMs: Number.POSITIVE_INFINITY, mayEndEarly: true } };
+  if (isFull)
+    return { state, decision: { waitMs: Number.POSITIVE_INFINITY, mayEndEarly: true, at: now } };
   const admission: Admission = { kind: "due", number: state.admitted + 1, at: now, tokens: 1 };
   const next = { ...state, admitted: admission.number, underWay: state.underWay + 1 };
   return { state: next, decision: admission };
@@ -91,7 +93,7 @@ const refused = (
 export const backOff = (state: BackOffState, event: LimiterEvent, now: number): BackOffStep => {
   switch (event.type) {
     case "ask":
-      return asked(state, event.sleptMs, now);
+      return asked(state, event.slept?.ms ?? 0, now);
     case "accepted":
       return { state: accepted(state, event.admission), decision: undefined };
     case "ended":

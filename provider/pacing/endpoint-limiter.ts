@@ -11,6 +11,7 @@ import {
   type LimiterEvent,
   type OwnState,
   ownAtFirst,
+  type Slept,
   type Step,
   type Wait,
 } from "./limiter-state.js";
@@ -20,8 +21,8 @@ import type { PlanGuess } from "./tenant-plan.js";
 export interface EndpointLimiter {
   /** Time in which one token comes back, in milliseconds: how long each caller in a queue waits. */
   readonly periodMs: number;
-  /** @param sleptMs slept in full since it was told to wait */
-  ask(sleptMs: number): Admission | Wait | Promise<Admission | Wait>;
+  /** @param slept the last wait, where it was slept in full */
+  ask(slept?: Slept): Admission | Wait | Promise<Admission | Wait>;
   accepted(admission: Admission): void | Promise<void>;
   /** The call ended without an answer, or was never sent. */
   ended(admission: Admission): void | Promise<void>;
@@ -52,7 +53,7 @@ export const unlimitedUntilRefused = (clock: Pick<Clock, "now">): EndpointLimite
   };
   return {
     periodMs: unknownPeriodMs,
-    ask: (sleptMs) => turnOf(happened({ type: "ask", sleptMs })),
+    ask: (slept) => turnOf(happened({ type: "ask", slept })),
     accepted: (admission) => void happened({ type: "accepted", admission }),
     ended: (admission) => void happened({ type: "ended", admission }),
     refused: (admission, askedMs) =>
@@ -86,6 +87,7 @@ export class BucketLimiter implements EndpointLimiter {
   readonly #mostBurst: number;
   readonly #process = randomUUID();
   #own: OwnState = ownAtFirst;
+  #limit: Limit | undefined;
   /** What was last seen in the store: many answers change nothing of it, and then it is not asked. */
   #seen: { readonly state: Kept | undefined; readonly now: number } | undefined;
   /** The step that is under way in a store that takes its time; the next ones wait for it. */
@@ -103,8 +105,8 @@ export class BucketLimiter implements EndpointLimiter {
     return (1000 / (plan.rate * share)) * driftPart;
   }
 
-  ask(sleptMs: number): Admission | Wait | Promise<Admission | Wait> {
-    const event = { type: "ask", sleptMs } as const;
+  ask(slept?: Slept): Admission | Wait | Promise<Admission | Wait> {
+    const event = { type: "ask", slept } as const;
     const loading = this.#options.plan.load();
     const decision = loading ? loading.then(() => this.#happened(event)) : this.#happened(event);
     return decision instanceof Promise ? decision.then(turnOf) : turnOf(decision);
@@ -144,17 +146,25 @@ export class BucketLimiter implements EndpointLimiter {
   }
 
   #change(event: LimiterEvent, kept: Kept | undefined, now: number, part: number): Changed<Step> {
+    const limit = this.#limitAt(this.periodMs / part);
+    const result = step({ own: this.#own, bucket: bucketOf(kept) }, event, now, limit);
+    return { state: result.state.bucket ?? kept, result };
+  }
+
+  /** Made anew only where the plan or the store was changed. */
+  #limitAt(periodMs: number): Limit {
     const { burst, plan } = this.#options;
     const { early } = plan;
-    const limit: Limit = {
-      periodMs: this.periodMs / part,
+    const { periodMs: before, early: earlyBefore } = this.#limit ?? {};
+    if (this.#limit && before === periodMs && earlyBefore === early) return this.#limit;
+    this.#limit = {
+      periodMs,
       mostBurst: this.#mostBurst,
       process: this.#process,
       ...(burst === undefined ? {} : { burst }),
       ...(early === undefined ? {} : { early }),
     };
-    const result = step({ own: this.#own, bucket: bucketOf(kept) }, event, now, limit);
-    return { state: result.state.bucket ?? kept, result };
+    return this.#limit;
   }
 
   /** One after the other, since each step needs what the one before has found. */

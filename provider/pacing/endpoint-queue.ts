@@ -5,7 +5,7 @@ import type { Endpoint } from "../service/operations.js";
 import { retryAfterMs } from "../service/retry-after.js";
 import type { HttpResponse } from "../service/transport.js";
 import type { EndpointLimiter } from "./endpoint-limiter.js";
-import type { Admission, Wait } from "./limiter-state.js";
+import type { Admission, Slept, Wait } from "./limiter-state.js";
 import { type Queued, WaitingCalls, type WaitNews } from "./waiting-calls.js";
 import { cancelledWhileWaiting, stillRefused } from "./waiting-errors.js";
 
@@ -95,9 +95,31 @@ export class EndpointQueue {
     this.#sleep?.abort();
   }
 
-  #turn(call: Call): Promise<Admission> {
+  /** While nobody waits there is no need to queue. */
+  async #turn(call: Call): Promise<Admission> {
     const failure = this.#endOf(call);
-    if (failure) return Promise.reject(failure);
+    if (failure) throw failure;
+    if (this.#isServing) return this.#queued(call);
+    const asked = this.#options.limiter.ask();
+    const turn = asked instanceof Promise ? await this.#alone(asked) : asked;
+    return "kind" in turn ? turn : this.#queued(call);
+  }
+
+  /** One call asks at a time, so that each knows what the one before was given. */
+  async #alone(asked: Promise<Admission | Wait>): Promise<Admission | Wait> {
+    this.#isServing = true;
+    let turn: Admission | Wait | undefined;
+    try {
+      turn = await asked;
+      return turn;
+    } finally {
+      this.#isServing = false;
+      // Where this call has to wait it goes on for all, and comes first.
+      if (this.#waiting.first && !(turn && "waitMs" in turn)) void this.#serve();
+    }
+  }
+
+  #queued(call: Call): Promise<Admission> {
     return new Promise((resolve, reject) => {
       const { signal, number } = call;
       const waiting: Waiting = {
@@ -119,6 +141,7 @@ export class EndpointQueue {
         waiting.fail(cancelledWhileWaiting(this.#options.endpoint));
         this.#wake();
       };
+      if (signal?.aborted) return cancel();
       signal?.addEventListener("abort", cancel, { once: true });
       this.#waiting.join(waiting);
       if (!this.#isServing) void this.#serve();
@@ -135,14 +158,14 @@ export class EndpointQueue {
   async #serve(): Promise<void> {
     this.#isServing = true;
     try {
-      let sleptMs = 0;
+      let slept: Slept | undefined;
       for (let first = this.#first(); first; first = this.#first()) {
         const answers = this.#answers;
-        const asked = this.#options.limiter.ask(sleptMs);
+        const asked = this.#options.limiter.ask(slept);
         const turn = asked instanceof Promise ? await asked : asked;
-        sleptMs = 0;
+        slept = undefined;
         if ("kind" in turn) this.#admit(turn);
-        else if (answers === this.#answers) sleptMs = await this.#pause(turn);
+        else if (answers === this.#answers) slept = await this.#pause(turn);
       }
     } catch (error) {
       for (const waiting of this.#waiting.clear()) waiting.fail(error);
@@ -170,8 +193,8 @@ export class EndpointQueue {
     first.go(admission);
   }
 
-  /** Gives back the time that was slept in full; 0 where an answer came first. */
-  async #pause({ waitMs, mayEndEarly }: Wait): Promise<number> {
+  /** Gives back what was slept in full; nothing where an answer came first. */
+  async #pause({ waitMs, mayEndEarly, at }: Wait): Promise<Slept | undefined> {
     const { clock, limiter } = this.#options;
     if (!mayEndEarly) this.#waiting.announce(clock.now(), waitMs, limiter.periodMs);
     const sleep = new AbortController();
@@ -179,10 +202,10 @@ export class EndpointQueue {
     const ms = Math.min(Math.ceil(waitMs), longestSleepMs);
     try {
       await (Number.isFinite(waitMs) ? clock.sleep(ms, sleep.signal) : ended(sleep.signal));
-      return ms;
+      return { ms, since: at };
     } catch {
       // Woken by an answer, or because a caller has gone: the loop looks again.
-      return 0;
+      return undefined;
     } finally {
       this.#sleep = undefined;
     }

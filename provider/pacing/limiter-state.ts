@@ -24,12 +24,21 @@ export interface Wait {
   readonly waitMs: number;
   /** An answer that is on its way may end the wait before. */
   readonly mayEndEarly: boolean;
+  /** The store's time, in milliseconds. */
+  readonly at: number;
+}
+
+/** A wait that was slept in full. */
+export interface Slept {
+  readonly ms: number;
+  /** The store's time before, in milliseconds. */
+  readonly since: number;
 }
 
 /** What happens at an endpoint. */
 export type LimiterEvent =
-  /** A call wants to go; `sleptMs`: slept in full since it was told to wait. */
-  | { readonly type: "ask"; readonly sleptMs: number }
+  /** A call wants to go. */
+  | { readonly type: "ask"; readonly slept?: Slept | undefined }
   | { readonly type: "accepted" | "ended"; readonly admission: Admission }
   | {
       readonly type: "refused";
@@ -50,8 +59,7 @@ export interface OwnState {
   readonly heldAt: number;
   /** Saved-up calls that may be under way together: 1, 2, 4, 8 while they get through. */
   readonly window: number;
-  /** The store's time of the last question, and of the last call that was no probe. */
-  readonly askedAt: number;
+  /** The store's time of the last call that was no probe. */
   readonly takenAt: number;
   /** Time that the last probe took, in milliseconds. */
   readonly roundTripMs: number;
@@ -84,7 +92,6 @@ export const ownAtFirst: OwnState = {
   lastProbe: 0,
   heldAt: 0,
   window: 1,
-  askedAt: Number.NEGATIVE_INFINITY,
   takenAt: Number.NEGATIVE_INFINITY,
   roundTripMs: 0,
   behindMs: 0,

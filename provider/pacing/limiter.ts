@@ -12,7 +12,7 @@ import { asked } from "./turn.js";
 export const step = (state: LimiterState, event: LimiterEvent, now: number, limit: Limit): Step => {
   switch (event.type) {
     case "ask":
-      return asked(state, event.sleptMs, now, limit);
+      return asked(state, event.slept, now, limit);
     case "accepted":
       return { state: accepted(state, event.admission, now, limit), decision: undefined };
     case "ended": {

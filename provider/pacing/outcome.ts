@@ -38,10 +38,9 @@ const firstAnswer = (own: OwnState, bucket: Bucket, limit: Limit): LimiterState 
   return { own: { ...own, answered: true }, bucket: tokens > left ? shifted : bucket };
 };
 
-const later = (own: OwnState, lateTokens: number): OwnState => ({
-  ...own,
-  lateness: own.lateness + (Math.min(1, Math.max(0, lateTokens)) - own.lateness) / doubtAfter,
-});
+/** A moving mean. */
+const later = ({ lateness }: OwnState, lateTokens: number): number =>
+  lateness + (Math.min(1, Math.max(0, lateTokens)) - lateness) / doubtAfter;
 
 /**
  * A machine that stalls makes an empty bucket look like one that saves up nothing, and then all of its
@@ -61,17 +60,20 @@ export const accepted = (
   now: number,
   limit: Limit,
 ): LimiterState => {
-  const own = counting(before, kind, -1);
   // Redis was emptied meanwhile.
-  if (!kept) return { own, bucket: kept };
+  if (!kept) return { own: counting(before, kind, -1), bucket: kept };
   const current = () => bucketAt(kept, Math.max(now, kept.at), limit.periodMs);
-  if (kind === "early") return { own: { ...own, refusals: passed(own.refusals) }, bucket: kept };
   if (kind === "probe") {
-    const timed = { ...own, roundTripMs: Math.max(0, now - at) };
-    return firstAnswer(timed, probePassed(current(), limit, own.underWay.probe), limit);
+    const own = { ...counting(before, kind, -1), roundTripMs: Math.max(0, now - at) };
+    return firstAnswer(own, probePassed(current(), limit, own.underWay.probe), limit);
   }
-  const window = kind === "saved" ? Math.min(own.window + 1, mostSavedUnderWay) : own.window;
-  const next = later({ ...own, window, refusals: passed(own.refusals) }, tokens - 1);
+  const next: OwnState = {
+    ...before,
+    underWay: { ...before.underWay, [kind]: before.underWay[kind] - 1 },
+    window: kind === "saved" ? Math.min(before.window + 1, mostSavedUnderWay) : before.window,
+    refusals: passed(before.refusals),
+    lateness: kind === "early" ? before.lateness : later(before, tokens - 1),
+  };
   if (lateAgain(next, limit, kept)) {
     return { own: { ...next, doubted: true }, bucket: doubted(current()) };
   }

@@ -77,12 +77,14 @@ const withProof = (state: PlanState, seen: Plan | undefined): PlanState => {
   return { ...state, proved: seen, plan: rank(seen) > rank(state.plan) ? seen : state.plan };
 };
 
-const accepted = (
-  { state: before, counts }: PlanStep,
-  event: PlanEvent,
-  limits: PlanLimits,
-): PlanStep => {
+/** Nothing was ever refused here, and there is no higher plan: most calls say no more than that. */
+const isQuiet = ({ strikes, refusedAt }: EndpointCounts, { plan }: PlanState, highest: Plan) =>
+  strikes === 0 && refusedAt === undefined && plan === highest;
+
+const accepted = (step: PlanStep, event: PlanEvent, limits: PlanLimits): PlanStep => {
+  const { state: before, counts } = step;
   const own = countsOf(counts, event.endpoint);
+  if (isQuiet(own, before, limits.highest)) return step;
   const good = own.good + 1;
   const seen = proof({ ...own, good }, event);
   const isSure = good >= forgivenAfter || (seen !== undefined && rank(seen) >= rank(before.plan));

@@ -1,12 +1,6 @@
 import { type Bucket, bucketAt, type Limit, unknownBucket } from "./bucket.js";
 import { capacityOf, isSearching, marginMs, mayProbe, wokenUp } from "./burst-search.js";
-import {
-  type Admission,
-  counting,
-  type LimiterState,
-  type OwnState,
-  type Step,
-} from "./limiter-state.js";
+import type { Admission, LimiterState, OwnState, Slept, Step } from "./limiter-state.js";
 
 /** Less than the timers can tell apart, in milliseconds. */
 const closeEnoughMs = 0.05;
@@ -18,13 +12,12 @@ const quietMs = 10_000;
 const savedFrom = 1.8;
 
 /** A clock that stands still, or goes back, while this process sleeps must not hold it up. */
-const awake = (own: OwnState, now: number, sleptMs: number): OwnState => {
-  const passedMs = now - own.askedAt;
-  // Another clock: the store was replaced.
-  if (passedMs < 0) return { ...own, askedAt: now, behindMs: 0 };
-  const missing = sleptMs - passedMs;
-  const behindMs = own.behindMs + (missing > sleptMs / 2 ? missing : 0);
-  return { ...own, askedAt: now, behindMs };
+const awake = (own: OwnState, now: number, slept: Slept | undefined): OwnState => {
+  if (!slept) return own;
+  const missingMs = slept.ms - (now - slept.since);
+  // Further back than was slept: another clock, as the store was replaced.
+  if (now < slept.since) return own.behindMs === 0 ? own : { ...own, behindMs: 0 };
+  return missingMs > slept.ms / 2 ? { ...own, behindMs: own.behindMs + missingMs } : own;
 };
 
 const afterPause = (
@@ -37,11 +30,16 @@ const afterPause = (
   return isPause ? { ...own, window: 1, answered: false, left: undefined } : own;
 };
 
-const admitted = (own: OwnState, bucket: Bucket, admission: Admission, tokens: number): Step => {
-  const next = counting(own, admission.kind, 1);
-  const left = (own.left ?? tokens) - (admission.kind === "probe" ? 0 : 1);
+const admitted = (
+  own: OwnState,
+  changes: Partial<OwnState>,
+  bucket: Bucket,
+  admission: Admission,
+): Step => {
+  const { kind, number } = admission;
+  const underWay = { ...own.underWay, [kind]: own.underWay[kind] + 1 };
   return {
-    state: { own: { ...next, admitted: admission.number, left }, bucket },
+    state: { own: { ...own, underWay, admitted: number, ...changes }, bucket },
     decision: admission,
   };
 };
@@ -66,7 +64,7 @@ const taken = (own: OwnState, full: Bucket, now: number, limit: Limit): Step => 
     tokens: full.tokens,
     unprovedMs: bucket.unprovedMs,
   } as const;
-  return admitted({ ...own, takenAt: now }, rest, admission, tokens);
+  return admitted(own, { takenAt: now, left: (own.left ?? tokens) - 1 }, rest, admission);
 };
 
 const probed = (own: OwnState, bucket: Bucket, limit: Limit): Step => {
@@ -74,7 +72,8 @@ const probed = (own: OwnState, bucket: Bucket, limit: Limit): Step => {
   const prober = { id: limit.process, agoMs: 0 };
   const rest = { ...bucket, spent: bucket.spent + 1, prober };
   const admission = { kind: "probe", number, at: bucket.at, tokens: bucket.tokens } as const;
-  return admitted({ ...own, lastProbe: number }, rest, admission, bucket.tokens);
+  const left = own.left ?? bucket.tokens;
+  return admitted(own, { lastProbe: number, left }, rest, admission);
 };
 
 const sentEarly = (own: OwnState, bucket: Bucket, part: number): Step => {
@@ -85,19 +84,27 @@ const sentEarly = (own: OwnState, bucket: Bucket, part: number): Step => {
     at: bucket.at,
     tokens: part,
   } as const;
-  return admitted(own, rest, admission, bucket.tokens);
+  return admitted(own, {}, rest, admission);
 };
 
 /** A call wants to go: whether it may, and how long it waits else. */
-export const asked = (state: LimiterState, sleptMs: number, clock: number, limit: Limit): Step => {
+export const asked = (
+  state: LimiterState,
+  slept: Slept | undefined,
+  clock: number,
+  limit: Limit,
+): Step => {
   const { periodMs } = limit;
   const kept = state.bucket;
-  const roused = awake(state.own, clock, sleptMs);
+  const roused = awake(state.own, clock, slept);
   const now = clock + roused.behindMs;
   const own = afterPause(roused, kept, now, limit);
   const untilDue = Math.min(periodMs, own.takenAt + periodMs - now);
   if (own.underWay.saved >= own.window && untilDue > 0) {
-    return { state: { own, bucket: kept }, decision: { waitMs: untilDue, mayEndEarly: true } };
+    return {
+      state: { own, bucket: kept },
+      decision: { waitMs: untilDue, mayEndEarly: true, at: clock },
+    };
   }
   const bucket = bucketAt(kept ?? unknownBucket(now, periodMs), now, periodMs);
   const dueMs = (1 - bucket.tokens) * periodMs;
@@ -112,5 +119,5 @@ export const asked = (state: LimiterState, sleptMs: number, clock: number, limit
   // Most questions change nothing; a clock that went back is kept, or its time would not count.
   const next = kept && kept.at <= now ? kept : bucket;
   const mayEndEarly = own.underWay.probe + own.underWay.early > 0;
-  return { state: { own, bucket: next }, decision: { waitMs, mayEndEarly } };
+  return { state: { own, bucket: next }, decision: { waitMs, mayEndEarly, at: clock } };
 };

@@ -12,12 +12,12 @@ test.each([
     let state = atFirst(bucket({ tokens: 1, burst: 5, phase: { name: "found", leftMs: hourMs } }));
     let now = 0;
     const waits = periods.map(() => {
-      const asked = frozenStep(state, { type: "ask", sleptMs: 0 }, now);
+      const asked = frozenStep(state, { type: "ask" }, now);
       if (typeof asked.decision !== "object" || !("kind" in asked.decision))
         throw new Error("Not due.");
       const event = { type: "refused", admission: asked.decision, askedMs } as const;
       state = frozenStep(asked.state, event, now).state;
-      const wait = frozenStep(state, { type: "ask", sleptMs: 0 }, now).decision;
+      const wait = frozenStep(state, { type: "ask" }, now).decision;
       if (typeof wait !== "object" || "kind" in wait) throw new Error("No pause.");
       now += wait.waitMs;
       return wait.waitMs;
@@ -34,11 +34,11 @@ test.each([
   ["in whole seconds, of which the bucket knows better", 1_000, 20],
 ])("a Retry-After that may be true is kept to: %s", (_, askedMs, waitMs) => {
   const known = atFirst(bucket({ tokens: 1, burst: 5, phase: { name: "found", leftMs: hourMs } }));
-  const asked = frozenStep(known, { type: "ask", sleptMs: 0 }, 0);
+  const asked = frozenStep(known, { type: "ask" }, 0);
   if (typeof asked.decision !== "object" || !("kind" in asked.decision))
     throw new Error("Not due.");
   const refused = { type: "refused", admission: asked.decision, askedMs } as const;
   const { state } = frozenStep(asked.state, refused, 0);
-  const wait = frozenStep(state, { type: "ask", sleptMs: 0 }, 0).decision;
+  const wait = frozenStep(state, { type: "ask" }, 0).decision;
   expect(wait).toMatchObject({ waitMs: expect.closeTo(waitMs, 3) });
 });

@@ -49,7 +49,7 @@ export interface Asked {
 
 /** Asks for a call and, if it may go, has it answered at once by a true bucket. */
 export const askedAndAnswered = (state: LimiterState, now: number, service: TrueBucket): Asked => {
-  const { state: next, decision } = frozenStep(state, { type: "ask", sleptMs: 0 }, now);
+  const { state: next, decision } = frozenStep(state, { type: "ask" }, now);
   if (typeof decision !== "object") throw new Error("No decision.");
   if (!("kind" in decision)) return { state: next, waitMs: decision.waitMs };
   const type = service.take(now) ? "accepted" : "refused";
