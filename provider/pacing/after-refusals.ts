@@ -14,6 +14,7 @@ export interface AfterRefusalsOptions {
   readonly onWait?: (wait: Wait) => void;
 }
 
+/** Default time for a call to get through, in milliseconds. */
 const hourMs = 60 * 60_000;
 
 /** One queue for each endpoint, made when it is first called. */

@@ -35,6 +35,7 @@ export const backOffAtFirst: BackOffState = {
 
 /** First pause in milliseconds; it doubles up to 16 s (specification §8.1 rule 6). */
 const firstPauseMs = 1_000;
+/** From 1 s to 16 s: 1, 2, 4 s are the specification's, and then as long again twice. */
 const mostDoublings = 4;
 
 /** More calls than this are hardly ever under way together: the endpoint is open again. */

@@ -18,6 +18,7 @@ export const table = "limits_2";
 /** Layouts of the file that know nothing to the contrary: a new one, and that of the first release. */
 const known: ReadonlySet<unknown> = new Set([0, 1]);
 
+/** Longest wait for another process's step, in milliseconds; one takes 0.2 ms. */
 const busyMs = 250;
 
 /** Where the buckets of this machine and user are kept. */

@@ -60,10 +60,10 @@ export interface Limit {
   readonly process: string;
 }
 
-/** Found out again after this time: one refusal in an hour is what being wrong for longer is worth. */
+/** Found out again after this time, in milliseconds: being wrong for longer is worth one refusal an hour. */
 export const foundMs = 60 * 60_000;
 
-/** A burst that was not seen for a day is not believed any more. */
+/** A burst that was not seen for a day is not believed any more: plans are changed. In milliseconds. */
 const provedMs = 24 * 60 * 60_000;
 
 /** A bucket that is not known yet is empty and fills from now on. */

@@ -16,6 +16,7 @@ export interface FileBucketsOptions {
 /** What was not used for a week is removed. */
 const keptMs = 7 * 24 * 60 * 60_000;
 
+/** With pauses of 5 to 50 ms between them: what four processes need that start together. */
 const mostAttempts = 5;
 
 /** The buckets in an open file. Every method fails where the file does. */

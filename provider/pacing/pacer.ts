@@ -45,7 +45,9 @@ export interface PacingOptions {
   readonly rates?: RateTable;
 }
 
+/** Default time for a call to get through after its first refusal, in milliseconds. */
 const hourMs = 60 * 60_000;
+/** Shorter waits are not worth a message, in milliseconds. */
 const shortMs = 2_000;
 
 const conversationRates: RateTable = ({ method, template }, plan) =>

@@ -18,17 +18,17 @@ const tooSlow = 0.8;
 
 /**
  * Refusals that speak against a plan that is configured or proved. After a few, others' traffic would be
- * taken for a lower plan (38 % slower, 1,620 cells in virtual time).
+ * taken for a lower plan (38 % slower, measured in virtual time).
  */
 const mostStrikes = 20;
 
-/** Refusals are forgiven after so many calls in a row. */
+/** Refusals are forgiven after so many calls in a row: near misses are further apart on usual lines. */
 const forgivenAfter = 8;
 
 /** Most calls before a higher plan is tried; doubled up to here, so that trying costs 1.5 % at most. */
 const mostClimbAfter = 64;
 
-/** So many calls sooner than a plan allows are no savings of its bucket any more. */
+/** So many calls sooner than a plan allows are hardly savings of its bucket any more. */
 const climbedAfter = 5;
 
 /** Real rates may be higher than they are said to be by less than this. */

@@ -16,11 +16,11 @@ const rareAfter = 8;
 
 /**
  * A near miss is over after a moment: the two short pauses, in periods. Without them a burst of one
- * costs 34 % (1,620 cells in virtual time).
+ * takes 1.34 times as long (measured in virtual time).
  */
 const shortPauses = [0.02, 0.12] as const;
 
-/** Longest pause of our own, in periods. */
+/** Longest pause of our own, in periods: 8 s at one call a second (specification §8.1 rule 6). */
 const mostPeriods = 8;
 
 /** Spreads pauses, so that they do not fall in step with somebody else's regular calls. */

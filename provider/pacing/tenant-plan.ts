@@ -41,7 +41,7 @@ export interface PlanGuess {
 
 /** A guess is not believed for longer than this: plans are bought and given up. */
 const believedMs = 24 * 60 * 60_000;
-/** So many calls got through before a guess is told. */
+/** So many calls got through before a guess is told: a guess on the way down is over sooner. */
 const toldAfter = 5;
 
 const planOf = (value: unknown): Plan | undefined => plans.find((plan) => plan === value);

@@ -5,7 +5,7 @@ import type { Admission, LimiterState, OwnState, Slept, Step } from "./limiter-s
 /** Less than the timers can tell apart, in milliseconds. */
 const closeEnoughMs = 0.05;
 
-/** A pause, after which connections are made anew: longer than this and two periods, in milliseconds. */
+/** A pause, after which connections are made anew: longer than this, as servers close idle ones, and two periods; in milliseconds. */
 const quietMs = 10_000;
 
 /** Tokens from which a call is one of those saved up: a burst of two, but for the margin. */

@@ -70,7 +70,8 @@ test("the next process remembers what the one before has found out", async () =>
   const refusedThen = bucket.refused - refusedFirst;
   const { results } = await together([task]);
   expect([1, 2]).toContain(refusedFirst);
-  expect(refusedThen).toBeLessThanOrEqual(1);
+  // The call that finds the end, and one that it may have overtaken.
+  expect(refusedThen).toBeLessThanOrEqual(2);
   expect(results).toEqual([{ done: 12, refused: 0, notices: [] }]);
 });
 
