@@ -1,3 +1,4 @@
+import { type Mark, markOf, readMark } from "../../provider/lifecycle/mark.js";
 import type { Live, LiveObject } from "./console.js";
 import { type Name, type Setting, type Up, world } from "./scenario.js";
 import type { Stacks, Took } from "./stacks.js";
@@ -45,27 +46,41 @@ export interface Moment {
 
 type RunStep = Pick<Up, "stack" | "program" | "faults" | "force">;
 
-/**
- * Nothing that is wanted gets another id while its object is there. But a list behind the truth hides
- * the object of a forced replacement, and who sees no states knows it only by mark and name together.
- */
-const changedIds = (
-  { stack, program, force, faults }: RunStep,
-  before: Moment,
-  after: Moment,
+/** Whether a forced replacement that makes a new object can know the one that is there. */
+const isFound = (
   { sight }: Setting,
-) =>
-  program.flatMap((declared) => {
+  { faults }: RunStep,
+  object: LiveObject,
+  name: string,
+  owner: string,
+): boolean => {
+  const { mark } = readMark(object.object.description);
+  const isNamed = nameOf(object) === name;
+  // A list behind the truth hides it, and the mark of before `state move` is another one.
+  if (faults.some(({ kind }) => kind === "stale-list")) return false;
+  const isItsMark = mark?.resource === markOf(object.definition.kind, owner).resource;
+  return isNamed ? sight || isItsMark : sight && (isItsMark || !isOfThisWorld(mark));
+};
+
+/** Whether a mark is one of ours: what a text only looks like has no stack of this world. */
+const isOfThisWorld = (mark: Mark | undefined): boolean =>
+  mark !== undefined && mark.label !== "shop/prod other";
+
+/**
+ * Nothing that is wanted gets another id while its object is there, forced replacements of what can
+ * be found included.
+ */
+const changedIds = (step: RunStep, before: Moment, after: Moment, setting: Setting): string[] =>
+  step.program.flatMap((declared) => {
+    const { stack, force } = step;
     const { name } = declared;
-    const old = before.held[stack]?.ids.get(name);
-    const now = after.held[stack]?.ids.get(name);
-    const object = before.live.find(({ id }) => id === old);
-    if (!object || old === now) return [];
-    const isKnown =
-      nameOf(object) === nameAtService(stack, declared) && isMarked(before.held, object);
-    const isStale = faults.some(({ kind }) => kind === "stale-list");
-    return !force.includes(name) || (!isStale && (sight || isKnown))
-      ? [`${name} of stack ${stack} was ${old} and is ${now}`]
+    const [was, is] = [before.held[stack], after.held[stack]];
+    const object = before.live.find(({ id }) => id === was?.ids.get(name));
+    if (!was || !object || object.id === is?.ids.get(name)) return [];
+    const wanted = nameAtService(stack, declared);
+    const isForced = force.includes(name);
+    return !isForced || isFound(setting, step, object, wanted, `${was.ownership}/${name}`)
+      ? [`${name} of stack ${stack} was ${object.id} and is ${is?.ids.get(name)}`]
       : [];
   });
 

@@ -68,7 +68,7 @@ const fieldsOf = (stack: number, declared: Declared, idOf: (name: Name) => strin
       return { name: key, roles: [{ ...role, authentication: first }] };
     }
     case "Participant":
-      return { name: key, type: "custom_bot", application: first, options: { b: "2", a: "x\ny" } };
+      return { name: key, type: "custom_bot", application: first, options: { a: "x\ny", b: "2" } };
     case "Channel":
       return { type: key, displayName: "Kiosk", icon: "aVZC" };
     case "Orchestration": {

@@ -17,6 +17,7 @@ const made = {};
 const resolved = (value) => {
   if (typeof value === "string") return value.startsWith("${reference}") ? made[value.slice(${reference.length})] : value;
   if (Array.isArray(value)) return value.map(resolved);
+  if (typeof value !== "object") return value;
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, resolved(member)]));
 };
 const { declared, deleteBeforeReplace } = JSON.parse(process.env.DECLARED);
