@@ -27,6 +27,8 @@ export class Rescue {
     (): Help => ({ adopts: new Map(), first: [], aliases: new Map(), eraseHidden: false }),
   );
   readonly #sight: boolean;
+  /** Why the last run of each stack failed. */
+  readonly #last = new Map<number, string>();
   #hidden = 0;
 
   /** @param sight whether runs see the states */
@@ -62,7 +64,11 @@ export class Rescue {
       this.#alias(former, failed.declared.name, program, help);
     if (error.includes("in the state of the stack") && failed)
       this.#stacks.edit?.({ type: "move", stack: stack === 0 ? 1 : 0, name: failed.declared.name });
-    await this.#strays(error, ids, failed?.declared.name, help);
+    const isStuck = this.#last.get(stack) === error;
+    this.#last.set(stack, error);
+    // What has no mark may hold what `orphans` would remove: it says so, and a person looks.
+    const shown = isStuck ? (await this.#third.live()).map(({ id }) => id) : ids;
+    await this.#strays(error, shown, failed?.declared.name, help);
     if (/of this stack|orphans/.test(error)) await this.#sweep();
     if (!this.#sight && error.includes("orphans")) await this.#nameAside(ids);
   }
