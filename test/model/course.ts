@@ -177,15 +177,21 @@ export class Course {
     await this.#run({ type: "refresh", stack, faults: [] });
     const help = this.#rescue?.help(stack);
     const adopts = help?.adopts ?? new Map();
+    const adopted = { adopts, candidates: new Set(adopts.values()) };
     const plain = {
-      type: "up" as const,
+      type: "up",
       stack,
-      program,
       force: [],
       deleteFirst: false,
       faults: [],
-    };
-    return this.#up({ ...plain, ...help }, { adopts, candidates: new Set(adopts.values()) });
+      ...help,
+    } as const;
+    const swapped = program.map((each) =>
+      help?.between.has(each.name) ? { ...each, variant: 2 } : each,
+    );
+    if (help?.between.size) await this.#up({ ...plain, program: swapped }, adopted);
+    help?.between.clear();
+    return this.#up({ ...plain, program }, adopted);
   }
 
   /** Once more: nothing is left to do. */

@@ -9,6 +9,8 @@ export interface Help extends Pick<EngineUp, "eraseHidden"> {
   readonly adopts: Map<Name, true | string>;
   readonly first: Name[];
   readonly aliases: Map<Name, Name>;
+  /** Resources that get a third name in between, as two swap theirs. */
+  readonly between: Set<Name>;
   eraseHidden: boolean;
 }
 
@@ -24,7 +26,13 @@ export class Rescue {
   readonly #third: ThirdParty;
   readonly #sweep: () => Promise<void>;
   readonly #help = [0, 1].map(
-    (): Help => ({ adopts: new Map(), first: [], aliases: new Map(), eraseHidden: false }),
+    (): Help => ({
+      adopts: new Map(),
+      first: [],
+      aliases: new Map(),
+      between: new Set(),
+      eraseHidden: false,
+    }),
   );
   readonly #sight: boolean;
   /** Why the last run of each stack failed. */
@@ -63,7 +71,7 @@ export class Rescue {
     if (isName(former) && failed && error.includes("in the state of this stack"))
       this.#alias(former, failed.declared.name, program, help);
     if (error.includes("in the state of the stack") && failed)
-      this.#stacks.edit?.({ type: "move", stack: stack === 0 ? 1 : 0, name: failed.declared.name });
+      this.#moveBack(failed.declared.name, stack, help);
     const isStuck = this.#last.get(stack) === error;
     this.#last.set(stack, error);
     // What has no mark may hold what `orphans` would remove: it says so, and a person looks.
@@ -86,6 +94,11 @@ export class Rescue {
       help.eraseHidden = true;
       this.#third.forgive(({ member }) => member.isSecret === true);
     } else for (const id of ids) await this.#third.takeAway(id);
+  }
+
+  #moveBack(name: Name, stack: 0 | 1, { between }: Help): void {
+    const isDone = this.#stacks.edit?.({ type: "move", stack: stack === 0 ? 1 : 0, name });
+    if (!isDone) between.add(name);
   }
 
   #alias(former: Name, now: Name, program: readonly Declared[], help: Help): void {

@@ -6,17 +6,16 @@ import { type Name, names, type StateEdit, world } from "./scenario.js";
 const withoutIt = (refers: readonly Name[], gone: Name): readonly Name[] =>
   refers.filter((name) => name !== gone);
 
-/** An entry that a person can take hold of: whole, and no replacement of it is under way. */
-const free = ({ entries, pending }: State, name: Name): Entry | undefined => {
+/** An entry that a person can take hold of; the old half of a replacement stays where it is. */
+const free = ({ entries }: State, name: Name): Entry | undefined => {
   const entry = entries.get(name);
-  return entry && !entry.gone && pending.every((each) => each.name !== name) ? entry : undefined;
+  return entry?.gone ? undefined : entry;
 };
 
 /** `pulumi state rename`, or the option `aliases`; what depends on the resource follows. */
 export const renameIn = (state: State, from: Name, to: Name): boolean => {
   const entry = free(state, from);
-  if (!entry || state.entries.has(to) || state.pending.some(({ name }) => name === to))
-    return false;
+  if (!entry || state.entries.has(to)) return false;
   state.entries.delete(from);
   state.entries.set(to, { ...entry, name: to });
   for (const each of state.entries.values())
@@ -43,8 +42,9 @@ export const editStates = (states: readonly State[], { type, stack, name }: Stat
     const to = siblingOf(name);
     return to !== undefined && renameIn(own, name, to);
   }
-  const isBlocked = other.entries.has(name) || other.pending.some((each) => each.name === name);
-  if (type === "move" && isBlocked) return false;
+  if (type === "move" && other.entries.has(name)) return false;
+  // What is deleted from the state is kept: not where a deletion of the same object is to come.
+  if (type === "forget" && own.pending.some(({ id }) => id === entry.id)) return false;
   drop(own, name);
   if (type === "move") {
     other.entries.set(name, { ...entry, refers: [] });

@@ -167,18 +167,17 @@ export class ThirdParty {
    */
   async look(adopted: ReadonlySet<string>, held: readonly Held[]): Promise<void> {
     const live = await this.live();
+    const known = new Set(held.flatMap(({ ids }) => [...ids.values()]));
     for (const [id, { before, twinOf }] of [...this.#own]) {
       const now = live.find((each) => each.id === id)?.object;
-      if (now && textOf(now) === before) continue;
+      if (now && textOf(now) === before && !known.has(id)) continue;
       this.#own.delete(id);
       const isOriginalGone = twinOf !== undefined && !live.some((each) => each.id === twinOf);
       if (now && isOriginalGone) continue;
       if (adopted.has(id)) this.#adopted(id, JSON.parse(before), held);
-      else this.#wrong.push(`a person's object ${id} was ${now ? "changed" : "destroyed"}`);
+      else
+        this.#wrong.push(`a person's object ${id} was ${now ? "changed or taken" : "destroyed"}`);
     }
-    for (const id of this.#own.keys())
-      if (!adopted.has(id) && held.some(({ ids }) => [...ids.values()].includes(id)))
-        this.#wrong.push(`a state holds a person's object ${id}`);
   }
 
   /** What an adopted object had stays, as far as the program does not declare it. */
