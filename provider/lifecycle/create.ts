@@ -53,7 +53,7 @@ const make = async (declared: Declared): Promise<Made> => {
   if (declared.properties.adopt !== undefined) {
     return takeOver(declared, await adoptee(declared, known));
   }
-  assertFree(declared, known, states);
+  await assertFree(declared, known, states);
   return post(declared, known);
 };
 

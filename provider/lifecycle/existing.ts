@@ -148,19 +148,27 @@ const isTaken = (declared: Declared, wire: Found, states: StackStates | undefine
   return !isMarked(declared) && !isHeld;
 };
 
+/** The resource of any stack that an object stands for: without a mark only the states tell. */
+const holdingOf = async (
+  { definition, run, properties }: Declared,
+  { id }: Found,
+): Promise<Holding | undefined> => {
+  const states = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
+  return states?.holdersOf(definition.kind, id)[0];
+};
+
 /** Refuses where an object that is not ours has the name. */
-export const assertFree = (
+export const assertFree = async (
   declared: Declared,
   { objects }: KnownObjects,
   states: StackStates | undefined,
-): void => {
+): Promise<void> => {
   const { definition, run, isUnique } = declared;
   const taken = namedAlike(declared, objects).find((wire) => isTaken(declared, wire, states));
   if (!taken) return;
   const holder = run.decisions.holderOf(taken.id);
   if (holder) throw takenByProgram(declared, taken, holder.label);
-  const [held] = states?.holdersOf(definition.kind, taken.id) ?? [];
-  const owner = held ?? ownMarkOn(definition, taken);
+  const owner = (await holdingOf(declared, taken)) ?? ownMarkOn(definition, taken);
   if (owner) throw ownedElsewhere(declared, taken, owner);
   const isCopied = markOn(taken) !== undefined;
   throw new ConversationError(

@@ -170,4 +170,14 @@ export const counterExamples: readonly { readonly title: string; readonly histor
       last: [[], []],
     },
   },
+  {
+    title: "a name is taken by the object without a mark of another stack, and the message says so",
+    history: {
+      steps: [
+        up([{ ...declared("auth1"), text: "1023" }, declared("app1")]),
+        { type: "move", stack: 0, name: "auth1" },
+      ],
+      last: [[declared("auth1"), declared("app1")], []],
+    },
+  },
 ];
