@@ -1,5 +1,6 @@
 import { identityOf, type ListField } from "./field.js";
 import { isObject, memberOf } from "./json.js";
+import { matching } from "./matching.js";
 import { sameMeaning, sameValue } from "./same.js";
 import { holdsSecret } from "./walk.js";
 
@@ -32,22 +33,21 @@ export const pairs = (
   items: readonly unknown[],
   others: readonly unknown[],
 ): readonly (number | undefined)[] => {
-  const free = new Set(others.keys());
-  const found: (number | undefined)[] = items.map(() => undefined);
-  const pairWhere = (fits: (other: unknown, item: unknown) => boolean): void =>
-    items.forEach((item, at) => {
-      if (found[at] !== undefined) return;
-      const isPair = (place: number): boolean => free.has(place) && fits(others[place], item);
-      const place = isPair(at) ? at : [...free].find(isPair);
-      if (place === undefined) return;
-      found[at] = place;
-      free.delete(place);
-    });
   // Where several share an identity, those that mean the same belong together.
-  pairWhere(
+  const alike = matching(
+    items,
+    others,
     (other, item) =>
       haveSameIdentity(field, other, item) !== false && meansTheSame(field, other, item),
   );
-  pairWhere((other, item) => haveSameIdentity(field, other, item) === true);
-  return found;
+  const left = [...items.keys()].filter((at) => alike[at] === undefined);
+  const free = [...others.keys()].filter((place) => !alike.includes(place));
+  const identified = new Map(
+    matching(
+      left.map((at) => items[at]),
+      free.map((place) => others[place]),
+      (other, item) => haveSameIdentity(field, other, item) === true,
+    ).map((place, at) => [left[at], place === undefined ? undefined : free[place]] as const),
+  );
+  return alike.map((place, at) => place ?? identified.get(at));
 };

@@ -1,5 +1,6 @@
 import type { Field, Fields, ListField, MapField, ObjectField } from "./field.js";
 import { isObject, type JsonObject, memberOf } from "./json.js";
+import { matching } from "./matching.js";
 import { isTidied, numberOf, plainText, sameContent, sameText } from "./text-forms.js";
 import { holdsSecret } from "./walk.js";
 
@@ -15,14 +16,8 @@ const objectIn = (value: unknown): JsonObject | undefined =>
   isObject(value) ? value : isAbsent(value) ? {} : undefined;
 
 /** Every item has one of its own in the other list, which is as long. */
-const sameItems = (of: Field, same: Sameness, a: readonly unknown[], b: readonly unknown[]) => {
-  const free = new Set(a.keys());
-  return b.every((item, at) => {
-    const fits = (place: number): boolean => free.has(place) && same(of, a[place], item);
-    const place = fits(at) ? at : [...free].find(fits);
-    return place !== undefined && free.delete(place);
-  });
-};
+const sameItems = (of: Field, same: Sameness, a: readonly unknown[], b: readonly unknown[]) =>
+  matching(b, a, (other, item) => same(of, other, item)).every((place) => place !== undefined);
 
 const sameList = (field: ListField, same: Sameness, a: unknown, b: unknown): boolean => {
   const [left, right] = [listIn(a), listIn(b)];
