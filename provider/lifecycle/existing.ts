@@ -80,9 +80,12 @@ const heldByState = async (
   declared: Declared,
   states: StackStates | undefined,
 ): Promise<Found | undefined> => {
-  const { owner } = declared.properties;
-  const id = owner && states?.resourceOf(owner)?.id;
-  return id ? wholeObject(declared, id) : undefined;
+  const { properties, definition } = declared;
+  const id = properties.owner && states?.resourceOf(properties.owner)?.id;
+  if (!id) return undefined;
+  // The half of a replacement that was cut off may stay behind when the other half is moved away.
+  const isMoved = states?.holdersOf(definition.kind, id).some(({ own }) => !own);
+  return isMoved ? undefined : wholeObject(declared, id);
 };
 
 /** The object that stands for the resource already, though this call is to make one. */
