@@ -166,7 +166,9 @@ test("a retained object is taken over by the resource that gets its name again, 
     ["Channel", "kiosk", channel("custom.kiosk")],
     ["Channel", "stays", channel("custom.stays")],
   ]);
-  const [before] = await objects("channels");
+  // The two are made side by side, in either order.
+  const before = (await objects("channels")).find(({ type }) => type === "custom.kiosk");
+  expect(before).toBeDefined();
   await run("state", "delete", urnOf("Channel", "kiosk"), "--yes");
   const output = await done([
     ["Channel", "kiosk", channel("custom.kiosk", { displayName: "B" })],
