@@ -119,7 +119,9 @@ export class Course {
     const after = { held, live: await this.#third.live() };
     this.#wrong.push(...judgeRun(step, took, before, after, this.#third.own, this.#setting));
     for (const { name, extra = 0, text = "short" } of step.program) {
-      const isVague = took.error !== "" && (extra > 0 || text !== "none");
+      const isDeclared = extra > 0 || text !== "none";
+      // A forced replacement that is cut off leaves no state that tells what was declared before.
+      const isVague = took.error !== "" && (isDeclared || step.force.includes(name));
       if (isVague || adopted.adopts.has(name)) this.#vague.add(name);
     }
     return took;

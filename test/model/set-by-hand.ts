@@ -1,7 +1,8 @@
 import { naturalKey } from "../../provider/definition/references.js";
 import { wireName } from "../../provider/definition/wire.js";
-import type { Member } from "./by-hand.js";
+import { humanText, type Member } from "./by-hand.js";
 import type { LiveObject } from "./console.js";
+import type { Held } from "./verdict.js";
 
 type Json = Record<string, unknown>;
 
@@ -34,3 +35,23 @@ export const textOf = (object: Json): string => JSON.stringify(object);
 
 /** How long after the original a copy is made, in milliseconds. */
 export const laterMs = { "at once": 0, soon: 2_000, "much later": 7 * 3_600_000 } as const;
+
+/** What a person's object keeps after an adoption, as far as the program does not declare it. */
+export const membersLeftOn = (
+  id: string,
+  before: string,
+  held: readonly Held[],
+): readonly SetMember[] => {
+  if (JSON.parse(before)["x-note"] !== "mine") return [];
+  const isSilent = ({ ids, described }: Held): boolean =>
+    [...ids.values()].includes(id) && !described?.has(id);
+  const text = {
+    path: ["description"],
+    value: humanText,
+    isDescription: "before the mark",
+  } as const;
+  return [
+    { id, member: { path: ["x-note"], value: "mine" } },
+    ...(held.some(isSilent) ? [{ id, member: text }] : []),
+  ];
+};

@@ -42,11 +42,15 @@ export const editStates = (states: readonly State[], { type, stack, name }: Stat
     const to = siblingOf(name);
     return to !== undefined && renameIn(own, name, to);
   }
-  if (type === "move" && other.entries.has(name)) return false;
+  const hasIt = ({ name: each }: Entry): boolean => each === name;
+  if (type === "move" && (other.entries.has(name) || other.pending.some(hasIt))) return false;
   // What is deleted from the state is kept: not where a deletion of the same object is to come.
   if (type === "forget" && own.pending.some(({ id }) => id === entry.id)) return false;
   drop(own, name);
   if (type === "move") {
+    // Every entry of that URN goes, the old halves of replacements among them (seen with 3.259.0).
+    other.pending.push(...own.pending.filter(hasIt));
+    own.pending.splice(0, own.pending.length, ...own.pending.filter((each) => !hasIt(each)));
     other.entries.set(name, { ...entry, refers: [] });
     other.isEdited = true;
   }

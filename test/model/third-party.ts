@@ -7,7 +7,15 @@ import type { Settings } from "../../provider/service/settings.js";
 import { humanText, type Member, members, valueAt, withValue } from "./by-hand.js";
 import type { Console, Live, LiveObject } from "./console.js";
 import { type ByHand, type Name, world } from "./scenario.js";
-import { isPlain, laterMs, nameMember, type Own, type SetMember, textOf } from "./set-by-hand.js";
+import {
+  isPlain,
+  laterMs,
+  membersLeftOn,
+  nameMember,
+  type Own,
+  type SetMember,
+  textOf,
+} from "./set-by-hand.js";
 import { inputsOf } from "./values.js";
 import type { Held } from "./verdict.js";
 
@@ -20,9 +28,11 @@ export class ThirdParty {
   readonly #console: Console;
   readonly #advance: (ms: number) => void;
   readonly #own = new Map<string, Own>();
-  #set: SetMember[] = [];
+  /** Members set by hand that must still be there. */
+  set: readonly SetMember[] = [];
   #copies = 0;
-  readonly #wrong: string[] = [];
+  /** What was done to a person's objects that nobody may do. */
+  readonly wrong: string[] = [];
 
   constructor(settings: Settings, console: Console, advance: (ms: number) => void) {
     this.#settings = settings;
@@ -39,19 +49,13 @@ export class ThirdParty {
     return this.#console.live();
   }
 
+  async #object(id: string): Promise<LiveObject | undefined> {
+    return (await this.live()).find((each) => each.id === id);
+  }
+
   /** Ids of the objects that are a person's. */
   get own(): ReadonlySet<string> {
     return new Set(this.#own.keys());
-  }
-
-  /** Members set by hand that must still be there. */
-  get set(): readonly SetMember[] {
-    return this.#set;
-  }
-
-  /** What was done to a person's objects that nobody may do. */
-  get wrong(): readonly string[] {
-    return this.#wrong;
   }
 
   async take(step: ByHand, held: readonly Held[]): Promise<void> {
@@ -92,7 +96,7 @@ export class ThirdParty {
   }
 
   async #claim(id: string, more: Pick<Own, "twinOf"> = {}): Promise<void> {
-    const made = (await this.live()).find((each) => each.id === id);
+    const made = await this.#object(id);
     if (made) this.#own.set(id, { before: textOf(made.object), ...more });
   }
 
@@ -135,7 +139,7 @@ export class ThirdParty {
   #note(set: SetMember): void {
     const isSame = ({ id, member: { path } }: SetMember): boolean =>
       id === set.id && path.join() === set.member.path.join();
-    this.#set = [...this.#set.filter((each) => !isSame(each)), set];
+    this.set = [...this.set.filter((each) => !isSame(each)), set];
   }
 
   /** Only where the program says nothing: what it says, it will say again. */
@@ -157,7 +161,7 @@ export class ThirdParty {
 
   /** A run is about to declare descriptions of these objects, or lists may be behind the truth. */
   forgive(isGone: (set: SetMember) => boolean): void {
-    this.#set = this.#set.filter((set) => !isGone(set));
+    this.set = this.set.filter((set) => !isGone(set));
   }
 
   /**
@@ -174,21 +178,9 @@ export class ThirdParty {
       this.#own.delete(id);
       const isOriginalGone = twinOf !== undefined && !live.some((each) => each.id === twinOf);
       if (now && isOriginalGone) continue;
-      if (adopted.has(id)) this.#adopted(id, JSON.parse(before), held);
-      else
-        this.#wrong.push(`a person's object ${id} was ${now ? "changed or taken" : "destroyed"}`);
+      if (adopted.has(id)) for (const set of membersLeftOn(id, before, held)) this.#note(set);
+      else this.wrong.push(`a person's object ${id} was ${now ? "changed or taken" : "destroyed"}`);
     }
-  }
-
-  /** What an adopted object had stays, as far as the program does not declare it. */
-  #adopted(id: string, before: Json, held: readonly Held[]): void {
-    if (before["x-note"] !== "mine") return;
-    this.#note({ id, member: { path: ["x-note"], value: "mine" } });
-    if (held.some(({ ids, described }) => [...ids.values()].includes(id) && !described?.has(id)))
-      this.#note({
-        id,
-        member: { path: ["description"], value: humanText, isDescription: "before the mark" },
-      });
   }
 
   /** Steps aside with an object of theirs, and with what uses it. */
@@ -217,7 +209,7 @@ export class ThirdParty {
 
   /** Takes away the secrets that were set by hand on an object. */
   async takeAway(id: string): Promise<void> {
-    const secrets = this.#set.filter((each) => each.id === id && each.member.isSecret);
+    const secrets = this.set.filter((each) => each.id === id && each.member.isSecret);
     for (const { member } of secrets)
       await this.#console.change(id, (object) => withValue(object, member.path, undefined) as Json);
     this.forgive((each) => secrets.includes(each));
@@ -225,13 +217,13 @@ export class ThirdParty {
 
   /** Removes an object that no state holds and that nobody can tell whose it is. */
   async removeStray(id: string): Promise<void> {
-    const target = (await this.live()).find((each) => each.id === id);
+    const target = await this.#object(id);
     if (target) await this.#remove(target);
   }
 
   /** Gives an object another name. */
   async rename(id: string): Promise<void> {
-    const target = (await this.live()).find((each) => each.id === id);
+    const target = await this.#object(id);
     if (!target) return;
     const name = nameMember(target);
     await this.#console.change(id, (object) => ({ ...object, [name]: `${object[name]}-aside` }));
@@ -241,8 +233,18 @@ export class ThirdParty {
   async sweep(ownership: string, known: ReadonlySet<string>): Promise<void> {
     const session = { settings: this.#settings, service: this.#service };
     const all = new Set([...known, ...this.#own.keys()]);
-    for (const { definition, id, mark } of await markedObjects(session, resources))
-      if (mark.stack === stackMark(ownership) && !all.has(id))
-        await this.#service.remove(definition, id).catch(() => undefined);
+    for (const { definition, id, mark } of await markedObjects(session, resources)) {
+      if (mark.stack !== stackMark(ownership) || all.has(id)) continue;
+      const remove = () => this.#service.remove(definition, id);
+      // The refusal names who uses it: a person's objects step aside.
+      await remove().catch(async () => {
+        const own = (await this.live()).filter((each) => this.#own.has(each.id));
+        for (const each of own.filter(({ object }) => textOf(object).includes(id))) {
+          await this.#remove(each);
+          this.#own.delete(each.id);
+        }
+        await remove().catch(() => undefined);
+      });
+    }
   }
 }
