@@ -5,7 +5,7 @@ import { type Context, type Declared, declaredIn, remembered } from "./declared.
 import { type Properties, split } from "./properties.js";
 import { isHeld } from "./run.js";
 import { takeBack } from "./take-back.js";
-import { describeUser, type User, usersOf } from "./users.js";
+import { describeUser, isOfStack, type User, usersOf } from "./users.js";
 
 /**
  * Deletes the object; one that is already gone counts as deleted. Does nothing where the program
@@ -64,12 +64,12 @@ const afterUsers = async (
   const users = await usersOf(declared.definition, id, declared, resources);
   const gone = await removeUsers(declared, await sureLeftOvers(declared, users));
   const left = users.filter((user) => !gone.includes(user));
-  if (gone.length === 0) throw explained(declared, left, refusal);
+  if (gone.length === 0) throw await explained(declared, left, refusal);
   try {
     await attempt();
   } catch (error) {
     if (!isConversationError(error) || !isRefusal(error)) throw error;
-    throw explained(declared, left, error);
+    throw await explained(declared, left, error);
   }
 };
 
@@ -115,16 +115,18 @@ const removeUsers = async (
   return gone;
 };
 
-const explained = (
-  { definition, mark }: Declared,
+const explained = async (
+  { definition, mark, properties: { owner }, run }: Declared,
   users: readonly User[],
   refusal: ConversationError,
-): ConversationError => {
+): Promise<ConversationError> => {
   const held = definition.heldByAny;
   if (users.length === 0 && (!held || refusal.code === "FORBIDDEN")) return refusal;
+  const isInDoubt = owner !== undefined && users.some((user) => isOfStack(user, mark));
+  const states = isInDoubt ? await run.states?.(owner, "all") : undefined;
   const named =
     users.length > 0
-      ? `it is used by ${users.map((user) => describeUser(user, mark)).join("; ")}`
+      ? `it is used by ${users.map((user) => describeUser(user, mark, states)).join("; ")}`
       : `no user was found, but: ${held?.doc}`;
   return new ConversationError(
     "IN_USE",

@@ -5,7 +5,7 @@ import { fieldsFromWire } from "../definition/wire.js";
 import { isConversationError } from "../service/errors.js";
 import { isUniqueIn, nameOnWire, ownMarkOn } from "./declared.js";
 import type { Mark } from "./mark.js";
-import type { Session } from "./run.js";
+import type { Session, StackStates } from "./run.js";
 
 /** An object that refers to another one. */
 export interface User {
@@ -18,16 +18,27 @@ export interface User {
   readonly mark?: Mark;
 }
 
-const whose = (mark: Mark | undefined, own: Mark | undefined): string => {
+/** The state knows better than the mark, which `pulumi state move` does not change. */
+const whose = (
+  { definition: { kind }, id, mark }: User,
+  own: Mark | undefined,
+  states?: StackStates,
+): string => {
   if (!mark) return "not managed by Pulumi";
+  const [elsewhere] = states?.holdersOf(kind, id).filter((each) => !each.own) ?? [];
+  if (elsewhere) return `in the state of the stack ${elsewhere.stack}: ${mark.label}`;
   return mark.stack === own?.stack
     ? `of this stack: ${mark.label}`
     : `of another stack: ${mark.label}`;
 };
 
 /** `account "kiosk" (id …, of this stack: shop/prod kiosk)` */
-export const describeUser = ({ definition, id, name, mark }: User, own: Mark | undefined): string =>
-  `${definition.noun} ${JSON.stringify(name)} (id ${id}, ${whose(mark, own)})`;
+export const describeUser = (user: User, own: Mark | undefined, states?: StackStates): string =>
+  `${user.definition.noun} ${JSON.stringify(user.name)} (id ${user.id}, ${whose(user, own, states)})`;
+
+/** Whether an object carries the mark of a stack. */
+export const isOfStack = ({ mark }: User, own: Mark | undefined): boolean =>
+  mark !== undefined && mark.stack === own?.stack;
 
 const listed = async (definition: Definition, { service }: Session) => {
   try {

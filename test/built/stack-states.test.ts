@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
@@ -43,6 +45,13 @@ const done = async (resources: readonly unknown[], ...args: readonly string[]) =
   const { code, output } = await up(resources, ...args);
   expect(code === 0 ? "" : output).toBe("");
   return output;
+};
+
+/** A file with a state in it. */
+const saved = (name: string, state: unknown): string => {
+  const file = join(project.folder, `${name}.json`);
+  writeFileSync(file, JSON.stringify(state));
+  return file;
 };
 
 const channel = (type: string, more: Json = {}) => ({
@@ -191,4 +200,35 @@ test("a wrong base path: destroy and refresh fail, and the state keeps everythin
     JSON.parse(state).checkpoint.latest.resources.length,
   );
   expect(await objects("channels")).toHaveLength(1);
+});
+
+test("`pulumi state move` takes both halves of a replacement along, as the model of the engine does", async () => {
+  await done([auth]);
+  const exported = JSON.parse(await run("stack", "export", "--stack", "prod"));
+  const { resources } = exported.deployment;
+  const whole = resources.find(({ urn }: Json) => urn === urnOf("Authentication", "auth"));
+  resources.push({ ...whole, id: "old-half", delete: true });
+  await run("stack", "import", "--stack", "prod", "--file", saved("both", exported));
+  const urn = urnOf("Authentication", "auth");
+  await run("state", "move", "--source", "prod", "--dest", "other", "--yes", urn);
+  const after = async (stack: string): Promise<unknown[]> =>
+    JSON.parse(await run("stack", "export", "--stack", stack))
+      .deployment.resources.filter(
+        (each: Json) => each.urn === urnOf("Authentication", "auth", stack),
+      )
+      .map(({ id }: Json) => id);
+  expect(await after("prod")).toEqual([]);
+  expect(await after("other")).toEqual([whole.id, "old-half"]);
+  // Back as it was, for the tests that follow.
+  exported.deployment.resources = resources.filter((each: Json) => each.delete !== true);
+  await run("stack", "import", "--stack", "prod", "--file", saved("one", exported));
+  await run(
+    "stack",
+    "import",
+    "--stack",
+    "other",
+    "--force",
+    "--file",
+    saved("none", { ...exported, deployment: { ...exported.deployment, resources: [] } }),
+  );
 });

@@ -95,3 +95,23 @@ test("by the letter of the rule a channel goes after the client applications", a
   ]);
   expect(await hub.objects("channels")).toEqual([]);
 });
+
+test("a refused deletion says in whose state a user is, also after `pulumi state move`", async () => {
+  const auth = await make("Authentication", basic("first-password"));
+  const role = {
+    version: "v3",
+    name: "custom_bot",
+    callback: "https://x.example.com",
+    notificationEmail: "a@b.example",
+    authentication: auth.id,
+  };
+  const app = await make("ClientApplication", owned("app", { name: "app", roles: [role] }));
+  const held = { kind: "ClientApplication", id: app.id, owner: String(app.state.owner) };
+  const refusal = async (stack?: string): Promise<string> => {
+    hub.nextRun([{ ...held, ...(stack ? { stack } : {}) }]);
+    const failure = hub.of("Authentication").delete(auth.id, auth.state);
+    return failure.then(() => "", String);
+  };
+  expect(await refusal()).toContain(`(id ${app.id}, of this stack: `);
+  expect(await refusal("other")).toContain(`(id ${app.id}, in the state of the stack other: `);
+});

@@ -29,6 +29,16 @@ describe("a creation", () => {
     expect(made).toEqual({ id: "c1", created: iso, modified: iso });
   });
 
+  test("was made at the time of its answer, also where a cache on the way had an older Date", async () => {
+    const cached: Handler = (seen, response, socket) => {
+      response.setHeader("age", "30");
+      json(201, { id: "c1" })(seen, response, socket);
+    };
+    await using live = await connected(at("Sun, 08 Mar 2026 10:20:00 GMT", cached));
+    const made = await live.service.create(channel, { type: "x" });
+    expect(made).toEqual({ id: "c1", created: iso, modified: iso });
+  });
+
   test("was made when its answer says so", async () => {
     const told = { created: "2026-01-01T00:00:00.123Z", modified: 7 };
     await using live = await connected(at(date, json(201, { id: "c1", ...told })));
