@@ -20,6 +20,7 @@ import { type Made, post } from "./post.js";
 import { joinInputs, type Properties } from "./properties.js";
 import { planPut, putInPlace } from "./put-in-place.js";
 import type { StackStates } from "./run.js";
+import { withoutSecrets } from "./secrets.js";
 
 export interface CreateResult {
   readonly id: string;
@@ -94,7 +95,8 @@ const takeOver = async (declared: Declared, object: Found, before?: Declared): P
     if (!isOwn(declared, object) && properties.adopt !== undefined) throw error;
     const told = { serial: plan.serial };
     const written = before ? withRemoved(before.properties, properties) : properties;
-    throw new Incomplete(object.id, outputsOf(definition, { ...written, told }), error);
+    const sure = withoutSecrets(definition, { ...written, told });
+    throw new Incomplete(object.id, outputsOf(definition, sure), error);
   }
 };
 

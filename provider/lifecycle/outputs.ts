@@ -6,20 +6,10 @@ import { sameMeaning } from "../definition/same.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import type { WireObject } from "../service/collections.js";
 import type { Settings } from "../service/settings.js";
-import { readMark } from "./mark.js";
+import { markOf, readMark } from "./mark.js";
 import { objectTime } from "./object-time.js";
 import { joinInputs, joinOutputs, type Properties, type Told } from "./properties.js";
-import { sealFields, sealPaths } from "./secrets.js";
-
-/** Every secret in the engine's sealed form. */
-const sealed = ({ fields }: Definition, properties: Properties): Properties => {
-  const { extra, extraSecrets = [] } = properties;
-  return {
-    ...properties,
-    fields: sealFields(fields, properties.fields),
-    ...(isObject(extra) ? { extra: sealPaths(extra, extraSecrets) } : {}),
-  };
-};
+import { sealed } from "./secrets.js";
 
 /** The outputs kept in the state: what the program manages, and what is known besides. */
 export const outputsOf = (definition: Definition, properties: Properties): JsonObject =>
@@ -45,14 +35,18 @@ const sameTime = (live: unknown, prior: string | undefined): string | undefined 
 
 /** The description without the mark; one that only looks as if it carried a mark stays whole. */
 const descriptionOf = (
-  { fields }: Definition,
+  { kind, fields }: Definition,
   { description }: WireObject,
   prior: Properties,
+  { ownershipMark }: Settings,
 ): unknown => {
   const { description: field } = fields;
   const isWhole =
     field && description !== undefined && sameMeaning(field, description, prior.fields.description);
-  return isWhole ? description : readMark(description).description;
+  const { mark, description: rest } = readMark(description);
+  const own = prior.owner ? markOf(kind, prior.owner).stack : undefined;
+  const isMarked = ownershipMark === "description" || mark?.stack === own;
+  return isWhole || !isMarked ? description : rest;
 };
 
 const liveTold = (live: WireObject, { told }: Properties): Told => {
@@ -68,7 +62,7 @@ export const liveProperties = (
   prior: Properties,
   settings: Settings,
 ): Properties => {
-  const description = descriptionOf(definition, live, prior);
+  const description = descriptionOf(definition, live, prior, settings);
   const fields = fieldsFromWire(definition.fields, { ...live, description }, settings);
   const managesAll = Object.keys(prior.fields).length === 0;
   const { extra, extraSecrets = [] } = prior;

@@ -1,50 +1,85 @@
+import type { Definition } from "../definition/define.js";
 import type { Field, Fields } from "../definition/field.js";
 import { isObject, type JsonObject, objectOf } from "../definition/json.js";
+import { unknownValue } from "../definition/unknown.js";
+import type { Properties } from "./properties.js";
 
 /** The engine's own form of a secret value; public as `pulumi.runtime.specialSigKey` and `specialSecretSig`. */
 const signature = "4dabf18193072939515e22adb298388d";
 const secretKind = "1b47061264138c4ac30d75fd1eb44270";
 
-const sealed = (value: unknown): JsonObject => ({ [signature]: secretKind, value });
+const seal = (value: unknown): JsonObject => ({ [signature]: secretKind, value });
 
-const sealValue = (field: Field, value: unknown): unknown => {
+/** What becomes of a secret; one that becomes nothing is left out. */
+type Change = (secret: unknown) => unknown;
+
+const changeValue = (field: Field, value: unknown, change: Change): unknown => {
   if (value === undefined || value === null) return value;
-  if (field.secret) return sealed(value);
-  if (field.type === "object" && isObject(value)) return sealFields(field.fields, value);
+  if (field.secret) return change(value);
+  if (field.type === "object" && isObject(value)) return changeFields(field.fields, value, change);
   if (field.type === "list" && Array.isArray(value))
-    return value.map((item) => sealValue(field.of, item));
+    return value.map((item) => changeValue(field.of, item, change));
   if (field.type === "map" && isObject(value)) {
-    return objectOf(Object.entries(value).map(([key, of]) => [key, sealValue(field.of, of)]));
+    return objectOf(
+      Object.entries(value).map(([key, of]) => [key, changeValue(field.of, of, change)]),
+    );
   }
   return value;
 };
 
-/**
- * The values with every declared secret in the engine's sealed form, so that the state holds it
- * encrypted even where a program forgot `pulumi.secret`.
- */
-export const sealFields = (fields: Fields, values: JsonObject): JsonObject =>
+const changeFields = (fields: Fields, values: JsonObject, change: Change): JsonObject =>
   objectOf(
     Object.entries(values).map(([name, value]) => {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      return [name, field ? sealValue(field, value) : value];
+      return [name, field ? changeValue(field, value, change) : value];
     }),
   );
 
-/**
- * The members of `extra` that the program gave as secrets, in the engine's sealed form.
- *
- * @param paths such as `apiKey` or `auth.token`; the empty path is all of it
- */
-export const sealPaths = (extra: JsonObject, paths: readonly string[]): JsonObject =>
+/** @param paths such as `apiKey` or `auth.token`; the empty path is all of it */
+const changePaths = (extra: JsonObject, paths: readonly string[], change: Change): unknown =>
   paths.includes("")
-    ? sealed(extra)
+    ? change(extra)
     : objectOf(
         Object.entries(extra).map(([name, value]) => {
           const below = paths.flatMap((path) =>
             path.startsWith(`${name}.`) ? [path.slice(name.length + 1)] : [],
           );
-          if (paths.includes(name)) return [name, sealed(value)];
-          return [name, isObject(value) && below.length > 0 ? sealPaths(value, below) : value];
+          if (paths.includes(name)) return [name, change(value)];
+          return [
+            name,
+            isObject(value) && below.length > 0 ? changePaths(value, below, change) : value,
+          ];
         }),
       );
+
+const changeSecrets = (
+  { fields }: Definition,
+  { extra, ...properties }: Properties,
+  change: Change,
+): Properties => {
+  const { extraSecrets = [] } = properties;
+  const changed = isObject(extra) ? changePaths(extra, extraSecrets, change) : extra;
+  return {
+    ...properties,
+    fields: changeFields(fields, properties.fields, change),
+    ...(isObject(changed) || changed === unknownValue ? { extra: changed } : {}),
+  };
+};
+
+/** Field values with every secret in the engine's sealed form. */
+export const sealFields = (fields: Fields, values: JsonObject): JsonObject =>
+  changeFields(fields, values, seal);
+
+/**
+ * Every secret in the engine's sealed form, those in `extra` that the program gave as such included, so
+ * that the state holds it encrypted even where a program forgot `pulumi.secret`.
+ */
+export const sealed = (definition: Definition, properties: Properties): Properties =>
+  changeSecrets(definition, properties, seal);
+
+/**
+ * Without any secret. What a service masks cannot be compared with what it was meant to become, so
+ * after a write that failed the state must not claim that it became so.
+ */
+export const withoutSecrets = (definition: Definition, properties: Properties): Properties =>
+  changeSecrets(definition, properties, () => undefined);

@@ -180,4 +180,30 @@ export const counterExamples: readonly { readonly title: string; readonly histor
       last: [[declared("auth1"), declared("app1")], []],
     },
   },
+  {
+    title: "a secret that a refused replacement did not write is written later",
+    history: {
+      steps: [
+        up([{ name: "auth2", variant: 1, version: 1, text: "none" }], { stack: 1 }),
+        up([declared("auth2")], {
+          stack: 1,
+          force: ["auth2"],
+          deleteFirst: true,
+          faults: [{ call: 1, kind: "refused" }],
+        }),
+      ],
+      last: [[], [{ name: "auth2", variant: 1, version: 0, text: "none" }]],
+    },
+  },
+  {
+    title: "where marks are off a text that looks like a mark is a text",
+    history: {
+      setting: { ...plainSetting, marks: "none" },
+      steps: [
+        up([declared("auth1")]),
+        up([{ ...declared("auth1"), text: "like a mark" }], { kill: { call: 1, acted: true } }),
+      ],
+      last: [[declared("auth1")], []],
+    },
+  },
 ];
