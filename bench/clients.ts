@@ -1,9 +1,9 @@
 import Bottleneck from "bottleneck";
+import type { Clock } from "../provider/kernel/clock.js";
 import { pacedCalls } from "../provider/pacing/pacer.js";
-import type { Clock } from "../provider/service/clock.js";
-import type { Pace } from "../provider/service/pace.js";
-import type { Plan } from "../provider/service/plans.js";
-import type { HttpResponse } from "../provider/service/transport.js";
+import type { Pace } from "../provider/service/http/pace.js";
+import type { HttpResponse } from "../provider/service/http/transport.js";
+import type { Plan } from "../provider/service/settings/plans.js";
 
 /** What a client is told. Whoever finds something out itself takes no notice of it. */
 export interface Surroundings {

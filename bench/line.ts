@@ -1,5 +1,5 @@
-import type { Clock } from "../provider/service/clock.js";
-import type { Transport } from "../provider/service/transport.js";
+import type { Clock } from "../provider/kernel/clock.js";
+import type { Transport } from "../provider/service/http/transport.js";
 
 /** The network between a client and the service. */
 export interface Line {

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { Failure, messageOf } from "../cli/failure.js";
 import { packageVersion } from "../cli/package-root.js";
 import type { Progress } from "../cli/terminal/progress.js";
-import { plans } from "../provider/service/plans.js";
+import { plans } from "../provider/service/settings/plans.js";
 import { clients } from "./clients.js";
 import type { CreationCase } from "./creation.js";
 import { measureEngine } from "./engine-floor.js";

@@ -1,9 +1,9 @@
 import { Pool } from "undici";
+import { systemClock } from "../provider/kernel/clock.js";
 import { pacedCalls } from "../provider/pacing/pacer.js";
-import { systemClock } from "../provider/service/clock.js";
 import { connectService } from "../provider/service/connect.js";
-import { setUpOperation } from "../provider/service/operations.js";
-import { readSettings } from "../provider/service/settings.js";
+import { setUpOperation } from "../provider/service/http/operations.js";
+import { readSettings } from "../provider/service/settings/settings.js";
 import { startChildServer } from "./child-server.js";
 import type { OverheadFigure, Speed } from "./figures.js";
 import { kind } from "./session.js";

@@ -1,7 +1,7 @@
 import { Pool } from "undici";
+import { systemClock } from "../provider/kernel/clock.js";
 import { pacedCalls } from "../provider/pacing/pacer.js";
-import { systemClock } from "../provider/service/clock.js";
-import type { HttpResponse } from "../provider/service/transport.js";
+import type { HttpResponse } from "../provider/service/http/transport.js";
 import { startChildServer } from "./child-server.js";
 import type { AloneFigure } from "./figures.js";
 

@@ -1,4 +1,4 @@
-import { systemClock } from "../provider/service/clock.js";
+import { systemClock } from "../provider/kernel/clock.js";
 import { type CreationCase, measureCreation, settingOf } from "./creation.js";
 import type { CreationFigure } from "./figures.js";
 import { realSession } from "./session.js";

@@ -1,6 +1,6 @@
 import { lifecycle } from "../provider/lifecycle/index.js";
 import { createRun } from "../provider/lifecycle/run.js";
-import type { Plan } from "../provider/service/plans.js";
+import type { Plan } from "../provider/service/settings/plans.js";
 import { clients } from "./clients.js";
 import type { RefreshFigure } from "./figures.js";
 import { failures } from "./in-flight.js";

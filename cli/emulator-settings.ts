@@ -1,4 +1,4 @@
-import { describeSettings, type SettingKey } from "../provider/service/settings.js";
+import { describeSettings, type SettingKey } from "../provider/service/settings/settings.js";
 
 /** What an emulator tells about itself that a program needs. */
 export interface EmulatorAccess {

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { packageVersion } from "../provider/service/package-version.js";
+import { packageVersion } from "../provider/kernel/package-version.js";
 import type { RegisterCommand, Session } from "./command.js";
 import { registerDoctor } from "./commands/doctor.js";
 import { registerEmulator } from "./commands/emulator.js";

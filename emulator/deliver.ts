@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isObject } from "../provider/definition/json.js";
-import type { Fault } from "./faults.js";
-import { statusAnswer } from "./interfere.js";
-import type { Answer } from "./refusal.js";
+import { isObject } from "../provider/kernel/json.js";
+import type { Fault } from "./control/faults.js";
+import { statusAnswer } from "./control/interfere.js";
+import type { Answer } from "./http/refusal.js";
 
 const jsonHeaders = { "content-type": "application/json" };
 const pageHeaders = { "content-type": "text/html" };

@@ -1,16 +1,16 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createFront, paths } from "./front.js";
-import { createWorld, type WorldOptions } from "./world.js";
+import { createFront, paths } from "./http/front.js";
+import { createWorld, type WorldOptions } from "./objects/world.js";
 
-export { type PlanName, planNames } from "./rates.js";
 export {
   parseSwitch,
   type Switch,
   type Switches,
   type SwitchName,
   switchTable,
-} from "./switches.js";
+} from "./control/switches.js";
+export { type PlanName, planNames } from "./http/rates.js";
 
 export interface EmulatorOptions extends WorldOptions {
   /** Port to listen on; 0, the default: any free one. */

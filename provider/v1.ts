@@ -7,12 +7,12 @@ import {
   withUrns,
 } from "./engine/engine-session.js";
 import { rememberUrns } from "./engine/resource-urn.js";
+import { ConversationError } from "./kernel/errors.js";
 import { type Lifecycle, lifecycle } from "./lifecycle/index.js";
-import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership.js";
+import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership/ownership.js";
 import { createRun, type Run } from "./lifecycle/run.js";
 import { resources } from "./resources/index.js";
-import { ConversationError } from "./service/errors.js";
-import { readSettings } from "./service/settings.js";
+import { readSettings } from "./service/settings/settings.js";
 import { smokeTestKind, smokeTestLifecycle } from "./smoke-test/smoke-test-lifecycle.js";
 import { isDestroying } from "./stacks/pulumi-process.js";
 

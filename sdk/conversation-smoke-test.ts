@@ -5,7 +5,7 @@ import { fingerprint } from "./fingerprint.js";
 import { refuseOtherKinds } from "./reference-kinds.js";
 import { isOfType } from "./resource-type.js";
 import { Account } from "./resources.js";
-import type { SenderKind } from "./runtime/message-types.js";
+import type { SenderKind } from "./runtime/messages/message-types.js";
 
 const kind = "ConversationSmokeTest";
 

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { isObject } from "../provider/definition/json.js";
+import { isObject } from "../provider/kernel/json.js";
 
 /** A dot in a member's name could not be told from one of the path: then all around it is secret. */
 const below = (path: string, member: string): string => {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
-import { isObject } from "../provider/definition/json.js";
+import { isObject } from "../provider/kernel/json.js";
 import { declaredArgs } from "./resource-class.js";
 
 /**

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition } from "../provider/definition/define.js";
 import type { Field, Fields } from "../provider/definition/field.js";
-import { isObject } from "../provider/definition/json.js";
+import { isObject } from "../provider/kernel/json.js";
 import { typeToken } from "../provider/pointer.js";
 import { calledBy, className, isOfType } from "./resource-type.js";
 import { sharedMemory } from "./shared-memory.js";

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { type Definition, outputFields } from "../provider/definition/define.js";
-import { isObject } from "../provider/definition/json.js";
+import { isObject } from "../provider/kernel/json.js";
 import { pointerTo, typeToken } from "../provider/pointer.js";
 import { adoption } from "./adoption.js";
 import { autoName } from "./auto-name.js";

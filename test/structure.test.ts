@@ -21,10 +21,15 @@ const generated = new Set(["sdk/resources.ts"]);
 /** What each folder may import of the others. */
 const mayImport: Readonly<Record<string, readonly RegExp[]>> = {
   provider: [/^provider\//],
-  "provider/definition": [/^provider\/definition\//],
-  "provider/resources": [/^provider\/(definition|resources)\//],
-  sdk: [/^sdk\//, /^provider\/(definition|resources|service|pacing)\//, /^provider\/pointer/],
-  emulator: [/^emulator\//, /^provider\/(definition|resources)\//],
+  "provider/kernel": [/^provider\/kernel\//],
+  "provider/definition": [/^provider\/(kernel|definition)\//],
+  "provider/resources": [/^provider\/(kernel|definition|resources)\//],
+  sdk: [
+    /^sdk\//,
+    /^provider\/(kernel|definition|resources|service|pacing)\//,
+    /^provider\/pointer/,
+  ],
+  emulator: [/^emulator\//, /^provider\/(kernel|definition|resources)\//],
   cli: [/./],
   bench: [/./],
   examples: [/^examples\//],

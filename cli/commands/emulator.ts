@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
-import { planNames } from "../../emulator/rates.js";
-import { parseSwitch, type Switches, switchTable } from "../../emulator/switches.js";
+import { parseSwitch, type Switches, switchTable } from "../../emulator/control/switches.js";
+import { planNames } from "../../emulator/http/rates.js";
 import type { RegisterCommand } from "../command.js";
 import { messageOf } from "../failure.js";
 import type { EmulatorArguments } from "../serve-emulator.js";

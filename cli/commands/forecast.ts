@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option } from "commander";
-import { type Plan, plans } from "../../provider/service/plans.js";
+import { type Plan, plans } from "../../provider/service/settings/plans.js";
 import type { RegisterCommand } from "../command.js";
-import { operations } from "../forecast/operations.js";
 import type { ForecastOptions } from "../forecast/run-forecast.js";
+import { operations } from "../forecast/simulation/operations.js";
 
 const wholeNumber = (text: string): number => {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);

@@ -1,4 +1,4 @@
-import { settingTable } from "../../provider/service/setting-table.js";
+import { settingTable } from "../../provider/service/settings/setting-table.js";
 import { type CheckResult, ok, warn } from "./check.js";
 import { meantKey, ownKey, settingOf } from "./config-keys.js";
 import type { ConfigEntry } from "./stack-config.js";

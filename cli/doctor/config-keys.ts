@@ -1,4 +1,4 @@
-import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
+import { type SettingKey, settingTable } from "../../provider/service/settings/setting-table.js";
 
 /** A key of a stack's configuration that is in our namespace. */
 export interface OwnKey {

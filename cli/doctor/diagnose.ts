@@ -2,7 +2,7 @@ import {
   describeSettings,
   readSettings,
   type SettingSource,
-} from "../../provider/service/settings.js";
+} from "../../provider/service/settings/settings.js";
 import { type CheckResult, type Diagnosis, skipped } from "./check.js";
 import { checkConfigKeys, checkConfigSecrets } from "./config-checks.js";
 import { checkCertificates, checkProxy } from "./network-checks.js";

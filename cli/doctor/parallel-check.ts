@@ -1,11 +1,11 @@
-import type { Plan } from "../../provider/service/plans.js";
-import { plan as planRule } from "../../provider/service/setting-rules.js";
-import { type SettingSource, settingNames } from "../../provider/service/settings.js";
+import type { Plan } from "../../provider/service/settings/plans.js";
+import { plan as planRule } from "../../provider/service/settings/setting-rules.js";
+import { type SettingSource, settingNames } from "../../provider/service/settings/settings.js";
 import { askPulumi, type Place } from "../forecast/documents.js";
-import { defaultParallel } from "../forecast/parallel-steps.js";
 import { type PulumiResource, resourcesOf } from "../forecast/pulumi-documents.js";
 import { recommendedParallel } from "../forecast/recommended-parallel.js";
-import { countKinds } from "../forecast/workload.js";
+import { defaultParallel } from "../forecast/simulation/parallel-steps.js";
+import { countKinds } from "../forecast/simulation/workload.js";
 import { type CheckResult, ok } from "./check.js";
 
 const NAME = "parallel";

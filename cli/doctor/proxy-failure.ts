@@ -1,5 +1,5 @@
-import { isObject } from "../../provider/definition/json.js";
-import { isLoopback } from "../../provider/service/setting-rules.js";
+import { isObject } from "../../provider/kernel/json.js";
+import { isLoopback } from "../../provider/service/settings/setting-rules.js";
 
 /** The proxy that calls go through, as the environment names it. */
 export interface ProxySetting {

@@ -1,15 +1,19 @@
-import type { Grant } from "../../provider/service/access-token.js";
-import { isConversationError } from "../../provider/service/errors.js";
-import { allOperations, endpointName, type Operation } from "../../provider/service/operations.js";
-import { type Settings, settingLabel } from "../../provider/service/settings.js";
-import { grantOf, tokenRequest } from "../../provider/service/token-call.js";
+import { isConversationError } from "../../provider/kernel/errors.js";
+import {
+  allOperations,
+  endpointName,
+  type Operation,
+} from "../../provider/service/http/operations.js";
 import {
   type HttpResponse,
   httpTransport,
   type Transport,
   TransportFailure,
-} from "../../provider/service/transport.js";
-import { faultOf } from "../../provider/service/transport-faults.js";
+} from "../../provider/service/http/transport.js";
+import { faultOf } from "../../provider/service/http/transport-faults.js";
+import { type Settings, settingLabel } from "../../provider/service/settings/settings.js";
+import type { Grant } from "../../provider/service/token/access-token.js";
+import { grantOf, tokenRequest } from "../../provider/service/token/token-call.js";
 import { messageOf } from "../failure.js";
 import { type CheckResult, fail, ok, skipped, warn } from "./check.js";
 import { proxyAdvice, proxyFailure } from "./proxy-failure.js";

@@ -1,5 +1,8 @@
-import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
-import type { SettingDescription, SettingSource } from "../../provider/service/settings.js";
+import { type SettingKey, settingTable } from "../../provider/service/settings/setting-table.js";
+import type {
+  SettingDescription,
+  SettingSource,
+} from "../../provider/service/settings/settings.js";
 import { type CheckResult, fail, ok, skipped } from "./check.js";
 
 interface Found {

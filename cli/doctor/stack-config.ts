@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isObject } from "../../provider/definition/json.js";
+import { isObject } from "../../provider/kernel/json.js";
 import { runCommand } from "../process/run-command.js";
 import { findProgram } from "../pulumi-cli/pulumi-cli.js";
 import { stackAdvice } from "../pulumi-cli/stack-advice.js";

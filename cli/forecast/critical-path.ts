@@ -1,4 +1,4 @@
-import type { SimulatedCall } from "./simulated-service.js";
+import type { SimulatedCall } from "./simulation/simulated-service.js";
 
 /** Calls of one endpoint in a row, each of which holds up the next. */
 export interface PathPart {

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { Failure, messageOf } from "../failure.js";
 import { runCommand } from "../process/run-command.js";
 import { findProgram } from "../pulumi-cli/pulumi-cli.js";
-import type { Operation } from "./operations.js";
 import { errorsIn, type Preview, readDocument, type State } from "./pulumi-documents.js";
+import type { Operation } from "./simulation/operations.js";
 
 /** What a forecast is made from. */
 export interface Documents {

@@ -1,11 +1,11 @@
-import { type Plan, plans } from "../../provider/service/plans.js";
-import { type Conditions, limitOf } from "./conditions.js";
+import { type Plan, plans } from "../../provider/service/settings/plans.js";
 import { criticalPath, type PathPart } from "./critical-path.js";
-import { type EngineTimes, engineTimes } from "./engine-times.js";
-import type { Operation } from "./operations.js";
-import { type Simulated, simulate } from "./simulate.js";
-import { callsOf } from "./step-calls.js";
-import type { Workload } from "./workload.js";
+import { type Conditions, limitOf } from "./simulation/conditions.js";
+import { type EngineTimes, engineTimes } from "./simulation/engine-times.js";
+import type { Operation } from "./simulation/operations.js";
+import { type Simulated, simulate } from "./simulation/simulate.js";
+import { callsOf } from "./simulation/step-calls.js";
+import type { Workload } from "./simulation/workload.js";
 
 /** What one endpoint has to bear. */
 export interface EndpointForecast {

@@ -1,15 +1,20 @@
-import type { Plan } from "../../provider/service/plans.js";
-import { fraction, type Parsed, plan, wholeNumber } from "../../provider/service/setting-rules.js";
+import type { Plan } from "../../provider/service/settings/plans.js";
+import {
+  fraction,
+  type Parsed,
+  plan,
+  wholeNumber,
+} from "../../provider/service/settings/setting-rules.js";
 import {
   type SettingKey,
   type SettingSource,
   settingLabel,
   settingNames,
-} from "../../provider/service/settings.js";
+} from "../../provider/service/settings/settings.js";
 import { Failure } from "../failure.js";
-import type { Conditions } from "./conditions.js";
-import { defaultParallel } from "./parallel-steps.js";
-import { assumedPageSize } from "./step-calls.js";
+import type { Conditions } from "./simulation/conditions.js";
+import { defaultParallel } from "./simulation/parallel-steps.js";
+import { assumedPageSize } from "./simulation/step-calls.js";
 
 /** What the command line says of the conditions. */
 export interface ConditionOptions {

@@ -1,7 +1,7 @@
-import { deletionLevels } from "./deletion-levels.js";
 import type { Documents } from "./documents.js";
-import type { Operation } from "./operations.js";
 import { type Preview, type PulumiResource, resourcesOf } from "./pulumi-documents.js";
+import { deletionLevels } from "./simulation/deletion-levels.js";
+import type { Operation } from "./simulation/operations.js";
 import {
   type Action,
   countObjects,
@@ -9,7 +9,7 @@ import {
   type Step,
   stepFor,
   type Workload,
-} from "./workload.js";
+} from "./simulation/workload.js";
 
 /** What the command takes before Pulumi begins to count (measured on two cores). */
 const startSeconds = 0.5;

@@ -1,12 +1,12 @@
 import { referencesOf } from "../../provider/definition/references.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
-import type { Plan } from "../../provider/service/plans.js";
-import type { Conditions } from "./conditions.js";
+import type { Plan } from "../../provider/service/settings/plans.js";
 import { simulateRun } from "./forecast.js";
-import { defaultParallel } from "./parallel-steps.js";
-import { assumedPageSize } from "./step-calls.js";
-import { type Step, stepFor, type Workload } from "./workload.js";
+import type { Conditions } from "./simulation/conditions.js";
+import { defaultParallel } from "./simulation/parallel-steps.js";
+import { assumedPageSize } from "./simulation/step-calls.js";
+import { type Step, stepFor, type Workload } from "./simulation/workload.js";
 
 /** Numbers worth trying: more slots hardly cost anything, but all of them are waited for on Ctrl-C. */
 const choices = [16, 32, 64, 128, 256];

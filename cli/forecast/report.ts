@@ -1,7 +1,7 @@
 import { table } from "../terminal/table.js";
-import type { Conditions } from "./conditions.js";
 import type { PathPart } from "./critical-path.js";
 import type { Forecast } from "./forecast.js";
+import type { Conditions } from "./simulation/conditions.js";
 
 /** `45.3 s`, `12 min 5 s`, `2 h 3 min`. */
 export const duration = (seconds: number): string => {

@@ -4,10 +4,10 @@ import { type Budget, overBudget } from "./budget.js";
 import { askPulumi, type Documents, savedDocuments } from "./documents.js";
 import { forecast } from "./forecast.js";
 import { type ConditionOptions, givenConditions } from "./given-conditions.js";
-import type { Operation } from "./operations.js";
 import { workloadOf } from "./planned-steps.js";
 import { fasterParallel } from "./recommended-parallel.js";
 import { forecastReport } from "./report.js";
+import type { Operation } from "./simulation/operations.js";
 
 /** What the command line says of a forecast. */
 export interface ForecastOptions extends ConditionOptions, Budget {

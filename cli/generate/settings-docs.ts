@@ -1,4 +1,4 @@
-import { describeSettings } from "../../provider/service/settings.js";
+import { describeSettings } from "../../provider/service/settings/settings.js";
 
 /** The configuration table: one row for each setting. */
 export const settingsTable = (): string =>

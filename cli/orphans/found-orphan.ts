@@ -1,4 +1,4 @@
-import type { Orphan, Standing } from "../../provider/lifecycle/orphans.js";
+import type { Orphan, Standing } from "../../provider/lifecycle/ownership/orphans.js";
 
 /** A marked object that is in no state of its stack, as the command prints it. */
 export interface FoundOrphan {

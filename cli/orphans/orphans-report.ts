@@ -1,4 +1,4 @@
-import type { Standing } from "../../provider/lifecycle/orphans.js";
+import type { Standing } from "../../provider/lifecycle/ownership/orphans.js";
 import { table } from "../terminal/table.js";
 import type { FoundOrphan } from "./found-orphan.js";
 import type { OrphansResult } from "./run-orphans.js";

@@ -1,4 +1,4 @@
-import type { Orphan, StackNames } from "../../provider/lifecycle/orphans.js";
+import type { Orphan, StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import type { LockReader, StackLock } from "../../provider/stacks/stack-lock.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
 import { Failure } from "../failure.js";

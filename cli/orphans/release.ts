@@ -1,12 +1,12 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { type JsonObject, objectOf } from "../../provider/definition/json.js";
-import { mergeFields } from "../../provider/definition/merge.js";
+import { mergeFields } from "../../provider/definition/wire/merge.js";
+import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { nameOnWire } from "../../provider/lifecycle/declared.js";
-import { readMark } from "../../provider/lifecycle/mark.js";
-import type { Orphan } from "../../provider/lifecycle/orphans.js";
+import { readMark } from "../../provider/lifecycle/ownership/mark.js";
+import type { Orphan } from "../../provider/lifecycle/ownership/orphans.js";
 import type { Session } from "../../provider/lifecycle/run.js";
-import type { WireObject } from "../../provider/service/collections.js";
-import type { Settings } from "../../provider/service/settings.js";
+import type { WireObject } from "../../provider/service/objects/collections.js";
+import type { Settings } from "../../provider/service/settings/settings.js";
 import { messageOf } from "../failure.js";
 
 /** The body of the PUT that takes a mark off, and what it would erase as the service hides it. */

@@ -1,8 +1,8 @@
-import type { Orphan } from "../../provider/lifecycle/orphans.js";
+import { isConversationError } from "../../provider/kernel/errors.js";
+import type { Orphan } from "../../provider/lifecycle/ownership/orphans.js";
+import { describeUser, usersOf } from "../../provider/lifecycle/ownership/users.js";
 import type { Session } from "../../provider/lifecycle/run.js";
-import { describeUser, usersOf } from "../../provider/lifecycle/users.js";
 import { resources } from "../../provider/resources/index.js";
-import { isConversationError } from "../../provider/service/errors.js";
 import { messageOf } from "../failure.js";
 
 /** Why an object could not be deleted; a refusal names who still uses it. */

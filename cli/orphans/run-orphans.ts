@@ -1,12 +1,12 @@
+import type { Clock } from "../../provider/kernel/clock.js";
 import {
   markedObjects,
   type Orphan,
   orphansAmong,
   type StackNames,
-} from "../../provider/lifecycle/orphans.js";
+} from "../../provider/lifecycle/ownership/orphans.js";
 import { resources } from "../../provider/resources/index.js";
-import type { Clock } from "../../provider/service/clock.js";
-import { readSettings } from "../../provider/service/settings.js";
+import { readSettings } from "../../provider/service/settings/settings.js";
 import { lockReader, type StackLock } from "../../provider/stacks/stack-lock.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
 import { readStackConfig } from "../doctor/stack-config.js";

@@ -1,11 +1,11 @@
 import { waitText } from "../../provider/engine/engine-session.js";
+import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import type { Session } from "../../provider/lifecycle/run.js";
-import { memoryBuckets } from "../../provider/pacing/memory-buckets.js";
-import { servicePaces } from "../../provider/pacing/service-paces.js";
-import { type Clock, systemClock } from "../../provider/service/clock.js";
+import { servicePaces } from "../../provider/pacing/plan/service-paces.js";
+import { memoryBuckets } from "../../provider/pacing/stores/memory-buckets.js";
 import { connectService } from "../../provider/service/connect.js";
-import type { Pace } from "../../provider/service/pace.js";
-import type { Settings } from "../../provider/service/settings.js";
+import type { Pace } from "../../provider/service/http/pace.js";
+import type { Settings } from "../../provider/service/settings/settings.js";
 
 /** The service within the rates of the tenant. */
 export interface ServiceAccess extends Session {

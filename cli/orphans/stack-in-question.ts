@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { StackNames } from "../../provider/lifecycle/orphans.js";
+import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { askPulumi, type PulumiPlace } from "../../provider/stacks/pulumi-queries.js";
 import {
   readAllStates,

@@ -1,6 +1,6 @@
 import { naturalKey } from "../../provider/definition/references.js";
 import { resources } from "../../provider/resources/index.js";
-import type { Collections, WireObject } from "../../provider/service/collections.js";
+import type { Collections, WireObject } from "../../provider/service/objects/collections.js";
 import { table } from "../terminal/table.js";
 
 /** An object that exists in the service. */

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { startEmulator } from "../../emulator/index.js";
 import { connectService } from "../../provider/service/connect.js";
-import { readSettings } from "../../provider/service/settings.js";
+import { readSettings } from "../../provider/service/settings/settings.js";
 import { emulatorEnvironment } from "../emulator-settings.js";
 import { Failure } from "../failure.js";
 import { tryLock } from "../process/file-lock.js";

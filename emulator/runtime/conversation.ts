@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../provider/definition/json.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { type SenderKind, sideOf } from "./sender-rules.js";
 
 /**

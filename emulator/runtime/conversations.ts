@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from "../../provider/definition/json.js";
-import type { Journal } from "../store.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import type { Journal } from "../objects/store.js";
 import { type Conversation, isConversation, isMessage, type Message } from "./conversation.js";
 
 const sections = { conversations: "conversation", messages: "message" } as const;

@@ -1,4 +1,4 @@
-import { isObject } from "../../provider/definition/json.js";
+import { isObject } from "../../provider/kernel/json.js";
 
 /** What is found in a JSON value by going down these members and places; undefined where a step leads nowhere. */
 export const valueAt = (value: unknown, ...steps: readonly (string | number)[]): unknown => {

@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf } from "../../provider/definition/json.js";
+import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import type { Message } from "./conversation.js";
 
 /** A message as the service gives it back, with further members. */

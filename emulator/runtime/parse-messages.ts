@@ -1,6 +1,6 @@
-import { isObject, type JsonObject, objectOf } from "../../provider/definition/json.js";
-import { Findings } from "../findings.js";
-import { travelling } from "../vendor-word.js";
+import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { Findings } from "../control/findings.js";
+import { travelling } from "../http/vendor-word.js";
 import { textAt, valueAt } from "./json-path.js";
 import {
   messageTypes,

@@ -1,5 +1,5 @@
-import { type Answer, Refusal } from "../refusal.js";
-import type { World } from "../world.js";
+import { type Answer, Refusal } from "../http/refusal.js";
+import type { World } from "../objects/world.js";
 import { messageOnWire } from "./message-on-wire.js";
 import { isCompleted } from "./send-messages.js";
 

@@ -1,13 +1,13 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { isObject, type JsonObject } from "../../provider/definition/json.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
-import type { Store, StoredObject } from "../store.js";
-import { storedReferences } from "../stored-references.js";
-import { travelling } from "../vendor-word.js";
+import { travelling } from "../http/vendor-word.js";
+import type { Store, StoredObject } from "../objects/store.js";
+import { storedReferences } from "../objects/stored-references.js";
 import type { Conversation, Side } from "./conversation.js";
 import { listAt, textAt, valueAt } from "./json-path.js";
 import { type SenderKind, senderKinds, sideOf } from "./sender-rules.js";

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
-import type { JsonObject } from "../../provider/definition/json.js";
-import { parseBody } from "../read-body.js";
-import { type Answer, Refusal } from "../refusal.js";
-import type { World } from "../world.js";
-import { createAsset, deleteAsset, getAsset } from "./asset-operations.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
+import { parseBody } from "../http/read-body.js";
+import { type Answer, Refusal } from "../http/refusal.js";
+import type { World } from "../objects/world.js";
+import { createAsset, deleteAsset, getAsset } from "./assets/asset-operations.js";
 import { readConversation } from "./read-conversation.js";
 import { sendMessages } from "./send-messages.js";
 

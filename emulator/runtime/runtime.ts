@@ -1,16 +1,16 @@
-import { isObject, type JsonObject } from "../../provider/definition/json.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import type { EmulatorClock } from "../clock.js";
-import type { Journal, Store } from "../store.js";
-import type { Switches } from "../switches.js";
-import { type AlarmClock, withAlarms } from "./alarms.js";
-import { type AssetDocument, Assets, isAssetDocument } from "./assets.js";
+import type { Switches } from "../control/switches.js";
+import type { Journal, Store } from "../objects/store.js";
+import { type AssetDocument, Assets, isAssetDocument } from "./assets/assets.js";
+import { SignedAddresses } from "./assets/signed-addresses.js";
+import { type AlarmClock, withAlarms } from "./callbacks/alarms.js";
+import { Courier } from "./callbacks/courier.js";
 import {
   type ConversationDocument,
   Conversations,
   isConversationDocument,
 } from "./conversations.js";
-import { Courier } from "./courier.js";
-import { SignedAddresses } from "./signed-addresses.js";
 
 /** What the running service works with. */
 export interface RuntimeOptions {

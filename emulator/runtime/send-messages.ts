@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { JsonObject } from "../../provider/definition/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { timestamp } from "../clock.js";
-import { type Answer, Refusal } from "../refusal.js";
-import type { StoredObject } from "../store.js";
-import { travelling } from "../vendor-word.js";
-import type { World } from "../world.js";
-import { type Asset, describeAsset } from "./asset.js";
+import { type Answer, Refusal } from "../http/refusal.js";
+import { travelling } from "../http/vendor-word.js";
+import type { StoredObject } from "../objects/store.js";
+import type { World } from "../objects/world.js";
+import { type Asset, describeAsset } from "./assets/asset.js";
+import { assetIdIn } from "./assets/signed-addresses.js";
 import { type Conversation, type Message, phaseAfter, sidesFor } from "./conversation.js";
 import { textAt } from "./json-path.js";
 import { messageOnWire } from "./message-on-wire.js";
@@ -18,7 +19,6 @@ import {
   type Recipient,
   recipientOn,
 } from "./routing.js";
-import { assetIdIn } from "./signed-addresses.js";
 
 /** What a request will have done once all of its messages have been found good. */
 interface Draft {

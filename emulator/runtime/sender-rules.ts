@@ -1,4 +1,4 @@
-import { travelling } from "../vendor-word.js";
+import { travelling } from "../http/vendor-word.js";
 
 /** Who may send messages; on the wire the vendor's word stands for `platform` (specification §6). */
 export const senderKinds = [

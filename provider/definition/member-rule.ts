@@ -1,6 +1,6 @@
+import { isObject, type JsonObject } from "../kernel/json.js";
+import { unknownValue } from "../kernel/unknown.js";
 import type { MemberRule } from "./field.js";
-import { isObject, type JsonObject } from "./json.js";
-import { unknownValue } from "./unknown.js";
 
 const present = (values: unknown, member: string): boolean =>
   isObject(values) && values[member] !== undefined;

@@ -1,6 +1,6 @@
+import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
+import { holdsUnknown, unknownValue } from "../kernel/unknown.js";
 import type { Field, Fields, MemberRule } from "./field.js";
-import { isObject, type JsonObject, objectOf } from "./json.js";
-import { holdsUnknown, unknownValue } from "./unknown.js";
 
 const normaliseValue = (field: Field, value: unknown): unknown => {
   if (value === unknownValue) return value;

@@ -1,6 +1,6 @@
+import { isObject, type JsonObject } from "../kernel/json.js";
 import type { Definition } from "./define.js";
 import type { Field, Fields } from "./field.js";
-import { isObject, type JsonObject } from "./json.js";
 
 /** A reference that a value in a program's terms holds. */
 export interface ReferenceIn {

@@ -1,6 +1,6 @@
+import type { JsonObject } from "../kernel/json.js";
 import type { Definition } from "./define.js";
 import type { ReferenceField } from "./field.js";
-import type { JsonObject } from "./json.js";
 import { fieldsIn } from "./walk.js";
 
 /** A field somewhere inside a definition that holds the id of another object. */

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { isObject, type JsonObject } from "../kernel/json.js";
+import { unknownValue } from "../kernel/unknown.js";
 import type { Definition } from "./define.js";
 import type {
   Field,
@@ -9,11 +11,9 @@ import type {
   ReferenceField,
   TextField,
 } from "./field.js";
-import { isObject, type JsonObject } from "./json.js";
 import { ruleIssue } from "./member-rule.js";
 import { isId } from "./object-id.js";
 import { withArticle } from "./references.js";
-import { unknownValue } from "./unknown.js";
 
 const isHttpUrl = (value: string): boolean =>
   URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);

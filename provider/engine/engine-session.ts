@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Clock } from "../kernel/clock.js";
 import type { Lifecycle } from "../lifecycle/index.js";
-import { ownershipOf } from "../lifecycle/mark.js";
+import { ownershipOf } from "../lifecycle/ownership/mark.js";
 import type { RunOptions, Session, StackStates, Tell } from "../lifecycle/run.js";
-import type { Clock } from "../service/clock.js";
 import type { Service } from "../service/connect.js";
-import type { Wait } from "../service/pace.js";
-import type { SettingSource } from "../service/settings.js";
-import { readSettings } from "../service/settings.js";
+import type { Wait } from "../service/http/pace.js";
+import type { SettingSource } from "../service/settings/settings.js";
+import { readSettings } from "../service/settings/settings.js";
 import { cancelSignal } from "./cancel-signal.js";
 import { rememberedUrn } from "./resource-urn.js";
 import { engineStatusLine } from "./status-line.js";
@@ -56,8 +56,8 @@ export const engineSessions = (
     const settings = readSettings(source, profile);
     const [{ connectService }, { servicePaces }, { systemClock }] = await Promise.all([
       import("../service/connect.js"),
-      import("../pacing/service-paces.js"),
-      import("../service/clock.js"),
+      import("../pacing/plan/service-paces.js"),
+      import("../kernel/clock.js"),
     ]);
     const paces = servicePaces(settings, {
       clock: systemClock,

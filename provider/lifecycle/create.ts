@@ -1,7 +1,9 @@
-import { mergeDeep } from "../definition/extra.js";
-import { isObject, type JsonObject } from "../definition/json.js";
-import { isConversationError } from "../service/errors.js";
-import { adoptee } from "./adopt.js";
+import { mergeDeep } from "../definition/wire/extra.js";
+import { isConversationError } from "../kernel/errors.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
+import { adoptee } from "./adoption/adopt.js";
+import { assertFree, existingObject, statesFor } from "./adoption/existing.js";
+import { type KnownObjects, knownObjects } from "./adoption/known-objects.js";
 import {
   type Context,
   type Declared,
@@ -11,11 +13,9 @@ import {
   type Found,
   isOwn,
 } from "./declared.js";
-import { assertFree, existingObject, statesFor } from "./existing.js";
 import { Incomplete } from "./incomplete.js";
-import { type KnownObjects, knownObjects } from "./known-objects.js";
-import { leftOvers, removeLeftOvers } from "./left-overs.js";
 import { outputsOf } from "./outputs.js";
+import { leftOvers, removeLeftOvers } from "./ownership/left-overs.js";
 import { type Made, post } from "./post.js";
 import { joinInputs, type Properties } from "./properties.js";
 import { planPut, putInPlace } from "./put-in-place.js";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../definition/json.js";
+import type { JsonObject } from "../kernel/json.js";
 
 /** A resource as this run remembers it. */
 export interface Remembered {

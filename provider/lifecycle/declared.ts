@@ -1,14 +1,22 @@
 import type { Definition } from "../definition/define.js";
-import { mergeDeep } from "../definition/extra.js";
-import { isObject, type JsonObject } from "../definition/json.js";
+import { sameMeaning } from "../definition/meaning/same.js";
 import { naturalKey } from "../definition/references.js";
-import { sameMeaning } from "../definition/same.js";
-import { unknownValue } from "../definition/unknown.js";
-import { bodyOf, wireName } from "../definition/wire.js";
-import type { Collections, WireObject } from "../service/collections.js";
-import type { Settings } from "../service/settings.js";
+import { mergeDeep } from "../definition/wire/extra.js";
+import { bodyOf, wireName } from "../definition/wire/wire.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
+import { unknownValue } from "../kernel/unknown.js";
+import type { Collections, WireObject } from "../service/objects/collections.js";
+import type { Settings } from "../service/settings/settings.js";
 import type { Remembered } from "./decisions.js";
-import { isCopy, isSameResource, type Mark, markFor, markOf, readMark, withMark } from "./mark.js";
+import {
+  isCopy,
+  isSameResource,
+  type Mark,
+  markFor,
+  markOf,
+  readMark,
+  withMark,
+} from "./ownership/mark.js";
 import { type Properties, split } from "./properties.js";
 import type { Run } from "./run.js";
 

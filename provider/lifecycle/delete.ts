@@ -1,11 +1,11 @@
-import type { JsonObject } from "../definition/json.js";
+import { ConversationError, isConversationError } from "../kernel/errors.js";
+import type { JsonObject } from "../kernel/json.js";
 import { resources } from "../resources/index.js";
-import { ConversationError, isConversationError } from "../service/errors.js";
 import { type Context, type Declared, declaredIn, remembered } from "./declared.js";
+import { describeUser, isOfStack, type User, usersOf } from "./ownership/users.js";
 import { type Properties, split } from "./properties.js";
 import { isHeld } from "./run.js";
 import { takeBack } from "./take-back.js";
-import { describeUser, isOfStack, type User, usersOf } from "./users.js";
 
 /**
  * Deletes the object; one that is already gone counts as deleted. Does nothing where the program

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { JsonObject } from "../definition/json.js";
+import { sameFields } from "../definition/meaning/same.js";
 import { normaliseFields } from "../definition/normalise.js";
-import { sameFields } from "../definition/same.js";
+import type { JsonObject } from "../kernel/json.js";
 import type { Context } from "./declared.js";
 import { split } from "./properties.js";
 

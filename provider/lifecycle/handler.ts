@@ -1,11 +1,11 @@
 import type { Definition } from "../definition/define.js";
 import type { Fields } from "../definition/field.js";
-import { isObject, type JsonObject } from "../definition/json.js";
 import { calledBy } from "../definition/references.js";
-import { isConversationError } from "../service/errors.js";
-import { foreignMessage, textsIn } from "../service/redaction.js";
-import { secretTexts } from "../service/secret-texts.js";
-import { withoutSecrets } from "../service/service-quote.js";
+import { isConversationError } from "../kernel/errors.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
+import { foreignMessage, textsIn } from "../service/redaction/redaction.js";
+import { secretTexts } from "../service/redaction/secret-texts.js";
+import { withoutSecrets } from "../service/redaction/service-quote.js";
 import { Incomplete } from "./incomplete.js";
 import { split } from "./properties.js";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../definition/json.js";
+import type { JsonObject } from "../kernel/json.js";
 
 /**
  * An object exists but is not as wanted yet. The engine saves it with its id, says why, and calls

@@ -1,5 +1,5 @@
 import type { Definition } from "../definition/define.js";
-import type { JsonObject } from "../definition/json.js";
+import type { JsonObject } from "../kernel/json.js";
 import { type CheckResult, check } from "./check.js";
 import { type CreateResult, create } from "./create.js";
 import { type Context, remembered } from "./declared.js";

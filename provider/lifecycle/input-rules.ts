@@ -1,11 +1,11 @@
 import type { Definition } from "../definition/define.js";
-import { extraViolations } from "../definition/extra.js";
-import { isObject, type JsonObject } from "../definition/json.js";
 import { isId } from "../definition/object-id.js";
 import { naturalKey, withArticle } from "../definition/references.js";
 import { referencesIn } from "../definition/references-in.js";
 import { type Violation, violations } from "../definition/schema.js";
-import { unknownValue } from "../definition/unknown.js";
+import { extraViolations } from "../definition/wire/extra.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
+import { unknownValue } from "../kernel/unknown.js";
 import { type Context, isUniqueIn, remembered } from "./declared.js";
 import type { Properties } from "./properties.js";
 

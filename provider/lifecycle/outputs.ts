@@ -1,13 +1,13 @@
 import type { Definition } from "../definition/define.js";
-import { managedExtra } from "../definition/extra.js";
-import { isObject, type JsonObject } from "../definition/json.js";
-import { managedFields, typedFields } from "../definition/managed.js";
-import { sameMeaning } from "../definition/same.js";
-import { fieldsFromWire } from "../definition/wire.js";
-import type { WireObject } from "../service/collections.js";
-import type { Settings } from "../service/settings.js";
-import { markOf, readMark } from "./mark.js";
-import { objectTime } from "./object-time.js";
+import { sameMeaning } from "../definition/meaning/same.js";
+import { managedExtra } from "../definition/wire/extra.js";
+import { managedFields, typedFields } from "../definition/wire/managed.js";
+import { fieldsFromWire } from "../definition/wire/wire.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
+import type { WireObject } from "../service/objects/collections.js";
+import type { Settings } from "../service/settings/settings.js";
+import { markOf, readMark } from "./ownership/mark.js";
+import { objectTime } from "./ownership/object-time.js";
 import { joinInputs, joinOutputs, type Properties, type Told } from "./properties.js";
 import { sealed } from "./secrets.js";
 

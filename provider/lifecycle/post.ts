@@ -1,13 +1,13 @@
-import { managedFields } from "../definition/managed.js";
-import { sameFieldsMeaning } from "../definition/same.js";
-import { fieldsFromWire } from "../definition/wire.js";
-import type { WireObject } from "../service/collections.js";
-import { type ConversationError, isConversationError } from "../service/errors.js";
+import { sameFieldsMeaning } from "../definition/meaning/same.js";
+import { managedFields } from "../definition/wire/managed.js";
+import { fieldsFromWire } from "../definition/wire/wire.js";
+import { type ConversationError, isConversationError } from "../kernel/errors.js";
+import type { WireObject } from "../service/objects/collections.js";
+import { findAll, type KnownObjects } from "./adoption/known-objects.js";
 import { type Declared, desiredBody, type Found, markBeside, markOn } from "./declared.js";
-import { findAll, type KnownObjects } from "./known-objects.js";
-import { leftOvers, removeLeftOvers } from "./left-overs.js";
-import { madeByRun, withDescriptions } from "./made-by-run.js";
-import { newSerial } from "./mark.js";
+import { leftOvers, removeLeftOvers } from "./ownership/left-overs.js";
+import { madeByRun, withDescriptions } from "./ownership/made-by-run.js";
+import { newSerial } from "./ownership/mark.js";
 import type { Told } from "./properties.js";
 
 /** The object of a resource, and what is known of it besides what the program says. */

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, objectOf } from "../definition/json.js";
-import { unknownValue } from "../definition/unknown.js";
+import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
+import { unknownValue } from "../kernel/unknown.js";
 
 /** A resource's values: the fields of its kind, and what every resource takes besides. */
 export interface Properties {

@@ -1,6 +1,6 @@
-import { type JsonObject, objectOf } from "../definition/json.js";
-import { mergeFields } from "../definition/merge.js";
-import { ConversationError } from "../service/errors.js";
+import { mergeFields } from "../definition/wire/merge.js";
+import { ConversationError } from "../kernel/errors.js";
+import { type JsonObject, objectOf } from "../kernel/json.js";
 import {
   type Declared,
   type Desired,
@@ -9,7 +9,7 @@ import {
   type Found,
   ownMarkOn,
 } from "./declared.js";
-import { isSameResource, newSerial, readMark } from "./mark.js";
+import { isSameResource, newSerial, readMark } from "./ownership/mark.js";
 import type { Told } from "./properties.js";
 
 /** What a PUT is going to do to an object. */

@@ -1,9 +1,9 @@
 import type { Definition } from "../definition/define.js";
-import type { JsonObject } from "../definition/json.js";
-import { wireName } from "../definition/wire.js";
-import type { WireObject } from "../service/collections.js";
-import { ConversationError, isConversationError } from "../service/errors.js";
-import { assertId } from "../service/identifiers.js";
+import { wireName } from "../definition/wire/wire.js";
+import { ConversationError, isConversationError } from "../kernel/errors.js";
+import type { JsonObject } from "../kernel/json.js";
+import { assertId } from "../service/http/identifiers.js";
+import type { WireObject } from "../service/objects/collections.js";
 import { type Context, type Declared, declaredIn } from "./declared.js";
 import { inputsOf, liveProperties, outputsOf } from "./outputs.js";
 

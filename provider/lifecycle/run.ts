@@ -1,7 +1,7 @@
-import type { Collections } from "../service/collections.js";
-import { assertNode } from "../service/node-version.js";
-import { assertDistinctProfiles } from "../service/profiles.js";
-import type { Settings } from "../service/settings.js";
+import { assertNode } from "../kernel/node-version.js";
+import type { Collections } from "../service/objects/collections.js";
+import { assertDistinctProfiles } from "../service/settings/profiles.js";
+import type { Settings } from "../service/settings/settings.js";
 import type { StackStates as AllStates } from "../stacks/stack-states.js";
 import { createDecisions, type Decisions } from "./decisions.js";
 import { createDeletions, type Deletions } from "./deletions.js";

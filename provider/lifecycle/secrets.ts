@@ -1,7 +1,7 @@
 import type { Definition } from "../definition/define.js";
 import type { Field, Fields } from "../definition/field.js";
-import { isObject, type JsonObject, objectOf } from "../definition/json.js";
-import { unknownValue } from "../definition/unknown.js";
+import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
+import { unknownValue } from "../kernel/unknown.js";
 import type { Properties } from "./properties.js";
 
 /** The engine's own form of a secret value; public as `pulumi.runtime.specialSigKey` and `specialSecretSig`. */

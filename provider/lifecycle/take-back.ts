@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isObject, type JsonObject } from "../definition/json.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
 import {
   type Context,
   type Declared,

@@ -1,6 +1,8 @@
-import type { JsonObject } from "../definition/json.js";
-import type { WireObject } from "../service/collections.js";
-import { ConversationError, isConversationError } from "../service/errors.js";
+import { ConversationError, isConversationError } from "../kernel/errors.js";
+import type { JsonObject } from "../kernel/json.js";
+import type { WireObject } from "../service/objects/collections.js";
+import { ownedElsewhere, takenByProgram } from "./adoption/existing.js";
+import { findAll } from "./adoption/known-objects.js";
 import {
   type Context,
   type Declared,
@@ -10,10 +12,8 @@ import {
   isNamed,
   markOn,
 } from "./declared.js";
-import { ownedElsewhere, takenByProgram } from "./existing.js";
-import { findAll } from "./known-objects.js";
-import { freeName } from "./left-overs.js";
 import { outputsOf } from "./outputs.js";
+import { freeName } from "./ownership/left-overs.js";
 import type { Told } from "./properties.js";
 import { type Plan, planPut, putInPlace } from "./put-in-place.js";
 

@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../service/clock.js";
-import { type BackOffState, backOff, backOffAtFirst } from "./back-off.js";
-import type { Limit } from "./bucket.js";
-import { bucketOf } from "./bucket-shape.js";
-import type { BucketStore, Changed, Kept } from "./bucket-store.js";
-import { step } from "./limiter.js";
+import type { Clock } from "../kernel/clock.js";
+import { type BackOffState, backOff, backOffAtFirst } from "./limiter/back-off.js";
+import type { Limit } from "./limiter/bucket.js";
+import { bucketOf } from "./limiter/bucket-shape.js";
+import { step } from "./limiter/limiter.js";
 import {
   type Admission,
   type Decision,
@@ -14,8 +13,9 @@ import {
   type Slept,
   type Step,
   type Wait,
-} from "./limiter-state.js";
-import type { PlanGuess } from "./tenant-plan.js";
+} from "./limiter/limiter-state.js";
+import type { PlanGuess } from "./plan/tenant-plan.js";
+import type { BucketStore, Changed, Kept } from "./stores/bucket-store.js";
 
 /** Decides for one endpoint when calls go, and learns from the answers. */
 export interface EndpointLimiter {

@@ -1,11 +1,11 @@
 import { AsyncResource } from "node:async_hooks";
-import type { Clock } from "../service/clock.js";
-import type { ConversationError } from "../service/errors.js";
-import type { Endpoint } from "../service/operations.js";
-import { retryAfterMs } from "../service/retry-after.js";
-import type { HttpResponse } from "../service/transport.js";
+import type { Clock } from "../kernel/clock.js";
+import type { ConversationError } from "../kernel/errors.js";
+import type { Endpoint } from "../service/http/operations.js";
+import { retryAfterMs } from "../service/http/retry-after.js";
+import type { HttpResponse } from "../service/http/transport.js";
 import type { EndpointLimiter } from "./endpoint-limiter.js";
-import type { Admission, Slept, Wait } from "./limiter-state.js";
+import type { Admission, Slept, Wait } from "./limiter/limiter-state.js";
 import { type Queued, WaitingCalls, type WaitNews } from "./waiting-calls.js";
 import { cancelledWhileWaiting, stillRefused } from "./waiting-errors.js";
 

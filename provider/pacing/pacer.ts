@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "../service/clock.js";
-import { type Endpoint, endpointName } from "../service/operations.js";
-import type { Pace, Wait } from "../service/pace.js";
-import type { Plan } from "../service/plans.js";
-import { tokenEndpoint } from "../service/token-call.js";
-import { perEndpoint, waitOutRefusals } from "./after-refusals.js";
-import type { BucketStore } from "./bucket-store.js";
+import type { Clock } from "../kernel/clock.js";
+import { type Endpoint, endpointName } from "../service/http/operations.js";
+import type { Pace, Wait } from "../service/http/pace.js";
+import type { Plan } from "../service/settings/plans.js";
+import { tokenEndpoint } from "../service/token/token-call.js";
 import { BucketLimiter } from "./endpoint-limiter.js";
 import { EndpointQueue } from "./endpoint-queue.js";
-import { memoryBuckets } from "./memory-buckets.js";
-import { rateOf } from "./plan-rates.js";
-import { TenantPlan } from "./tenant-plan.js";
+import { perEndpoint, waitOutRefusals } from "./limiter/after-refusals.js";
+import { rateOf } from "./plan/plan-rates.js";
+import { TenantPlan } from "./plan/tenant-plan.js";
+import type { BucketStore } from "./stores/bucket-store.js";
+import { memoryBuckets } from "./stores/memory-buckets.js";
 
 /** Calls per second that an endpoint allows on a plan. */
 export type RateTable = (endpoint: Endpoint, plan: Plan) => number;

@@ -1,5 +1,5 @@
-import { ConversationError } from "../service/errors.js";
-import { type Endpoint, endpointName } from "../service/operations.js";
+import { ConversationError } from "../kernel/errors.js";
+import { type Endpoint, endpointName } from "../service/http/operations.js";
 
 const named = ({ method, template }: Endpoint): Endpoint => ({ method, template });
 

@@ -1,18 +1,18 @@
-import { waitOutRefusals } from "../pacing/after-refusals.js";
-import { witness } from "./absence.js";
-import type { AccessToken } from "./access-token.js";
-import { type ClientParts, datedRequest, type Request } from "./client.js";
-import { type Clock, systemClock } from "./clock.js";
-import type { Collections } from "./collections.js";
-import { ConversationError } from "./errors.js";
-import type { Pace, Wait } from "./pace.js";
-import { packageName, packageVersion } from "./package-version.js";
-import { restCollections } from "./rest-collections.js";
-import type { RetryLimits } from "./retry.js";
-import { serviceTime } from "./service-time.js";
-import type { Settings } from "./setting-table.js";
-import { tokenSource } from "./token-source.js";
-import { httpTransport, type Transport } from "./transport.js";
+import { type Clock, systemClock } from "../kernel/clock.js";
+import { ConversationError } from "../kernel/errors.js";
+import { packageName, packageVersion } from "../kernel/package-version.js";
+import { waitOutRefusals } from "../pacing/limiter/after-refusals.js";
+import { type ClientParts, datedRequest, type Request } from "./http/client.js";
+import type { Pace, Wait } from "./http/pace.js";
+import type { RetryLimits } from "./http/retry.js";
+import { httpTransport, type Transport } from "./http/transport.js";
+import { witness } from "./objects/absence.js";
+import type { Collections } from "./objects/collections.js";
+import { restCollections } from "./objects/rest-collections.js";
+import { serviceTime } from "./objects/service-time.js";
+import type { Settings } from "./settings/setting-table.js";
+import type { AccessToken } from "./token/access-token.js";
+import { tokenSource } from "./token/token-source.js";
 
 /** What is known of the access token in use; never the token itself. */
 export interface TokenInfo {

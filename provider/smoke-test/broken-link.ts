@@ -1,4 +1,4 @@
-import { ConversationError, isConversationError } from "../service/errors.js";
+import { ConversationError, isConversationError } from "../kernel/errors.js";
 
 /** What was found out before a link turned out to be broken. */
 export interface Findings {

@@ -1,9 +1,9 @@
 import type { Definition } from "../definition/define.js";
-import type { JsonObject } from "../definition/json.js";
 import { calledBy } from "../definition/references.js";
-import { fieldsFromWire } from "../definition/wire.js";
+import { fieldsFromWire } from "../definition/wire/wire.js";
 import type { EngineSession } from "../engine/engine-session.js";
-import { isConversationError } from "../service/errors.js";
+import { isConversationError } from "../kernel/errors.js";
+import type { JsonObject } from "../kernel/json.js";
 import { brokenLink, type Findings } from "./broken-link.js";
 
 /** An object of the chain, its fields as a program gives them. */

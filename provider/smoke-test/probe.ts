@@ -1,9 +1,9 @@
-import { isObject } from "../definition/json.js";
 import type { EngineSession } from "../engine/engine-session.js";
-import { ConversationError } from "../service/errors.js";
-import { parseJson } from "../service/json.js";
-import { type HttpResponse, type Transport, TransportFailure } from "../service/transport.js";
-import { faultOf } from "../service/transport-faults.js";
+import { ConversationError } from "../kernel/errors.js";
+import { isObject } from "../kernel/json.js";
+import { parseJson } from "../kernel/read-json.js";
+import { type HttpResponse, type Transport, TransportFailure } from "../service/http/transport.js";
+import { faultOf } from "../service/http/transport-faults.js";
 import type { SmokeTestInputs } from "./smoke-test-inputs.js";
 
 /** How one look at a probe, or a whole wait for it, ended. */

@@ -1,5 +1,5 @@
 import type { EngineSession } from "../engine/engine-session.js";
-import { httpTransport, type Transport } from "../service/transport.js";
+import { httpTransport, type Transport } from "../service/http/transport.js";
 import { brokenLink, type Findings, noFindings } from "./broken-link.js";
 import { ChainReader } from "./chain-reader.js";
 import { awaitSighting, type Sighting, shownAddress, unreachable } from "./probe.js";

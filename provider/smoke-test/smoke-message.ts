@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { JsonObject } from "../definition/json.js";
-import { toWire } from "../definition/wire.js";
+import { toWire } from "../definition/wire/wire.js";
 import type { EngineSession } from "../engine/engine-session.js";
-import { ConversationError, isConversationError } from "../service/errors.js";
-import { runtimeOperations } from "../service/operations.js";
+import { ConversationError, isConversationError } from "../kernel/errors.js";
+import type { JsonObject } from "../kernel/json.js";
+import { runtimeOperations } from "../service/http/operations.js";
 import { brokenLink, type Findings } from "./broken-link.js";
 import { smokeTest } from "./smoke-test-definition.js";
 import type { SmokeTestInputs } from "./smoke-test-inputs.js";

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import type { JsonObject } from "../definition/json.js";
-import { objectOf } from "../definition/json.js";
+import { sameFields } from "../definition/meaning/same.js";
 import { normaliseFields } from "../definition/normalise.js";
-import { sameFields } from "../definition/same.js";
 import { violations } from "../definition/schema.js";
-import { unknownValue } from "../definition/unknown.js";
+import type { JsonObject } from "../kernel/json.js";
+import { objectOf } from "../kernel/json.js";
+import { unknownValue } from "../kernel/unknown.js";
 import type { CheckResult } from "../lifecycle/check.js";
 import { sealFields } from "../lifecycle/secrets.js";
-import { tokenAddress } from "../service/setting-rules.js";
+import { tokenAddress } from "../service/settings/setting-rules.js";
 import { defaultTimeout, smokeTest } from "./smoke-test-definition.js";
 
 const inputs = z.object({

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import type { JsonObject } from "../definition/json.js";
 import type { EngineSession } from "../engine/engine-session.js";
+import type { JsonObject } from "../kernel/json.js";
 import { handler } from "../lifecycle/handler.js";
 import type { Lifecycle } from "../lifecycle/index.js";
 import { sealFields } from "../lifecycle/secrets.js";

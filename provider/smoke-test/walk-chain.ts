@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { isConversationError } from "../kernel/errors.js";
 import { account } from "../resources/account.js";
 import { authentication } from "../resources/authentication.js";
 import { channel } from "../resources/channel.js";
 import { clientApplication } from "../resources/client-application.js";
 import { orchestration } from "../resources/orchestration.js";
-import { isConversationError } from "../service/errors.js";
 import { brokenLink } from "./broken-link.js";
 import type { ChainObject, ChainReader } from "./chain-reader.js";
 import { type Recipient, recipientsOf } from "./recipients.js";

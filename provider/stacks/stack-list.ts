@@ -1,4 +1,4 @@
-import { isObject } from "../definition/json.js";
+import { isObject } from "../kernel/json.js";
 
 /** A stack in the list of the backend. */
 export interface ListedStack {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { isObject } from "../definition/json.js";
+import { isObject } from "../kernel/json.js";
 import { askPulumi, type PulumiPlace } from "./pulumi-queries.js";
 import { isListedAs, mayBe, stacksIn } from "./stack-list.js";
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../definition/json.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
 import { typeToken } from "../pointer.js";
 
 /** A resource of ours in the state of a stack that stands for an object of the service. */

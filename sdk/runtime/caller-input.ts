@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ConversationError, isConversationError } from "../../provider/service/errors.js";
+import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 
 const mostNamed = 5;
 

@@ -1,4 +1,4 @@
-import type { Pieces } from "./content-transfer.js";
+import type { Pieces } from "./assets/content-transfer.js";
 
 /** A stream of the caller's that is ours to read, and to end. */
 export interface CallerStream {

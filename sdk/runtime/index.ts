@@ -1,11 +1,11 @@
-export type { Answer } from "../../provider/service/answers.js";
 export {
   ConversationError,
   type ConversationErrorCode,
   type ErrorDetails,
   isConversationError,
-} from "../../provider/service/errors.js";
-export type { Downloaded } from "./asset-download.js";
+} from "../../provider/kernel/errors.js";
+export type { Answer } from "../../provider/service/http/answers.js";
+export type { Downloaded } from "./assets/asset-download.js";
 export {
   type Asset,
   type AssetRequest,
@@ -13,28 +13,47 @@ export {
   type NewAsset,
   type SignedAddress,
   type StoredAsset,
-} from "./asset-operations.js";
-export type { UploadOptions } from "./asset-upload.js";
-export type { Assets } from "./assets.js";
-export type { CallHooks, RequestEvent, ResponseEvent } from "./call-events.js";
-export type { BearerCheck, CallbackCredentials } from "./callback-credentials.js";
-export type { CallbackOptions } from "./callback-options.js";
-export type { ExpressHandler, FetchHandler, NodeHandler } from "./callback-servers.js";
-export { type Callbacks, callbacks } from "./callbacks.js";
-export { type ConversationClient, connect } from "./connect.js";
-export type { ConnectionOptions } from "./connection-options.js";
-export type { ContentSource } from "./content-source.js";
+} from "./assets/asset-operations.js";
+export type { UploadOptions } from "./assets/asset-upload.js";
+export type { Assets } from "./assets/assets.js";
+export type { ContentSource } from "./assets/content-source.js";
+export type { OnProgress } from "./assets/counted-content.js";
+export type { DownloadTarget } from "./assets/download-target.js";
+export type { ReceivedContent } from "./assets/received-content.js";
+export type { TransferOptions } from "./assets/signed-transfer.js";
+export type { BearerCheck, CallbackCredentials } from "./callbacks/callback-credentials.js";
+export type { CallbackOptions } from "./callbacks/callback-options.js";
+export type { ExpressHandler, FetchHandler, NodeHandler } from "./callbacks/callback-servers.js";
+export { type Callbacks, callbacks } from "./callbacks/callbacks.js";
 export {
   type ConversationApp,
   type ConversationAppOptions,
   conversationApp,
   type MessageHandler,
-} from "./conversation-app.js";
-export type { Conversation, Conversations } from "./conversations.js";
-export type { OnProgress } from "./counted-content.js";
-export type { DownloadTarget } from "./download-target.js";
+} from "./callbacks/conversation-app.js";
+export { type MessageMemory, processMemory, type Taken } from "./callbacks/message-memory.js";
+export type { MessageContext } from "./callbacks/message-work.js";
+export {
+  type RedisMemory,
+  type RedisMemoryOptions,
+  redisMemory,
+} from "./callbacks/redis-memory.js";
+export type { CallHooks, RequestEvent, ResponseEvent } from "./connection/call-events.js";
+export { type ConversationClient, connect } from "./connection/connect.js";
+export type { ConnectionOptions } from "./connection/connection-options.js";
+export type { ServiceCall } from "./connection/other-services.js";
+export * from "./connection/plan-rates.js";
+export type { ConnectionSettings, RunningEmulator } from "./connection/runtime-settings.js";
 export type { JsonObject } from "./json-object.js";
-export type { FirstMessage, Message, MessageFrom, MessageOf, Reply, Sender } from "./message.js";
+export type { Conversation, Conversations } from "./messages/conversations.js";
+export type {
+  FirstMessage,
+  Message,
+  MessageFrom,
+  MessageOf,
+  Reply,
+  Sender,
+} from "./messages/message.js";
 export {
   type Attachment,
   type BodyOf,
@@ -42,14 +61,13 @@ export {
   type ListPicker,
   messageBodies,
   type RichLink,
-} from "./message-contents.js";
+} from "./messages/message-contents.js";
 export type {
   Contact,
   ConversationReference,
   Customer,
   NewConversation,
-} from "./message-frame.js";
-export { type MessageMemory, processMemory, type Taken } from "./message-memory.js";
+} from "./messages/message-frame.js";
 export {
   type MessageType,
   type MessageTypesOf,
@@ -59,20 +77,13 @@ export {
   type SendersOf,
   senderKinds,
   sendersOf,
-} from "./message-types.js";
-export type { MessageContext } from "./message-work.js";
+} from "./messages/message-types.js";
 export {
   isConversationOver,
   type Messages,
   type SendOptions,
   type Sent,
   type SentMessage,
-} from "./messages.js";
-export type { ServiceCall } from "./other-services.js";
+} from "./messages/messages.js";
+export type { Party, ReceivedAttachment, ReceivedMessage } from "./messages/received-message.js";
 export * from "./pkce.js";
-export * from "./plan-rates.js";
-export type { ReceivedContent } from "./received-content.js";
-export type { Party, ReceivedAttachment, ReceivedMessage } from "./received-message.js";
-export { type RedisMemory, type RedisMemoryOptions, redisMemory } from "./redis-memory.js";
-export type { ConnectionSettings, RunningEmulator } from "./runtime-settings.js";
-export type { TransferOptions } from "./signed-transfer.js";

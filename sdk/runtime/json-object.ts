@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { JsonObject } from "../../provider/definition/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { inputInvalid, placeOf, prepared } from "./caller-input.js";
 
-export type { JsonObject } from "../../provider/definition/json.js";
+export type { JsonObject } from "../../provider/kernel/json.js";
 
 /** No body of the service comes near either. */
 const mostDepth = 128;

@@ -9,13 +9,17 @@ export {
   authorizationUrl,
   codeFromRedirect,
   startAuthorization,
-} from "./authorization.js";
-export { type CodeExchange, exchangeCode, type GrantedToken } from "./code-exchange.js";
-export type { FetchLike } from "./exchange-call.js";
+} from "./authorization/authorization.js";
+export {
+  type CodeExchange,
+  exchangeCode,
+  type GrantedToken,
+} from "./authorization/code-exchange.js";
+export type { FetchLike } from "./authorization/exchange-call.js";
 export {
   challengeOf,
   createProofKey,
   createState,
   createVerifier,
   type ProofKey,
-} from "./proof-key.js";
+} from "./authorization/proof-key.js";

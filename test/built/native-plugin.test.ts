@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import type { JsonObject } from "../../provider/definition/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { channel } from "../../provider/resources/channel.js";
 import { resources } from "../../provider/resources/index.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";

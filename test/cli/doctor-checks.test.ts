@@ -6,8 +6,8 @@ import { checkSetting } from "../../cli/doctor/setting-checks.js";
 import { configEntries } from "../../cli/doctor/stack-config.js";
 import { checkNode, checkSdk } from "../../cli/doctor/tool-checks.js";
 import { resources } from "../../provider/resources/index.js";
-import { defaultScopes, scopes } from "../../provider/service/operations.js";
-import { describeSettings } from "../../provider/service/settings.js";
+import { defaultScopes, scopes } from "../../provider/service/http/operations.js";
+import { describeSettings } from "../../provider/service/settings/settings.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 test.each([

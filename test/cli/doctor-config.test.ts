@@ -3,7 +3,7 @@ import { checkConfigKeys, checkConfigSecrets } from "../../cli/doctor/config-che
 import { distance, meantKey, settingOf } from "../../cli/doctor/config-keys.js";
 import { proxyFailure } from "../../cli/doctor/proxy-failure.js";
 import { stackAdvice } from "../../cli/pulumi-cli/stack-advice.js";
-import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
+import { type SettingKey, settingTable } from "../../provider/service/settings/setting-table.js";
 
 const keys = Object.keys(settingTable) as SettingKey[];
 

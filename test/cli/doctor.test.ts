@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { diagnose } from "../../cli/doctor/diagnose.js";
-import { defaultScopes } from "../../provider/service/operations.js";
+import { defaultScopes } from "../../provider/service/http/operations.js";
 import { fakePulumi, shellScript, temporaryFolder } from "./temporary-folder.js";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;

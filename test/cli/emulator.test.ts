@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runProgram } from "../../cli/program.js";
-import { scopes } from "../../provider/service/operations.js";
+import { scopes } from "../../provider/service/http/operations.js";
 import { recordedSession, run } from "./session.js";
 import { temporaryFolder } from "./temporary-folder.js";
 

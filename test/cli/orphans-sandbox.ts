@@ -4,11 +4,11 @@ import { onTestFinished } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type OrphansOptions, runOrphans } from "../../cli/orphans/run-orphans.js";
 import { type EmulatorOptions, startEmulator } from "../../emulator/index.js";
-import { markOf, markText } from "../../provider/lifecycle/mark.js";
+import type { Clock } from "../../provider/kernel/clock.js";
+import { markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
-import type { Clock } from "../../provider/service/clock.js";
 import { connectService } from "../../provider/service/connect.js";
-import { readSettings } from "../../provider/service/settings.js";
+import { readSettings } from "../../provider/service/settings/settings.js";
 import { ownershipOf } from "./stack-documents.js";
 import { shellScript, temporaryFolder } from "./temporary-folder.js";
 

@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { markOf } from "../../provider/lifecycle/mark.js";
-import { kindOfMarked, type MarkedObject, orphansAmong } from "../../provider/lifecycle/orphans.js";
+import { markOf } from "../../provider/lifecycle/ownership/mark.js";
+import {
+  kindOfMarked,
+  type MarkedObject,
+  orphansAmong,
+} from "../../provider/lifecycle/ownership/orphans.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Holding, statesOf } from "../../provider/stacks/stack-states.js";
 import type { StackState } from "../../provider/stacks/state-document.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { packageVersion } from "../../provider/service/package-version.js";
+import { packageVersion } from "../../provider/kernel/package-version.js";
 import { run } from "./session.js";
 
 test("--version says the version of the package", async () => {

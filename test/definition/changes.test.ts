@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { changesOf } from "../../provider/definition/changes.js";
-import { sameMeaning } from "../../provider/definition/same.js";
-import { fieldsFromWire } from "../../provider/definition/wire.js";
+import { sameMeaning } from "../../provider/definition/meaning/same.js";
+import { changesOf } from "../../provider/definition/wire/changes.js";
+import { fieldsFromWire } from "../../provider/definition/wire/wire.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { orchestration } from "../../provider/resources/orchestration.js";

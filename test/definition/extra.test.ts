@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { extraViolations, managedExtra, mergeDeep } from "../../provider/definition/extra.js";
 import type { Field } from "../../provider/definition/field.js";
-import type { JsonObject } from "../../provider/definition/json.js";
-import { unknownValue } from "../../provider/definition/unknown.js";
-import { wireName } from "../../provider/definition/wire.js";
+import { extraViolations, managedExtra, mergeDeep } from "../../provider/definition/wire/extra.js";
+import { wireName } from "../../provider/definition/wire/wire.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
+import { unknownValue } from "../../provider/kernel/unknown.js";
 import { channel } from "../../provider/resources/channel.js";
 import { kinds } from "./support/every-field.js";
 import { frozen } from "./support/wire-values.js";

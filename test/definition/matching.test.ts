@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { list, text } from "../../provider/definition/field.js";
-import { managedFields } from "../../provider/definition/managed.js";
-import { matching } from "../../provider/definition/matching.js";
-import { sameMeaning } from "../../provider/definition/same.js";
+import { matching } from "../../provider/definition/meaning/matching.js";
+import { sameMeaning } from "../../provider/definition/meaning/same.js";
+import { managedFields } from "../../provider/definition/wire/managed.js";
 
 const marks = list({
   doc: "Marks.",

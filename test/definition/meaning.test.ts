@@ -1,8 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { managedFields } from "../../provider/definition/managed.js";
-import { sameFieldsMeaning, sameMeaning, sameValue } from "../../provider/definition/same.js";
-import { fieldsFromWire, fromWire, toWire } from "../../provider/definition/wire.js";
+import {
+  sameFieldsMeaning,
+  sameMeaning,
+  sameValue,
+} from "../../provider/definition/meaning/same.js";
+import { managedFields } from "../../provider/definition/wire/managed.js";
+import { fieldsFromWire, fromWire, toWire } from "../../provider/definition/wire/wire.js";
 import { everyField, everyShape, kinds } from "./support/every-field.js";
 import { mutationsOf } from "./support/mutations.js";
 import { dialect, formOf, objectForm } from "./support/own-forms.js";

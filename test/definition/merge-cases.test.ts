@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../provider/definition/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";

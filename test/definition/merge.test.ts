@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hideFields } from "../../emulator/hide-secrets.js";
+import { hideFields } from "../../emulator/objects/hide-secrets.js";
 import type { Definition } from "../../provider/definition/define.js";
-import type { JsonObject } from "../../provider/definition/json.js";
-import { mergeFields } from "../../provider/definition/merge.js";
-import { sameFieldsMeaning } from "../../provider/definition/same.js";
-import { fieldsFromWire, fieldsToWire, wireName } from "../../provider/definition/wire.js";
+import { sameFieldsMeaning } from "../../provider/definition/meaning/same.js";
+import { mergeFields } from "../../provider/definition/wire/merge.js";
+import { fieldsFromWire, fieldsToWire, wireName } from "../../provider/definition/wire/wire.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { kinds } from "./support/every-field.js";
 import { dialect } from "./support/own-forms.js";
 import { anyValues } from "./support/values.js";

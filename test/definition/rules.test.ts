@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { Definition } from "../../provider/definition/define.js";
 import { number } from "../../provider/definition/field.js";
-import type { JsonObject } from "../../provider/definition/json.js";
 import { normaliseFields } from "../../provider/definition/normalise.js";
 import { violations } from "../../provider/definition/schema.js";
-import { unknownValue } from "../../provider/definition/unknown.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
+import { unknownValue } from "../../provider/kernel/unknown.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
 

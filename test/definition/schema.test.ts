@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Definition } from "../../provider/definition/define.js";
-import type { JsonObject } from "../../provider/definition/json.js";
 import { normaliseFields } from "../../provider/definition/normalise.js";
 import { violations } from "../../provider/definition/schema.js";
-import { unknownValue } from "../../provider/definition/unknown.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
+import { unknownValue } from "../../provider/kernel/unknown.js";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";

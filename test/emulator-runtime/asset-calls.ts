@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { JsonObject } from "../../provider/definition/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import type { Reply } from "../emulator/running.js";
 import type { Hub } from "./hub.js";
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { request } from "node:http";
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../provider/definition/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { bytesOf, codeOf, content, create, send, uploaded } from "./asset-calls.js";
 import { hub, message } from "./hub.js";
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../provider/definition/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { kindOf, type Running } from "../emulator/running.js";
 import { type CallbackServer, callbackServer } from "./callback-server.js";
 import { type Hub, type HubOptions, hub, message } from "./hub.js";

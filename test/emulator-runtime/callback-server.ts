@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { onTestFinished } from "vitest";
-import { isObject, type JsonObject } from "../../provider/definition/json.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 
 /** One call that came in. */
 export interface Received {

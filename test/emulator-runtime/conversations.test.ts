@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isObject } from "../../provider/definition/json.js";
+import { isObject } from "../../provider/kernel/json.js";
 import { kindOf, scopes } from "../emulator/running.js";
 import { address, conversationIn, firstMessage, hub, message, messagesIn, refusal } from "./hub.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../provider/definition/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { answering, callbackServer } from "./callback-server.js";
 import { type Hub, hub, message } from "./hub.js";
 

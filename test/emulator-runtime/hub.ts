@@ -1,6 +1,6 @@
 import { setImmediate as tick } from "node:timers/promises";
 import type { EmulatorOptions } from "../../emulator/index.js";
-import { isObject, type JsonObject } from "../../provider/definition/json.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { kindOf, type Reply, type Running, running } from "../emulator/running.js";
 import { type CallbackServer, callbackServer } from "./callback-server.js";
 

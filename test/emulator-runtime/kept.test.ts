@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { Assets } from "../../emulator/runtime/assets.js";
-import { sqliteJournal } from "../../emulator/sqlite-journal.js";
-import { noJournal } from "../../emulator/store.js";
+import { sqliteJournal } from "../../emulator/control/sqlite-journal.js";
+import { noJournal } from "../../emulator/objects/store.js";
+import { Assets } from "../../emulator/runtime/assets/assets.js";
 import { type Running, running } from "../emulator/running.js";
 import { type Hub, hub, message } from "./hub.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../provider/definition/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { address, firstMessage, hub, message, messagesIn, refusal } from "./hub.js";
 
 const { account, customer } = { account: address, customer: { name: "Ada" } };

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { createClock } from "../../emulator/clock.js";
-import { isStoredObject } from "../../emulator/collections.js";
-import { Findings } from "../../emulator/findings.js";
-import { History } from "../../emulator/history.js";
-import { Refusal } from "../../emulator/refusal.js";
-import { noJournal, Store } from "../../emulator/store.js";
+import { Findings } from "../../emulator/control/findings.js";
+import { History } from "../../emulator/control/history.js";
+import { Refusal } from "../../emulator/http/refusal.js";
+import { isStoredObject } from "../../emulator/objects/collections.js";
+import { noJournal, Store } from "../../emulator/objects/store.js";
 
 const created = "2024-01-01T00:00:00.000Z";
 const channel = (id: string, type = id) => ({ id, created, modified: created, type });

@@ -1,6 +1,6 @@
 import type { Definition } from "../../provider/definition/define.js";
 import type { Field, Fields } from "../../provider/definition/field.js";
-import type { JsonObject } from "../../provider/definition/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 
 /** Ids of existing objects, by kind. */
 export type Ids = ReadonlyMap<string, string>;

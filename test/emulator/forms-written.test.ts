@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../provider/definition/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { kindOf, running } from "./running.js";
 import { given, madeInOwnForms, plain, stored } from "./stored-and-given.js";
 

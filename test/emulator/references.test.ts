@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { JsonObject } from "../../provider/definition/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { kindOf, type Running, running, start } from "./running.js";
 
 const unknown = { id: "00000000-0000-4000-8000-000000000000" };

@@ -2,9 +2,9 @@ import { Pool } from "undici";
 import { onTestFinished } from "vitest";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import type { Definition } from "../../provider/definition/define.js";
-import { isObject, type JsonObject } from "../../provider/definition/json.js";
 import { normaliseFields } from "../../provider/definition/normalise.js";
-import { bodyOf } from "../../provider/definition/wire.js";
+import { bodyOf } from "../../provider/definition/wire/wire.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 
 export const scopes = {

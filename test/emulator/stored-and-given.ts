@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { JsonObject } from "../../provider/definition/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { kindOf, type Running, running } from "./running.js";
 
 /** An object as GET gives it; the list must give the same. */

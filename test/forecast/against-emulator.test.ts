@@ -1,14 +1,14 @@
 import { afterEach, expect, test } from "vitest";
 import { simulateRun } from "../../cli/forecast/forecast.js";
-import type { Operation } from "../../cli/forecast/operations.js";
 import { workloadOf } from "../../cli/forecast/planned-steps.js";
 import { readDocument } from "../../cli/forecast/pulumi-documents.js";
+import type { Operation } from "../../cli/forecast/simulation/operations.js";
 import { type Emulator, startEmulator } from "../../emulator/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
 import { connectService } from "../../provider/service/connect.js";
-import { type Plan, plans } from "../../provider/service/plans.js";
-import { readSettings } from "../../provider/service/settings.js";
+import { type Plan, plans } from "../../provider/service/settings/plans.js";
+import { readSettings } from "../../provider/service/settings/settings.js";
 import { EmulatedTime } from "./support/emulated-time.js";
 import { previewOf, programs, stateOf } from "./support/program.js";
 import { SmallEngine } from "./support/small-engine.js";

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { checkParallel } from "../../cli/doctor/parallel-check.js";
-import { defaultParallel } from "../../cli/forecast/parallel-steps.js";
 import { recommendedParallel } from "../../cli/forecast/recommended-parallel.js";
+import { defaultParallel } from "../../cli/forecast/simulation/parallel-steps.js";
 import { shellScript, temporaryFolder } from "../cli/temporary-folder.js";
 import { programs, stateOf } from "./support/program.js";
 

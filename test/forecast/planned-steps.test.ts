@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { Operation } from "../../cli/forecast/operations.js";
 import { workloadOf } from "../../cli/forecast/planned-steps.js";
 import type { PulumiResource } from "../../cli/forecast/pulumi-documents.js";
-import { callsOf } from "../../cli/forecast/step-calls.js";
+import type { Operation } from "../../cli/forecast/simulation/operations.js";
+import { callsOf } from "../../cli/forecast/simulation/step-calls.js";
 import { typeToken } from "../../provider/pointer.js";
-import { endpointName } from "../../provider/service/operations.js";
+import { endpointName } from "../../provider/service/http/operations.js";
 
 const resource = (
   kind: string,

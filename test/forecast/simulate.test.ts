@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { criticalPath } from "../../cli/forecast/critical-path.js";
-import { RateBucket } from "../../cli/forecast/rate-bucket.js";
-import { type SimulationOptions, simulate } from "../../cli/forecast/simulate.js";
-import { callsOf } from "../../cli/forecast/step-calls.js";
-import { type Step, stepFor } from "../../cli/forecast/workload.js";
+import { RateBucket } from "../../cli/forecast/simulation/rate-bucket.js";
+import { type SimulationOptions, simulate } from "../../cli/forecast/simulation/simulate.js";
+import { callsOf } from "../../cli/forecast/simulation/step-calls.js";
+import { type Step, stepFor } from "../../cli/forecast/simulation/workload.js";
 import { typeToken } from "../../provider/pointer.js";
 
 const step = (kind: string, name: string, after: readonly string[] = [], phase = 0): Step =>

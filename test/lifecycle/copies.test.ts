@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { naturalKey } from "../../provider/definition/references.js";
-import { markFor, markOf, markText, newSerial } from "../../provider/lifecycle/mark.js";
+import { markFor, markOf, markText, newSerial } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Emulated, emulated, type Held, owned } from "../support/emulated.js";
 import { type Made, oneOfEach } from "./one-of-each.js";

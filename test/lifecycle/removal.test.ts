@@ -110,7 +110,10 @@ test("a refused deletion says in whose state a user is, also after `pulumi state
   const refusal = async (stack?: string): Promise<string> => {
     hub.nextRun([{ ...held, ...(stack ? { stack } : {}) }]);
     const failure = hub.of("Authentication").delete(auth.id, auth.state);
-    return failure.then(() => "", ({ message }: Error) => message);
+    return failure.then(
+      () => "",
+      ({ message }: Error) => message,
+    );
   };
   expect(await refusal()).toContain(`(id ${app.id}, of this stack: `);
   expect(await refusal("other")).toContain(`(id ${app.id}, in the state of the stack other: `);

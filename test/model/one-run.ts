@@ -1,4 +1,4 @@
-import { type Mark, markOf, readMark } from "../../provider/lifecycle/mark.js";
+import { type Mark, markOf, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { Live, LiveObject } from "./console.js";
 import { type Name, type Setting, type Up, world } from "./scenario.js";
 import type { Stacks, Took } from "./stacks.js";

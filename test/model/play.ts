@@ -1,10 +1,10 @@
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type Emulator, startEmulator } from "../../emulator/index.js";
+import type { Clock } from "../../provider/kernel/clock.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
-import type { Clock } from "../../provider/service/clock.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
-import { readSettings, type Settings } from "../../provider/service/settings.js";
-import type { HttpResponse } from "../../provider/service/transport.js";
+import type { HttpResponse } from "../../provider/service/http/transport.js";
+import { readSettings, type Settings } from "../../provider/service/settings/settings.js";
 import { Console } from "./console.js";
 import { playCourse } from "./course.js";
 import { Engine, newState, type State } from "./engine.js";

@@ -1,9 +1,9 @@
-import { bodyOf } from "../../provider/definition/wire.js";
-import { markText, readMark, stackMark } from "../../provider/lifecycle/mark.js";
-import { markedObjects } from "../../provider/lifecycle/orphans.js";
+import { bodyOf } from "../../provider/definition/wire/wire.js";
+import { markText, readMark, stackMark } from "../../provider/lifecycle/ownership/mark.js";
+import { markedObjects } from "../../provider/lifecycle/ownership/orphans.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
-import type { Settings } from "../../provider/service/settings.js";
+import type { Settings } from "../../provider/service/settings/settings.js";
 import { humanText, type Member, members, valueAt, withValue } from "./by-hand.js";
 import type { Console, Live, LiveObject } from "./console.js";
 import { type ByHand, type Name, world } from "./scenario.js";

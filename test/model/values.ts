@@ -1,4 +1,4 @@
-import { markFor, markOf, markText } from "../../provider/lifecycle/mark.js";
+import { markFor, markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
 import type { Declared, Name } from "./scenario.js";
 import { world } from "./scenario.js";
 

@@ -1,6 +1,6 @@
-import { bodyOf } from "../../provider/definition/wire.js";
-import { markOf, readMark } from "../../provider/lifecycle/mark.js";
-import type { Settings } from "../../provider/service/settings.js";
+import { bodyOf } from "../../provider/definition/wire/wire.js";
+import { markOf, readMark } from "../../provider/lifecycle/ownership/mark.js";
+import type { Settings } from "../../provider/service/settings/settings.js";
 import { holds, humanText, valueAt } from "./by-hand.js";
 import type { Live, LiveObject } from "./console.js";
 import { type Declared, type Name, type Setting, world } from "./scenario.js";

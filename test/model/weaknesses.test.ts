@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { isConversationError } from "../../provider/kernel/errors.js";
 import { markOn } from "../../provider/lifecycle/declared.js";
-import { isSameResource } from "../../provider/lifecycle/mark.js";
+import { isSameResource } from "../../provider/lifecycle/ownership/mark.js";
 import type { Service } from "../../provider/service/connect.js";
-import { isConversationError } from "../../provider/service/errors.js";
 import { byHand, copiedAndRefused, type Focus, failing, saying, severalAlike } from "./focus.js";
 import { scenario } from "./histories.js";
 import { openStage, play, type Stage, type Weakness } from "./play.js";
@@ -12,7 +12,7 @@ import { plainSetting } from "./scenario.js";
 import { isOff, type Rule, switchOff } from "./weakened.js";
 
 // Rules that are no wrapper's to weaken are weakened where the provider's modules meet.
-vi.mock(import("../../provider/lifecycle/mark.js"), async (original) => {
+vi.mock(import("../../provider/lifecycle/ownership/mark.js"), async (original) => {
   const actual = await original();
   return {
     ...actual,
@@ -20,7 +20,7 @@ vi.mock(import("../../provider/lifecycle/mark.js"), async (original) => {
   };
 });
 
-vi.mock(import("../../provider/lifecycle/left-overs.js"), async (original) => {
+vi.mock(import("../../provider/lifecycle/ownership/left-overs.js"), async (original) => {
   const actual = await original();
   return {
     ...actual,
@@ -44,7 +44,7 @@ vi.mock(import("../../provider/lifecycle/declared.js"), async (original) => {
   };
 });
 
-vi.mock(import("../../provider/definition/merge.js"), async (original) => {
+vi.mock(import("../../provider/definition/wire/merge.js"), async (original) => {
   const actual = await original();
   return {
     ...actual,
@@ -58,7 +58,7 @@ vi.mock(import("../../provider/definition/merge.js"), async (original) => {
   };
 });
 
-vi.mock(import("../../provider/definition/same.js"), async (original) => {
+vi.mock(import("../../provider/definition/meaning/same.js"), async (original) => {
   const actual = await original();
   return {
     ...actual,
@@ -69,7 +69,7 @@ vi.mock(import("../../provider/definition/same.js"), async (original) => {
   };
 });
 
-vi.mock(import("../../provider/lifecycle/adopt.js"), async (original) => {
+vi.mock(import("../../provider/lifecycle/adoption/adopt.js"), async (original) => {
   const actual = await original();
   return {
     ...actual,

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { BucketStore } from "../../provider/pacing/bucket-store.js";
-import { servicePaces } from "../../provider/pacing/service-paces.js";
-import { sharedBuckets } from "../../provider/pacing/shared-buckets.js";
-import type { Settings } from "../../provider/service/settings.js";
+import { servicePaces } from "../../provider/pacing/plan/service-paces.js";
+import type { BucketStore } from "../../provider/pacing/stores/bucket-store.js";
+import { sharedBuckets } from "../../provider/pacing/stores/shared-buckets.js";
+import type { Settings } from "../../provider/service/settings/settings.js";
 import { JumpingClock } from "../service/support/clocks.js";
 
 let folder: string;

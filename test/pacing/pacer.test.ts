@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { TrueBucket } from "../../bench/true-bucket.js";
-import type { Endpoint } from "../../provider/service/operations.js";
-import { tokenEndpoint } from "../../provider/service/token-call.js";
-import type { HttpResponse } from "../../provider/service/transport.js";
+import type { Endpoint } from "../../provider/service/http/operations.js";
+import type { HttpResponse } from "../../provider/service/http/transport.js";
+import { tokenEndpoint } from "../../provider/service/token/token-call.js";
 import { calling, create, makeCalls, ok, pacer, refusedWith } from "./support/simulation.js";
 import { virtualTime } from "./support/virtual-time.js";
 

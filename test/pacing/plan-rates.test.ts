@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Plan } from "../../provider/service/plans.js";
-import { likelyBurst, plans, rateOf, rateRows } from "../../sdk/runtime/plan-rates.js";
+import type { Plan } from "../../provider/service/settings/plans.js";
+import { likelyBurst, plans, rateOf, rateRows } from "../../sdk/runtime/connection/plan-rates.js";
 
 type Three = readonly [number, number, number];
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { TrueBucket } from "../../bench/true-bucket.js";
-import type { Wait } from "../../provider/service/pace.js";
+import type { Wait } from "../../provider/service/http/pace.js";
 import { calling, create, makeCalls, ok, pacer } from "./support/simulation.js";
 import { virtualTime } from "./support/virtual-time.js";
 

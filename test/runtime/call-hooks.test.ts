@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { callWatch } from "../../sdk/runtime/call-watch.js";
+import { callWatch } from "../../sdk/runtime/connection/call-watch.js";
+import { type TelemetryApi, telemetry } from "../../sdk/runtime/connection/telemetry.js";
 import { connect, type RequestEvent, type ResponseEvent } from "../../sdk/runtime/index.js";
-import { type TelemetryApi, telemetry } from "../../sdk/runtime/telemetry.js";
 import { JumpingClock } from "../service/support/clocks.js";
 import { inTurn, json, raw } from "../service/support/fake-hub.js";
 import { AssetHub, status } from "./support/asset-hub.js";

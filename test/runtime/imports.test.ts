@@ -31,14 +31,14 @@ const loadedWith = (file: string, seen = new Set<string>()): Set<string> => {
 test("loading the runtime client loads no HTTP client, no database and no Pulumi", () => {
   const loaded = [...loadedWith("sdk/runtime/index.ts")];
   expect(loaded).toContain("zod");
-  expect(loaded).toContain("provider/service/transport.ts");
+  expect(loaded).toContain("provider/service/http/transport.ts");
   const heavy = /undici|p-retry|ioredis|@pulumi|hono|node:sqlite/;
   expect(loaded.filter((name) => heavy.test(name))).toEqual([]);
 });
 
 test("the code flow for public clients needs nothing of Node, and no dependency", () => {
   const loaded = [...loadedWith("sdk/runtime/pkce.ts")];
-  expect(loaded).toContain("sdk/runtime/code-exchange.ts");
+  expect(loaded).toContain("sdk/runtime/authorization/code-exchange.ts");
   expect(loaded.filter((name) => !name.endsWith(".ts"))).toEqual([]);
   const ofNode = /\b(Buffer|process|require|setImmediate)\b[.(]/;
   expect(loaded.filter((file) => ofNode.test(sourceOf(file)))).toEqual([]);

@@ -1,12 +1,12 @@
 import type { lookup } from "node:dns";
 import { expect, test } from "vitest";
-import { contentTransfer } from "../../sdk/runtime/content-transfer.js";
+import { contentTransfer } from "../../sdk/runtime/assets/content-transfer.js";
 import {
   addressRuleFor,
   checkedAddress,
   isPrivateAddress,
   publicLookup,
-} from "../../sdk/runtime/signed-address.js";
+} from "../../sdk/runtime/assets/signed-address.js";
 import { AssetHub, status } from "./support/asset-hub.js";
 
 const far = addressRuleFor("https://hub.example.com/conversation/v3");

@@ -2,8 +2,8 @@ import { createServer } from "node:net";
 import { expect, test } from "vitest";
 import { channel } from "../../provider/resources/channel.js";
 import { connectService } from "../../provider/service/connect.js";
-import { readSettings } from "../../provider/service/settings.js";
-import { httpTransport } from "../../provider/service/transport.js";
+import { httpTransport } from "../../provider/service/http/transport.js";
+import { readSettings } from "../../provider/service/settings/settings.js";
 import { portOf, TunnelProxy } from "./support/tunnel-proxy.js";
 
 const settings = readSettings({

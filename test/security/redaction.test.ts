@@ -6,12 +6,12 @@ import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService } from "../../provider/service/connect.js";
-import type { Settings } from "../../provider/service/settings.js";
 import {
   type HttpRequest,
   type HttpResponse,
   TransportFailure,
-} from "../../provider/service/transport.js";
+} from "../../provider/service/http/transport.js";
+import type { Settings } from "../../provider/service/settings/settings.js";
 import { JumpingClock } from "../service/support/clocks.js";
 import { owned } from "../support/emulated.js";
 import { formsOf, type Json, marker } from "./support/canaries.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runtimeOperations } from "../../provider/service/operations.js";
+import { runtimeOperations } from "../../provider/service/http/operations.js";
 import { connected, failureOf } from "./support/connected.js";
 import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
 

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
 import { connectService } from "../../provider/service/connect.js";
-import { httpTransport, type Timer } from "../../provider/service/transport.js";
+import { httpTransport, type Timer } from "../../provider/service/http/transport.js";
 import { calls } from "./support/calls.js";
 import { JumpingClock } from "./support/clocks.js";
 import { connected, failureOf, noPauses } from "./support/connected.js";

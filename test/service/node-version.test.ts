@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { assertNode, leastNode } from "../../provider/service/node-version.js";
+import { assertNode, leastNode } from "../../provider/kernel/node-version.js";
 
 test("the least version is the one that package.json asks for", () => {
   const file = join(__dirname, "..", "..", "package.json");
@@ -29,7 +29,7 @@ test.each(["22.19.0", "22.20.1", "23.0.0", "24.21.0", "25.0.0-nightly", "100.1.0
 
 test("the check loads nothing that an old Node lacks", () => {
   const imports = (file: string): string[] => {
-    const text = readFileSync(join(__dirname, "..", "..", "provider", "service", file), "utf8");
+    const text = readFileSync(join(__dirname, "..", "..", "provider", "kernel", file), "utf8");
     return [...text.matchAll(/from "(.*?)"/g)].map(([, from = ""]) => from);
   };
   expect(imports("node-version.ts")).toEqual(["./errors.js"]);

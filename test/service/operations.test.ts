@@ -5,7 +5,7 @@ import {
   defaultScopes,
   findOperation,
   setUpOperation,
-} from "../../provider/service/operations.js";
+} from "../../provider/service/http/operations.js";
 
 const M = "app.conversation.conversationmgr.manage";
 const R = "app.conversation.conversationmgr.read";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { waitOutRefusals } from "../../provider/pacing/after-refusals.js";
-import type { Endpoint } from "../../provider/service/operations.js";
-import type { Wait } from "../../provider/service/pace.js";
-import type { HttpResponse } from "../../provider/service/transport.js";
+import { waitOutRefusals } from "../../provider/pacing/limiter/after-refusals.js";
+import type { Endpoint } from "../../provider/service/http/operations.js";
+import type { Wait } from "../../provider/service/http/pace.js";
+import type { HttpResponse } from "../../provider/service/http/transport.js";
 import { JumpingClock, ManualClock, settled } from "./support/clocks.js";
 
 const list: Endpoint = { method: "GET", template: "/channels" };

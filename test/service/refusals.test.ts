@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
-import { runtimeOperations, scopes, setUpOperation } from "../../provider/service/operations.js";
+import {
+  runtimeOperations,
+  scopes,
+  setUpOperation,
+} from "../../provider/service/http/operations.js";
 import { connected, failureOf } from "./support/connected.js";
 import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
 

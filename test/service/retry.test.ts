@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { ConversationError, type Effect } from "../../provider/service/errors.js";
-import { mayRepeat, withRetry } from "../../provider/service/retry.js";
+import { ConversationError, type Effect } from "../../provider/kernel/errors.js";
+import { mayRepeat, withRetry } from "../../provider/service/http/retry.js";
 import { JumpingClock } from "./support/clocks.js";
 import { failureOf, noPauses } from "./support/connected.js";
 

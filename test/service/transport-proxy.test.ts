@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { httpTransport } from "../../provider/service/transport.js";
+import { httpTransport } from "../../provider/service/http/transport.js";
 import { failureOf } from "./support/connected.js";
 import { FakeHub, json } from "./support/fake-hub.js";
 

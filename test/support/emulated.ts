@@ -1,11 +1,11 @@
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
+import type { Clock } from "../../provider/kernel/clock.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun, type StackStates } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
-import type { Clock } from "../../provider/service/clock.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
-import { readSettings } from "../../provider/service/settings.js";
+import { readSettings } from "../../provider/service/settings/settings.js";
 import type { Holding } from "../../provider/stacks/stack-states.js";
 
 type Json = Record<string, unknown>;

@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition } from "../../provider/definition/define.js";
 import type { Field, Fields } from "../../provider/definition/field.js";
-import { isObject, type JsonObject, objectOf } from "../../provider/definition/json.js";
 import { setUpOrder } from "../../provider/definition/references.js";
+import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/pointer.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { resources } from "../../provider/resources/index.js";

@@ -3,7 +3,7 @@ import { ErrorResourceInitFailed } from "@pulumi/pulumi/proto/provider_pb.js";
 import { Status } from "@pulumi/pulumi/proto/status_pb.js";
 import { Any } from "google-protobuf/google/protobuf/any_pb.js";
 import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb.js";
-import { isObject } from "../../provider/definition/json.js";
+import { isObject } from "../../provider/kernel/json.js";
 
 /** What a call threw after it had made the object, which the engine must keep then. */
 interface MadeAllTheSame extends Error {

@@ -10,7 +10,7 @@ import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb.j
 import * as messages from "@pulumi/pulumi/proto/provider_pb.js";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
 import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb.js";
-import type { JsonObject } from "../../provider/definition/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { lifecycleOf } from "../../provider/v1.js";
 import { initFailure } from "./init-failure.js";
 

@@ -2,8 +2,12 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import type { Method } from "../../provider/service/operations.js";
-import type { HttpRequest, HttpResponse, Transport } from "../../provider/service/transport.js";
+import type { Method } from "../../provider/service/http/operations.js";
+import type {
+  HttpRequest,
+  HttpResponse,
+  Transport,
+} from "../../provider/service/http/transport.js";
 
 /** Stands in front of a service and hands every call to a transport, faults and all. */
 export interface ReplayProxy {

@@ -1,6 +1,6 @@
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { HttpResponse } from "../../provider/service/transport.js";
+import type { HttpResponse } from "../../provider/service/http/transport.js";
 import { faultyTransport } from "../model/faulty-transport.js";
 import type { EngineStep, Took } from "../model/stacks.js";
 import type { Held } from "../model/verdict.js";

@@ -1,5 +1,5 @@
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import type { HttpResponse } from "../../provider/service/transport.js";
+import type { HttpResponse } from "../../provider/service/http/transport.js";
 import { openStage, playWith, type Stage } from "../model/play.js";
 import type { Scenario } from "../model/scenario.js";
 import type { Ending, EngineStep, Stacks, Took } from "../model/stacks.js";

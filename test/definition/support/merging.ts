@@ -1,6 +1,6 @@
 import type { Definition } from "../../../provider/definition/define.js";
-import type { JsonObject } from "../../../provider/definition/json.js";
-import { mergeFields } from "../../../provider/definition/merge.js";
+import { mergeFields } from "../../../provider/definition/wire/merge.js";
+import type { JsonObject } from "../../../provider/kernel/json.js";
 import { frozen } from "./wire-values.js";
 
 /** A merge whose sides cannot be changed by it. */

@@ -1,5 +1,5 @@
 import type { Field } from "../../../provider/definition/field.js";
-import { isObject, type JsonObject, objectOf } from "../../../provider/definition/json.js";
+import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
 
 const otherText = (field: Field & { type: "text" }, text: string): unknown[] => {
   if (field.values) return field.values.filter((word) => word !== text);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Field, TextField } from "../../../provider/definition/field.js";
-import { isObject, type JsonObject, objectOf } from "../../../provider/definition/json.js";
-import { membersOf, toWire, wireName } from "../../../provider/definition/wire.js";
+import { membersOf, toWire, wireName } from "../../../provider/definition/wire/wire.js";
+import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
 
 /** The vendor's own word, in all tests that use one. */
 export const dialect = { platformName: "acme" };

@@ -6,7 +6,7 @@ import {
   type MemberRule,
   type TextField,
 } from "../../../provider/definition/field.js";
-import { isObject, type JsonObject, objectOf } from "../../../provider/definition/json.js";
+import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
 
 const words = fc.string({ unit: fc.constantFrom(..."abzé5 \n"), minLength: 1, maxLength: 8 });
 const label = fc.string({ unit: fc.constantFrom(..."abz19"), minLength: 1, maxLength: 5 });

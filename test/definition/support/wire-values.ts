@@ -1,7 +1,7 @@
 import type { Field, Fields } from "../../../provider/definition/field.js";
-import { isObject, type JsonObject, objectOf } from "../../../provider/definition/json.js";
 import { itemPath, memberPath } from "../../../provider/definition/paths.js";
-import { membersOf, wireName } from "../../../provider/definition/wire.js";
+import { membersOf, wireName } from "../../../provider/definition/wire/wire.js";
+import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
 
 /** A value and all it holds, so that every change to it throws. */
 export const frozen = <T>(value: T): T => {

@@ -1,8 +1,12 @@
 import { Agent, request as httpRequest } from "node:http";
 import { afterEach, vi } from "vitest";
 import type { Emulator } from "../../../emulator/index.js";
-import type { Clock } from "../../../provider/service/clock.js";
-import type { HttpRequest, HttpResponse, Transport } from "../../../provider/service/transport.js";
+import type { Clock } from "../../../provider/kernel/clock.js";
+import type {
+  HttpRequest,
+  HttpResponse,
+  Transport,
+} from "../../../provider/service/http/transport.js";
 
 interface Timer {
   readonly at: number;

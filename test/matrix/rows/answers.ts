@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { isObject } from "../../../provider/definition/json.js";
+import { isObject } from "../../../provider/kernel/json.js";
 import {
   type Arrange,
   done,

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { isObject } from "../../../provider/definition/json.js";
+import { isObject } from "../../../provider/kernel/json.js";
 import { type Act, acts, nextTry, type Operation } from "./acts.js";
 import type { CourseCell } from "./cell.js";
 import { endedAs, heldBy, inOrder, type Observed, waiting } from "./observed.js";

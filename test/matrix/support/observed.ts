@@ -1,4 +1,4 @@
-import { isObject } from "../../../provider/definition/json.js";
+import { isObject } from "../../../provider/kernel/json.js";
 import type { Stage } from "./stage.js";
 import type { Outcome } from "./watched.js";
 

@@ -1,10 +1,14 @@
+import type { Clock } from "../../../provider/kernel/clock.js";
 import { type Lifecycle, lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun, type Run } from "../../../provider/lifecycle/run.js";
 import { resources } from "../../../provider/resources/index.js";
-import type { Clock } from "../../../provider/service/clock.js";
 import { connectService, type Service } from "../../../provider/service/connect.js";
-import { readSettings } from "../../../provider/service/settings.js";
-import { httpTransport, type Timer, type Transport } from "../../../provider/service/transport.js";
+import {
+  httpTransport,
+  type Timer,
+  type Transport,
+} from "../../../provider/service/http/transport.js";
+import { readSettings } from "../../../provider/service/settings/settings.js";
 import { type Emulated, emulated } from "../../support/emulated.js";
 import { type Outcome, watched } from "./watched.js";
 import { endpointOf, Wire } from "./wire.js";

@@ -1,8 +1,8 @@
 import type { TrueBucket } from "../../../bench/true-bucket.js";
 import { type PacingOptions, pacedCalls } from "../../../provider/pacing/pacer.js";
-import type { Endpoint } from "../../../provider/service/operations.js";
-import type { Pace } from "../../../provider/service/pace.js";
-import type { HttpResponse } from "../../../provider/service/transport.js";
+import type { Endpoint } from "../../../provider/service/http/operations.js";
+import type { Pace } from "../../../provider/service/http/pace.js";
+import type { HttpResponse } from "../../../provider/service/http/transport.js";
 import { type VirtualTime, virtualTime } from "./virtual-time.js";
 
 export const create: Endpoint = { method: "POST", template: "/channels" };

@@ -1,11 +1,11 @@
 import type { TrueBucket } from "../../../bench/true-bucket.js";
-import type { Bucket, Limit } from "../../../provider/pacing/bucket.js";
-import { step } from "../../../provider/pacing/limiter.js";
+import type { Bucket, Limit } from "../../../provider/pacing/limiter/bucket.js";
+import { step } from "../../../provider/pacing/limiter/limiter.js";
 import {
   type LimiterEvent,
   type LimiterState,
   ownAtFirst,
-} from "../../../provider/pacing/limiter-state.js";
+} from "../../../provider/pacing/limiter/limiter-state.js";
 
 /** One call a second; nothing is configured. */
 export const limit: Limit = {

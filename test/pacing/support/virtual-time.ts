@@ -1,4 +1,4 @@
-import type { Clock } from "../../../provider/service/clock.js";
+import type { Clock } from "../../../provider/kernel/clock.js";
 
 interface Timer {
   readonly at: number;

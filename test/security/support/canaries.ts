@@ -1,7 +1,7 @@
 import type { Definition } from "../../../provider/definition/define.js";
 import type { Field, Fields } from "../../../provider/definition/field.js";
-import { isObject } from "../../../provider/definition/json.js";
 import { holdsSecret } from "../../../provider/definition/walk.js";
+import { isObject } from "../../../provider/kernel/json.js";
 
 export type Json = Record<string, unknown>;
 

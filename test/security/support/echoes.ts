@@ -1,4 +1,4 @@
-import type { HttpResponse } from "../../../provider/service/transport.js";
+import type { HttpResponse } from "../../../provider/service/http/transport.js";
 
 /** How a service may spell what it was told. */
 export const spellings: Readonly<Record<string, (secret: string) => string>> = {

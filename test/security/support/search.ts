@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { isObject } from "../../../provider/definition/json.js";
+import { isObject } from "../../../provider/kernel/json.js";
 import { marker } from "./canaries.js";
 
 const signature = "4dabf18193072939515e22adb298388d";

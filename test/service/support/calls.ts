@@ -1,5 +1,5 @@
-import type { CallOptions } from "../../../provider/service/client.js";
-import type { Operation } from "../../../provider/service/operations.js";
+import type { CallOptions } from "../../../provider/service/http/client.js";
+import type { Operation } from "../../../provider/service/http/operations.js";
 
 const operation = (method: Operation["method"], template: string): Operation => ({
   method,

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../provider/service/clock.js";
+import type { Clock } from "../../../provider/kernel/clock.js";
 
 /** A clock on which every sleep is over at once; it keeps the time and what was slept. */
 export class JumpingClock implements Clock {

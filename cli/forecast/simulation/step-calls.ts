@@ -1,0 +1,65 @@
+import type { Definition } from "../../../provider/definition/define.js";
+import {
+  type Endpoint,
+  type SetUpAction,
+  setUpOperation,
+} from "../../../provider/service/http/operations.js";
+import { listCalls } from "../../../provider/service/objects/page-size.js";
+import { type Action, collectionKey, type Step, type Workload } from "./workload.js";
+
+/** Calls that follow each other on one endpoint. */
+export interface PlannedCalls {
+  readonly endpoint: Endpoint;
+  /** Whose buckets these are: each profile stands for a tenant of its own. */
+  readonly profile?: string;
+  readonly times: number;
+  /** Made once in a run for all steps with the same text, which wait for it together. */
+  readonly sharedAs?: string;
+  /** So many of the steps need only the first of these calls, and only the others need the rest. */
+  readonly servedByFirst?: number;
+}
+
+/** Objects on a page of a list (assumed; the service may be set up otherwise). */
+export const assumedPageSize = 10;
+
+/** The life cycle of each action, call by call. */
+const sequences: Readonly<Record<Action, readonly SetUpAction[]>> = {
+  create: ["list", "create"],
+  takeOver: ["list", "update"],
+  adopt: ["list", "get", "update"],
+  update: ["get", "update"],
+  delete: ["delete"],
+  find: ["list"],
+  get: ["get"],
+  none: [],
+};
+
+/** The calls of a step in their order. An access token is not counted: it has no bucket. */
+export const callsOf = (
+  step: Step,
+  { counts }: Pick<Workload, "counts">,
+  pageSize: number = assumedPageSize,
+): readonly PlannedCalls[] => {
+  const { definition, profile } = step;
+  if (!definition) return [];
+  return sequences[step.action].map((action) => {
+    const { method, template } = setUpOperation(definition, action);
+    const tenant = profile === undefined ? {} : { profile };
+    const call = { endpoint: { method, template }, ...tenant };
+    if (action !== "list") return { ...call, times: 1 };
+    const list = { ...call, ...sharedList(definition, profile, counts, pageSize) };
+    // Who looks for one object is content with the page that shows it.
+    return step.action === "find" ? { ...list, servedByFirst: pageSize } : list;
+  });
+};
+
+/** One list serves all; it has a page even where there is nothing. */
+const sharedList = (
+  definition: Definition,
+  profile: string | undefined,
+  counts: Workload["counts"],
+  pageSize: number,
+) => {
+  const sharedAs = collectionKey(definition, profile);
+  return { sharedAs, times: listCalls(counts.get(sharedAs) ?? 0, pageSize) };
+};

@@ -1,0 +1,97 @@
+import { type Context, Hono } from "hono";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { turnSwitches, type World } from "../objects/world.js";
+import { emptyRuntime } from "../runtime/runtime.js";
+import { parseClient } from "../token/clients.js";
+import { parseFault } from "./faults.js";
+import { putSnapshot, takeSnapshot } from "./snapshot.js";
+import { parseSwitches } from "./switches.js";
+
+const bodyOf = async (context: Context): Promise<unknown> => {
+  try {
+    return await context.req.json();
+  } catch {
+    throw new Error("The body must be JSON.");
+  }
+};
+
+const membersOf = (body: unknown, names: readonly string[]): JsonObject => {
+  if (!isObject(body)) throw new Error(`The body must be an object with ${names.join(", ")}.`);
+  const unknown = Object.keys(body).find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new Error(`There is no ${unknown.slice(0, 60)}; the body holds ${names.join(", ")}.`);
+  return body;
+};
+
+const msOf = (body: unknown): number => {
+  const { advanceMs } = membersOf(body, ["advanceMs"]);
+  if (typeof advanceMs === "number" && advanceMs >= 0 && advanceMs <= 1e12) return advanceMs;
+  throw new Error("advanceMs must be a number of milliseconds, at least 0.");
+};
+
+/** Routes of the control interface, below this path. */
+export const controlRoutes = (world: World, path: string): Hono => {
+  const app = new Hono().basePath(path);
+  app.post("/clock", async (context) => {
+    if (world.clock.kind === "real") {
+      return context.json(
+        { error: "The clock is real and cannot be moved. Start the emulator with --clock manual." },
+        409,
+      );
+    }
+    world.clock.advance(msOf(await bodyOf(context)));
+    return context.json({ now: world.clock.now() });
+  });
+  app.get("/stats", (context) =>
+    context.json({ calls: world.log.counts(), tokensIssued: world.tokens.issued }),
+  );
+  app.get("/log", (context) => context.json(world.log.entries()));
+  app.get("/deliveries", (context) => context.json(world.runtime.courier.log.entries()));
+  app.get("/faults", (context) => context.json(world.faults.left()));
+  app.post("/faults", async (context) => {
+    const body = await bodyOf(context);
+    const faults = (Array.isArray(body) ? body : [body]).map(parseFault);
+    world.faults.add(faults);
+    return context.json(world.faults.left());
+  });
+  app.delete("/faults", (context) => {
+    world.faults.clear();
+    return context.body(null, 204);
+  });
+  app.post("/reset", (context) => {
+    world.journal.together(() => {
+      world.store.replaceAll({});
+      world.runtime.replaceAll(emptyRuntime);
+    });
+    world.faults.clear();
+    world.buckets.reset();
+    world.log.reset();
+    world.tokens.issued = 0;
+    return context.body(null, 204);
+  });
+  app.get("/snapshot", (context) => context.json(takeSnapshot(world)));
+  app.put("/snapshot", async (context) => {
+    putSnapshot(world, await bodyOf(context));
+    return context.body(null, 204);
+  });
+  app.post("/clients", async (context) => {
+    const client = parseClient(await bodyOf(context));
+    world.clients.put(client);
+    return context.json({ clientId: client.clientId, scopes: client.scopes }, 201);
+  });
+  app.get("/switches", (context) => context.json(world.switches));
+  app.put("/switches", async (context) => {
+    const body = await bodyOf(context);
+    if (!isObject(body)) throw new Error("The body must be an object of switches.");
+    turnSwitches(world, parseSwitches(body));
+    return context.json(world.switches);
+  });
+  app.notFound((context) =>
+    context.json(
+      { error: `There is no ${context.req.method} ${context.req.path.slice(0, 100)}.` },
+      404,
+    ),
+  );
+  app.onError((error, context) => context.json({ error: error.message }, 400));
+  return app;
+};

@@ -1,0 +1,175 @@
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { endpoints } from "../http/endpoints.js";
+
+type Check = (value: unknown) => boolean;
+
+const isMs: Check = (value) => typeof value === "number" && value >= 0 && value <= 86_400_000;
+const isStatus: Check = (value) =>
+  Number.isInteger(value) && Number(value) >= 200 && Number(value) <= 599;
+/** What can travel in a header: no control characters, and nothing beyond Latin-1. */
+const isHeaderText: Check = (value) =>
+  typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
+/** Headers that say where a message ends belong to the connection, not to a rule. */
+const framing = /^(content-length|transfer-encoding|connection|trailer|upgrade|keep-alive)$/i;
+const isHeaders: Check = (value) =>
+  isObject(value) &&
+  Object.entries(value).every(
+    ([name, text]) => /^[\w-]+$/.test(name) && !framing.test(name) && isHeaderText(text),
+  );
+const isLocation: Check = (value) => value !== "" && isHeaderText(value);
+const isAnything: Check = () => true;
+
+interface Kind {
+  readonly doc: string;
+  /** Further members of the rule: how they are checked, and whether they must be there. */
+  readonly members: Readonly<
+    Record<string, { readonly fits: Check; readonly rule: string; readonly required?: true }>
+  >;
+  /** Only for the list of a collection. */
+  readonly listsOnly?: true;
+}
+
+const statusMembers = {
+  status: { fits: isStatus, rule: "a status from 200 to 599", required: true },
+  body: { fits: isAnything, rule: "any JSON; text is sent as it is" },
+  headers: {
+    fits: isHeaders,
+    rule: "an object of header names and texts, none that says where a message ends",
+  },
+} as const;
+const msMember = {
+  ms: { fits: isMs, rule: "milliseconds from 0 to 86,400,000", required: true },
+} as const;
+
+/** Every way in which a call can go wrong on demand. */
+export const faultKinds = {
+  status: { doc: "answers with a status and does not act", members: statusMembers },
+  "status-after-commit": { doc: "acts, then answers with a status", members: statusMembers },
+  "drop-before-commit": { doc: "cuts the connection and does not act", members: {} },
+  "drop-after-commit": { doc: "acts, then cuts the connection", members: {} },
+  truncate: { doc: "acts, then cuts the connection within the answer", members: {} },
+  "not-json": { doc: "acts, then answers with a page instead of JSON", members: {} },
+  "no-id": { doc: "acts, then answers without the id", members: {} },
+  delay: { doc: "waits before it acts", members: msMember },
+  hang: { doc: "never answers and does not act", members: {} },
+  drip: { doc: "acts, then sends the answer byte by byte", members: {} },
+  redirect: {
+    doc: "sends the caller elsewhere and does not act",
+    members: { location: { fits: isLocation, rule: "an address", required: true } },
+  },
+  huge: { doc: "acts, then answers with far too much", members: {} },
+  "stale-list": { doc: "lists the collection as it was", members: msMember, listsOnly: true },
+  "forbidden-list": { doc: "forbids the list (403)", members: {}, listsOnly: true },
+} as const satisfies Readonly<Record<string, Kind>>;
+
+export type FaultKind = keyof typeof faultKinds;
+
+/** A rule of what goes wrong, when and how often. */
+export interface Fault {
+  readonly on: string;
+  readonly kind: FaultKind;
+  readonly times: number;
+  /** Calls on the endpoint, from when the rule was given, before it takes its first; also those that an earlier rule takes. */
+  readonly after: number;
+  readonly status?: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly ms?: number;
+  readonly location?: string;
+}
+
+const isKind = (kind: unknown): kind is FaultKind =>
+  typeof kind === "string" && Object.hasOwn(faultKinds, kind);
+const isCount = (value: unknown, least: number): boolean =>
+  Number.isInteger(value) && Number(value) >= least;
+
+const places = ["TOKEN", ...endpoints.map(({ name }) => name)];
+
+const wrongMember = (
+  rule: Readonly<Record<string, unknown>>,
+  { members }: Kind,
+): string | undefined => {
+  for (const [name, { fits, rule: text, required }] of Object.entries(members)) {
+    const value = rule[name];
+    if (value === undefined ? required : !fits(value)) return `${name} must be ${text}`;
+  }
+  const known = ["on", "kind", "times", "after", ...Object.keys(members)];
+  const unknown = Object.keys(rule).find((name) => !known.includes(name));
+  return unknown === undefined
+    ? undefined
+    : `there is no ${unknown.slice(0, 60)}; members: ${known.join(", ")}`;
+};
+
+/** Header names in one case, so that one takes the place of a usual one. */
+const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, text]) => [name.toLowerCase(), String(text)]),
+  );
+
+/**
+ * A rule as a control call gives it.
+ *
+ * @throws Error that says what is wrong and what is allowed
+ */
+export const parseFault = (value: unknown): Fault => {
+  if (!isObject(value))
+    throw new Error('A fault is an object such as {"on": "POST /channels", "kind": "hang"}.');
+  const { on, kind, times = 1, after = 0 } = value;
+  if (typeof on !== "string" || !places.includes(on)) {
+    throw new Error(`A fault's "on" must be one of: ${places.join(", ")}.`);
+  }
+  if (!isKind(kind))
+    throw new Error(`A fault's "kind" must be one of: ${Object.keys(faultKinds).join(", ")}.`);
+  if (!isCount(times, 1))
+    throw new Error('A fault\'s "times" must be a whole number of at least 1.');
+  if (!isCount(after, 0))
+    throw new Error('A fault\'s "after" must be a whole number of at least 0.');
+  const facts: Kind = faultKinds[kind];
+  const wrong = wrongMember(value, facts);
+  if (wrong) throw new Error(`A fault of kind ${kind}: ${wrong}.`);
+  if (facts.listsOnly && !isList(on))
+    throw new Error(`A fault of kind ${kind} is for lists, such as "GET /channels".`);
+  const { headers } = value;
+  const lowered = isObject(headers) ? { headers: lowerCased(headers) } : {};
+  return { ...value, ...lowered, on, kind, times: Number(times), after: Number(after) };
+};
+
+const isList = (on: string): boolean =>
+  endpoints.some(({ name, setUp }) => name === on && setUp?.action === "list");
+
+interface Armed {
+  readonly fault: Fault;
+  after: number;
+  times: number;
+}
+
+/** The faults still to come. */
+export class Faults {
+  #armed: Armed[] = [];
+
+  add(faults: readonly Fault[]): void {
+    this.#armed.push(...faults.map((fault) => ({ fault, after: fault.after, times: fault.times })));
+  }
+
+  /** The fault for a call on this endpoint: of the rules whose turn it is the first. Every rule counts the call. */
+  take(on: string): Fault | undefined {
+    let due: Armed | undefined;
+    for (const armed of this.#armed) {
+      if (armed.fault.on !== on) continue;
+      if (armed.after > 0) armed.after -= 1;
+      else due ??= armed;
+    }
+    if (!due) return undefined;
+    due.times -= 1;
+    if (due.times === 0) this.#armed = this.#armed.filter((other) => other !== due);
+    return due.fault;
+  }
+
+  left(): readonly Fault[] {
+    return this.#armed.map(({ fault, after, times }) => ({ ...fault, after, times }));
+  }
+
+  clear(): void {
+    this.#armed = [];
+  }
+}

@@ -1,0 +1,66 @@
+import type { IncomingMessage } from "node:http";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { Refusal } from "./refusal.js";
+
+const mostBytes = 2 * 1024 * 1024;
+/** A caller who is still sending reads no answer; so much of a large body is let through and dropped. */
+const mostIgnored = 64 * 1024 * 1024;
+const mostDepth = 64;
+
+const tooLarge = (headers: Readonly<Record<string, string>> = {}): Refusal =>
+  new Refusal(400, "400-10424", "The body is larger than 2 MiB.", [], headers);
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+
+/** The body of a request. @throws Refusal for more than 2 MiB */
+export const readBytes = async (request: IncomingMessage): Promise<Buffer> =>
+  hasBody(request) ? received(request) : Buffer.alloc(0);
+
+const received = (request: IncomingMessage): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    let chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= mostBytes) chunks.push(chunk);
+      else chunks = [];
+      if (bytes > mostIgnored) reject(tooLarge({ connection: "close" }));
+    });
+    request.on("end", () => {
+      if (bytes > mostBytes) reject(tooLarge());
+      else resolve(Buffer.concat(chunks));
+    });
+    request.on("error", reject);
+    request.on("close", () => {
+      if (!request.complete) reject(new Error("The caller went away."));
+    });
+  });
+
+const isDeep = (value: unknown, depth: number): boolean =>
+  depth > mostDepth ||
+  (typeof value === "object" &&
+    value !== null &&
+    Object.values(value).some((member) => isDeep(member, depth + 1)));
+
+const malformed = (what: string): Refusal => new Refusal(400, "400-100", `The body ${what}.`);
+
+/** @throws Refusal where the bytes are no JSON in UTF-8 */
+const jsonOf = (bytes: Buffer): unknown => {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw malformed("is not JSON in UTF-8");
+  }
+};
+
+/** @throws Refusal where the body is not a JSON object, or is not said to be JSON */
+export const parseBody = (bytes: Buffer, contentType: string | undefined): JsonObject => {
+  if (!/^application\/json\s*(;|$)/i.test(contentType ?? ""))
+    throw malformed("must have the content type application/json");
+  if (bytes.length === 0) throw malformed("is missing");
+  const value = jsonOf(bytes);
+  if (!isObject(value)) throw malformed("must be a JSON object");
+  if (isDeep(value, 0)) throw malformed("is nested too deeply");
+  return value;
+};

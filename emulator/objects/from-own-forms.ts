@@ -1,0 +1,77 @@
+import type { Definition } from "../../provider/definition/define.js";
+import type { Field, Fields } from "../../provider/definition/field.js";
+import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { without, withoutItemId } from "./item-ids.js";
+import { fieldsByWire } from "./wire-fields.js";
+
+const isNumeric = (text: string): boolean => /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
+
+/** Whether the service has an id of its own for items of this shape. */
+const hasOwnId = (field: Field): boolean =>
+  field.type === "reference" || (field.type === "object" && fieldsByWire(field.fields).has("id"));
+
+const plainItems = (value: unknown, plain: (item: unknown) => unknown): unknown =>
+  Array.isArray(value) ? value.map(plain) : value;
+
+const plainText = (value: unknown): unknown =>
+  typeof value === "string" ? value.replaceAll("\r\n", "\n") : value;
+
+const plainOf = (field: Field, value: unknown): unknown => {
+  if (field.secret) return value;
+  switch (field.type) {
+    case "text":
+      if (!field.boxed || !isObject(value)) return plainText(value);
+      return typeof value[field.boxed] === "number"
+        ? { ...value, [field.boxed]: String(value[field.boxed]) }
+        : value;
+    case "number":
+      return typeof value === "string" && isNumeric(value) ? Number(value) : value;
+    case "reference":
+      return isObject(value) ? without(value, "name") : value;
+    case "object":
+      return isObject(value) ? plainFields(field.fields, value) : value;
+    case "list": {
+      const { of } = field;
+      const plain = (item: unknown) => plainOf(of, hasOwnId(of) ? item : withoutItemId(item));
+      const items = (list: unknown) => plainItems(list, plain);
+      return field.boxed && isObject(value)
+        ? { ...value, [field.boxed]: items(value[field.boxed]) }
+        : items(value);
+    }
+    case "map": {
+      const { value: member } = field.members ?? { value: "value" };
+      return plainItems(value, (entry) =>
+        isObject(entry)
+          ? withoutItemId({ ...entry, [member]: plainOf(field.of, entry[member]) })
+          : entry,
+      );
+    }
+    default:
+      return value;
+  }
+};
+
+const plainUnknown = (value: unknown): unknown => {
+  if (Array.isArray(value)) return plainItems(value, (item) => plainUnknown(withoutItemId(item)));
+  return isObject(value)
+    ? objectOf(Object.entries(value).map(([name, member]) => [name, plainUnknown(member)]))
+    : plainText(value);
+};
+
+const plainFields = (fields: Fields, values: JsonObject): JsonObject => {
+  const byWire = fieldsByWire(fields);
+  return objectOf(
+    Object.entries(values).map(([name, value]) => {
+      const field = byWire.get(name);
+      if (!field) return [name, plainUnknown(value)];
+      return [name, value === null ? undefined : plainOf(field, value)];
+    }),
+  );
+};
+
+/**
+ * A body as it would be without the switch `forms`: what was read in the service's own forms can be
+ * written back. What neither form allows is left for the validation to refuse.
+ */
+export const fromOwnForms = ({ fields }: Definition, body: JsonObject): JsonObject =>
+  plainFields(fields, body);

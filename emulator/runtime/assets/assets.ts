@@ -1,0 +1,132 @@
+import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { Refusal } from "../../http/refusal.js";
+import type { Journal } from "../../objects/store.js";
+import { type Asset, isAsset } from "./asset.js";
+import { ContentJournal } from "./content-journal.js";
+
+const section = "asset";
+
+const mebibyte = 1024 * 1024;
+/** All contents are held in memory. */
+const mostContentBytes = 256 * mebibyte;
+
+/** An asset and its content in base64, as a snapshot holds them. */
+export interface AssetDocument extends Asset {
+  readonly content?: string;
+}
+
+const decoded = (text: unknown): Buffer | undefined =>
+  typeof text === "string" ? Buffer.from(text, "base64") : undefined;
+
+/** Whether a part of a snapshot is an asset, with the content that its size promises. */
+export const isAssetDocument = (value: unknown): value is AssetDocument =>
+  isAsset(value) &&
+  isObject(value) &&
+  (value.uploaded ? decoded(value.content)?.length === value.size : value.content === undefined);
+
+/** All assets, in the order in which they were made, and their contents. */
+export class Assets {
+  readonly #journal: Journal;
+  readonly #contentJournal: ContentJournal;
+  readonly #mostBytes: number;
+  readonly #assets = new Map<string, Asset>();
+  readonly #contents = new Map<string, Buffer>();
+  /** Bytes that are there, or on their way. */
+  #bytes = 0;
+
+  constructor(journal: Journal, mostBytes: number = mostContentBytes) {
+    this.#journal = journal;
+    this.#mostBytes = mostBytes;
+    this.#contentJournal = new ContentJournal(journal);
+    const contents = this.#contentJournal.read();
+    for (const [id, value] of journal.read(section)) {
+      if (!isAsset(value)) continue;
+      const content = contents.get(id);
+      this.#assets.set(id, { ...value, uploaded: content !== undefined });
+      if (content) this.#hold(id, content);
+    }
+  }
+
+  get(id: string): Asset | undefined {
+    return this.#assets.get(id);
+  }
+
+  contentOf(id: string): Buffer | undefined {
+    return this.#contents.get(id);
+  }
+
+  /** Keeps an asset in its new state. */
+  put(asset: Asset): void {
+    this.#journal.write(section, asset.id, asset);
+    this.#assets.set(asset.id, asset);
+  }
+
+  /**
+   * Takes room for a content on its way.
+   *
+   * @returns gives the room back
+   * @throws Refusal where there is no room left
+   */
+  reserve(bytes: number): () => void {
+    if (this.#bytes + bytes > this.#mostBytes) {
+      const limit = Math.floor(this.#mostBytes / mebibyte);
+      throw new Refusal(
+        507,
+        "507-100",
+        `The emulator holds at most ${limit} MiB of content. Delete assets, or reset it.`,
+      );
+    }
+    this.#bytes += bytes;
+    return () => {
+      this.#bytes -= bytes;
+    };
+  }
+
+  /** Keeps the content of an asset. */
+  upload(asset: Asset, content: Buffer): void {
+    this.#journal.together(() => {
+      this.#contentJournal.write(asset.id, content);
+      this.put({ ...asset, uploaded: true });
+    });
+    this.#hold(asset.id, content);
+  }
+
+  remove(id: string): void {
+    const bytes = this.#contents.get(id)?.length ?? 0;
+    this.#journal.together(() => {
+      this.#journal.remove(section, id);
+      this.#contentJournal.remove(id, bytes);
+    });
+    this.#bytes -= bytes;
+    this.#contents.delete(id);
+    this.#assets.delete(id);
+  }
+
+  all(): readonly JsonObject[] {
+    return [...this.#assets.values()].map((asset) => {
+      const content = this.#contents.get(asset.id)?.toString("base64");
+      return { ...asset, ...(content === undefined ? {} : { content }) };
+    });
+  }
+
+  /** Puts other assets in the place of all. */
+  replaceAll(documents: readonly AssetDocument[]): void {
+    this.#journal.clear(section);
+    this.#contentJournal.clear();
+    for (const content of this.#contents.values()) this.#bytes -= content.length;
+    this.#contents.clear();
+    this.#assets.clear();
+    for (const { content: text, ...asset } of documents) {
+      this.put(asset);
+      const content = decoded(text);
+      if (!content) continue;
+      this.#contentJournal.write(asset.id, content);
+      this.#hold(asset.id, content);
+    }
+  }
+
+  #hold(id: string, content: Buffer): void {
+    this.#contents.set(id, content);
+    this.#bytes += content.length;
+  }
+}

@@ -1,0 +1,84 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { timestamp } from "../../clock.js";
+import type { Journal } from "../../objects/store.js";
+
+/** Where contents go up and down, below the origin. */
+export const contentPath = "/assets-content";
+
+/** What an address is for: POST takes the content up, GET brings it down. */
+export type Transfer = "POST" | "GET";
+
+/** A signed address as the asset operations give it. */
+export interface SignedAddress {
+  readonly contentUrl: string;
+  /** ISO 8601, GMT, on the emulator's clock. */
+  readonly contentUrlExpiry: string;
+}
+
+const section = "signing key";
+
+/** The id of the asset that one of the emulator's own addresses is for. */
+export const assetIdIn = (url: string | undefined): string | undefined => {
+  if (url === undefined || !URL.canParse(url)) return undefined;
+  const { pathname } = new URL(url);
+  return pathname.startsWith(`${contentPath}/`)
+    ? pathname.slice(contentPath.length + 1)
+    : undefined;
+};
+
+/** The origin as the caller knows it. */
+const originFor = ({ headers, socket }: IncomingMessage): string => {
+  const { host = "" } = headers;
+  const isHost = /^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i.test(host);
+  return `http://${isHost ? host : `127.0.0.1:${socket.localPort}`}`;
+};
+
+/** Makes and checks addresses that need no token: they are good by their signature, for a time. */
+export class SignedAddresses {
+  readonly #key: Buffer;
+
+  /** The key is kept, so that an address outlives the process as long as its time lasts. */
+  constructor(journal: Journal) {
+    const [saved] = journal.read(section);
+    const text = saved ? String(saved[1]) : randomBytes(32).toString("base64");
+    if (!saved) journal.write(section, "key", text);
+    this.#key = Buffer.from(text, "base64");
+  }
+
+  /** @param until when it ends, in milliseconds since 1970 */
+  make(request: IncomingMessage, transfer: Transfer, id: string, until: number): SignedAddress {
+    const expires = String(Math.floor(until));
+    const query = new URLSearchParams({
+      method: transfer,
+      expires,
+      signature: this.#sign(transfer, id, expires),
+    });
+    return {
+      contentUrl: `${originFor(request)}${contentPath}/${id}?${query}`,
+      contentUrlExpiry: timestamp(until),
+    };
+  }
+
+  /** Why an address is not good now for this transfer; undefined where it is. */
+  flawOf(
+    transfer: string,
+    id: string,
+    query: URLSearchParams,
+    now: number,
+  ): "altered" | "expired" | undefined {
+    const expires = query.get("expires") ?? "";
+    // Compared as text: several texts decode to the same bytes, and one of them is an altered one.
+    const signature = Buffer.from(query.get("signature") ?? "");
+    const own = Buffer.from(this.#sign(transfer, id, expires));
+    const isOwn = signature.length === own.length && timingSafeEqual(signature, own);
+    const isWhole = query.size === 3 && query.get("method") === transfer;
+    if (!isOwn || !isWhole) return "altered";
+    return Number(expires) > now ? undefined : "expired";
+  }
+
+  #sign(transfer: string, id: string, expires: string): string {
+    const signed = `${transfer}\n${id}\n${expires}`;
+    return createHmac("sha256", this.#key).update(signed).digest("base64url");
+  }
+}

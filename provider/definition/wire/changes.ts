@@ -1,0 +1,131 @@
+import { isObject, type JsonObject, memberOf, objectOf } from "../../kernel/json.js";
+import { type Field, type Fields, identityOf, type ListField, type MapField } from "../field.js";
+import { pairs } from "../meaning/pairs.js";
+import { sameMeaning, sameValue } from "../meaning/same.js";
+import { plainText, sameContent } from "../meaning/text-forms.js";
+import { itemPath, memberPath } from "../paths.js";
+import { holdsSecret } from "../walk.js";
+
+/** A member that is to be written over with something else. */
+export interface Change {
+  /** As a program would write it, such as `roles[custom_bot].callback`. */
+  readonly path: string;
+  /** Short JSON text of what is there; undefined where nothing is. Secrets are `[secret]`. */
+  readonly from?: string;
+  /** Short JSON text of what comes; undefined where the value goes. */
+  readonly to?: string;
+}
+
+const longest = 60;
+
+const veiled = (field: Field, value: unknown): unknown => {
+  if (field.secret) return "[secret]";
+  if (field.type === "list" && Array.isArray(value)) {
+    return value.map((item) => veiled(field.of, item));
+  }
+  if (!isObject(value)) return value;
+  if (field.type !== "object" && field.type !== "map") return value;
+  const fieldOf = (name: string) => (field.type === "map" ? field.of : field.fields[name]);
+  return objectOf(
+    Object.entries(value).map(([name, of]) => {
+      const member = fieldOf(name);
+      return [name, member && veiled(member, of)];
+    }),
+  );
+};
+
+const shown = (field: Field, value: unknown): string => {
+  if (field.secret) return "[secret]";
+  const characters = [...JSON.stringify(veiled(field, value))];
+  return characters.length > longest
+    ? `${characters.slice(0, longest - 1).join("")}…`
+    : characters.join("");
+};
+
+const isThere = (value: unknown): boolean => value !== undefined && value !== null;
+
+const change = (field: Field, path: string, from: unknown, to: unknown): Change[] => [
+  {
+    path,
+    ...(isThere(from) ? { from: shown(field, from) } : {}),
+    ...(isThere(to) ? { to: shown(field, to) } : {}),
+  },
+];
+
+const inItems = (
+  field: ListField,
+  path: string,
+  from: readonly unknown[],
+  to: readonly unknown[],
+): Change[] => {
+  const places = pairs(field, to, from);
+  const inner = to.flatMap((item, at) => {
+    const place = places[at];
+    return inField(
+      field.of,
+      itemPath(path, field, item, at),
+      place === undefined ? undefined : from[place],
+      item,
+    );
+  });
+  const gone = from.flatMap((item, place) =>
+    places.includes(place)
+      ? []
+      : change(field.of, itemPath(path, field, item, place), item, undefined),
+  );
+  const all = [...inner, ...gone];
+  const isReordered = all.length === 0 && !sameMeaning(field, from, to);
+  return isReordered ? change(field, path, from, to) : all;
+};
+
+const inEntries = (field: MapField, path: string, from: JsonObject, to: JsonObject): Change[] => {
+  const byKey = (entries: JsonObject) =>
+    new Map(Object.entries(entries).map(([key, value]) => [plainText(key), value]));
+  const [there, wanted] = [byKey(from), byKey(to)];
+  return [...new Set([...wanted.keys(), ...there.keys()])].flatMap((key) => {
+    const [before, after] = [there.get(key), wanted.get(key)];
+    const here = memberPath(path, key);
+    // An entry counts even where its value is empty.
+    return isThere(before) && isThere(after)
+      ? inField(field.of, here, before, after)
+      : change(field.of, here, before, after);
+  });
+};
+
+const inField = (field: Field, path: string, from: unknown, to: unknown): Change[] => {
+  if (field.secret) return sameContent(from, to) ? [] : change(field, path, from, to);
+  if (!holdsSecret(field) && sameMeaning(field, from, to)) return [];
+  if (field.type === "object" && isObject(from) && isObject(to)) {
+    return inFields(field.fields, path, from, to);
+  }
+  if (field.type === "map" && isObject(from) && isObject(to)) {
+    return inEntries(field, path, from, to);
+  }
+  if (
+    field.type === "list" &&
+    identityOf(field).length > 0 &&
+    Array.isArray(from) &&
+    Array.isArray(to)
+  ) {
+    return inItems(field, path, from, to);
+  }
+  return sameValue(field, from, to) ? [] : change(field, path, from, to);
+};
+
+const inFields = (fields: Fields, path: string, from: JsonObject, to: JsonObject): Change[] =>
+  Object.entries(fields).flatMap(([name, field]) => {
+    const wanted = memberOf(to, name);
+    if (!isThere(wanted)) return [];
+    return inField(field, memberPath(path, name), memberOf(from, name), wanted);
+  });
+
+/**
+ * What writing one object over another changes, in the order of the fields: only members that `to`
+ * declares, and only where they do not mean the same. A secret counts as changed unless the same
+ * value is shown, as nobody can tell what a service hides.
+ *
+ * @param from The live object as `fieldsFromWire` reads it.
+ * @param to The inputs of a program.
+ */
+export const changesOf = (fields: Fields, from: JsonObject, to: JsonObject): readonly Change[] =>
+  inFields(fields, "", from, to);

@@ -1,0 +1,171 @@
+import { isObject, type JsonObject, memberOf, objectOf } from "../../kernel/json.js";
+import { unknownValue } from "../../kernel/unknown.js";
+import type { Definition } from "../define.js";
+import type { Field, Fields } from "../field.js";
+import { below, type IsSecret, sameExtra } from "../meaning/same-extra.js";
+import { memberPath } from "../paths.js";
+import type { Violation } from "../schema.js";
+import { fieldsByWire } from "./wire.js";
+
+/** Objects merged member by member, everything else taken from the second. */
+export const mergeDeep = (first: JsonObject, second: JsonObject): JsonObject =>
+  objectOf(
+    [
+      ...Object.entries(first).filter(([name]) => !Object.hasOwn(second, name)),
+      ...Object.entries(second).map(([name, value]) => {
+        const below = memberOf(first, name);
+        return [
+          name,
+          isObject(below) && isObject(value) ? mergeDeep(below, value) : value,
+        ] as const;
+      }),
+    ].filter(([name]) => name !== "__proto__"),
+  );
+
+/** Members that a program only reads, or that are no names of members. */
+const refused: Readonly<Record<string, string>> = {
+  id: "is set by the service",
+  created: "is set by the service",
+  modified: "is set by the service",
+  constructor: "is not allowed as a name",
+  prototype: "is not allowed as a name",
+};
+
+const prototypeNames = (value: unknown, path: string): Violation[] => {
+  if (Array.isArray(value)) {
+    return value.flatMap((item, place) => prototypeNames(item, `${path}[${place}]`));
+  }
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, of]) => {
+    const here = memberPath(path, name);
+    return name === "__proto__"
+      ? [{ path: here, rule: "is not allowed as a name" }]
+      : prototypeNames(of, here);
+  });
+};
+
+interface Place {
+  /** As `extra` writes it, with the names that travel. */
+  readonly path: string;
+  /** As the property itself is called. */
+  readonly property: string;
+}
+
+const inDocumented = (
+  definition: Definition,
+  fields: Fields,
+  extra: JsonObject,
+  at: Place,
+): Violation[] => {
+  const byWire = fieldsByWire(fields);
+  return Object.entries(extra).flatMap(([wire, value]) => {
+    if (value === undefined) return [];
+    const path = memberPath(at.path, wire);
+    const known = byWire.get(wire);
+    if (!known) {
+      return wire === "__proto__"
+        ? prototypeNames({ [wire]: value }, at.path)
+        : prototypeNames(value, path);
+    }
+    const [name, field] = known;
+    return atField(definition, field, value, { path, property: memberPath(at.property, name) });
+  });
+};
+
+/** A documented object may hold further members; everything else documented has a place of its own. */
+const atField = (
+  definition: Definition,
+  field: Field,
+  value: unknown,
+  place: Place,
+): Violation[] => {
+  if (field.type === "object") {
+    if (value === unknownValue) return [];
+    if (isObject(value)) return inDocumented(definition, field.fields, value, place);
+  }
+  const { path, property } = place;
+  return [{ path, rule: `is a property of ${definition.kind} itself (${property}); set it there` }];
+};
+
+/** Every rule that `extra` breaks: it holds only what no field of the kind knows, at every depth. */
+export const extraViolations = (definition: Definition, extra: unknown): readonly Violation[] => {
+  if (extra === undefined || extra === null || extra === unknownValue) return [];
+  if (!isObject(extra)) return [{ path: "extra", rule: "must be an object" }];
+  const isRefused = (name: string): boolean => Object.hasOwn(refused, name);
+  return [
+    ...Object.keys(extra)
+      .filter(isRefused)
+      .map((name) => ({ path: memberPath("extra", name), rule: refused[name] ?? "" })),
+    ...inDocumented(
+      definition,
+      definition.fields,
+      objectOf(Object.entries(extra).filter(([name]) => !isRefused(name))),
+      { path: "extra", property: "" },
+    ),
+  ];
+};
+
+/** Whether nothing in a value can be seen at the service. */
+const isAllSecret = (value: unknown, path: string, isSecret: IsSecret): boolean =>
+  isSecret(path) ||
+  (isObject(value) &&
+    Object.keys(value).length > 0 &&
+    Object.entries(value).every(([name, of]) => isAllSecret(of, below(path, name), isSecret)));
+
+const managedMember = (
+  live: unknown,
+  prior: unknown,
+  path: string,
+  isSecret: IsSecret,
+): unknown => {
+  if (sameExtra(live, prior, path, isSecret)) return prior;
+  if (live === undefined) return isAllSecret(prior, path, isSecret) ? prior : undefined;
+  if (Array.isArray(live)) {
+    const known = Array.isArray(prior) ? prior : [];
+    return live.map((item, place) => managedItem(item, known[place], `${path}[]`, isSecret));
+  }
+  return isObject(live) && isObject(prior) ? managedObject(live, prior, path, isSecret) : live;
+};
+
+/** An item that is new is taken as it is, without what is secret in the others. */
+const managedItem = (live: unknown, prior: unknown, path: string, isSecret: IsSecret): unknown => {
+  if (prior !== undefined) return managedMember(live, prior, path, isSecret);
+  if (isSecret(path)) return null;
+  if (!isObject(live)) return live;
+  return objectOf(
+    Object.entries(live)
+      .filter(([name]) => !isSecret(below(path, name)))
+      .map(([name, of]) => [name, managedItem(of, undefined, below(path, name), isSecret)]),
+  );
+};
+
+const managedObject = (
+  live: JsonObject,
+  prior: JsonObject,
+  path: string,
+  isSecret: IsSecret,
+): JsonObject =>
+  objectOf(
+    Object.entries(prior).map(([name, value]) => [
+      name,
+      managedMember(memberOf(live, name), value, below(path, name), isSecret),
+    ]),
+  );
+
+/**
+ * What the service holds of what `extra` named: what means the same keeps its prior value, and so
+ * does what is secret; what was removed there is absent.
+ *
+ * @param secretPaths Places of secrets in `extra`, such as `apiKey`, `a.b` or `keys[0].value`. A
+ * place in one item of a list stands for all its items.
+ */
+export const managedExtra = (
+  live: JsonObject,
+  prior: JsonObject,
+  secretPaths: readonly string[] = [],
+): JsonObject => {
+  const places = new Set(
+    secretPaths.map((path) => path.replaceAll(/\[\d*\]/g, "[]").replaceAll(/\.\d+(?=\.|$)/g, "[]")),
+  );
+  return places.has("") ? prior : managedObject(live, prior, "", (path) => places.has(path));
+};

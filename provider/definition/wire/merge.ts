@@ -1,0 +1,250 @@
+import { isObject, type JsonObject, objectOf } from "../../kernel/json.js";
+import type { Field, Fields, ListField, MapField, MemberRule } from "../field.js";
+import { sameMeaning } from "../meaning/same.js";
+import { asThere } from "../meaning/same-extra.js";
+import { plainText } from "../meaning/text-forms.js";
+import { itemPath, memberPath } from "../paths.js";
+import {
+  displaced,
+  listed,
+  type Merged,
+  merged,
+  type Named,
+  type Shape,
+  together,
+  unknownShape,
+} from "./merge-parts.js";
+import { type Evidence, evidenceOf } from "./secret-evidence.js";
+import {
+  isBare,
+  omittedSecrets,
+  safeEntries,
+  stands,
+  visiblePart,
+  visibleUnknown,
+} from "./visible-part.js";
+import { fieldsByWire, keyOf, membersOf, unbox } from "./wire.js";
+import {
+  entriesByKey,
+  itemsOf,
+  memberSides,
+  partnersOf,
+  readWire,
+  type Sides,
+} from "./wire-pairs.js";
+
+interface Merging {
+  readonly evidence: Evidence;
+  /** What is left out here stays at the service. */
+  readonly keeps: boolean;
+}
+
+const namesIn = (value: unknown): readonly string[] =>
+  isObject(value) ? safeEntries(value).map(([name]) => name) : [];
+
+const mergeObject = (shape: Shape, sides: Sides, path: string, merging: Merging): Merged => {
+  const { live, desired, prior } = sides;
+  const byWire = fieldsByWire(shape.fields);
+  const gone = displaced(shape, desired);
+  const parts: Named = [...new Set([...namesIn(live), ...namesIn(desired)])].map((wire) => {
+    const [name, field] = byWire.get(wire) ?? [wire, undefined];
+    const inner = memberSides(sides, wire);
+    const isGone = gone.has(wire) && inner.desired === undefined;
+    return [
+      wire,
+      isGone ? merged(undefined) : mergeMember(field, inner, memberPath(path, name), merging),
+    ];
+  });
+  const all = [live, prior, desired].filter(isObject);
+  const seen = objectOf(all.flatMap((side) => Object.entries(side)));
+  const whole = together(parts);
+  if (merging.keeps) return whole;
+  const omitted = omittedSecrets(shape.fields, seen, path, merging.evidence);
+  return { ...whole, hidden: [...whole.hidden, ...omitted] };
+};
+
+const mergeMember = (
+  field: Field | undefined,
+  sides: Sides,
+  path: string,
+  merging: Merging,
+): Merged => {
+  const below = { ...merging, keeps: false };
+  if (sides.desired !== undefined) return mergeValue(field, sides, path, below);
+  if (sides.prior !== undefined) return leftOver(field, sides, path, below);
+  // A service may answer null for what is not there, and refuse to be given it.
+  if (field && sides.live === null) return merged(undefined);
+  const { value, hidden } = visiblePart(
+    field,
+    sides.live,
+    path,
+    merging.evidence,
+    field?.required === true,
+  );
+  const undeclared = sides.live === null ? [] : [path];
+  return merging.keeps && hidden.length > 0
+    ? merged(undefined, [], undeclared)
+    : merged(value, hidden, undeclared);
+};
+
+/** What is not the program's in an object that it declares no more; nothing, where that cannot stand alone. */
+const leftOver = (
+  field: Field | undefined,
+  sides: Sides,
+  path: string,
+  merging: Merging,
+): Merged => {
+  const shape = field === undefined ? unknownShape : field.type === "object" ? field : undefined;
+  if (!shape || !isObject(sides.live) || !isObject(sides.prior)) return merged(undefined);
+  const rest = mergeObject(shape, { ...sides, desired: {} }, path, merging);
+  const canStand = isObject(rest.value) && !isBare(rest.value) && stands(shape.fields, rest.value);
+  return canStand ? rest : merged(undefined);
+};
+
+const mergeValue = (
+  field: Field | undefined,
+  sides: Sides,
+  path: string,
+  merging: Merging,
+): Merged => {
+  const { live, desired } = sides;
+  if (!field) return mergeUnknown(sides, path, merging);
+  if (field.secret) return merged(desired);
+  switch (field.type) {
+    case "object":
+      return isObject(live) && isObject(desired)
+        ? mergeObject(field, sides, path, merging)
+        : merged(desired);
+    case "list":
+      return mergeList(field, sides, path, merging);
+    case "map":
+      return mergeMap(field, sides, path, merging);
+    case "text":
+    case "reference":
+      return merged(
+        isExpanded(field, live, desired)
+          ? over(visibleUnknown(live, path, merging.evidence).value, desired)
+          : desired,
+      );
+    default:
+      return merged(desired);
+  }
+};
+
+/** Whether the service tells more of the same thing than its id. */
+const isExpanded = (field: Field, live: unknown, desired: unknown): live is JsonObject => {
+  const id = readWire(field, live);
+  return isObject(live) && id !== undefined && sameMeaning(field, id, readWire(field, desired));
+};
+
+const over = (live: unknown, desired: unknown): unknown =>
+  isObject(live) && isObject(desired)
+    ? objectOf([...safeEntries(live), ...Object.entries(desired)])
+    : desired;
+
+const mergeUnknown = (sides: Sides, path: string, merging: Merging): Merged => {
+  const { live, desired } = sides;
+  if (isObject(live) && isObject(desired)) return mergeObject(unknownShape, sides, path, merging);
+  if (!Array.isArray(live) || !Array.isArray(desired)) return merged(desired);
+  const kept = asThere(live, desired);
+  const { hidden } = visibleUnknown(kept, path, merging.evidence);
+  return merged(hidden.length > 0 ? desired : kept, hidden);
+};
+
+const without = (value: unknown, name: string): unknown =>
+  isObject(value) ? objectOf(Object.entries(value).filter(([own]) => own !== name)) : undefined;
+
+/** An object that stands for one value: the value, and what else the service keeps beside it. */
+const around = (
+  name: string,
+  { live, desired, prior }: Sides,
+  path: string,
+  merging: Merging,
+  value: Merged,
+): Merged => {
+  const others = mergeObject(
+    unknownShape,
+    { live: without(live, name), desired: without(desired, name), prior: without(prior, name) },
+    path,
+    merging,
+  );
+  const rest = isObject(others.value) ? Object.entries(others.value) : [];
+  return listed([others, value], objectOf([...rest, [name, value.value]]));
+};
+
+const mergeList = (field: ListField, sides: Sides, path: string, merging: Merging): Merged => {
+  const { live, desired, prior } = sides;
+  if (!Array.isArray(unbox(field.boxed, desired))) return merged(desired);
+  const items = itemsOf(field, desired);
+  const there = partnersOf(field, items, itemsOf(field, live));
+  const known = partnersOf(field, items, itemsOf(field, prior));
+  const parts = items.map((item, place) =>
+    mergeValue(
+      field.of,
+      { live: there[place], desired: item, prior: known[place] },
+      itemPath(path, field, readWire(field.of, item), place),
+      merging,
+    ),
+  );
+  const value = parts.map((part) => part.value);
+  const whole = listed(parts, value);
+  return field.boxed ? around(field.boxed, sides, path, merging, whole) : whole;
+};
+
+const mergeMap = (field: MapField, sides: Sides, path: string, merging: Merging): Merged => {
+  const { live, desired, prior } = sides;
+  if (!Array.isArray(desired)) return merged(desired);
+  const { value: member } = membersOf(field);
+  const [there, known] = [entriesByKey(field, live), entriesByKey(field, prior)];
+  const parts = desired.map((entry) => {
+    const name = keyOf(field, entry);
+    if (name === undefined) return merged(entry);
+    const key = plainText(name);
+    const here = { live: there.get(key), desired: entry, prior: known.get(key) };
+    const at = memberPath(path, name);
+    const value = mergeValue(field.of, memberSides(here, member), at, merging);
+    return around(member, here, at, merging, value);
+  });
+  return listed(
+    parts,
+    parts.map(({ value }) => value),
+  );
+};
+
+/** What to write over a live object; all JSON of the service, without `id`, `created` and `modified`. */
+export interface Merge {
+  readonly fields: Fields;
+  /** The rule on the members of the kind itself: what the program chose displaces the other choice. */
+  readonly rule: MemberRule | undefined;
+  readonly live: JsonObject;
+  /** What the program wants, the members of `extra` included. */
+  readonly desired: JsonObject;
+  /** What it wanted last time; empty for an object that it does not know yet. */
+  readonly prior: JsonObject;
+  /** A PUT of this tenant keeps the members of the object that it leaves out. */
+  readonly keeps: boolean;
+}
+
+/** The body of a PUT, and what it does to members that are not the program's. */
+export interface MergeResult {
+  readonly body: JsonObject;
+  /** Paths of the members that stay though the program does not name them: `roles[custom_bot].headers`. */
+  readonly undeclared: readonly string[];
+  /** Paths of the secrets that stay with nobody: the service hides them, so the body lacks them. */
+  readonly hidden: readonly string[];
+}
+
+/**
+ * The body of a PUT: the live object with what the program wants.
+ *
+ * - What the program declares is as it wants it; a list or a map is declared as a whole.
+ * - What it declared before and does so no more is left out, at every depth.
+ * - What it never declared is kept, at every depth, whether or not a field knows it. A secret that the
+ *   service does not show nobody can write back, and a mask must never be: it is told as `hidden`.
+ */
+export const mergeFields = ({ live, desired, prior, keeps, ...shape }: Merge): MergeResult => {
+  const sides = { live, desired, prior };
+  const evidence = evidenceOf(shape.fields, sides);
+  const { value, ...told } = mergeObject(shape, sides, "", { evidence, keeps });
+  return { body: isObject(value) ? value : {}, undeclared: told.undeclared, hidden: told.hidden };
+};

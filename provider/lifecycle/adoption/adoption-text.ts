@@ -1,0 +1,43 @@
+import { changesOf } from "../../definition/wire/changes.js";
+import { extraChanges } from "../../definition/wire/extra-changes.js";
+import { displaced } from "../../definition/wire/merge-parts.js";
+import { fieldsByWire, fieldsFromWire } from "../../definition/wire/wire.js";
+import { isObject } from "../../kernel/json.js";
+import { type Declared, describe } from "../declared.js";
+import { readMark } from "../ownership/mark.js";
+import type { Plan } from "../put-in-place.js";
+
+const listed = (title: string, lines: readonly string[]): string =>
+  lines.length === 0 ? "" : `\n  ${title}\n${lines.map((line) => `    ${line}`).join("\n")}`;
+
+/** Members that go because the program chose another one in their place. */
+const displacedBy = ({ definition }: Declared, { live, body }: Plan): readonly string[] =>
+  [...displaced(definition, body)].flatMap((wire) => {
+    const isGone = live[wire] !== undefined && live[wire] !== null && body[wire] === undefined;
+    return isGone ? [fieldsByWire(definition.fields).get(wire)?.[0] ?? wire] : [];
+  });
+
+/** What an adoption will do, for the user to see before it happens. */
+export const adoptionText = (declared: Declared, plan: Plan): string => {
+  const { definition, properties, settings } = declared;
+  const { extra, extraSecrets } = properties;
+  const { live, undeclared, hidden, isMarked } = plan;
+  const { description } = readMark(live.description);
+  const from = fieldsFromWire(definition.fields, { ...live, description }, settings);
+  const changes = [
+    ...changesOf(definition.fields, from, properties.fields),
+    ...(isObject(extra) ? extraChanges(live, extra, extraSecrets) : []),
+  ].map(({ path, from: before = "(not set)", to = "(not set)" }) => `${path}: ${before} → ${to}`);
+  const gone = displacedBy(declared, plan);
+  const head = `adopts the ${describe(definition, live)}`;
+  const mark = isMarked ? ", the owner mark is added" : "";
+  const change = changes.length + gone.length === 0 ? `; no field changes${mark}` : "";
+  return (
+    head +
+    change +
+    listed("changes:", changes) +
+    listed("goes, as the program chose another in its place:", gone) +
+    listed("stays, as the program does not declare it:", undeclared) +
+    listed("erased, as eraseHidden allows:", hidden)
+  );
+};

@@ -1,0 +1,29 @@
+import { randomBytes } from "node:crypto";
+import type { JsonObject } from "../../kernel/json.js";
+import type { Lifecycle } from "../index.js";
+
+/** Name of the one resource of a stack that is no object of the service. */
+export const ownershipKind = "Ownership";
+
+const withoutProvider = ({ __provider, ...rest }: JsonObject): JsonObject => rest;
+
+/**
+ * The life cycle of `Ownership`: a random id, saved in the state before anything is created at the
+ * service. It makes no calls. Marks derived from it tell the objects of this very state from those
+ * of another state with the same project and stack name.
+ */
+export const ownershipLifecycle: Lifecycle = {
+  check: async (_, news) => ({ inputs: withoutProvider(news), failures: [] }),
+  diff: async () => ({ changes: false }),
+  create: async (inputs) => ({
+    id: `${inputs.project}/${inputs.stack}/${randomBytes(8).toString("hex")}`,
+    outs: withoutProvider(inputs),
+  }),
+  read: async (id, properties) => ({
+    id,
+    props: withoutProvider(properties),
+    inputs: withoutProvider(properties),
+  }),
+  update: async (_id, _olds, news) => ({ outs: withoutProvider(news) }),
+  delete: async () => undefined,
+};

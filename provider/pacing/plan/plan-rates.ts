@@ -1,0 +1,83 @@
+import { ConversationError } from "../../kernel/errors.js";
+import type { Method } from "../../service/http/operations.js";
+import { type Plan, plans } from "../../service/settings/plans.js";
+import { type RateRow, rateRows } from "./rate-rows.js";
+
+/** One endpoint of one service on one plan. */
+export interface RateQuestion {
+  /** Such as `Conversation` or `Message Router`, in any case. */
+  readonly service: string;
+  /** `v3` or `v4`. */
+  readonly version: string;
+  readonly plan: Plan;
+  readonly method: Method;
+  /** Path template below the base address; how its placeholders are called does not matter. */
+  readonly template: string;
+}
+
+/** Calls in a short spike, with what is known about the number. */
+export interface Burst {
+  readonly calls: number;
+  /** `public`: said in a public reference. `assumed`: derived from the rate in the same way. */
+  readonly basis: "public" | "assumed";
+}
+
+const listed = (choices: readonly string[]): string => [...new Set(choices)].join(", ");
+
+const invalid = (text: string): ConversationError => new ConversationError("INPUT_INVALID", text);
+
+const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+const rowOf = (question: RateQuestion): RateRow => {
+  const rows = rateRows.filter((row) => same(row.service, question.service));
+  if (rows.length === 0) {
+    throw invalid(
+      `No rates are known for the service ${JSON.stringify(question.service)}. Known services: ${listed(rateRows.map(({ service }) => service))}.`,
+    );
+  }
+  const row = rows.find(({ versions }) => versions.some((known) => same(known, question.version)));
+  if (row) return row;
+  throw invalid(
+    `No rates are known for version ${JSON.stringify(question.version)} of ${question.service}. Known versions: ${listed(rows.flatMap(({ versions }) => versions))}.`,
+  );
+};
+
+/** `/portals/{portalID}/search` and `/portals/{id}/search` are the same path. */
+const plain = (template: string): string => template.replace(/\{[^}/]*\}/g, "{}");
+
+/**
+ * The rate limit of an endpoint in calls per second: its own where the table has one for the plan,
+ * else the standard rate (specification §8.1 rule 3).
+ *
+ * @throws ConversationError `INPUT_INVALID` for a service, a version or a plan that the table does
+ * not know, naming those that it does
+ */
+export const rateOf = (question: RateQuestion): number => {
+  const row = rowOf(question);
+  if (!plans.includes(question.plan)) {
+    throw invalid(`There is no plan ${JSON.stringify(question.plan)}. Plans: ${plans.join(", ")}.`);
+  }
+  const path = plain(question.template);
+  const own = row.special.find(
+    ({ method, templates }) =>
+      method === question.method && templates.some((template) => plain(template) === path),
+  );
+  return own?.rates[question.plan] ?? row.standard[question.plan];
+};
+
+/** Seconds of the rate that a full bucket seems to hold. */
+const burstSeconds = 20;
+
+/** The one service whose bursts a public reference gives. */
+const publicBursts = "Message Router";
+
+/**
+ * The calls that an endpoint probably takes in a short spike: about 20 seconds of its rate, at least
+ * one. Good for forecasts; pacing does not rely on it, as the specification shows no burst values (§8.2).
+ *
+ * @throws ConversationError `INPUT_INVALID` as {@link rateOf}
+ */
+export const likelyBurst = (question: RateQuestion): Burst => ({
+  calls: Math.max(1, Math.round(burstSeconds * rateOf(question))),
+  basis: same(question.service, publicBursts) ? "public" : "assumed",
+});

@@ -1,0 +1,133 @@
+import type { Definition } from "../../definition/define.js";
+import { resources } from "../../resources/index.js";
+
+/** The scopes of the service (specification §5.1). */
+export const scopes = {
+  manage: "app.conversation.conversationmgr.manage",
+  read: "app.conversation.conversationmgr.read",
+  interactionManage: "app.conversation.conversationmgr.interaction.manage",
+  interactionRead: "app.conversation.conversationmgr.interaction.read",
+} as const;
+
+export type Scope = (typeof scopes)[keyof typeof scopes];
+
+/** What is asked for where no scope is configured: all four. */
+export const defaultScopes: readonly Scope[] = Object.values(scopes);
+
+/** `PATCH` occurs only in other services of a tenant (specification §8.3). */
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+const notIdempotent: readonly Method[] = ["POST", "PATCH"];
+
+/** Whether a call that is sent twice has the effect of one (RFC 9110 §9.2.2). */
+export const isIdempotent = ({ method }: { readonly method: Method }): boolean =>
+  !notIdempotent.includes(method);
+
+/** What a rate bucket is named after: the method and the path template (specification §8.1 rule 1). */
+export interface Endpoint {
+  readonly method: Method;
+  /** Path below the base address, such as `/channels/{id}`. */
+  readonly template: string;
+}
+
+/** One operation of the service (specification §4). */
+export interface Operation extends Endpoint {
+  /** What it does, for messages and docs, such as `list channels`. */
+  readonly title: string;
+  /** Any one of these is enough. */
+  readonly scopes: readonly Scope[];
+  /** Whether the plan's standard rate holds or the special one (specification §8.2). */
+  readonly rate: "standard" | "special";
+}
+
+/** The five operations that every set-up collection has (specification §4.1). */
+export const setUpActions = ["create", "list", "get", "update", "delete"] as const;
+
+export type SetUpAction = (typeof setUpActions)[number];
+
+const anyReader: readonly Scope[] = [scopes.manage, scopes.read];
+const managers: readonly Scope[] = [scopes.manage];
+
+/** In the order of the specification. `readers`: the read scope is enough. */
+const setUpShapes: Readonly<
+  Record<SetUpAction, { method: Method; item: boolean; readers: boolean; verb: string }>
+> = {
+  create: { method: "POST", item: false, readers: false, verb: "create" },
+  list: { method: "GET", item: false, readers: true, verb: "list every" },
+  get: { method: "GET", item: true, readers: true, verb: "read" },
+  update: { method: "PUT", item: true, readers: false, verb: "update" },
+  delete: { method: "DELETE", item: true, readers: false, verb: "delete" },
+};
+
+const scopesFor = (definition: Definition, action: SetUpAction): readonly Scope[] => {
+  if (action === "list" && definition.listScopes) {
+    return definition.listScopes.map((name) => scopes[name]);
+  }
+  return setUpShapes[action].readers ? anyReader : managers;
+};
+
+/** One of the five operations of a kind's collection. */
+export const setUpOperation = (definition: Definition, action: SetUpAction): Operation => {
+  const { method, item, verb } = setUpShapes[action];
+  return {
+    method,
+    template: `/${definition.collection}${item ? "/{id}" : ""}`,
+    title: `${verb} ${definition.noun}`,
+    scopes: scopesFor(definition, action),
+    rate: "standard",
+  };
+};
+
+/** The operations that an account is used with (specification §4.2). */
+export const runtimeOperations = {
+  sendMessage: {
+    method: "POST",
+    template: "/conversations/messages",
+    title: "send message",
+    scopes: [scopes.interactionManage],
+    rate: "special",
+  },
+  getConversation: {
+    method: "GET",
+    template: "/conversations/{id}",
+    title: "read conversation",
+    scopes: [scopes.interactionManage, scopes.interactionRead],
+    rate: "special",
+  },
+  createAsset: {
+    method: "POST",
+    template: "/assets",
+    title: "create asset",
+    scopes: [scopes.interactionManage],
+    rate: "special",
+  },
+  getAsset: {
+    method: "GET",
+    template: "/assets/{id}",
+    title: "read asset",
+    scopes: [scopes.interactionManage, scopes.interactionRead],
+    rate: "special",
+  },
+  deleteAsset: {
+    method: "DELETE",
+    template: "/assets/{id}",
+    title: "delete asset",
+    scopes: [scopes.interactionManage],
+    rate: "standard",
+  },
+} as const satisfies Readonly<Record<string, Operation>>;
+
+/** Every operation of the service: five for each kind, then the runtime ones. */
+export const allOperations = (kinds: readonly Definition[] = resources): readonly Operation[] => [
+  ...kinds.flatMap((kind) => setUpActions.map((action) => setUpOperation(kind, action))),
+  ...Object.values(runtimeOperations),
+];
+
+/** The operation with this method and path template, or undefined where the service has none. */
+export const findOperation = (method: string, template: string): Operation | undefined =>
+  allOperations().find(
+    (operation) => operation.method === method && operation.template === template,
+  );
+
+/** `GET /channels/{id}`: how an endpoint is named in messages and statistics. */
+export const endpointName = ({ method, template }: Endpoint): string => `${method} ${template}`;

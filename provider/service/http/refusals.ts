@@ -1,0 +1,136 @@
+import type { ConversationError, ErrorDetails, ServiceNote } from "../../kernel/errors.js";
+import { isObject, type JsonObject } from "../../kernel/json.js";
+import { parseJson } from "../../kernel/read-json.js";
+import { quoted } from "../redaction/quoted.js";
+import { shownText } from "../redaction/redaction.js";
+import { sentId } from "../redaction/sent-value.js";
+import { serviceQuote } from "../redaction/service-quote.js";
+import { addressAdvice, settingLabel } from "../settings/settings.js";
+import { type Call, callError, possibleEffect } from "./call.js";
+import { defaultScopes } from "./operations.js";
+import type { HttpResponse } from "./transport.js";
+
+const mostNotes = 30;
+
+/** A note tells which attribute is wrong; the id that was sent there tells which object was meant. */
+const noteOf = (
+  { body, secrets }: Call,
+  { key, value }: JsonObject,
+  shown: (value: unknown) => string,
+): ServiceNote => {
+  const sent = typeof key === "string" ? sentId(body, key, secrets) : undefined;
+  return {
+    key: shown(key),
+    value: shown(value),
+    ...(sent === undefined ? {} : { sent: quoted(sent) }),
+  };
+};
+
+const notesOf = (
+  call: Call,
+  details: unknown,
+  shown: (value: unknown) => string,
+): readonly ServiceNote[] =>
+  (Array.isArray(details) ? details : [])
+    .slice(0, mostNotes)
+    .filter(isObject)
+    .map((note) => noteOf(call, note, shown))
+    .filter(({ key, value }) => key !== "" || value !== "");
+
+const bodyOf = (text: string): unknown => {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** What the service says about a refusal, made fit for messages (specification §7, public reference). */
+const detailsOf = (call: Call, response: HttpResponse): ErrorDetails => {
+  const body = bodyOf(response.text);
+  const shown = (value: unknown): string =>
+    typeof value === "string" ? shownText(value, call.secrets) : "";
+  if (!isObject(body)) return { status: response.status };
+  const serviceCode = shown(body.code);
+  const serviceMessage = shown(body.developerMessage);
+  const serviceNotes = notesOf(call, body.details, shown);
+  return {
+    status: response.status,
+    ...(serviceCode === "" ? {} : { serviceCode }),
+    ...(serviceMessage === "" ? {} : { serviceMessage }),
+    ...(serviceNotes.length === 0 ? {} : { serviceNotes }),
+  };
+};
+
+/** Which scope is missing, as far as the token address told what it granted. */
+const scopeAdvice = ({ operation, settings, token }: Call): string => {
+  if (operation.scopes.length === 0) return "Check what the client application may do.";
+  const wanted = operation.scopes.join(" or ");
+  const granted = token?.scopes?.filter((scope) => defaultScopes.some((known) => known === scope));
+  const setting = settingLabel("scope", settings.profile);
+  if (!granted || granted.length === 0) {
+    return `The operation needs the scope ${wanted}. Check that the client application has it and that ${setting} asks for it.`;
+  }
+  if (operation.scopes.some((scope) => granted.includes(scope))) {
+    return `The token has the scope that the operation needs (${wanted}), so the service refuses this client or this object for another reason.`;
+  }
+  return `The operation needs the scope ${wanted}; the token has only ${granted.join(", ")}. Give it to the client application, and ask for it in ${setting}.`;
+};
+
+const unauthorizedAdvice = ({ settings: { profile } }: Call): string =>
+  `The token was fetched a moment ago. Check that ${settingLabel("baseUrl", profile)} and ${settingLabel("tokenUrl", profile)} belong to the same tenant.`;
+
+/** What a missing object means, its caller knows; a collection is missing only at a wrong address. */
+const absenceAdvice = ({ operation, settings }: Call): string =>
+  operation.template.includes("{id}") ? "" : ` ${addressAdvice(settings)}`;
+
+/** Redirects say that the request was not acted on; 303 says the opposite. */
+const redirected = (call: Call, details: ErrorDetails): ConversationError =>
+  callError(
+    call,
+    "BAD_RESPONSE",
+    `was redirected (${details.status}), not followed: the token goes to the configured address only. Check ${settingLabel("baseUrl", call.settings.profile)}.`,
+    { ...details, permanent: true },
+    details.status === 303 ? possibleEffect(call) : "none",
+  );
+
+/** The error for an answer whose status is not 2xx. */
+export const refusal = (call: Call, response: HttpResponse): ConversationError => {
+  const details = detailsOf(call, response);
+  const { status } = response;
+  if (status < 400) return redirected(call, details);
+  if (status >= 500) {
+    const text = `failed in the service ${serviceQuote(details)}. Run again later.`;
+    return callError(call, "UNAVAILABLE", text, details, possibleEffect(call));
+  }
+  switch (status) {
+    case 401:
+      return callError(
+        call,
+        "UNAUTHORIZED",
+        `was refused ${serviceQuote(details)}. ${unauthorizedAdvice(call)}`,
+        details,
+      );
+    case 403:
+      return callError(
+        call,
+        "FORBIDDEN",
+        `is not allowed ${serviceQuote(details)}. ${scopeAdvice(call)}`,
+        details,
+      );
+    case 404:
+      return callError(
+        call,
+        "NOT_FOUND",
+        `found nothing ${serviceQuote(details)}.${absenceAdvice(call)}`,
+        details,
+      );
+    default:
+      return callError(
+        call,
+        "REJECTED",
+        `was refused ${serviceQuote(details)}. Correct what the service names and run again.`,
+        details,
+      );
+  }
+};

@@ -1,0 +1,89 @@
+import type { ConversationErrorCode } from "../../kernel/errors.js";
+
+/** What a failure of the connection means, in words for a message. */
+export interface Fault {
+  readonly code: ConversationErrorCode;
+  /** What happened and what to check. Quotes nothing that came over the wire. */
+  readonly text: string;
+  /** The same call cannot succeed before somebody changes something. */
+  readonly permanent: boolean;
+}
+
+const tlsCode =
+  /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH$|UND_ERR_PRX_TLS$)/;
+
+const timeouts: readonly string[] = ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"];
+
+const codeOf = (cause: unknown): string => {
+  if (typeof cause !== "object" || cause === null || !("code" in cause)) return "";
+  // Anything else would be a foreign text, which has no place in a message.
+  return typeof cause.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(cause.code)
+    ? cause.code
+    : "";
+};
+
+/** The first telling code in the chain of causes; several addresses of one host fail as a group. */
+const tellingCode = (cause: unknown, depth = 0): string => {
+  const own = codeOf(cause);
+  if (own !== "" || depth > 3 || typeof cause !== "object" || cause === null) return own;
+  const inner = "cause" in cause ? tellingCode(cause.cause, depth + 1) : "";
+  if (inner !== "") return inner;
+  return cause instanceof AggregateError ? tellingCode(cause.errors[0], depth + 1) : "";
+};
+
+const isTimeout = (cause: unknown): boolean =>
+  cause instanceof Error && cause.name === "TimeoutError";
+
+const passing = (code: ConversationErrorCode, text: string): Fault => ({
+  code,
+  text,
+  permanent: false,
+});
+const lasting = (code: ConversationErrorCode, text: string): Fault => ({
+  code,
+  text,
+  permanent: true,
+});
+
+const beforeSending = (code: string, host: string): Fault => {
+  const suffix = code === "" ? "" : ` (${code})`;
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
+    return passing(
+      "UNREACHABLE",
+      `the name ${host} could not be resolved${suffix}; check the address, the network and the proxy`,
+    );
+  }
+  return passing(
+    "UNREACHABLE",
+    `no connection to ${host}${suffix}; check the address, the network and the proxy`,
+  );
+};
+
+/** What failed, and whether any of the request was written before. */
+export interface Failure {
+  readonly cause?: unknown;
+  readonly sent: boolean;
+}
+
+/** Sorts a failure of the connection into the closed set of codes. */
+export const faultOf = ({ cause, sent }: Failure, url: string): Fault => {
+  const { host } = new URL(url);
+  const code = tellingCode(cause);
+  if (tlsCode.test(code)) {
+    return lasting(
+      "UNREACHABLE",
+      `the TLS connection to ${host} could not be trusted (${code}); check the address and the certificate, or name your own authority in NODE_EXTRA_CA_CERTS`,
+    );
+  }
+  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") {
+    return lasting("BAD_RESPONSE", `the answer of ${host} is larger than 8 MiB; check the address`);
+  }
+  if (isTimeout(cause) || timeouts.includes(code)) {
+    return passing("TIMED_OUT", `${host} gave no complete answer in the time allowed`);
+  }
+  if (!sent) return beforeSending(code, host);
+  return passing(
+    "UNREACHABLE",
+    `the connection to ${host} broke before the answer was complete${code === "" ? "" : ` (${code})`}`,
+  );
+};

@@ -1,0 +1,159 @@
+import type { Definition } from "../../definition/define.js";
+import { ConversationError, isConversationError } from "../../kernel/errors.js";
+import { isObject } from "../../kernel/json.js";
+import type { Answer } from "../http/answers.js";
+import type { Request } from "../http/client.js";
+import { type Operation, setUpOperation } from "../http/operations.js";
+import type { WireObject } from "./collections.js";
+import { listingKeys } from "./listing-key.js";
+import { isWorthWidening, listCalls, widestPage } from "./page-size.js";
+
+/** All pages of a collection together. */
+export interface Pages {
+  readonly objects: Map<string, WireObject>;
+  /** False: absence proves nothing. */
+  readonly complete: boolean;
+}
+
+/** The first page of a collection, and the way to the others. */
+export interface FirstPage {
+  readonly objects: ReadonlyMap<string, WireObject>;
+  /** Calls that the others take, as far as the service tells; 0 where it does not. */
+  readonly callsLeft: number;
+  rest(): Promise<Pages>;
+}
+
+/** Sibling services number their pages from 1 to 999. */
+const mostPages = 999;
+
+const wrong = (operation: Operation, what: string): ConversationError =>
+  new ConversationError(
+    "BAD_RESPONSE",
+    `Could not ${operation.title}: the answer of ${operation.method} ${operation.template} ${what}. Check that the base address is the service's own.`,
+    { method: operation.method, template: operation.template },
+  );
+
+/** The key of a list is not certain for every kind, so a single array under another key will do. */
+const itemsOf = (
+  definition: Definition,
+  operation: Operation,
+  body: unknown,
+): readonly unknown[] => {
+  if (!isObject(body)) throw wrong(operation, "is not a JSON object");
+  const named = body[definition.listKey];
+  if (Array.isArray(named)) return named;
+  const arrays = Object.values(body).filter((value) => Array.isArray(value));
+  const [only, ...others] = arrays;
+  if (only && others.length === 0) return only;
+  // An empty collection may leave its array out.
+  if (arrays.length === 0 && countOf(body) === 0) return [];
+  throw wrong(operation, `holds no list named ${definition.listKey}`);
+};
+
+/** A number that a list tells of its paging: undefined where paging is not spoken of, NaN where it makes no sense. */
+const toldBy = (body: unknown, name: "count" | "pagesize"): number | undefined => {
+  if (!isObject(body) || body.paginationInfo === undefined) return undefined;
+  const told = isObject(body.paginationInfo) ? body.paginationInfo[name] : undefined;
+  return typeof told === "number" && Number.isInteger(told) && told >= 0 ? told : Number.NaN;
+};
+
+/** How many objects there are in all. */
+const countOf = (body: unknown): number | undefined => toldBy(body, "count");
+
+/** Adds a page and tells how many of its objects were new. */
+const addPage = (
+  objects: Map<string, WireObject>,
+  operation: Operation,
+  items: readonly unknown[],
+): number => {
+  const before = objects.size;
+  const keyOf = listingKeys();
+  for (const item of items) {
+    if (!isObject(item)) throw wrong(operation, "holds something that is not an object");
+    // A foreign object with a strange id must not block its kind: its name counts all the same.
+    objects.set(keyOf(item), item);
+  }
+  return objects.size - before;
+};
+
+type Query = Readonly<Record<string, number>>;
+
+/** A further page, or undefined where the service refuses to give one. */
+const furtherPage = async (
+  request: Request,
+  operation: Operation,
+  query: Query,
+): Promise<Answer | undefined> => {
+  try {
+    return await request(operation, { query });
+  } catch (error) {
+    if (isConversationError(error, "REJECTED", "NOT_FOUND")) return undefined;
+    throw error;
+  }
+};
+
+/** Whether and how a list is longer than its first page, as far as the service tells. */
+const extentOf = ({ body }: Answer): { readonly count: number; readonly size: number } => ({
+  count: countOf(body) || 0,
+  size: toldBy(body, "pagesize") || 0,
+});
+
+/** The first page again, as wide as it can be; undefined where that saves nothing or is not to be had. */
+const widened = async (
+  request: Request,
+  operation: Operation,
+  first: Answer,
+): Promise<Answer | undefined> => {
+  const { count, size } = extentOf(first);
+  if (size === 0 || !isWorthWidening(count, size)) return undefined;
+  const wide = await furtherPage(request, operation, { $pagenum: 1, $pagesize: widestPage });
+  return wide && extentOf(wide).size > size ? wide : undefined;
+};
+
+const callsLeft = (first: Answer): number => {
+  const { count, size } = extentOf(first);
+  return size === 0 ? 0 : listCalls(count, size) - 1;
+};
+
+/**
+ * Reads a collection: the first page as the specification has it, further ones by `$pagenum`
+ * (assumed) for as long as fewer objects came than the service counts, in wider pages by `$pagesize`
+ * (assumed) where that saves calls and the service gives them.
+ */
+export const readFirstPage = async (
+  request: Request,
+  definition: Definition,
+): Promise<FirstPage> => {
+  const operation = setUpOperation(definition, "list");
+  const first = await request(operation);
+  const objects = new Map<string, WireObject>();
+  addPage(objects, operation, itemsOf(definition, operation, first.body));
+  const rest = () => readRest(request, definition, first, objects);
+  return { objects, callsLeft: callsLeft(first), rest };
+};
+
+const readRest = async (
+  request: Request,
+  definition: Definition,
+  first: Answer,
+  shown: ReadonlyMap<string, WireObject>,
+): Promise<Pages> => {
+  const operation = setUpOperation(definition, "list");
+  // A copy, as whoever looks for an object still looks at the first page.
+  const objects = new Map(shown);
+  const add = ({ body }: Answer): number =>
+    addPage(objects, operation, itemsOf(definition, operation, body));
+  const wide = await widened(request, operation, first);
+  let answer: Answer | undefined = wide ?? first;
+  let fresh = wide ? add(wide) : objects.size;
+  const width = wide ? { $pagesize: widestPage } : {};
+  for (let page = 1; answer && page <= mostPages; page++) {
+    const count = countOf(answer.body);
+    if (count === undefined ? page === 1 : objects.size >= count)
+      return { objects, complete: true };
+    if (fresh === 0 || count === undefined || Number.isNaN(count) || page === mostPages) break;
+    answer = await furtherPage(request, operation, { $pagenum: page + 1, ...width });
+    fresh = answer ? add(answer) : 0;
+  }
+  return { objects, complete: false };
+};

@@ -1,0 +1,128 @@
+import type { Definition } from "../../definition/define.js";
+import { ConversationError, isConversationError } from "../../kernel/errors.js";
+import type { DatedAnswer } from "../http/answers.js";
+import type { CallOptions, DatedRequest } from "../http/client.js";
+import { assertId } from "../http/identifiers.js";
+import { type Operation, setUpOperation } from "../http/operations.js";
+import { secretTexts } from "../redaction/secret-texts.js";
+import type { Witness } from "./absence.js";
+import type { Collections } from "./collections.js";
+import { ListCache } from "./list-cache.js";
+import { createdOf, notJson, objectOf, timesOf } from "./object-answers.js";
+import { readFirstPage } from "./pages.js";
+import type { ServiceTime } from "./service-time.js";
+
+const goneSince = ({ message, details }: ConversationError): ConversationError =>
+  new ConversationError(
+    "NOT_FOUND",
+    `${message} If it was deleted behind the program's back, run: pulumi refresh`,
+    details,
+  );
+
+/** The caller cannot know what a failed write did, so neither can the cache. */
+const guarded = async <T>(cache: ListCache, write: () => Promise<T>): Promise<T> => {
+  try {
+    return await write();
+  } catch (error) {
+    if (!isConversationError(error) || error.effect !== "none") cache.forget();
+    throw error;
+  }
+};
+
+/** What the collections of one connection need besides a way to call. */
+export interface CollectionParts {
+  readonly request: DatedRequest;
+  readonly witness: Witness;
+  readonly time: ServiceTime;
+}
+
+/** The set-up collections over HTTP (specification §4.1). */
+export const restCollections = ({ request, witness, time }: CollectionParts): Collections => {
+  const caches = new Map<string, ListCache>();
+  const firstPage = async (definition: Definition) => {
+    const page = await readFirstPage(request, definition);
+    witness.seen();
+    return page;
+  };
+  const cacheOf = (definition: Definition): ListCache => {
+    const known = caches.get(definition.collection);
+    const cache = known ?? new ListCache(() => firstPage(definition));
+    caches.set(definition.collection, cache);
+    return cache;
+  };
+  const written = async (operation: Operation, options: CallOptions): Promise<DatedAnswer> => {
+    const answer = await request(operation, options);
+    if (!answer.unreadable) witness.seen();
+    return answer;
+  };
+  const assertService = (definition: Definition, doubt: ConversationError) =>
+    witness.assertAbsent(definition, doubt, () => cacheOf(definition).answered());
+  /** The 404 where it is proven to mean absence. */
+  const absent = async (definition: Definition, error: unknown): Promise<ConversationError> => {
+    if (!isConversationError(error, "NOT_FOUND")) throw error;
+    await assertService(definition, error);
+    return error;
+  };
+
+  return {
+    list: async (definition, options = {}) =>
+      options.fresh ? cacheOf(definition).fresh() : cacheOf(definition).get(),
+
+    find: async (definition, id) => cacheOf(definition).find(id),
+
+    read: async (definition, id) => {
+      const operation = setUpOperation(definition, "get");
+      assertId(id, definition.noun);
+      try {
+        const object = objectOf(operation, await request(operation, { id }));
+        witness.seen();
+        return object;
+      } catch (error) {
+        await absent(definition, error);
+        return undefined;
+      }
+    },
+
+    create: (definition, body) =>
+      guarded(cacheOf(definition), async () => {
+        const operation = setUpOperation(definition, "create");
+        const secrets = secretTexts(definition.fields, body);
+        const answer = await request(operation, { body, secrets });
+        const created = createdOf(operation, answer);
+        witness.seen();
+        // Only what the service told: a PUT that carries another time may be refused.
+        cacheOf(definition).wrote(created.id, { ...body, ...created });
+        return { ...created, ...timesOf(answer, ["created", "modified"]) };
+      }),
+
+    replace: (definition, id, body) =>
+      guarded(cacheOf(definition), async () => {
+        assertId(id, definition.noun);
+        const operation = setUpOperation(definition, "update");
+        const secrets = secretTexts(definition.fields, body);
+        const answer = await written(operation, { id, body, secrets }).catch(async (error) => {
+          throw goneSince(await absent(definition, error));
+        });
+        const cache = cacheOf(definition);
+        const { modified: _, ...kept } = { ...cache.known(id), ...body };
+        cache.wrote(id, { ...kept, id });
+        return timesOf(answer, ["modified"]);
+      }),
+
+    remove: (definition, id) =>
+      guarded(cacheOf(definition), async () => {
+        assertId(id, definition.noun);
+        const operation = setUpOperation(definition, "delete");
+        try {
+          const { unreadable, status } = await written(operation, { id });
+          // A page that is shown for everything is shown for a deletion, too.
+          if (unreadable) await assertService(definition, notJson(operation, status));
+        } catch (error) {
+          await absent(definition, error);
+        }
+        cacheOf(definition).wrote(id, undefined);
+      }),
+
+    now: () => time.now(),
+  };
+};

@@ -1,0 +1,135 @@
+import { ConversationError } from "../../kernel/errors.js";
+import { quoted } from "../redaction/quoted.js";
+import { assertProfile, profilePrefix } from "./profiles.js";
+import { type SettingKey, type SettingSpec, type Settings, settingTable } from "./setting-table.js";
+
+export type { SettingKey, Settings } from "./setting-table.js";
+
+/** Where settings are read from. The environment wins. */
+export interface SettingSource {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** A value of the stack's configuration by its full key, such as `conversation:baseUrl`. */
+  readonly config: (key: string) => string | undefined;
+}
+
+/** How a setting is called in both of its sources. */
+export interface SettingNames {
+  /** Such as `conversation:baseUrl`, or `conversation:staging.baseUrl` in a profile. */
+  readonly config: string;
+  /** Such as `CONVERSATION_BASE_URL`, or `CONVERSATION_STAGING_BASE_URL` in a profile. */
+  readonly environment: string;
+}
+
+const keys = Object.keys(settingTable).filter((key): key is SettingKey => key in settingTable);
+const specOf = (key: SettingKey): SettingSpec<unknown> => settingTable[key];
+
+/** The names of a setting in the configuration and in the environment, for the profile if one is given. */
+export const settingNames = (key: SettingKey, profile?: string): SettingNames => ({
+  config: `conversation:${profile === undefined ? "" : `${profile}.`}${key}`,
+  environment: profilePrefix(profile) + settingTable[key].environment,
+});
+
+/** `conversation:scope (CONVERSATION_SCOPE)`: how messages point at a setting. */
+export const settingLabel = (key: SettingKey, profile?: string): string => {
+  const names = settingNames(key, profile);
+  return `${names.config} (${names.environment})`;
+};
+
+/** What to do where the base address does not look like the service. */
+export const addressAdvice = ({ baseUrl, profile }: Settings): string =>
+  `Check ${settingLabel("baseUrl", profile)}, whose path is ${quoted(new URL(baseUrl).pathname)}, and run: npx pulumi-conversation doctor`;
+
+const textOf = (source: SettingSource, key: SettingKey, profile?: string): string | undefined => {
+  const names = settingNames(key, profile);
+  const given = [source.environment[names.environment], source.config(names.config)];
+  const text = given.find((candidate) => candidate !== undefined && candidate.trim() !== "");
+  return specOf(key).secret ? text : text?.trim();
+};
+
+const missingLine = (key: SettingKey, profile?: string): string => {
+  const names = settingNames(key, profile);
+  const secret = specOf(key).secret ? "--secret " : "";
+  return `  ${key} is missing: set ${names.environment}, or run: pulumi config set ${secret}${names.config} <value>`;
+};
+
+const isComplete = (values: Partial<Settings>): values is Settings =>
+  keys.every((key) => {
+    const { required, default: fallback } = specOf(key);
+    return values[key] !== undefined || (!required && fallback === undefined);
+  });
+
+/** What was found for one setting: a value, nothing, or a rule that the text breaks. */
+interface Finding {
+  readonly key: SettingKey;
+  readonly value?: unknown;
+  readonly missing?: string;
+  readonly invalid?: string;
+}
+
+const find = (source: SettingSource, key: SettingKey, profile?: string): Finding => {
+  const { parse, required, default: fallback } = specOf(key);
+  const text = textOf(source, key, profile);
+  if (text === undefined) {
+    return required ? { key, missing: missingLine(key, profile) } : { key, value: fallback };
+  }
+  const parsed = parse(text);
+  if ("value" in parsed) return { key, value: parsed.value };
+  return { key, invalid: `  ${settingLabel(key, profile)} ${parsed.rule}` };
+};
+
+const complain = (findings: readonly Finding[], profile?: string): void => {
+  const missing = findings.flatMap((finding) => finding.missing ?? []);
+  const invalid = findings.flatMap((finding) => finding.invalid ?? []);
+  if (missing.length + invalid.length === 0) return;
+  const where = profile === undefined ? "" : ` of profile ${profile}`;
+  throw new ConversationError(
+    missing.length > 0 ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
+    [`The settings${where} cannot be used. Nothing was sent.`, ...missing, ...invalid].join("\n"),
+  );
+};
+
+/**
+ * Reads and checks every setting; does no I/O of its own. Empty text counts as missing.
+ *
+ * @param profile name of a further set of settings: `staging` reads `CONVERSATION_STAGING_BASE_URL`
+ * and `conversation:staging.baseUrl`, and so on; it takes nothing over from the default settings
+ * @throws ConversationError `SETTINGS_MISSING` with every missing setting and how to set it, or
+ * `SETTINGS_INVALID` with every setting that breaks a rule; values are not shown, but for a wrong word
+ * where one of some words is wanted
+ */
+export const readSettings = (source: SettingSource, profile?: string): Settings => {
+  assertProfile(profile);
+  const findings = keys.map((key) => find(source, key, profile));
+  complain(findings, profile);
+  const found = findings.filter((finding) => finding.value !== undefined);
+  const values: Partial<Settings> = {
+    ...Object.fromEntries(found.map(({ key, value }) => [key, value])),
+    ...(profile === undefined ? {} : { profile }),
+  };
+  if (isComplete(values)) return values;
+  throw new ConversationError("SETTINGS_INVALID", "The settings are incomplete.");
+};
+
+/** A setting as docs and checks of the surroundings show it. */
+export interface SettingDescription extends SettingNames {
+  readonly key: SettingKey;
+  readonly doc: string;
+  readonly required: boolean;
+  readonly secret: boolean;
+  /** As text; left out where there is none. */
+  readonly default?: string;
+}
+
+/** Every setting with its names, in the order of the table. */
+export const describeSettings = (profile?: string): readonly SettingDescription[] =>
+  keys.map((key) => {
+    const { doc, required = false, secret = false, default: fallback } = specOf(key);
+    return {
+      key,
+      ...settingNames(key, profile),
+      doc,
+      required,
+      secret,
+      ...(fallback === undefined ? {} : { default: String(fallback) }),
+    };
+  });

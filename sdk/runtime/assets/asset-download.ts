@@ -1,0 +1,174 @@
+import { ConversationError, isConversationError } from "../../../provider/kernel/errors.js";
+import { prepared } from "../caller-input.js";
+import { get, largestAsset, type StoredAsset } from "./asset-operations.js";
+import type { ContentAnswer, Pieces } from "./content-transfer.js";
+import { counted } from "./counted-content.js";
+import { type DownloadTarget, type OpenTarget, openTarget } from "./download-target.js";
+import { checkedAddress } from "./signed-address.js";
+import {
+  type ContentParts,
+  isOver,
+  mayBeOver,
+  pauseBeforeRepeat,
+  refusedTransfer,
+  type TransferOptions,
+  transferOptionsOf,
+  transferSignal,
+} from "./signed-transfer.js";
+import { type Transfer, transferFailure } from "./transfer-failure.js";
+
+const doing = "download an asset";
+
+/** What is known of an asset whose content was fetched. */
+export type Downloaded = Omit<StoredAsset, "contentUrl" | "contentUrlExpiry"> & {
+  /** In bytes, as they arrived. */
+  readonly size: number;
+};
+
+/** A target that cannot be written to is the caller's to mend. */
+const unwritable = (error: unknown): ConversationError =>
+  isConversationError(error)
+    ? error
+    : new ConversationError(
+        "INPUT_INVALID",
+        "Could not download an asset: the target could not be written to, see the cause.",
+        {},
+        "none",
+        { cause: error },
+      );
+
+const collected = async (pieces: Pieces, size: number): Promise<Uint8Array> => {
+  const bytes = new Uint8Array(size);
+  let place = 0;
+  for await (const piece of pieces) {
+    bytes.set(piece, place);
+    place += piece.byteLength;
+  }
+  return bytes;
+};
+
+const badContent = (id: string) => (rule: string) =>
+  new ConversationError("BAD_RESPONSE", `Could not download asset ${id}: ${rule}. Run again.`);
+
+/** One answer of a signed address, and the transfer that it belongs to. */
+interface Fetched {
+  readonly asset: StoredAsset;
+  readonly transfer: Transfer;
+  readonly answer: ContentAnswer;
+}
+
+/** The content, or a refusal that holds no connection any more. */
+const opened = async (parts: ContentParts, transfer: Transfer): Promise<ContentAnswer> => {
+  const answer = await parts.transfer.download(transfer);
+  if (answer.status !== 200) await answer.discard();
+  return answer;
+};
+
+/** Asks for the content; an address that fails for a moment is asked once more. */
+const asked = async (
+  parts: ContentParts,
+  asset: StoredAsset,
+  options: TransferOptions,
+): Promise<Fetched> => {
+  const what = `download asset ${asset.id}`;
+  const url = checkedAddress(asset.contentUrl, parts.rule, what);
+  const transfer = { what, url, signal: transferSignal(parts, options) };
+  const answer = await opened(parts, transfer);
+  if (!(await pauseBeforeRepeat(parts, asset, answer, transfer)))
+    return { asset, transfer, answer };
+  return { asset, transfer, answer: await opened(parts, transfer) };
+};
+
+/** The answer of a signed address that is good; a refused one is renewed once. */
+const fetched = async (
+  parts: ContentParts,
+  id: string,
+  options: TransferOptions,
+): Promise<Fetched> => {
+  const first = await get(parts, id, options);
+  const early = isOver(parts, first);
+  let result = await asked(parts, early ? await get(parts, id, options) : first, options);
+  if (!early && mayBeOver(parts, first, result.answer.status)) {
+    result = await asked(parts, await get(parts, id, options), options);
+  }
+  const { answer, transfer } = result;
+  if (answer.status === 200) return result;
+  throw refusedTransfer(transfer.what, answer.status);
+};
+
+/** The size of the content, as the asset and the answer agree on it. */
+const sizeOf = (id: string, { asset, answer }: Fetched): number => {
+  const wrong = badContent(id);
+  const size = asset.size ?? answer.length;
+  if (size === undefined || size > largestAsset) {
+    throw wrong(`its size is not known, or above ${largestAsset} bytes`);
+  }
+  if (answer.length !== undefined && answer.length !== size) {
+    throw wrong(`the content has ${answer.length} bytes, but the asset ${size}`);
+  }
+  return size;
+};
+
+type Consume<T> = (pieces: Pieces, size: number, fetched: Fetched) => Promise<T>;
+
+/**
+ * Fetches the content of an asset and checks its size; `consume` gets it piece by piece. Whatever
+ * happens, the connection is given back.
+ */
+const transferred = async <T>(
+  parts: ContentParts,
+  id: string,
+  options: TransferOptions,
+  consume: Consume<T>,
+): Promise<{ readonly about: Downloaded; readonly result: T }> => {
+  const got = await fetched(parts, id, options);
+  const { asset, answer } = got;
+  try {
+    const size = sizeOf(id, got);
+    const counting = { size, wrong: badContent(id), onProgress: options.onProgress };
+    const result = await consume(counted(answer.pieces, counting), size, got);
+    const { contentUrl: _url, contentUrlExpiry: _expiry, ...about } = asset;
+    return { about: { ...about, size }, result };
+  } finally {
+    answer.release();
+  }
+};
+
+/** The content of an asset as bytes. */
+export const downloadBytes = async (
+  parts: ContentParts,
+  id: string,
+  options: TransferOptions,
+): Promise<Downloaded & { readonly bytes: Uint8Array }> => {
+  const checked = transferOptionsOf(doing, options);
+  const { about, result } = await transferred(parts, id, checked, collected);
+  return { ...about, bytes: result };
+};
+
+const writtenTo =
+  (target: OpenTarget): Consume<void> =>
+  async (pieces, _size, { answer, transfer }) => {
+    const { signal } = transfer;
+    try {
+      await target.write(pieces, { signal, release: answer.release });
+    } catch (error) {
+      throw signal.aborted ? transferFailure(transfer, error) : unwritable(error);
+    }
+  };
+
+/** The content of an asset into a file or a stream. */
+export const downloadTo = async (
+  parts: ContentParts,
+  id: string,
+  target: DownloadTarget,
+  options: TransferOptions,
+): Promise<Downloaded> => {
+  const checked = transferOptionsOf(doing, options);
+  const opened = prepared(doing, () => openTarget(target));
+  try {
+    const { about } = await transferred(parts, id, checked, writtenTo(opened));
+    return about;
+  } finally {
+    opened.leave();
+  }
+};

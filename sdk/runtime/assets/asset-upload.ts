@@ -1,0 +1,184 @@
+import { ConversationError, isConversationError } from "../../../provider/kernel/errors.js";
+import { inputFailure } from "../caller-input.js";
+import {
+  type Asset,
+  type AssetRequest,
+  assertAsset,
+  create,
+  type NewAsset,
+  remove,
+} from "./asset-operations.js";
+import { type ContentSource, type OpenContent, openContent, readable } from "./content-source.js";
+import type { TransferReply, Upload } from "./content-transfer.js";
+import { contentTypeOf } from "./content-types.js";
+import { counted } from "./counted-content.js";
+import { checkedAddress } from "./signed-address.js";
+import {
+  type ContentParts,
+  isOver,
+  mayBeOver,
+  pauseBeforeRepeat,
+  refusedTransfer,
+  type TransferOptions,
+  transferOptionsOf,
+  transferSignal,
+} from "./signed-transfer.js";
+
+export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">, TransferOptions {
+  /** File name with extension. Default: the name of the file. */
+  readonly name?: string;
+  /** In bytes. Needed for streams; for files and bytes it must be theirs. */
+  readonly size?: number;
+  /** Checked against the extension of the name, from which the service derives it (assumed). */
+  readonly contentType?: string;
+}
+
+const invalid = (rule: string): ConversationError =>
+  new ConversationError("INPUT_INVALID", `Could not upload an asset: ${rule}. Nothing was sent.`);
+
+/** Type, as a header has it, without parameters. */
+const essence = (type: string): string => (type.split(";")[0] ?? "").trim().toLowerCase();
+
+interface Announced {
+  readonly name?: string;
+  readonly size?: number;
+}
+
+/** What is asked of the service, once all that can be known before has been checked. */
+const requestOf = (options: UploadOptions, content: Announced): AssetRequest => {
+  const { channel, sender, contentType } = options;
+  const name = options.name ?? content.name;
+  const size = options.size ?? content.size;
+  if (name === undefined) throw invalid("the source has no name, so name has to be given");
+  if (size === undefined)
+    throw invalid("the source does not tell its size, so size has to be given");
+  const request = { channel, sender, name, size };
+  assertAsset(request);
+  if (content.size !== undefined && content.size !== size) {
+    throw invalid(`size is ${size}, but the source has ${content.size} bytes`);
+  }
+  if (contentType !== undefined && typeof contentType !== "string") {
+    throw invalid("contentType must be text");
+  }
+  const derived = contentTypeOf(name);
+  if (contentType !== undefined && essence(contentType) !== derived) {
+    throw invalid(
+      `contentType is ${JSON.stringify(contentType)}, but the extension of the name stands for ${derived}`,
+    );
+  }
+  return request;
+};
+
+/** One upload on its way. */
+interface Job {
+  readonly parts: ContentParts;
+  readonly content: OpenContent;
+  readonly request: AssetRequest;
+  readonly options: UploadOptions;
+}
+
+const created = ({ parts, request, options: { signal } }: Job): Promise<NewAsset> =>
+  create(parts, request, { signal });
+
+/** An asset without content is of no use; where it cannot be deleted it does no harm either. */
+const discarded = async ({ parts }: Job, { id }: Asset): Promise<void> => {
+  await remove(parts, id).catch(() => {});
+};
+
+const renewed = async (job: Job, old: Asset): Promise<NewAsset> => {
+  await discarded(job, old);
+  return created(job);
+};
+
+const nameOf = ({ id }: Asset): string => `upload asset ${id}`;
+
+/** The content on its way to an asset; it is opened when it is sent. */
+const uploadOf = ({ parts, content, options }: Job, asset: NewAsset): Upload => {
+  const what = nameOf(asset);
+  const wrong = (rule: string) =>
+    new ConversationError("INPUT_INVALID", `Could not ${what}: ${rule}. It was given up.`);
+  const { contentType, size } = asset;
+  return {
+    what,
+    url: checkedAddress(asset.contentUrl, parts.rule, what),
+    signal: transferSignal(parts, options),
+    contentType,
+    size,
+    pieces: counted(readable(content.open), { size, wrong, onProgress: options.onProgress }),
+  };
+};
+
+/** Posts the content; where the address fails for a moment, what can be read again is sent once more. */
+const sent = async (job: Job, asset: NewAsset): Promise<TransferReply> => {
+  const { parts, content } = job;
+  const first = uploadOf(job, asset);
+  const reply = await parts.transfer.upload(first);
+  if (!content.repeatable || !(await pauseBeforeRepeat(parts, asset, reply, first))) return reply;
+  return parts.transfer.upload(uploadOf(job, asset));
+};
+
+/** Posts the content. Gives back the status. */
+const posted = async (job: Job, asset: NewAsset): Promise<number> => {
+  try {
+    const { status } = await sent(job, asset);
+    return status;
+  } catch (error) {
+    // Where the service cannot be reached a deletion would only take time.
+    if (isConversationError(error, "INPUT_INVALID", "BAD_RESPONSE")) await discarded(job, asset);
+    throw error;
+  }
+};
+
+const refused = async (job: Job, asset: Asset, status: number): Promise<ConversationError> => {
+  await discarded(job, asset);
+  return refusedTransfer(nameOf(asset), status);
+};
+
+const isAccepted = (status: number): boolean => status >= 200 && status <= 299;
+
+const readOnce = ({ message, details }: ConversationError): ConversationError =>
+  new ConversationError(
+    "REJECTED",
+    `${message} A stream can be sent once only: give a function that opens it, and it is sent again.`,
+    details,
+  );
+
+/** Gets the content to an asset; an address that has run out is renewed once. */
+const delivered = async (job: Job): Promise<Asset> => {
+  const { parts, content } = job;
+  const first = await created(job);
+  const early = isOver(parts, first);
+  const asset = early ? await renewed(job, first) : first;
+  const status = await posted(job, asset);
+  if (isAccepted(status)) return asset;
+  if (early || !mayBeOver(parts, asset, status)) throw await refused(job, asset, status);
+  if (!content.repeatable) throw readOnce(await refused(job, asset, status));
+  const second = await renewed(job, asset);
+  const again = await posted(job, second);
+  if (isAccepted(again)) return second;
+  throw await refused(job, second, again);
+};
+
+/**
+ * Streams a source into a new asset: asks for the address, checks it, posts the content. A stream of
+ * the caller's is ended in any case.
+ */
+export const upload = async (
+  parts: ContentParts,
+  source: ContentSource,
+  options: UploadOptions,
+): Promise<Asset> => {
+  const doing = "upload an asset";
+  const content = await openContent(source).catch((error) => {
+    throw inputFailure(doing, error);
+  });
+  try {
+    const checked = transferOptionsOf(doing, options);
+    const request = requestOf(checked, content);
+    const job = { parts, content, request, options: checked };
+    const { id, name, size, contentType } = await delivered(job);
+    return { id, name, size, contentType };
+  } finally {
+    content.stop();
+  }
+};

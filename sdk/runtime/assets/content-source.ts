@@ -1,0 +1,106 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { ConversationError } from "../../../provider/kernel/errors.js";
+import { type CallerStream, callerStream, isPieces, whyUnreadable } from "../caller-stream.js";
+import type { Pieces } from "./content-transfer.js";
+
+/**
+ * Where the content of an asset comes from: the path of a file, bytes, or a stream of bytes (of
+ * node:stream, of the web, or any other). A stream can be read once only, and is ended in any case,
+ * also where it was not read; a function that opens one allows a repeat.
+ */
+export type ContentSource = string | Uint8Array | ArrayBuffer | Blob | Pieces | (() => Pieces);
+
+/** A source that is ready to be read. */
+export interface OpenContent {
+  /** File name, where the source has one. */
+  readonly name?: string;
+  /** Bytes, where the source tells. */
+  readonly size?: number;
+  /** Whether it can be read again. */
+  readonly repeatable: boolean;
+  /** Opens it for one reading. */
+  open(): CallerStream;
+  /** Ends what the caller opened, read or not. */
+  stop(): void;
+}
+
+const pieceBytes = 64 * 1024;
+
+async function* piecesOf(bytes: Uint8Array): Pieces & AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += pieceBytes) {
+    yield bytes.subarray(start, start + pieceBytes);
+  }
+}
+
+const invalid = (rule: string): ConversationError =>
+  new ConversationError("INPUT_INVALID", `Could not upload an asset: ${rule}. Nothing was sent.`);
+
+const ours = { repeatable: true, stop: () => {} } as const;
+
+const ofFile = async (path: string): Promise<OpenContent> => {
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile()) throw invalid(`there is no file ${JSON.stringify(path)} that can be read`);
+  const open = () => callerStream(createReadStream(path, { highWaterMark: pieceBytes }));
+  return { ...ours, name: basename(path), size: found.size, open };
+};
+
+const ofBytes = (bytes: Uint8Array): OpenContent => ({
+  ...ours,
+  size: bytes.byteLength,
+  open: () => callerStream(piecesOf(bytes)),
+});
+
+const ofBlob = (blob: Blob): OpenContent => ({
+  ...ours,
+  ...("name" in blob && typeof blob.name === "string" ? { name: blob.name } : {}),
+  size: blob.size,
+  open: () => callerStream(blob.stream()),
+});
+
+const ofFunction = (source: () => Pieces): OpenContent => ({
+  ...ours,
+  open: () => {
+    const opened: unknown = source();
+    if (!isPieces(opened)) throw new TypeError("the function gives no stream");
+    return callerStream(opened);
+  },
+});
+
+const ofStream = (source: Pieces): OpenContent => {
+  const rule = whyUnreadable(source);
+  if (rule !== undefined) throw invalid(rule);
+  const stream = callerStream(source);
+  return { repeatable: false, open: () => stream, stop: stream.stop };
+};
+
+/**
+ * Makes a source ready; opens files only when they are read.
+ *
+ * @throws ConversationError `INPUT_INVALID` for what cannot be read
+ */
+export const openContent = async (source: ContentSource): Promise<OpenContent> => {
+  if (typeof source === "string") return ofFile(source);
+  if (source instanceof Uint8Array) return ofBytes(source);
+  if (source instanceof ArrayBuffer) return ofBytes(new Uint8Array(source));
+  if (source instanceof Blob) return ofBlob(source);
+  if (typeof source === "function") return ofFunction(source);
+  if (isPieces(source)) return ofStream(source);
+  throw invalid("the source is no path, no bytes and no stream");
+};
+
+/** The pieces of a source, which is opened for them and ended after them; a failure to read them says so. */
+export async function* readable(open: () => CallerStream): Pieces & AsyncGenerator<Uint8Array> {
+  let stream: CallerStream | undefined;
+  try {
+    stream = open();
+    yield* stream.pieces;
+  } catch (error) {
+    const text =
+      "Could not upload an asset: the source could not be read to its end, see the cause.";
+    throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause: error });
+  } finally {
+    stream?.stop();
+  }
+}

@@ -1,0 +1,99 @@
+import type { Clock } from "../../../provider/kernel/clock.js";
+import { ConversationError } from "../../../provider/kernel/errors.js";
+import { retryAfterMs } from "../../../provider/service/http/retry-after.js";
+import { anyFunction, callOptions, checkedInput, prepared, timeLimit } from "../caller-input.js";
+import type { AssetCalls, SignedAddress } from "./asset-operations.js";
+import type { ContentTransfer, TransferReply } from "./content-transfer.js";
+import type { OnProgress } from "./counted-content.js";
+import type { AddressRule } from "./signed-address.js";
+import { type Transfer, transferFailure } from "./transfer-failure.js";
+
+/** How content is moved. */
+export interface TransferOptions {
+  readonly onProgress?: OnProgress;
+  readonly signal?: AbortSignal;
+  /** Longest time of one transfer in milliseconds. Default: 5 minutes. */
+  readonly timeoutMs?: number;
+}
+
+/** What the steps between an asset and its content need. */
+export interface ContentParts extends AssetCalls {
+  readonly transfer: ContentTransfer;
+  readonly rule: AddressRule;
+  readonly clock: Clock;
+  /** Ends all transfers. */
+  readonly closing: AbortSignal;
+}
+
+const longestTransferMs = 5 * 60_000;
+
+const transferOptions = callOptions.extend({
+  onProgress: anyFunction.optional(),
+  timeoutMs: timeLimit.optional(),
+});
+
+/**
+ * A copy of the options, checked.
+ *
+ * @throws ConversationError `INPUT_INVALID` naming the option that cannot be used
+ */
+export const transferOptionsOf = <O extends TransferOptions>(doing: string, options: O): O => {
+  const copy = prepared(doing, () => ({ ...options }));
+  checkedInput(doing, "options", transferOptions, copy);
+  return copy;
+};
+
+export const transferSignal = (
+  { closing }: ContentParts,
+  { signal, timeoutMs = longestTransferMs }: TransferOptions,
+): AbortSignal =>
+  AbortSignal.any([closing, AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
+
+/** Whether an address has run out, by the wall clock of this machine, which may be wrong. */
+export const isOver = ({ clock }: ContentParts, { contentUrlExpiry }: SignedAddress): boolean =>
+  contentUrlExpiry !== undefined && contentUrlExpiry.getTime() <= clock.wall();
+
+/** Whether a refusal may be because the address has run out. */
+export const mayBeOver = (parts: ContentParts, address: SignedAddress, status: number): boolean =>
+  [401, 403, 410].includes(status) || (status >= 400 && status <= 499 && isOver(parts, address));
+
+/** Answers that say: not now. Nothing was transferred. */
+const momentary: readonly number[] = [502, 503, 504];
+
+const shortPauseMs = 500;
+const longestPauseMs = 60_000;
+
+/**
+ * Whether a transfer that failed for a moment may be made once more, while its address holds; waits
+ * for as long as the answer asks, at most a minute, else 500 ms.
+ *
+ * @throws ConversationError `CANCELLED` or `TIMED_OUT` where the transfer ends meanwhile
+ */
+export const pauseBeforeRepeat = async (
+  { clock }: ContentParts,
+  { contentUrlExpiry }: SignedAddress,
+  { status, headers }: TransferReply,
+  transfer: Transfer,
+): Promise<boolean> => {
+  if (!momentary.includes(status)) return false;
+  const pauseMs = retryAfterMs(headers, clock.wall()) ?? shortPauseMs;
+  const isTooLate =
+    contentUrlExpiry !== undefined && contentUrlExpiry.getTime() <= clock.wall() + pauseMs;
+  if (isTooLate || pauseMs > longestPauseMs) return false;
+  try {
+    await clock.sleep(pauseMs, transfer.signal);
+  } catch (error) {
+    throw transferFailure(transfer, error);
+  }
+  return true;
+};
+
+/** The error for a status of a signed address. */
+export const refusedTransfer = (what: string, status: number): ConversationError => {
+  const error = (code: "BAD_RESPONSE" | "UNAVAILABLE" | "REJECTED", text: string) =>
+    new ConversationError(code, `Could not ${what}: the signed address ${text}.`, { status });
+  if (status < 400) return error("BAD_RESPONSE", `redirected (${status}), which is not followed`);
+  if (status >= 500) return error("UNAVAILABLE", `failed (${status}). Run again later`);
+  const rule = "type and size must be those that the address was made for (specification §4.2)";
+  return error("REJECTED", `refused (${status}): it may have expired, and ${rule}`);
+};

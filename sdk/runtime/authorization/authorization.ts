@@ -1,0 +1,125 @@
+import { ConversationError } from "../../../provider/kernel/errors.js";
+import {
+  addressOf,
+  assertFilled,
+  assertObject,
+  errorCodeText,
+  invalidInput,
+  preparedInput,
+} from "./authorization-rules.js";
+import { createProofKey, createState, isChallenge } from "./proof-key.js";
+
+/** What an authorization is asked for with (specification §5.3). */
+export interface AuthorizationRequest {
+  /** Authorization address of the client application's metadata: the one for users or the one for customers. */
+  readonly authUrl: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  /** Any of the scopes that are assigned to the client application. */
+  readonly scope: string | readonly string[];
+}
+
+/** An authorization that was begun: keep `state`, `verifier` and `redirectUri` until the redirect. */
+export interface Authorization {
+  /** Where the user is sent, with GET. */
+  readonly url: string;
+  readonly state: string;
+  readonly verifier: string;
+  readonly redirectUri: string;
+}
+
+/**
+ * The address that the user is sent to, with every parameter of the specification's §5.3.
+ *
+ * @throws ConversationError `INPUT_INVALID` where a parameter is missing or the address is not safe
+ */
+export const authorizationUrl = (
+  request: AuthorizationRequest & { readonly state: string; readonly challenge: string },
+): string => preparedInput(doing, () => urlOf(request));
+
+const doing = "make the authorization address";
+
+const scopeOf = (scope: AuthorizationRequest["scope"]): string => {
+  const words: readonly unknown[] = [scope].flat();
+  if (words.every((word) => typeof word === "string")) return words.join(" ");
+  throw invalidInput(doing, "scope must be text, or a list of texts");
+};
+
+const urlOf = (request: Parameters<typeof authorizationUrl>[0]): string => {
+  assertObject(doing, "the request", request);
+  const { authUrl, clientId, redirectUri, state, challenge } = request;
+  const scope = scopeOf(request.scope);
+  assertFilled(doing, { clientId, redirectUri, scope, state, challenge });
+  if (!isChallenge(challenge)) throw invalidInput(doing, "challenge is no S256 challenge");
+  const url = addressOf(doing, "authUrl", authUrl);
+  const parameters = {
+    client_id: clientId,
+    response_type: "code",
+    redirect_uri: redirectUri,
+    scope,
+    state,
+    code_challenge: challenge,
+    code_challenge_method: "S256",
+  };
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url.href;
+};
+
+/**
+ * Begins an authorization: makes proof key and state, and the address that the user is sent to.
+ *
+ * @throws ConversationError `INPUT_INVALID` where a parameter is missing or the address is not safe
+ *
+ * @example
+ * const begun = await startAuthorization({ authUrl, clientId, redirectUri, scope });
+ * sessionStorage.setItem("begun", JSON.stringify(begun));
+ * location.assign(begun.url);
+ */
+export const startAuthorization = async (request: AuthorizationRequest): Promise<Authorization> => {
+  assertObject(doing, "the request", request);
+  const { verifier, challenge } = await createProofKey();
+  const state = createState();
+  const copy = preparedInput(doing, () => ({ ...request, state, challenge }));
+  return { url: authorizationUrl(copy), state, verifier, redirectUri: copy.redirectUri };
+};
+
+const unusable = (rule: string, serviceCode?: string): ConversationError =>
+  new ConversationError(
+    serviceCode === undefined ? "BAD_RESPONSE" : "REJECTED",
+    `Could not read the redirect of the authorization: ${rule}. Begin the authorization again.`,
+    serviceCode === undefined ? {} : { serviceCode },
+  );
+
+/**
+ * The code that the user was sent back with.
+ *
+ * @param address the whole address that the user came back to
+ * @param state the state that the authorization was begun with
+ * @throws ConversationError `BAD_RESPONSE` where the state is another one or there is no code,
+ * `REJECTED` with the error code in `details.serviceCode` where the user or the service said no
+ *
+ * @example
+ * const code = codeFromRedirect(location.href, begun.state);
+ */
+export const codeFromRedirect = (address: string | URL, state: string): string =>
+  preparedInput(reading, () => codeIn(address, state));
+
+const reading = "read the redirect of the authorization";
+
+const codeIn = (address: string | URL, state: string): string => {
+  if (typeof address !== "string" && !(address instanceof URL)) {
+    throw invalidInput(reading, "address must be text or a URL");
+  }
+  if (typeof state !== "string") throw invalidInput(reading, "state must be text");
+  if (!URL.canParse(`${address}`)) throw unusable("it is no address");
+  const { searchParams } = new URL(`${address}`);
+  // First of all: what somebody else sent says nothing, neither yes nor no.
+  if (!state || searchParams.get("state") !== state) {
+    throw unusable("its state is not the one that the authorization was begun with");
+  }
+  const error = errorCodeText(searchParams.get("error") ?? "");
+  if (error !== "") throw unusable(`access was not granted (${error})`, error);
+  const code = searchParams.get("code");
+  if (!code || searchParams.getAll("code").length > 1) throw unusable("it holds no code");
+  return code;
+};

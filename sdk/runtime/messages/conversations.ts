@@ -1,0 +1,99 @@
+import { ConversationError, isConversationError } from "../../../provider/kernel/errors.js";
+import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import type { Request } from "../../../provider/service/http/client.js";
+import { runtimeOperations } from "../../../provider/service/http/operations.js";
+import { callOptions, checkedInput } from "../caller-input.js";
+import { objectsIn, type ReceivedMessage, receivedMessage } from "./received-message.js";
+
+/** A completed conversation (specification §4.2; members from examples in public references). */
+export interface Conversation {
+  readonly id: string;
+  /** The account it ran on. Left out: the service did not say. */
+  readonly account?: { readonly channel?: string; readonly address?: string };
+  readonly entryPoint?: string;
+  readonly conversationContact?: string;
+  /** The service's own JSON about the customer. */
+  readonly customer?: JsonObject;
+  /** In the order in which the service gives them. */
+  readonly messages: readonly ReceivedMessage[];
+  /** The service's own JSON. */
+  readonly raw: JsonObject;
+}
+
+export interface Conversations {
+  /**
+   * Fetches a completed conversation (specification §4.2).
+   *
+   * @throws ConversationError `NOT_FOUND` or `REJECTED` also for one that is still going on
+   *
+   * @example
+   * const { messages } = await hub.conversations.get(conversationId);
+   */
+  get(id: string, options?: { readonly signal?: AbortSignal }): Promise<Conversation>;
+}
+
+const operation = runtimeOperations.getConversation;
+
+const textIn = (object: unknown, name: string): string | undefined => {
+  const text = isObject(object) ? object[name] : undefined;
+  return typeof text === "string" ? text : undefined;
+};
+
+const optional = <K extends string, T>(name: K, value: T | undefined): { readonly [P in K]?: T } =>
+  value === undefined ? {} : ({ [name]: value } as { readonly [P in K]: T });
+
+const accountOf = (account: unknown): Conversation["account"] =>
+  isObject(account)
+    ? {
+        ...optional("channel", textIn(account.channel, "type")),
+        ...optional("address", textIn(account, "address")),
+      }
+    : undefined;
+
+const conversationOf = (id: string, body: unknown, platformName: string): Conversation => {
+  if (!isObject(body)) {
+    throw new ConversationError(
+      "BAD_RESPONSE",
+      `Could not read conversation ${id}: the answer is no JSON object. Check that the base address is the service's own.`,
+      { method: operation.method, template: operation.template },
+    );
+  }
+  return {
+    id: textIn(body, "id") ?? id,
+    ...optional("account", accountOf(body.account)),
+    ...optional("entryPoint", textIn(body.entryPoint, "id")),
+    ...optional("conversationContact", textIn(body, "conversationContact")),
+    ...optional("customer", isObject(body.customer) ? body.customer : undefined),
+    messages: objectsIn(body.messages, "message").flatMap(
+      (wire) => receivedMessage(wire, platformName, id) ?? [],
+    ),
+    raw: body,
+  };
+};
+
+/** No document tells how a running conversation is answered, so both candidates say what may be the matter. */
+const explained = (id: string, error: unknown): unknown => {
+  if (!isConversationError(error, "NOT_FOUND", "REJECTED")) return error;
+  const { status, serviceCode, serviceMessage } = error.details;
+  const said = [status, serviceCode, serviceMessage].filter((each) => each !== undefined);
+  return new ConversationError(
+    error.code,
+    `Could not read conversation ${id}: the service refused (${said.join(", ")}). Only a completed conversation can be fetched (specification §4.2): check the id, and end the conversation first.`,
+    error.details,
+    error.effect,
+    { cause: error },
+  );
+};
+
+/** The conversations of a connection. */
+export const conversationsOf = (request: Request, platformName: string): Conversations => ({
+  get: async (id, options = {}) => {
+    const { signal } = checkedInput(operation.title, "options", callOptions, options);
+    try {
+      const answer = await request(operation, { id, ...(signal ? { signal } : {}) });
+      return conversationOf(id, answer.body, platformName);
+    } catch (error) {
+      throw explained(id, error);
+    }
+  },
+});
