@@ -1,5 +1,5 @@
-import { ourName, ourNameTold } from "./clients.js";
 import type { CreationFigure, Figures } from "./figures.js";
+import { ourName, ourNameWithBurst } from "./pacing/clients.js";
 
 /** Bars end here; a longer one is cut and says so. */
 const longestRatio = 2;
@@ -104,7 +104,7 @@ export const panelsOf = (
 ): readonly Panel[] => {
   const wanted = [...creation, ...disturbed].filter(
     (one) =>
-      one.resources === resources && one.situation !== "shared" && one.client !== ourNameTold,
+      one.resources === resources && one.situation !== "shared" && one.client !== ourNameWithBurst,
   );
   return [...Map.groupBy(wanted, titleOf)].map(([title, rows]) => ({ title, rows }));
 };

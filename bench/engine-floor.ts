@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { emulatorEnvironment } from "../cli/emulator-settings.js";
@@ -8,25 +8,57 @@ import { ensurePulumi } from "../cli/pulumi-cli/ensure-pulumi.js";
 import { environmentFor, type PulumiCli } from "../cli/pulumi-cli/pulumi-cli.js";
 import type { Progress } from "../cli/terminal/progress.js";
 import { type Emulator, startEmulator } from "../emulator/index.js";
-import { type ProgramName, writeProject } from "./engine-program.js";
 import type { EngineFigure } from "./figures.js";
-import { kind } from "./session.js";
+import { kind } from "./pacing/session.js";
 
 const resources = 200;
+
+/** The programs that are compared: the smallest one with dynamic resources, which creates at once, and ours. */
+const programs = {
+  floor: `
+const pulumi = require("@pulumi/pulumi");
+const provider = { create: async (inputs) => ({ id: inputs.name, outs: inputs }) };
+class Small extends pulumi.dynamic.Resource {
+  constructor(name, props) { super(provider, name, props); }
+}
+for (let n = 0; n < ${resources}; n++)
+  new Small("small-" + n, { name: "bench-" + n, type: "basic", username: "hub", password: "no-real-secret" });
+`,
+  ours: `
+const { Authentication } = require("pulumi-conversation");
+for (let n = 0; n < ${resources}; n++)
+  new Authentication("small-" + n, { name: "bench-" + n, basicAuth: { username: "hub", password: "no-real-secret" } });
+`,
+} as const;
+
+type ProgramName = keyof typeof programs;
+
+/** Writes a project with one of the programs into a new folder. */
+const writeProject = (folder: string, program: ProgramName): void => {
+  const [root, modules] = [packageRoot(), join(folder, "node_modules")];
+  mkdirSync(modules, { recursive: true });
+  symlinkSync(root, join(modules, "pulumi-conversation"));
+  symlinkSync(join(root, "node_modules", "@pulumi"), join(modules, "@pulumi"));
+  const description = JSON.stringify({ name: program, main: "index.js" });
+  writeFileSync(join(folder, "Pulumi.yaml"), `name: ${program}\nruntime: nodejs\nmain: index.js\n`);
+  writeFileSync(join(folder, "package.json"), description);
+  writeFileSync(join(folder, "index.js"), programs[program]);
+};
+
 const shownLines = 15;
 const longestMs = 90_000;
 /** No second turn where the first took longer than this. */
 const enoughMs = 60_000;
 
 /** Where everything of one measurement is, and what its commands see. */
-interface Scene {
+interface Workspace {
   readonly folder: string;
   readonly cli: PulumiCli;
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
 }
 
-const pulumi = async ({ cli, env, signal }: Scene, cwd: string, args: readonly string[]) => {
+const pulumi = async ({ cli, env, signal }: Workspace, cwd: string, args: readonly string[]) => {
   const all = [...args, "--stack", "bench", "--non-interactive", "--color", "never"];
   const options = { cwd, env, signal, timeoutMs: longestMs };
   const start = performance.now();
@@ -37,27 +69,27 @@ const pulumi = async ({ cli, env, signal }: Scene, cwd: string, args: readonly s
 };
 
 /** Seconds of `pulumi up` on one of the programs, from nothing. */
-const secondsOf = async (scene: Scene, program: ProgramName): Promise<number> => {
-  const cwd = join(scene.folder, program);
-  writeProject(cwd, packageRoot(), program, resources);
-  await pulumi(scene, cwd, ["stack", "init", "--no-select"]);
+const secondsOf = async (workspace: Workspace, program: ProgramName): Promise<number> => {
+  const cwd = join(workspace.folder, program);
+  writeProject(cwd, program);
+  await pulumi(workspace, cwd, ["stack", "init", "--no-select"]);
   try {
-    return await pulumi(scene, cwd, ["up", "--yes", "--skip-preview"]);
+    return await pulumi(workspace, cwd, ["up", "--yes", "--skip-preview"]);
   } finally {
     rmSync(cwd, { recursive: true, force: true });
-    rmSync(join(scene.folder, "backend", ".pulumi"), { recursive: true, force: true });
+    rmSync(join(workspace.folder, "backend", ".pulumi"), { recursive: true, force: true });
   }
 };
 
 /** Programs run on the Node that runs this, whatever else is on PATH. */
 const ownNodeFirst = (): string => [dirname(process.execPath), process.env.PATH].join(delimiter);
 
-const sceneIn = (
+const workspaceIn = (
   folder: string,
   cli: PulumiCli,
   emulator: Emulator,
   signal: AbortSignal,
-): Scene => {
+): Workspace => {
   mkdirSync(join(folder, "backend"));
   const env = {
     ...environmentFor(cli, { ...process.env, PATH: ownNodeFirst() }),
@@ -80,14 +112,14 @@ const assertCreated = async (emulator: Emulator): Promise<void> => {
 };
 
 /** The best of two turns, since other work on the machine only ever slows down. */
-const bestOf = async (scene: Scene, emulator: Emulator) => {
+const bestOf = async (workspace: Workspace, emulator: Emulator) => {
   let floorSeconds = Number.POSITIVE_INFINITY;
   let upSeconds = Number.POSITIVE_INFINITY;
   const start = performance.now();
   for (let round = 0; round === 0 || (round < 2 && performance.now() - start < enoughMs); round++) {
     await fetch(`${emulator.controlUrl}/reset`, { method: "POST" });
-    floorSeconds = Math.min(floorSeconds, await secondsOf(scene, "floor"));
-    upSeconds = Math.min(upSeconds, await secondsOf(scene, "ours"));
+    floorSeconds = Math.min(floorSeconds, await secondsOf(workspace, "floor"));
+    upSeconds = Math.min(upSeconds, await secondsOf(workspace, "ours"));
     await assertCreated(emulator);
   }
   return { floorSeconds, upSeconds };
@@ -102,8 +134,8 @@ export const measureEngine = async (
   const folder = mkdtempSync(join(tmpdir(), "conversation-bench-"));
   const emulator = await startEmulator({ plan: "none" });
   try {
-    const scene = sceneIn(folder, cli, emulator, signal);
-    const { floorSeconds, upSeconds } = await bestOf(scene, emulator);
+    const workspace = workspaceIn(folder, cli, emulator, signal);
+    const { floorSeconds, upSeconds } = await bestOf(workspace, emulator);
     const overFloor = upSeconds / floorSeconds;
     return { resources, pulumi: cli.version, floorSeconds, upSeconds, overFloor };
   } finally {

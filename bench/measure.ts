@@ -3,18 +3,15 @@ import { Failure, messageOf } from "../cli/failure.js";
 import { packageVersion } from "../cli/package-root.js";
 import type { Progress } from "../cli/terminal/progress.js";
 import { plans } from "../provider/service/settings/plans.js";
-import { clients } from "./clients.js";
-import type { CreationCase } from "./creation.js";
 import { measureEngine } from "./engine-floor.js";
 import type { CreationFigure, EngineFigure, Figures, RefreshFigure, Skipped } from "./figures.js";
-import { inFlight } from "./in-flight.js";
-import { usualLine } from "./line.js";
-import { measureOverhead } from "./overhead.js";
-import { measurePacerAlone } from "./pacer-alone.js";
-import { inRealTime } from "./real-time.js";
-import type { RefreshCase } from "./refresh.js";
-import { burstFor } from "./session.js";
-import { type VirtualRuns, virtualRuns } from "./virtual-runs.js";
+import { measureOverhead } from "./http/overhead.js";
+import { clients } from "./pacing/clients.js";
+import type { CreationCase } from "./pacing/creation.js";
+import { measurePacerAlone } from "./pacing/pacer-alone.js";
+import type { RefreshCase } from "./pacing/refresh.js";
+import { inRealTime, type VirtualRuns, virtualRuns } from "./pacing/runs.js";
+import { burstFor, inFlight, network } from "./pacing/session.js";
 
 const counts = [10, 50, 200] as const;
 
@@ -94,7 +91,7 @@ interface VirtualFigures {
   readonly creation: readonly CreationFigure[];
   readonly disturbed: readonly CreationFigure[];
   readonly refresh: readonly RefreshFigure[];
-  readonly twins: readonly CreationFigure[];
+  readonly virtual: readonly CreationFigure[];
 }
 
 const virtually = async (options: MeasureOptions): Promise<VirtualFigures> => {
@@ -109,7 +106,7 @@ const virtually = async (options: MeasureOptions): Promise<VirtualFigures> => {
   const refresh = await part(options, "Refreshing by item and by list, in virtual time", () =>
     inTurn(refreshCases(), (one) => runs.refresh(one)),
   );
-  return { creation, disturbed, refresh, twins: await created(forEveryClient(crossChecked)) };
+  return { creation, disturbed, refresh, virtual: await created(forEveryClient(crossChecked)) };
 };
 
 const engineOrReason = async (options: MeasureOptions): Promise<EngineFigure | Skipped> => {
@@ -126,7 +123,7 @@ const engineOrReason = async (options: MeasureOptions): Promise<EngineFigure | S
 /** Measures everything, one part after the other, so that none disturbs another. */
 export const measure = async (options: MeasureOptions): Promise<Figures> => {
   const start = performance.now();
-  const { creation, disturbed, refresh, twins } = await virtually(options);
+  const { creation, disturbed, refresh, virtual } = await virtually(options);
   const real = await part(options, "Cross-check in real time", () =>
     inRealTime(forEveryClient(crossChecked)),
   );
@@ -138,11 +135,11 @@ export const measure = async (options: MeasureOptions): Promise<Figures> => {
     node: process.versions.node,
     cores: availableParallelism(),
     inFlight,
-    line: usualLine,
+    line: network,
     creation,
     disturbed,
     refresh,
-    crossCheck: { real, virtual: twins },
+    crossCheck: { real, virtual },
     pacer,
     engine,
     overhead,

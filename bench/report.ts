@@ -1,6 +1,6 @@
 import { table } from "../cli/terminal/table.js";
-import { clients } from "./clients.js";
 import type { CreationFigure, EngineFigure, Figures, OverheadFigure, Skipped } from "./figures.js";
+import { clients } from "./pacing/clients.js";
 
 const seconds = (value: number): string => `${value.toFixed(value < 100 ? 1 : 0)} s`;
 
@@ -59,8 +59,8 @@ const checked = ({ crossCheck: { real, virtual } }: Figures): readonly string[] 
   if (!first) return [];
   const { plan, resources, burst, idealSeconds } = first;
   const rows = real.map((figure, n) => {
-    const twin = virtual[n];
-    return [figure.client, outcome(figure), twin ? outcome(twin) : ""];
+    const inVirtualTime = virtual[n];
+    return [figure.client, outcome(figure), inVirtualTime ? outcome(inVirtualTime) : ""];
   });
   const title = `Cross-check: ${plan}, ${resources} resources, burst ${burst}, ideal ${seconds(idealSeconds)}`;
   return ["", title, ...table(["client", "real time", "virtual time"], rows)];

@@ -1,9 +1,24 @@
+import type { CreationFigure, Situation } from "../figures.js";
 import { clients } from "./clients.js";
-import type { CreationFigure, Situation } from "./figures.js";
-import { idealIn, overIdeal } from "./ideal.js";
-import { failures } from "./in-flight.js";
-import { usualLine } from "./line.js";
-import { body, kind, rateFor, type Session, type Setting } from "./session.js";
+import { type BenchSession, body, failures, kind, rateFor, type Setting } from "./session.js";
+
+/**
+ * The shortest time that a token bucket allows for `calls` calls of one endpoint, in seconds, from a
+ * full bucket and without the time that the calls themselves take (specification §8.1).
+ */
+export const idealSeconds = (calls: number, rate: number, burst: number): number =>
+  Math.max(0, calls - burst) / rate;
+
+/** The ideal in a situation; what others take all the time is not known, so it is left out. */
+export const idealIn = (situation: Situation, calls: number, rate: number, burst: number): number =>
+  idealSeconds(calls, rate, situation === "empty" ? 0 : burst);
+
+/**
+ * Wall time over the ideal, such as 1.004; null where the ideal is no time at all, and where some of
+ * the work was not done: giving up early is not being fast.
+ */
+export const overIdeal = (wallSeconds: number, ideal: number, failed: number): number | null =>
+  ideal > 0 && failed === 0 ? wallSeconds / ideal : null;
 
 /** One creation to measure. */
 export interface CreationCase {
@@ -19,17 +34,17 @@ export interface CreationCase {
  *
  * @throws Error for a client that does not exist
  */
-export const settingOf = ({ client: name, plan, burst }: CreationCase): Setting => {
+export const creationSetting = ({ client: name, plan, burst }: CreationCase): Setting => {
   const client = clients.find((one) => one.name === name);
   if (!client) throw new Error(`There is no client ${name}.`);
-  return { client, plan, burst, line: usualLine };
+  return { client, plan, burst };
 };
 
 /** Numbers of the others' objects, so that their names are free. */
 const othersFirst = 1_000_000;
 
 /** Others use up what the bucket holds. */
-const drain = async ({ neighbour, during }: Session, burst: number): Promise<void> => {
+const drain = async ({ neighbour, during }: BenchSession, burst: number): Promise<void> => {
   for (let n = 0; n < burst; n++) await during(neighbour.create(kind, body(othersFirst + n)));
 };
 
@@ -40,7 +55,7 @@ const othersPart = 0.5;
 const tries = 20;
 
 /** Others call at an even pace, again and again where they are refused, until they are told to stop. */
-const disturb = ({ neighbour, clock }: Session, rate: number): (() => void) => {
+const disturb = ({ neighbour, clock }: BenchSession, rate: number): (() => void) => {
   const end = new AbortController();
   const periodMs = 1000 / (rate * othersPart);
   const insist = async (number: number): Promise<void> => {
@@ -63,7 +78,7 @@ const disturb = ({ neighbour, clock }: Session, rate: number): (() => void) => {
 
 /** Creates the objects of a case in a session and tells how it went. */
 export const measureCreation = async (
-  session: Session,
+  session: BenchSession,
   { client, plan, burst, resources, situation }: CreationCase,
 ): Promise<CreationFigure> => {
   const { service, neighbour, clock, traffic, during } = session;

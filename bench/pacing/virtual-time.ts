@@ -1,4 +1,4 @@
-import type { Clock } from "../provider/kernel/clock.js";
+import type { Clock } from "../../provider/kernel/clock.js";
 
 interface Timer {
   at: number;

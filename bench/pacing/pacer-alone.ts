@@ -1,9 +1,9 @@
 import { Pool } from "undici";
-import { systemClock } from "../provider/kernel/clock.js";
-import { pacedCalls } from "../provider/pacing/pacer.js";
-import type { HttpResponse } from "../provider/service/http/transport.js";
-import { startChildServer } from "./child-server.js";
-import type { AloneFigure } from "./figures.js";
+import { systemClock } from "../../provider/kernel/clock.js";
+import { pacedCalls } from "../../provider/pacing/pacer.js";
+import type { HttpResponse } from "../../provider/service/http/transport.js";
+import type { AloneFigure } from "../figures.js";
+import { startChildServer } from "../http/loopback-servers.js";
 
 /** Calls per second, and calls beyond the burst: an ideal of 20 to 56 seconds each. */
 const paces = [
@@ -73,7 +73,7 @@ const warmUp = async (pool: Pool): Promise<void> => {
  * which only the rate is known: all cases at once, about a minute.
  */
 export const measurePacerAlone = async (): Promise<AloneFigure[]> => {
-  const server = await startChildServer("limited-server.js");
+  const server = await startChildServer("limited");
   const pool = new Pool(server.origin, { connections: 8 });
   try {
     await warmUp(pool);

@@ -1,11 +1,17 @@
-import { lifecycle } from "../provider/lifecycle/index.js";
-import { createRun } from "../provider/lifecycle/run.js";
-import type { Plan } from "../provider/service/settings/plans.js";
+import { lifecycle } from "../../provider/lifecycle/index.js";
+import { createRun } from "../../provider/lifecycle/run.js";
+import type { Plan } from "../../provider/service/settings/plans.js";
+import type { RefreshFigure } from "../figures.js";
 import { clients } from "./clients.js";
-import type { RefreshFigure } from "./figures.js";
-import { failures } from "./in-flight.js";
-import { usualLine } from "./line.js";
-import { body, burstFor, kind, rateFor, type Session, type Setting } from "./session.js";
+import {
+  type BenchSession,
+  body,
+  burstFor,
+  failures,
+  kind,
+  rateFor,
+  type Setting,
+} from "./session.js";
 
 /** One refresh to measure. */
 export interface RefreshCase {
@@ -23,12 +29,12 @@ export interface RefreshCase {
 export const refreshSetting = ({ plan }: RefreshCase): Setting => {
   const [client] = clients;
   if (!client) throw new Error("There are no clients.");
-  return { client, plan, burst: burstFor(plan), line: usualLine };
+  return { client, plan, burst: burstFor(plan) };
 };
 
 type Read = (id: string, number: number) => Promise<unknown>;
 
-const readThrough = (session: Session): Readonly<Record<RefreshCase["way"], Read>> => {
+const readThrough = (session: BenchSession): Readonly<Record<RefreshCase["way"], Read>> => {
   const { settings, service } = session;
   const kept = lifecycle(
     kind,
@@ -41,7 +47,10 @@ const readThrough = (session: Session): Readonly<Record<RefreshCase["way"], Read
 };
 
 /** Puts objects there beforehand, each as soon as its token is due. */
-const prepare = async (session: Session, { plan, resources }: RefreshCase): Promise<string[]> => {
+const prepare = async (
+  session: BenchSession,
+  { plan, resources }: RefreshCase,
+): Promise<string[]> => {
   const ids: string[] = [];
   for (let number = 0; number < resources; number++) {
     session.emulator.advance(1000 / rateFor(plan));
@@ -53,7 +62,7 @@ const prepare = async (session: Session, { plan, resources }: RefreshCase): Prom
 
 /** Looks at every object and tells how long that took. */
 export const measureRefresh = async (
-  session: Session,
+  session: BenchSession,
   given: RefreshCase,
 ): Promise<RefreshFigure> => {
   const { service, clock, traffic, during } = session;

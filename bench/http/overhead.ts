@@ -1,12 +1,12 @@
 import { Pool } from "undici";
-import { systemClock } from "../provider/kernel/clock.js";
-import { pacedCalls } from "../provider/pacing/pacer.js";
-import { connectService } from "../provider/service/connect.js";
-import { setUpOperation } from "../provider/service/http/operations.js";
-import { readSettings } from "../provider/service/settings/settings.js";
-import { startChildServer } from "./child-server.js";
-import type { OverheadFigure, Speed } from "./figures.js";
-import { kind } from "./session.js";
+import { systemClock } from "../../provider/kernel/clock.js";
+import { pacedCalls } from "../../provider/pacing/pacer.js";
+import { connectService } from "../../provider/service/connect.js";
+import { setUpOperation } from "../../provider/service/http/operations.js";
+import { readSettings } from "../../provider/service/settings/settings.js";
+import type { OverheadFigure, Speed } from "../figures.js";
+import { kind } from "../pacing/session.js";
+import { startChildServer } from "./loopback-servers.js";
 
 const warmUp = 10_000;
 const requests = 40_000;
@@ -71,7 +71,7 @@ const connected = (origin: string) => {
 
 /** Calls a server in another process over loopback: through the whole client, and with its HTTP library alone. */
 export const measureOverhead = async (): Promise<OverheadFigure> => {
-  const server = await startChildServer("bare-server.js");
+  const server = await startChildServer("instant");
   const service = connected(server.origin);
   const bare = new Pool(server.origin, { connections: 8, pipelining: 1, allowH2: false });
   try {

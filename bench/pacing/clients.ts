@@ -1,12 +1,12 @@
 import Bottleneck from "bottleneck";
-import type { Clock } from "../provider/kernel/clock.js";
-import { pacedCalls } from "../provider/pacing/pacer.js";
-import type { Pace } from "../provider/service/http/pace.js";
-import type { HttpResponse } from "../provider/service/http/transport.js";
-import type { Plan } from "../provider/service/settings/plans.js";
+import type { Clock } from "../../provider/kernel/clock.js";
+import { pacedCalls } from "../../provider/pacing/pacer.js";
+import type { Pace } from "../../provider/service/http/pace.js";
+import type { HttpResponse } from "../../provider/service/http/transport.js";
+import type { Plan } from "../../provider/service/settings/plans.js";
 
 /** What a client is told. Whoever finds something out itself takes no notice of it. */
-export interface Surroundings {
+export interface GivenLimits {
   readonly clock: Clock;
   readonly tenant: string;
   readonly plan: Plan;
@@ -21,13 +21,13 @@ export interface RateLimitClient {
   readonly name: string;
   /** What it does, for the reader of the table. */
   readonly how: string;
-  readonly pace: (surroundings: Surroundings) => Promise<Pace>;
+  readonly pace: (given: GivenLimits) => Promise<Pace>;
 }
 
 const ours: RateLimitClient["pace"] = async ({ clock, tenant, plan }) =>
   pacedCalls({ clock, tenant, plan, share: 1 });
 
-const oursTold: RateLimitClient["pace"] = async ({ clock, tenant, plan, burst }) =>
+const oursWithBurst: RateLimitClient["pace"] = async ({ clock, tenant, plan, burst }) =>
   pacedCalls({ clock, tenant, plan, burst, share: 1 });
 
 /** Increments come on a beat of 250 ms, so its README asks for multiples of that. */
@@ -96,12 +96,12 @@ const backingOff: RateLimitClient["pace"] =
 export const ourName = "pulumi-conversation";
 
 /** Ours, told as much as the others are. */
-export const ourNameTold = `${ourName}, burst set`;
+export const ourNameWithBurst = `${ourName}, burst set`;
 
 /** Those that are compared, ours first. */
 export const clients: readonly RateLimitClient[] = [
   { name: ourName, how: "knows the plan, finds out the burst, learns from a 429", pace: ours },
-  { name: ourNameTold, how: "is told plan and burst", pace: oursTold },
+  { name: ourNameWithBurst, how: "is told plan and burst", pace: oursWithBurst },
   {
     name: "bottleneck reservoir",
     how: "reservoirIncrease as its README says; is told rate and burst",
