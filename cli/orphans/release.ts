@@ -4,7 +4,7 @@ import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { nameOnWire } from "../../provider/lifecycle/declared.js";
 import { readMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { Orphan } from "../../provider/lifecycle/ownership/orphans.js";
-import type { Session } from "../../provider/lifecycle/run.js";
+import type { AccountSession } from "../../provider/lifecycle/run.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
 import { messageOf } from "../failure.js";
@@ -45,7 +45,7 @@ export const withoutMark = (
 /** Takes the mark off an object. @returns why it is still there; undefined: it is gone */
 export const releaseOrphan = async (
   { definition, id, mark }: Orphan,
-  { service, settings }: Session,
+  { service, settings }: AccountSession,
 ): Promise<string | undefined> => {
   try {
     const live = await service.read(definition, id);

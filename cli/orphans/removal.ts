@@ -1,7 +1,7 @@
 import { isConversationError } from "../../provider/kernel/errors.js";
 import type { Orphan } from "../../provider/lifecycle/ownership/orphans.js";
 import { describeUser, usersOf } from "../../provider/lifecycle/ownership/users.js";
-import type { Session } from "../../provider/lifecycle/run.js";
+import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import { messageOf } from "../failure.js";
 
@@ -9,7 +9,7 @@ import { messageOf } from "../failure.js";
 const reasonOf = async (
   error: unknown,
   { definition, id, mark }: Orphan,
-  session: Session,
+  session: AccountSession,
 ): Promise<string> => {
   if (!isConversationError(error, "REJECTED", "FORBIDDEN")) return messageOf(error);
   const users = await usersOf(definition, id, session, resources);
@@ -21,7 +21,7 @@ const reasonOf = async (
 /** Deletes an object. @returns why it is still there; undefined: it is gone */
 export const removeOrphan = async (
   orphan: Orphan,
-  session: Session,
+  session: AccountSession,
 ): Promise<string | undefined> => {
   try {
     await session.service.remove(orphan.definition, orphan.id);

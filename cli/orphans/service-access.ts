@@ -1,6 +1,6 @@
 import { waitText } from "../../provider/engine/engine-session.js";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
-import type { Session } from "../../provider/lifecycle/run.js";
+import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { servicePaces } from "../../provider/pacing/plan/service-paces.js";
 import { memoryBuckets } from "../../provider/pacing/stores/memory-buckets.js";
 import { connectService } from "../../provider/service/connect.js";
@@ -8,7 +8,7 @@ import type { Pace } from "../../provider/service/http/pace.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
 
 /** The service within the rates of the tenant. */
-export interface ServiceAccess extends Session {
+export interface ServiceAccess extends AccountSession {
   /**
    * Runs `work`, whose writes are sent only after `mayWrite` has passed: right before each of them,
    * however long it waited for its turn.

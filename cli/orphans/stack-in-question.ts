@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
-import { askPulumi, type PulumiPlace } from "../../provider/stacks/pulumi-queries.js";
+import { type PulumiPlace, queryPulumi } from "../../provider/stacks/pulumi-queries.js";
 import {
   readAllStates,
   readOwnState,
@@ -65,7 +65,7 @@ const projectIn = (folder: string): string | undefined => {
  */
 export const namesFor = async (place: PulumiPlace, { own }: StackStates): Promise<StackNames> => {
   if (own.project && own.name) return { project: own.project, stack: own.name };
-  const answer = await askPulumi(place, ["stack", "--show-name"]);
+  const answer = await queryPulumi(place, ["stack", "--show-name"]);
   const stack = "text" in answer ? answer.text.trim().split("/").at(-1) : undefined;
   const project = projectIn(place.folder);
   if (stack && project) return { project, stack };

@@ -1,4 +1,4 @@
-import { memberOf, sdkModule, wrapMethod } from "./sdk-module.js";
+import { propertyOf, sdkModule, wrapMethod } from "./sdk-module.js";
 
 /**
  * Aborted when the engine cancels the run (Ctrl-C), so that waiting ends at once. The SDK answers
@@ -7,7 +7,7 @@ import { memberOf, sdkModule, wrapMethod } from "./sdk-module.js";
  */
 export const cancelSignal = (): AbortSignal => {
   const controller = new AbortController();
-  const empty = memberOf(sdkModule("google-protobuf/google/protobuf/empty_pb.js"), "Empty");
+  const empty = propertyOf(sdkModule("google-protobuf/google/protobuf/empty_pb.js"), "Empty");
   wrapMethod(
     empty,
     "deserializeBinary",

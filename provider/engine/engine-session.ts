@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../kernel/clock.js";
 import type { Lifecycle } from "../lifecycle/index.js";
-import { ownershipOf } from "../lifecycle/ownership/mark.js";
-import type { RunOptions, Session, StackStates, Tell } from "../lifecycle/run.js";
+import { ownershipIn } from "../lifecycle/ownership/mark.js";
+import type { AccountSession, ObjectHolders, RunEnvironment, Tell } from "../lifecycle/run.js";
 import type { Service } from "../service/connect.js";
 import type { Wait } from "../service/http/pace.js";
 import type { SettingSource } from "../service/settings/settings.js";
@@ -34,7 +34,7 @@ export const waitText = ({ method, template, queued, waitMs }: Wait): string =>
   `waiting for ${method} ${template}: ${queued} ${queued === 1 ? "call" : "calls"} queued, about ${durationText(waitMs)} left`;
 
 /** A session with the means of a process of the engine. */
-export interface EngineSession extends Session {
+export interface EngineSession extends AccountSession {
   readonly service: Service;
   readonly clock: Clock;
   /** Aborted when the engine cancels the run. */
@@ -78,10 +78,10 @@ export const engineSessions = (
 };
 
 /** The states as they were before the run, each asked for once; the means are loaded when they are. */
-export const engineStates = (): NonNullable<RunOptions["states"]> => {
-  const known = new Map<string, Promise<StackStates | undefined>>();
+export const engineStates = (): NonNullable<RunEnvironment["states"]> => {
+  const known = new Map<string, Promise<ObjectHolders | undefined>>();
   return (owner, whose) => {
-    const key = `${whose} ${ownershipOf(owner)}`;
+    const key = `${whose} ${ownershipIn(owner)}`;
     const asked =
       known.get(key) ??
       import("../stacks/stack-states.js").then(({ statesOfThisRun }) =>

@@ -1,4 +1,4 @@
-import { memberOf, methodOf, sdkModule, wrapMethod } from "./sdk-module.js";
+import { methodOf, propertyOf, sdkModule, wrapMethod } from "./sdk-module.js";
 
 const urnOf = Symbol("urn");
 
@@ -31,7 +31,7 @@ export const rememberUrns = (): void => {
   const messages = sdkModule("../../proto/provider_pb.js");
   for (const [type, getter] of Object.entries(requests)) {
     wrapMethod(
-      memberOf(memberOf(messages, type), "prototype"),
+      propertyOf(propertyOf(messages, type), "prototype"),
       getter,
       (original) =>
         function () {

@@ -18,14 +18,14 @@ type Method = (this: unknown, ...args: readonly unknown[]) => unknown;
 const isMethod = (value: unknown): value is Method => typeof value === "function";
 
 /** A member of a module that is itself an object or a class. */
-export const memberOf = (holder: unknown, name: string): unknown =>
+export const propertyOf = (holder: unknown, name: string): unknown =>
   (typeof holder === "object" || typeof holder === "function") && holder !== null
     ? Reflect.get(holder, name)
     : undefined;
 
 /** The member of a module or class, where it is a method. */
 export const methodOf = (holder: unknown, name: string): Method | undefined => {
-  const member = memberOf(holder, name);
+  const member = propertyOf(holder, name);
   return isMethod(member) ? member : undefined;
 };
 

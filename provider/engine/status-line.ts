@@ -1,4 +1,4 @@
-import { memberOf, methodOf, sdkModule } from "./sdk-module.js";
+import { methodOf, propertyOf, sdkModule } from "./sdk-module.js";
 
 /** How a message is shown: in passing it is gone with the next one, else it stays in the diagnostics. */
 export type Showing = "passing" | "info" | "warning";
@@ -14,7 +14,7 @@ const isConstructor = (value: unknown): value is Constructor => typeof value ===
 const engineAddress = (): string | undefined => process.argv.slice(2).at(-1);
 
 const severityOf = (messages: unknown, showing: Showing): unknown =>
-  memberOf(memberOf(messages, "LogSeverity"), showing === "warning" ? "WARNING" : "INFO");
+  propertyOf(propertyOf(messages, "LogSeverity"), showing === "warning" ? "WARNING" : "INFO");
 
 const bufferOf = (bytes: unknown): Buffer =>
   bytes instanceof Uint8Array ? Buffer.from(bytes) : Buffer.alloc(0);
@@ -23,10 +23,10 @@ const connect = (): StatusLine | undefined => {
   const grpc = sdkModule("@grpc/grpc-js");
   const services = sdkModule("../../proto/engine_grpc_pb.js");
   const messages = sdkModule("../../proto/engine_pb.js");
-  const client = memberOf(services, "EngineClient");
-  const request = memberOf(messages, "LogRequest");
+  const client = propertyOf(services, "EngineClient");
+  const request = propertyOf(messages, "LogRequest");
   const address = engineAddress();
-  const credentials = methodOf(memberOf(grpc, "credentials"), "createInsecure")?.call(undefined);
+  const credentials = methodOf(propertyOf(grpc, "credentials"), "createInsecure")?.call(undefined);
   if (!isConstructor(client) || !isConstructor(request) || !address || !credentials)
     return undefined;
   const engine = new client(address, credentials);

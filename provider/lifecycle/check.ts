@@ -10,12 +10,12 @@ import { adoptee } from "./adoption/adopt.js";
 import { adoptionText } from "./adoption/adoption-text.js";
 import { knownObjects } from "./adoption/known-objects.js";
 import { type Context, type Declared, declaredIn, isOwn } from "./declared.js";
-import { brokenRules, isKnown } from "./input-rules.js";
-import { inputsOf } from "./outputs.js";
+import { inputViolations, isKnown } from "./input-rules.js";
+import { stateInputs } from "./outputs.js";
 import { type Properties, split } from "./properties.js";
 import { assertNothingErased, planPut } from "./put-in-place.js";
 
-export interface CheckResult {
+export interface CheckedInputs {
   readonly inputs: JsonObject;
   readonly failures: readonly { readonly property: string; readonly reason: string }[];
 }
@@ -103,15 +103,15 @@ export const check = async (
   context: Context,
   olds: JsonObject,
   news: JsonObject,
-): Promise<CheckResult> => {
+): Promise<CheckedInputs> => {
   const { definition } = context;
   const given = split(news);
   const old = Object.keys(olds).length > 0 ? split(olds) : undefined;
   const fields = normaliseFields(definition, withKeptName(given.fields, old, isAutomatic(news)));
   const properties = { ...given, fields };
   const isChanged =
-    !old || !isDeepStrictEqual(inputsOf(definition, old), inputsOf(definition, properties));
-  const broken = brokenRules(context, news, properties, old);
+    !old || !isDeepStrictEqual(stateInputs(definition, old), stateInputs(definition, properties));
+  const broken = inputViolations(context, news, properties, old);
   const reasons = [...broken, ...(isChanged ? settingFailures(context, properties) : [])];
   const adopts = !old && isKnown(given.adopt) && reasons.length === 0;
   const adoption =
@@ -119,7 +119,7 @@ export const check = async (
       ? await adopted(context, { ...news, ...fields }, !isAutomatic(news))
       : {};
   return {
-    inputs: inputsOf(definition, { ...properties, fields: adoption.fields ?? fields }),
+    inputs: stateInputs(definition, { ...properties, fields: adoption.fields ?? fields }),
     failures: [...reasons, ...(adoption.reason ? [adoption.reason] : [])].map((reason) => ({
       property: "",
       reason,

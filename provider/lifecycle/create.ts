@@ -14,13 +14,13 @@ import {
   isOwn,
 } from "./declared.js";
 import { Incomplete } from "./incomplete.js";
-import { outputsOf } from "./outputs.js";
+import { stateOutputs } from "./outputs.js";
 import { leftOvers, removeLeftOvers } from "./ownership/left-overs.js";
-import { type Made, post } from "./post.js";
+import { type MadeObject, post } from "./post.js";
 import { joinInputs, type Properties } from "./properties.js";
 import { planPut, putInPlace } from "./put-in-place.js";
-import type { StackStates } from "./run.js";
-import { withoutSecrets } from "./secrets.js";
+import type { ObjectHolders } from "./run.js";
+import { dropSecrets } from "./secrets.js";
 
 export interface CreateResult {
   readonly id: string;
@@ -32,15 +32,15 @@ export interface CreateResult {
  * that is not ours is refused, and a POST whose effect is not known is repeated only after a fresh
  * list shows that it had none.
  */
-export const create = async (context: Context, bag: JsonObject): Promise<CreateResult> => {
+export const createObject = async (context: Context, bag: JsonObject): Promise<CreateResult> => {
   const declared = await declaredIn(context, bag);
   const { id, told } = await make(declared);
   const { resource, run, properties } = declared;
   if (resource) run.decisions.settled(resource, { id, serial: told.serial });
-  return { id, outs: outputsOf(context.definition, { ...properties, told }) };
+  return { id, outs: stateOutputs(context.definition, { ...properties, told }) };
 };
 
-const make = async (declared: Declared): Promise<Made> => {
+const make = async (declared: Declared): Promise<MadeObject> => {
   const inPlace = await spared(declared);
   if (inPlace) return inPlace;
   const known = await knownObjects(declared);
@@ -74,7 +74,7 @@ const sayTaken = ({ definition, run }: Declared, object: Found): void =>
   );
 
 /** Under `deleteBeforeReplace` the object is there, and what the program said of it is known. */
-const spared = async (declared: Declared): Promise<Made | undefined> => {
+const spared = async (declared: Declared): Promise<MadeObject | undefined> => {
   const { definition, service, resource, run } = declared;
   const object = resource && run.decisions.sparedOf(resource.key);
   const live = object && (await service.read(definition, object.id));
@@ -84,7 +84,11 @@ const spared = async (declared: Declared): Promise<Made | undefined> => {
 };
 
 /** An object that is there already: put into shape. Its id is not lost if that fails. */
-const takeOver = async (declared: Declared, object: Found, before?: Declared): Promise<Made> => {
+const takeOver = async (
+  declared: Declared,
+  object: Found,
+  before?: Declared,
+): Promise<MadeObject> => {
   const { definition, properties } = declared;
   const plan = planPut(declared, object, before);
   try {
@@ -95,8 +99,8 @@ const takeOver = async (declared: Declared, object: Found, before?: Declared): P
     if (!isOwn(declared, object) && properties.adopt !== undefined) throw error;
     const told = { serial: plan.serial };
     const written = before ? withRemoved(before.properties, properties) : properties;
-    const sure = withoutSecrets(definition, { ...written, told });
-    throw new Incomplete(object.id, outputsOf(definition, sure), error);
+    const sure = dropSecrets(definition, { ...written, told });
+    throw new Incomplete(object.id, stateOutputs(definition, sure), error);
   }
 };
 
@@ -116,10 +120,10 @@ const withRemoved = (before: Properties, { extra, ...after }: Properties): Prope
 /** What is surely left over beside the object goes; a failure of that is none of the creation. */
 const withoutLeftOvers = async (
   declared: Declared,
-  made: Made,
+  made: MadeObject,
   { objects }: KnownObjects,
-  states: StackStates | undefined,
-): Promise<Made> => {
+  states: ObjectHolders | undefined,
+): Promise<MadeObject> => {
   const keep = { id: made.id, serial: made.told.serial };
   await removeLeftOvers(declared, leftOvers(declared, objects, keep, states));
   return made;

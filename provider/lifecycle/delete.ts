@@ -11,7 +11,11 @@ import { takeBack } from "./take-back.js";
  * Deletes the object; one that is already gone counts as deleted. Does nothing where the program
  * still wants the object (see {@link Decisions.keeps}).
  */
-export const remove = async (context: Context, id: string, bag: JsonObject): Promise<void> => {
+export const deleteObject = async (
+  context: Context,
+  id: string,
+  bag: JsonObject,
+): Promise<void> => {
   const { definition, run } = context;
   const properties = split(bag);
   const resource = remembered(context, properties);

@@ -1,19 +1,19 @@
 import type { Definition } from "../definition/define.js";
 import type { JsonObject } from "../kernel/json.js";
-import { type CheckResult, check } from "./check.js";
-import { type CreateResult, create } from "./create.js";
+import { type CheckedInputs, check } from "./check.js";
+import { type CreateResult, createObject } from "./create.js";
 import { type Context, remembered } from "./declared.js";
-import { remove } from "./delete.js";
+import { deleteObject } from "./delete.js";
 import { type DiffResult, diff } from "./diff.js";
 import { handler } from "./handler.js";
 import { split } from "./properties.js";
 import { type ReadResult, read } from "./read.js";
 import type { Run } from "./run.js";
-import { update } from "./update.js";
+import { updateObject } from "./update.js";
 
 /** What the engine calls, with plain values. */
 export interface Lifecycle {
-  check(olds: JsonObject, news: JsonObject): Promise<CheckResult>;
+  check(olds: JsonObject, news: JsonObject): Promise<CheckedInputs>;
   diff(id: string, olds: JsonObject, news: JsonObject): Promise<DiffResult>;
   create(inputs: JsonObject): Promise<CreateResult>;
   read(id: string, properties: JsonObject): Promise<ReadResult>;
@@ -47,14 +47,16 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle => {
         diffAndRemember(context, id, olds, inputs),
       ),
     create: (inputs) =>
-      handler({ definition, doing: "creating", inputs }, () => create(context, inputs)),
+      handler({ definition, doing: "creating", inputs }, () => createObject(context, inputs)),
     read: (id, inputs) =>
       handler({ definition, doing: "reading", id, inputs }, () => read(context, id, inputs)),
     update: (id, olds, inputs) =>
       handler({ definition, doing: "updating", id, inputs, olds }, () =>
-        update(context, id, olds, inputs),
+        updateObject(context, id, olds, inputs),
       ),
     delete: (id, inputs) =>
-      handler({ definition, doing: "deleting", id, inputs }, () => remove(context, id, inputs)),
+      handler({ definition, doing: "deleting", id, inputs }, () =>
+        deleteObject(context, id, inputs),
+      ),
   };
 };

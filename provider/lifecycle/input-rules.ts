@@ -92,7 +92,7 @@ const told = ({ definition }: Context, { path, rule }: Violation): string =>
  * @param properties the inputs in their normal form
  * @param old the inputs in the state; undefined for a resource that is not there yet
  */
-export const brokenRules = (
+export const inputViolations = (
   context: Context,
   news: JsonObject,
   properties: Properties,

@@ -12,11 +12,11 @@ import { joinInputs, joinOutputs, type Properties, type Told } from "./propertie
 import { sealed } from "./secrets.js";
 
 /** The outputs kept in the state: what the program manages, and what is known besides. */
-export const outputsOf = (definition: Definition, properties: Properties): JsonObject =>
+export const stateOutputs = (definition: Definition, properties: Properties): JsonObject =>
   joinOutputs(sealed(definition, properties));
 
 /** The inputs kept in the state. */
-export const inputsOf = (definition: Definition, properties: Properties): JsonObject =>
+export const stateInputs = (definition: Definition, properties: Properties): JsonObject =>
   joinInputs(sealed(definition, properties));
 
 /** Between the service's commit and the `Date` of its answer. */

@@ -11,7 +11,7 @@ import { newSerial } from "./ownership/mark.js";
 import type { Told } from "./properties.js";
 
 /** The object of a resource, and what is known of it besides what the program says. */
-export interface Made {
+export interface MadeObject {
   readonly id: string;
   readonly told: Told;
 }
@@ -25,7 +25,7 @@ const mostAttempts = 3;
  *
  * @param before the objects of the kind before the first attempt
  */
-export const post = async (declared: Declared, before: KnownObjects): Promise<Made> => {
+export const post = async (declared: Declared, before: KnownObjects): Promise<MadeObject> => {
   const { definition, service, run } = declared;
   for (let attempt = 1; ; attempt += 1) {
     const serial = newSerial(service.now());
@@ -76,7 +76,7 @@ const afterUnclear = async (
   declared: Declared,
   before: KnownObjects | undefined,
   failure: ConversationError,
-): Promise<Made | undefined> => {
+): Promise<MadeObject | undefined> => {
   const { definition, service } = declared;
   const listing = await service.list(definition, { fresh: true }).catch((error) => {
     throw isConversationError(error) ? failure : error;
@@ -123,7 +123,7 @@ const newObjects = (
  * The list that showed no effect of an attempt may have been behind the truth. Nothing that follows a
  * success may turn it into a failure.
  */
-const withoutEarlier = async (declared: Declared, made: Made): Promise<Made> => {
+const withoutEarlier = async (declared: Declared, made: MadeObject): Promise<MadeObject> => {
   const { definition, service } = declared;
   try {
     const { objects } = await service.list(definition, { fresh: true });

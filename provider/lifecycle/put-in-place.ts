@@ -13,7 +13,7 @@ import { isSameResource, newSerial, readMark } from "./ownership/mark.js";
 import type { Told } from "./properties.js";
 
 /** What a PUT is going to do to an object. */
-export interface Plan {
+export interface PutPlan {
   readonly live: Found;
   readonly body: JsonObject;
   readonly serial: string;
@@ -46,7 +46,7 @@ const humanText = (live: Found, before: Declared | undefined): string | undefine
  * @param before the resource as the program had it when the object was last written; undefined where
  *   it never was
  */
-export const planPut = (declared: Declared, live: Found, before?: Declared): Plan => {
+export const planPut = (declared: Declared, live: Found, before?: Declared): PutPlan => {
   const { definition, settings } = declared;
   const { id: _, created: __, modified, ...rest } = live;
   const serial = serialOf(before ?? declared, live);
@@ -74,7 +74,7 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Pla
 };
 
 /** Refuses what would erase hidden members that the program neither declares nor gives up. */
-export const assertNothingErased = ({ definition, properties }: Declared, plan: Plan): void => {
+export const assertNothingErased = ({ definition, properties }: Declared, plan: PutPlan): void => {
   const { hidden, live } = plan;
   if (hidden.length === 0 || properties.eraseHidden) return;
   const [one] = hidden;
@@ -88,7 +88,7 @@ export const assertNothingErased = ({ definition, properties }: Declared, plan: 
 };
 
 /** Writes the object in one PUT; what is known of it then. */
-export const putInPlace = async (declared: Declared, plan: Plan): Promise<Told> => {
+export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<Told> => {
   const { definition, service, run } = declared;
   const { live, body, serial, isMarked, undeclared, staying } = plan;
   assertNothingErased(declared, plan);

@@ -5,7 +5,7 @@ import type { JsonObject } from "../kernel/json.js";
 import { assertId } from "../service/http/identifiers.js";
 import type { WireObject } from "../service/objects/collections.js";
 import { type Context, type Declared, declaredIn } from "./declared.js";
-import { inputsOf, liveProperties, outputsOf } from "./outputs.js";
+import { liveProperties, stateInputs, stateOutputs } from "./outputs.js";
 
 export interface ReadResult {
   /** Empty where the object is proven to be gone. */
@@ -47,5 +47,5 @@ export const read = async (context: Context, id: string, bag: JsonObject): Promi
     return { id: "", props: {} };
   }
   const now = liveProperties(definition, live, prior, settings);
-  return { id, props: outputsOf(definition, now), inputs: inputsOf(definition, now) };
+  return { id, props: stateOutputs(definition, now), inputs: stateInputs(definition, now) };
 };

@@ -7,30 +7,30 @@ import { createDecisions, type Decisions } from "./decisions.js";
 import { createDeletions, type Deletions } from "./deletions.js";
 
 /** The settings of one account of the service, and the way to talk to it. */
-export interface Session {
+export interface AccountSession {
   readonly settings: Settings;
   readonly service: Collections;
 }
 
 /** What the states of all stacks that can be seen hold. */
-export type StackStates = Pick<AllStates, "holdersOf" | "readersOf" | "resourceOf">;
+export type ObjectHolders = Pick<AllStates, "holdersOf" | "readersOf" | "resourceOf">;
 
 /** Whether a state holds an object, or a program looks it up. */
-export const isHeld = (states: StackStates, kind: string, id: string): boolean =>
+export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean =>
   states.holdersOf(kind, id).length + states.readersOf(kind, id).length > 0;
 
 /** What a run tells the user beside failures. */
 export type Tell = (text: string, severity: "info" | "warning") => void;
 
 /** Means that a run may lack; each has a safe reading where it is missing. */
-export interface RunOptions {
+export interface RunEnvironment {
   /** Reads the settings and connects to nothing. @throws ConversationError `SETTINGS_MISSING`, `SETTINGS_INVALID` */
   readonly settings?: (profile?: string) => Settings;
   /**
    * The state of the stack that runs, or of all stacks of its backend, as they were before the run;
    * undefined where they cannot be seen. Asked for rarely: it takes seconds.
    */
-  readonly states?: (owner: string, whose: "own" | "all") => Promise<StackStates | undefined>;
+  readonly states?: (owner: string, whose: "own" | "all") => Promise<ObjectHolders | undefined>;
   readonly tell?: Tell;
   /** The URN of the resource that the running call is about, where it is known. */
   readonly about?: () => string | undefined;
@@ -42,7 +42,7 @@ export interface RunOptions {
  * What one run of the engine – one process – has learnt. Arguments never tell a forced replacement
  * from a creation, nor a deletion that ends one from a real deletion; this memory does.
  */
-export interface Run<S extends Session = Session> extends RunOptions {
+export interface Run<S extends AccountSession = AccountSession> extends RunEnvironment {
   /** Made on first use, so that a run without changes needs neither settings nor a token. */
   readonly session: (profile?: string) => Promise<S>;
   readonly decisions: Decisions;
@@ -50,9 +50,9 @@ export interface Run<S extends Session = Session> extends RunOptions {
 }
 
 /** A fresh memory over a way to make sessions. */
-export const createRun = <S extends Session>(
+export const createRun = <S extends AccountSession>(
   connect: (profile?: string) => Promise<S>,
-  options: RunOptions = {},
+  options: RunEnvironment = {},
 ): Run<S> => {
   const sessions = new Map<string | undefined, Promise<S>>();
   const connected = async (profile?: string): Promise<S> => {

@@ -81,5 +81,5 @@ export const sealed = (definition: Definition, properties: Properties): Properti
  * Without any secret. What a service masks cannot be compared with what it was meant to become, so
  * after a write that failed the state must not claim that it became so.
  */
-export const withoutSecrets = (definition: Definition, properties: Properties): Properties =>
+export const dropSecrets = (definition: Definition, properties: Properties): Properties =>
   changeSecrets(definition, properties, () => undefined);

@@ -12,16 +12,16 @@ import {
   isNamed,
   markOn,
 } from "./declared.js";
-import { outputsOf } from "./outputs.js";
+import { stateOutputs } from "./outputs.js";
 import { freeName } from "./ownership/left-overs.js";
 import type { Told } from "./properties.js";
-import { type Plan, planPut, putInPlace } from "./put-in-place.js";
+import { type PutPlan, planPut, putInPlace } from "./put-in-place.js";
 
 /**
  * Writes what the program wants over the live object, in one PUT after one read: what neither the
  * definition nor the program knows is kept.
  */
-export const update = async (
+export const updateObject = async (
   context: Context,
   id: string,
   olds: JsonObject,
@@ -32,7 +32,7 @@ export const update = async (
   const told = await write(declared, before, id);
   const { resource, run, properties } = declared;
   if (resource) run.decisions.settled(resource, { id, serial: told.serial });
-  return { outs: outputsOf(context.definition, { ...properties, told }) };
+  return { outs: stateOutputs(context.definition, { ...properties, told }) };
 };
 
 const liveObject = async ({ definition, service }: Declared, id: string): Promise<Found> => {
@@ -63,7 +63,7 @@ const write = async (declared: Declared, before: Declared, id: string): Promise<
  */
 const mayPassNow = async (
   declared: Declared,
-  plan: Plan,
+  plan: PutPlan,
   refusal: ConversationError,
 ): Promise<boolean> => {
   const { definition, service, isUnique } = declared;
@@ -84,7 +84,7 @@ const mayPassNow = async (
 /** Frees the name from a left-over of ours; explains who has it otherwise. */
 const letGo = async (
   declared: Declared,
-  { live, serial }: Plan,
+  { live, serial }: PutPlan,
   objects: ReadonlyMap<string, WireObject>,
   holder: Found,
   refusal: ConversationError,

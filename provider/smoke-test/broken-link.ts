@@ -1,19 +1,19 @@
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 
 /** What was found out before a link turned out to be broken. */
-export interface Findings {
+export interface ChainFindings {
   /** Links that hold, with kind, name and id. */
   readonly sound: string[];
   /** What may be wrong, but need not be: it speaks only when the test fails. */
   readonly doubts: string[];
 }
 
-export const noFindings = (): Findings => ({ sound: [], doubts: [] });
+export const noChainFindings = (): ChainFindings => ({ sound: [], doubts: [] });
 
-const soundText = ({ sound }: Findings): string =>
+const soundText = ({ sound }: ChainFindings): string =>
   sound.length > 0 ? ` Sound before it: ${sound.join(", ")}.` : "";
 
-const doubtText = ({ doubts }: Findings): string =>
+const doubtText = ({ doubts }: ChainFindings): string =>
   doubts.length > 0 ? ` It may also matter that ${doubts.join("; that ")}.` : "";
 
 /**
@@ -26,7 +26,7 @@ const doubtText = ({ doubts }: Findings): string =>
 export const brokenLink = (
   link: string,
   what: string,
-  findings: Findings,
+  findings: ChainFindings,
   cause?: unknown,
 ): ConversationError => {
   const known = isConversationError(cause) ? cause : undefined;

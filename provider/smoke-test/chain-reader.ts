@@ -4,7 +4,7 @@ import { fieldsFromWire } from "../definition/wire/wire.js";
 import type { EngineSession } from "../engine/engine-session.js";
 import { isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
-import { brokenLink, type Findings } from "./broken-link.js";
+import { brokenLink, type ChainFindings } from "./broken-link.js";
 
 /** An object of the chain, its fields as a program gives them. */
 export interface ChainObject {
@@ -22,7 +22,7 @@ type Referrer = Pick<ChainObject, "label">;
 export class ChainReader {
   constructor(
     readonly session: EngineSession,
-    readonly findings: Findings,
+    readonly findings: ChainFindings,
   ) {}
 
   /**

@@ -5,7 +5,7 @@ import { brokenLink } from "./broken-link.js";
 import type { ChainObject, ChainReader } from "./chain-reader.js";
 
 /** A client application that a message may go to, and the roles in which it can take it. */
-export interface Recipient {
+export interface MessageRecipient {
   readonly application: string;
   readonly roles: readonly string[];
 }
@@ -52,8 +52,8 @@ const botRecipients = async (
   { botConfiguration }: Applications,
   flow: ChainObject,
   reader: ChainReader,
-): Promise<readonly Recipient[]> => {
-  const found: Recipient[] = [];
+): Promise<readonly MessageRecipient[]> => {
+  const found: MessageRecipient[] = [];
   for (const { application, participant: id } of botConfiguration?.bots ?? []) {
     const bot = await reader.wanted(participant, id, flow);
     assertSameApplication(bot, application, reader);
@@ -72,7 +72,7 @@ export const recipientsOf = async (
   sender: string,
   flow: ChainObject,
   reader: ChainReader,
-): Promise<readonly Recipient[]> => {
+): Promise<readonly MessageRecipient[]> => {
   const named = readApplications(flow, reader);
   const isCustomer = sender === "customer";
   const recipients = isCustomer
@@ -84,12 +84,15 @@ export const recipientsOf = async (
   throw brokenLink(flow.definition.noun, what, reader.findings);
 };
 
-const agentRecipients = ({ botConfiguration, agentConfiguration }: Applications): Recipient[] =>
+const agentRecipients = ({
+  botConfiguration,
+  agentConfiguration,
+}: Applications): MessageRecipient[] =>
   botConfiguration?.bots.length
     ? []
     : (agentConfiguration?.agents ?? []).map((application) => ({ application, roles: agents }));
 
-const customerRecipients = ({ customerConfiguration }: Applications): Recipient[] =>
+const customerRecipients = ({ customerConfiguration }: Applications): MessageRecipient[] =>
   customerConfiguration
     ? [{ application: customerConfiguration.customer, roles: ["customer"] }]
     : [];

@@ -1,9 +1,9 @@
 import type { EngineSession } from "../engine/engine-session.js";
 import { httpTransport, type Transport } from "../service/http/transport.js";
-import { brokenLink, type Findings, noFindings } from "./broken-link.js";
+import { brokenLink, type ChainFindings, noChainFindings } from "./broken-link.js";
 import { ChainReader } from "./chain-reader.js";
 import { awaitSighting, type Sighting, shownAddress, unreachable } from "./probe.js";
-import { endConversation, type SentMessage, sendSmokeMessage } from "./smoke-message.js";
+import { endConversation, type SmokeMessage, sendSmokeMessage } from "./smoke-message.js";
 import type { SmokeTestInputs } from "./smoke-test-inputs.js";
 import { type Callback, type Chain, walkChain } from "./walk-chain.js";
 
@@ -34,8 +34,8 @@ const waysIn = (callbacks: readonly Callback[]): string =>
 interface Sent {
   readonly test: SmokeTestInputs;
   readonly chain: Chain;
-  readonly message: SentMessage;
-  readonly findings: Findings;
+  readonly message: SmokeMessage;
+  readonly findings: ChainFindings;
   readonly session: EngineSession;
 }
 
@@ -91,7 +91,7 @@ export const runSmokeTest = async (
   test: SmokeTestInputs,
   session: EngineSession,
 ): Promise<SmokeTestResult> => {
-  const findings = noFindings();
+  const findings = noChainFindings();
   const chain = await walkChain(test, new ChainReader(session, findings));
   const message = await sendSmokeMessage(test, chain, session, findings);
   const { conversationId, messageId } = message;

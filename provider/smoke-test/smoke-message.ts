@@ -5,13 +5,13 @@ import type { EngineSession } from "../engine/engine-session.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { runtimeOperations } from "../service/http/operations.js";
-import { brokenLink, type Findings } from "./broken-link.js";
+import { brokenLink, type ChainFindings } from "./broken-link.js";
 import { smokeTest } from "./smoke-test-definition.js";
 import type { SmokeTestInputs } from "./smoke-test-inputs.js";
 import type { Chain } from "./walk-chain.js";
 
 /** The message that was accepted; its ids, by any of which a probe may tell it. */
-export interface SentMessage {
+export interface SmokeMessage {
   readonly conversationId: string;
   /** The test's own id of the message. */
   readonly messageId: string;
@@ -62,7 +62,7 @@ const answer = z.object({
   }),
 });
 
-const sentOf = (body: unknown, messageId: string): SentMessage => {
+const sentOf = (body: unknown, messageId: string): SmokeMessage => {
   const parsed = answer.safeParse(body);
   if (!parsed.success) {
     throw new ConversationError(
@@ -92,8 +92,8 @@ export const sendSmokeMessage = async (
   test: SmokeTestInputs,
   chain: Chain,
   session: EngineSession,
-  findings: Findings,
-): Promise<SentMessage> => {
+  findings: ChainFindings,
+): Promise<SmokeMessage> => {
   const messageId = `smoke-test-${randomUUID()}`;
   try {
     const { body } = await send(session, firstMessage(test, chain, session, messageId));

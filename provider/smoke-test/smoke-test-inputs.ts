@@ -5,7 +5,7 @@ import { violations } from "../definition/schema.js";
 import type { JsonObject } from "../kernel/json.js";
 import { objectOf } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";
-import type { CheckResult } from "../lifecycle/check.js";
+import type { CheckedInputs } from "../lifecycle/check.js";
 import { sealFields } from "../lifecycle/secrets.js";
 import { tokenAddress } from "../service/settings/setting-rules.js";
 import { defaultTimeout, smokeTest } from "./smoke-test-definition.js";
@@ -45,7 +45,7 @@ const probeViolation = ({ probe }: JsonObject): readonly string[] => {
  * Inputs in their normal form, and every rule they break. Pure. Failures name no property, because
  * the engine would print its value.
  */
-export const checkSmokeTest = (news: JsonObject): CheckResult => {
+export const checkSmokeTest = (news: JsonObject): CheckedInputs => {
   const { __provider, ...given } = news;
   const fields = normaliseFields(smokeTest, given);
   const broken = violations(smokeTest, fields).map(({ path, rule }) => `${path} ${rule}`);

@@ -7,7 +7,7 @@ import { clientApplication } from "../resources/client-application.js";
 import { orchestration } from "../resources/orchestration.js";
 import { brokenLink } from "./broken-link.js";
 import type { ChainObject, ChainReader } from "./chain-reader.js";
-import { type Recipient, recipientsOf } from "./recipients.js";
+import { type MessageRecipient, recipientsOf } from "./recipients.js";
 import type { SmokeTestInputs } from "./smoke-test-inputs.js";
 
 /** Where the service delivers the message to, and how it signs in there. */
@@ -58,7 +58,7 @@ const incomplete = (object: ChainObject, member: string, { findings }: ChainRead
 
 /** The role of a client application that takes the message, and the authentication it names. */
 const callbackOf = async (
-  { application, roles }: Recipient,
+  { application, roles }: MessageRecipient,
   flow: ChainObject,
   reader: ChainReader,
 ): Promise<readonly Callback[]> => {

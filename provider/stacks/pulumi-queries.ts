@@ -65,7 +65,7 @@ const once = ({ command, folder, env }: PulumiPlace, args: readonly string[]) =>
 const isTorn = (reason: string): boolean => /\bEOF\b|unexpected end of JSON/.test(reason);
 
 /** Asks the CLI something that changes nothing. Never throws; a read that met a write is repeated. */
-export const askPulumi = async (
+export const queryPulumi = async (
   place: PulumiPlace,
   args: readonly string[],
 ): Promise<PulumiAnswer> => {

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { isObject } from "../kernel/json.js";
-import { askPulumi, type PulumiPlace } from "./pulumi-queries.js";
+import { type PulumiPlace, queryPulumi } from "./pulumi-queries.js";
 import { isListedAs, mayBe, stacksIn } from "./stack-list.js";
 
 /** Whether a run is at work on a stack, as far as its backend lets that be seen. */
@@ -69,7 +69,7 @@ const lockInFiles = async (backend: string, project: string, stack: string): Pro
 };
 
 const progressOf = async ({ stack, ...place }: PulumiPlace): Promise<StackLock> => {
-  const answer = await askPulumi(place, ["stack", "ls", "--json"]);
+  const answer = await queryPulumi(place, ["stack", "ls", "--json"]);
   if ("reason" in answer) return unknown(answer.reason);
   const listed = stacksIn(answer.text) ?? [];
   const found =
@@ -96,7 +96,7 @@ export const lockReader = async (
   stack: string,
 ): Promise<LockReader> => {
   const { stack: _, ...anyStack } = place;
-  const answer = await askPulumi(anyStack, ["whoami", "--verbose", "--json"]);
+  const answer = await queryPulumi(anyStack, ["whoami", "--verbose", "--json"]);
   if ("reason" in answer) return async () => unknown(answer.reason);
   const url = backendUrl(answer.text);
   if (url?.startsWith("file://")) {

@@ -1,5 +1,5 @@
 import { pulumiOfThisRun, type RunningPulumi } from "./pulumi-process.js";
-import { askPulumi, type PulumiPlace } from "./pulumi-queries.js";
+import { type PulumiPlace, queryPulumi } from "./pulumi-queries.js";
 import { isListedAs, mayBe, stacksIn } from "./stack-list.js";
 import { type Holding, type PendingCreation, type StackState, stateIn } from "./state-document.js";
 
@@ -58,7 +58,7 @@ const stateFrom = async (
   own: boolean,
   onUnread: OnUnread = () => undefined,
 ): Promise<StackState | undefined> => {
-  const answer = await askPulumi(place, ["stack", "export"]);
+  const answer = await queryPulumi(place, ["stack", "export"]);
   if ("reason" in answer) {
     onUnread(answer.reason);
     return undefined;
@@ -84,7 +84,7 @@ const inGroups = async <T, R>(
 
 /** All stacks but the one asked about, as far as they can be read. */
 const othersFrom = async ({ stack: asked, ...anyStack }: PulumiPlace, own: StackState) => {
-  const answer = await askPulumi(anyStack, ["stack", "ls", "--all", "--json"]);
+  const answer = await queryPulumi(anyStack, ["stack", "ls", "--all", "--json"]);
   const listed = "text" in answer ? stacksIn(answer.text) : undefined;
   if (!listed) return { states: [], complete: false };
   const others = listed.filter((each) => !isListedAs(each, asked));
@@ -101,15 +101,15 @@ const othersFrom = async ({ stack: asked, ...anyStack }: PulumiPlace, own: Stack
 };
 
 /** Which states are wanted. */
-export type Scope = "own" | "all";
+export type StateScope = "own" | "all";
 
-const statesAround = async (own: StackState, place: PulumiPlace, scope: Scope) => {
+const statesAround = async (own: StackState, place: PulumiPlace, scope: StateScope) => {
   if (scope === "own") return statesOf(own, [], false);
   const { states, complete } = await othersFrom(place, own);
   return statesOf(own, states, complete);
 };
 
-const readStates = async (place: PulumiPlace, scope: Scope, onUnread?: OnUnread) => {
+const readStates = async (place: PulumiPlace, scope: StateScope, onUnread?: OnUnread) => {
   const own = await stateFrom(place, true, onUnread);
   return own && statesAround(own, place, scope);
 };
@@ -141,7 +141,7 @@ const ownershipOf = (owner: string) => {
  */
 export const statesOfThisRun = async (
   owner: string,
-  scope: Scope = "all",
+  scope: StateScope = "all",
   findPulumi: () => RunningPulumi = pulumiOfThisRun,
 ): Promise<StackStates | undefined> => {
   const { ownership, stack } = ownershipOf(owner);

@@ -6,7 +6,7 @@ import {
   pulumiOfThisRun,
   stackAmong,
 } from "../../provider/stacks/pulumi-process.js";
-import { askPulumi, quietEnvironment } from "../../provider/stacks/pulumi-queries.js";
+import { queryPulumi, quietEnvironment } from "../../provider/stacks/pulumi-queries.js";
 import {
   readAllStates,
   readOwnState,
@@ -160,7 +160,7 @@ test("a read that meets a write is repeated", async () => {
     "echo 'error: failed to load checkpoint: EOF' >&2; exit 255",
   );
   const place = { command, folder, env: { PATH: process.env.PATH } };
-  expect(await askPulumi(place, ["stack", "export"])).toEqual({ text: "fine\n" });
+  expect(await queryPulumi(place, ["stack", "export"])).toEqual({ text: "fine\n" });
 });
 
 test("what makes the CLI log or show more is not handed on", () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { naturalKey } from "../../provider/definition/references.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
-import { type Made, oneOfEach } from "./one-of-each.js";
+import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { stepsOn } from "./steps.js";
 
 type Json = Record<string, unknown>;
@@ -24,8 +24,8 @@ const definitionOf = (kind: string) => {
 };
 
 /** An object of a kind that a person made by hand, with what it refers to. */
-const byHand = async (kind: string, more: Json = {}): Promise<{ made: Made; id: string }> => {
-  const made = (await oneOfEach(steps)).get(kind) as Made;
+const byHand = async (kind: string, more: Json = {}): Promise<{ made: MadeKind; id: string }> => {
+  const made = (await oneOfEach(steps)).get(kind) as MadeKind;
   const object = (await hub.objects(made.collection)).find(({ id }) => id === made.id) ?? {};
   const { id: _, created: __, modified: ___, ...rest } = object;
   const key = naturalKey(definitionOf(kind));
@@ -40,7 +40,7 @@ const byHand = async (kind: string, more: Json = {}): Promise<{ made: Made; id: 
   return { made, id };
 };
 
-const inputsFor = ({ kind, inputs }: Made, more: Json): Json => {
+const inputsFor = ({ kind, inputs }: MadeKind, more: Json): Json => {
   const { description: _, ...rest } = inputs;
   return {
     ...rest,
@@ -134,7 +134,7 @@ test("an object that another state holds is refused, marked or not", async () =>
 });
 
 test("a copy of an object of ours can be adopted as a resource of its own", async () => {
-  const made = (await oneOfEach(steps)).get("Channel") as Made;
+  const made = (await oneOfEach(steps)).get("Channel") as MadeKind;
   const { id: _, created: __, modified: ___, ...rest } = (await hub.objects("channels"))[0] ?? {};
   const copy = await hub.service.create(definitionOf("Channel"), { ...rest, type: "custom.copy" });
   hub.nextRun([{ kind: "Channel", id: made.id, owner: String(made.inputs.owner) }]);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel as channelDefinition } from "../../provider/resources/channel.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
-import { basic, kiosk, stepsOn, unsealed } from "./steps.js";
+import { basicInputs, kiosk, stepsOn, unsealed } from "./steps.js";
 
 let hub: Emulated;
 
@@ -55,7 +55,7 @@ test.each(["mask", "echo", "omit"] as const)(
   async (secrets) => {
     await hub.stop();
     hub = await emulated({ switches: { secrets } });
-    const { id, state } = await make("Authentication", basic("first-password"));
+    const { id, state } = await make("Authentication", basicInputs("first-password"));
     hub.nextRun();
     const { props, inputs } = await hub.of("Authentication").read(id, state);
     expect(unsealed(inputs).basicAuth).toEqual({ username: "hub", password: "first-password" });
@@ -65,23 +65,26 @@ test.each(["mask", "echo", "omit"] as const)(
         .diff(
           id,
           { ...unsealed(props), __provider: "p" },
-          await checked("Authentication", basic("first-password")),
+          await checked("Authentication", basicInputs("first-password")),
         ),
     ).toEqual({ changes: false });
   },
 );
 
 test("a changed secret is written, and no mask is ever written back", async () => {
-  const { id, state } = await make("Authentication", basic("first-password"));
-  const after = await change("Authentication", id, state, basic("second-password"));
-  await change("Authentication", id, after, { ...basic("second-password"), description: "x" });
+  const { id, state } = await make("Authentication", basicInputs("first-password"));
+  const after = await change("Authentication", id, state, basicInputs("second-password"));
+  await change("Authentication", id, after, {
+    ...basicInputs("second-password"),
+    description: "x",
+  });
   expect(await hub.objects("authentications")).toMatchObject([
     { basicAuth: { username: "hub", password: "second-password" } },
   ]);
 });
 
 test("another method takes the place of the one before", async () => {
-  const { id, state } = await make("Authentication", basic("first-password"));
+  const { id, state } = await make("Authentication", basicInputs("first-password"));
   await change(
     "Authentication",
     id,
@@ -144,7 +147,7 @@ test("reads share one list; absence is confirmed by the object itself", async ()
 });
 
 test("where the list is forbidden, the object itself is read", async () => {
-  const { id, state } = await make("Authentication", basic("first-password"));
+  const { id, state } = await make("Authentication", basicInputs("first-password"));
   hub.nextRun();
   await hub.faults({ on: "GET /authentications", kind: "forbidden-list", times: 9 });
   expect((await hub.of("Authentication").read(id, state)).id).toBe(id);
@@ -192,7 +195,7 @@ test("no message holds a secret, even where the service echoes it", async () => 
     status: 400,
     body: { code: "400-152", developerMessage: "bad password canary-password-1" },
   });
-  const failure = await make("Authentication", basic("canary-password-1")).catch(
+  const failure = await make("Authentication", basicInputs("canary-password-1")).catch(
     (error: Error) => error,
   );
   expect(String((failure as Error).message)).not.toContain("canary-password-1");

@@ -5,7 +5,7 @@ import { createRun } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import { readSettings } from "../../provider/service/settings/settings.js";
 import { type Emulated, emulated } from "../support/emulated.js";
-import { type Made, oneOfEach } from "./one-of-each.js";
+import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { kiosk, stepsOn } from "./steps.js";
 
 type Json = Record<string, unknown>;
@@ -30,7 +30,7 @@ const unique = resources.filter((definition) => {
 test.each(unique.map(({ kind }) => kind))(
   "a preview refuses one unique name for two resources of the kind %s, and names both",
   async (kind) => {
-    const { inputs } = (await oneOfEach(steps)).get(kind) as Made;
+    const { inputs } = (await oneOfEach(steps)).get(kind) as MadeKind;
     hub.nextRun();
     expect(await reasonsOf(kind, { ...inputs, owner: "shop/prod/1/first" })).toBe("");
     const refused = await reasonsOf(kind, { ...inputs, owner: "shop/prod/1/second" });
@@ -47,9 +47,9 @@ describe("an id of another kind of the same program", () => {
 
   test.each(cases)("$kind $path is refused in the preview", async ({ kind, to }) => {
     const all = await oneOfEach(steps);
-    const wrong = [...all.values()].find((made) => made.kind !== to.kind) as Made;
-    const right = all.get(to.kind) as Made;
-    const { inputs } = all.get(kind) as Made;
+    const wrong = [...all.values()].find((made) => made.kind !== to.kind) as MadeKind;
+    const right = all.get(to.kind) as MadeKind;
+    const { inputs } = all.get(kind) as MadeKind;
     const spoiled = JSON.parse(JSON.stringify(inputs).replaceAll(right.id, wrong.id)) as Json;
     expect(await reasonsOf(kind, spoiled)).toContain(`${to.noun}; ${wrong.id} is ${wrong.kind}`);
   });

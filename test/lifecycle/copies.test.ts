@@ -3,7 +3,7 @@ import { naturalKey } from "../../provider/definition/references.js";
 import { markFor, markOf, markText, newSerial } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Emulated, emulated, type Held, owned } from "../support/emulated.js";
-import { type Made, oneOfEach } from "./one-of-each.js";
+import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { kiosk, stepsOn } from "./steps.js";
 
 type Json = Record<string, unknown>;
@@ -28,7 +28,7 @@ const stored = async (collection: string, id: string): Promise<Json | undefined>
   (await hub.objects(collection)).find((object) => object.id === id);
 
 /** A person copies an object, description and all; under another name where names are unique. */
-const copied = async ({ kind, collection, id }: Made, name?: string): Promise<string> => {
+const copied = async ({ kind, collection, id }: MadeKind, name?: string): Promise<string> => {
   const { id: _, created: __, modified: ___, ...rest } = (await stored(collection, id)) ?? {};
   const definition = definitionOf(kind);
   const key = naturalKey(definition);
@@ -39,19 +39,19 @@ const copied = async ({ kind, collection, id }: Made, name?: string): Promise<st
   return made.id;
 };
 
-const held = (...all: readonly Made[]): Held[] =>
+const held = (...all: readonly MadeKind[]): Held[] =>
   all.map(({ kind, id, inputs }) => ({ kind, id, owner: String(inputs.owner) }));
 
 describe.each(resources.map(({ kind }) => kind))(
   "a copy of our %s, description included",
   (kind) => {
-    let made: Made;
+    let made: MadeKind;
     let copy: string;
     let before: Json | undefined;
 
     beforeEach(async () => {
       const all = await oneOfEach(steps);
-      made = all.get(kind) as Made;
+      made = all.get(kind) as MadeKind;
       copy = await copied(made);
       before = await stored(made.collection, copy);
       hub.nextRun(held(made));
@@ -102,14 +102,14 @@ describe.each(resources.map(({ kind }) => kind))(
 
 test("a copy that uses an object of ours is named when that cannot be deleted, and stays", async () => {
   const all = await oneOfEach(steps);
-  const application = all.get("ClientApplication") as Made;
+  const application = all.get("ClientApplication") as MadeKind;
   const copy = await copied(application);
   hub.nextRun(held(...all.values()));
   for (const kind of ["Account", "Orchestration", "Participant", "ClientApplication"]) {
-    const { id, state } = all.get(kind) as Made;
+    const { id, state } = all.get(kind) as MadeKind;
     await hub.of(kind).delete(id, state);
   }
-  const { id, state } = all.get("Authentication") as Made;
+  const { id, state } = all.get("Authentication") as MadeKind;
   await expect(hub.of("Authentication").delete(id, state)).rejects.toThrow(
     `orders-bot-copy" (id ${copy}, not managed by Pulumi)`,
   );
@@ -118,7 +118,7 @@ test("a copy that uses an object of ours is named when that cannot be deleted, a
 
 test("a left-over and a real user of one object: the left-over goes, the user is named", async () => {
   const all = await oneOfEach(steps);
-  const application = all.get("ClientApplication") as Made;
+  const application = all.get("ClientApplication") as MadeKind;
   // An interrupted run of ours made the application once more, under another name.
   const name = "orders-bot-again";
   const { id: _, ...rest } = (await stored("clientapplications", application.id)) ?? {};
@@ -133,10 +133,10 @@ test("a left-over and a real user of one object: the left-over goes, the user is
   });
   hub.nextRun(held(...all.values()));
   for (const kind of ["Account", "Orchestration", "Participant", "ClientApplication"]) {
-    const { id, state } = all.get(kind) as Made;
+    const { id, state } = all.get(kind) as MadeKind;
     await hub.of(kind).delete(id, state);
   }
-  const { id, state } = all.get("Authentication") as Made;
+  const { id, state } = all.get("Authentication") as MadeKind;
   await expect(hub.of("Authentication").delete(id, state)).rejects.toThrow(
     `"somebody" (id ${user.id}, not managed by Pulumi)`,
   );
@@ -146,7 +146,7 @@ test("a left-over and a real user of one object: the left-over goes, the user is
 
 test("of two orchestrations with one mark the older is ours", async () => {
   const all = await oneOfEach(steps);
-  const flow = all.get("Orchestration") as Made;
+  const flow = all.get("Orchestration") as MadeKind;
   hub.emulator.advance(60_000);
   const copy = await copied(flow, String(flow.inputs.name));
   const before = await stored("orchestrations", copy);
@@ -158,7 +158,7 @@ test("of two orchestrations with one mark the older is ours", async () => {
 
 test("of two orchestrations with one mark and one age neither is touched", async () => {
   const all = await oneOfEach(steps);
-  const flow = all.get("Orchestration") as Made;
+  const flow = all.get("Orchestration") as MadeKind;
   const copy = await copied(flow, String(flow.inputs.name));
   const before = await hub.objects("orchestrations");
   hub.nextRun();

@@ -7,7 +7,7 @@ type Json = Record<string, unknown>;
 type Steps = ReturnType<typeof stepsOn>;
 
 /** A made resource, and the inputs it was made of. */
-export interface Made {
+export interface MadeKind {
   readonly kind: string;
   readonly collection: string;
   readonly id: string;
@@ -30,9 +30,9 @@ const filled = (value: unknown, ids: ReadonlyMap<string, string>): unknown => {
 export const oneOfEach = async (
   { make }: Steps,
   change: (kind: string, inputs: Json) => Json = (_, inputs) => inputs,
-): Promise<ReadonlyMap<string, Made>> => {
+): Promise<ReadonlyMap<string, MadeKind>> => {
   const ids = new Map<string, string>();
-  const all = new Map<string, Made>();
+  const all = new Map<string, MadeKind>();
   for (const { kind, collection, example } of resources) {
     const inputs = owned(kind, change(kind, filled(example, ids) as Json));
     const { id, state } = await make(kind, inputs);

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { wireName } from "../../provider/definition/wire/wire.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Bent, bent } from "../support/bent.js";
-import { type Made, oneOfEach } from "./one-of-each.js";
+import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { stepsOn } from "./steps.js";
 
 type Json = Record<string, unknown>;
@@ -36,8 +36,8 @@ describe.each(resources.map((definition) => ({ definition, kind: definition.kind
   "where a list shows only a part of each $kind",
   ({ definition, kind }) => {
     /** The object with a member that nobody knows, and the optional ones that the inputs lack. */
-    const prepared = async (all: ReadonlyMap<string, Made>) => {
-      const made = all.get(kind) as Made;
+    const prepared = async (all: ReadonlyMap<string, MadeKind>) => {
+      const made = all.get(kind) as MadeKind;
       const find = async () =>
         (await hub.objects(made.collection)).find(({ id }) => id === made.id) ?? {};
       await hub.service.replace(definition, made.id, { ...(await find()), region: "eu" });

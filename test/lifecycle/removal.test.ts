@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { channel as channelDefinition } from "../../provider/resources/channel.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
-import { basic, kiosk, stepsOn } from "./steps.js";
+import { basicInputs, kiosk, stepsOn } from "./steps.js";
 
 let hub: Emulated;
 
@@ -50,7 +50,7 @@ test("the object of a resource that left the program is deleted, also after a re
 });
 
 test("deletions that the engine starts all at once wait for each other", async () => {
-  const auth = await make("Authentication", basic("first-password"));
+  const auth = await make("Authentication", basicInputs("first-password"));
   const role = {
     version: "v3",
     callback: "https://x.example.com",
@@ -97,7 +97,7 @@ test("by the letter of the rule a channel goes after the client applications", a
 });
 
 test("a refused deletion says in whose state a user is, also after `pulumi state move`", async () => {
-  const auth = await make("Authentication", basic("first-password"));
+  const auth = await make("Authentication", basicInputs("first-password"));
   const role = {
     version: "v3",
     name: "custom_bot",

@@ -16,7 +16,7 @@ export const kiosk = (more: Json = {}) =>
   owned("kiosk", { type: "custom.kiosk", displayName: "Kiosk", icon: "aVZC", ...more });
 
 /** Inputs of an authentication. */
-export const basic = (password: string) =>
+export const basicInputs = (password: string) =>
   owned("basic", { name: "web", basicAuth: { username: "hub", password } });
 
 /** The engine's steps on the emulated service that a test uses at the moment. */

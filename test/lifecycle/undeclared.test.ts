@@ -3,7 +3,7 @@ import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
-import { type Made, oneOfEach } from "./one-of-each.js";
+import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { kiosk, stepsOn } from "./steps.js";
 
 type Json = Record<string, unknown>;
@@ -57,7 +57,7 @@ describe("what the program does not declare and the service shows", () => {
   });
 
   test("stays when an account is adopted", async () => {
-    const made = (await oneOfEach(steps)).get("Account") as Made;
+    const made = (await oneOfEach(steps)).get("Account") as MadeKind;
     const object = (await hub.objects("accounts"))[0] ?? {};
     await hub.service.replace(account, made.id, {
       ...object,
@@ -129,7 +129,7 @@ describe.each(["mask", "omit"])(
 
 test("a whole member that the service hides stays where this tenant's PUT is known to keep it", async () => {
   await start({ secrets: "mask", put: "keep" }, { CONVERSATION_PUT: "keep" });
-  const made = (await oneOfEach(steps)).get("Account") as Made;
+  const made = (await oneOfEach(steps)).get("Account") as MadeKind;
   const object = (await hub.objects("accounts"))[0] ?? {};
   const attributes = [{ name: "key", value: "by-hand" }];
   await hub.service.replace(account, made.id, { ...object, attributes });

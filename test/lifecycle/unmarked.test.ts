@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { naturalKey } from "../../provider/definition/references.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Emulated, emulated, type Held } from "../support/emulated.js";
-import { type Made, oneOfEach } from "./one-of-each.js";
+import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { stepsOn } from "./steps.js";
 
 type Json = Record<string, unknown>;
@@ -15,7 +15,7 @@ const steps = stepsOn(() => hub);
 const { make, checked } = steps;
 
 const longest = "d".repeat(1023);
-const held = ({ kind, id, inputs }: Made): Held => ({ kind, id, owner: String(inputs.owner) });
+const held = ({ kind, id, inputs }: MadeKind): Held => ({ kind, id, owner: String(inputs.owner) });
 
 /** Two ways to an object without a mark: no room for it, or marks are off. */
 const ways: readonly [string, Readonly<Record<string, string>>, (inputs: Json) => Json][] = [
@@ -30,9 +30,9 @@ const kinds = resources.map((definition) => ({
 }));
 
 describe.each(ways)("%s", (_, environment, without) => {
-  const start = async (kind: string): Promise<{ made: Made; again: Json }> => {
+  const start = async (kind: string): Promise<{ made: MadeKind; again: Json }> => {
     hub = await emulated({}, environment);
-    const made = (await oneOfEach(steps, (_kind, inputs) => without(inputs))).get(kind) as Made;
+    const made = (await oneOfEach(steps, (_kind, inputs) => without(inputs))).get(kind) as MadeKind;
     const key = kinds.find((each) => each.kind === kind)?.key ?? "name";
     return { made, again: { ...made.inputs, [key]: "another", owner: `${made.inputs.owner}-2` } };
   };
@@ -85,7 +85,7 @@ describe.each(ways)("%s", (_, environment, without) => {
 
 test("an object that somebody makes meanwhile is not taken for what a lost POST made", async () => {
   hub = await emulated({}, { CONVERSATION_OWNERSHIP_MARK: "none" });
-  const flow = (await oneOfEach(steps)).get("Orchestration") as Made;
+  const flow = (await oneOfEach(steps)).get("Orchestration") as MadeKind;
   await hub.faults({ on: "POST /orchestrations", kind: "drop-before-commit" });
   const { id } = await make("Orchestration", {
     ...flow.inputs,

@@ -61,7 +61,7 @@ const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The value at a path. */
-export const valueAt = (value: unknown, path: Path): unknown =>
+export const memberAt = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>(
     (inner, step) =>
       Array.isArray(inner)
@@ -85,14 +85,14 @@ export const withValue = (value: unknown, path: Path, set: unknown): unknown => 
 };
 
 /** Whether a value holds all that another one says. */
-export const holds = (value: unknown, said: unknown): boolean => {
+export const saysAll = (value: unknown, said: unknown): boolean => {
   if (Array.isArray(said))
     return (
       Array.isArray(value) &&
       value.length === said.length &&
-      said.every((item, place) => holds(value[place], item))
+      said.every((item, place) => saysAll(value[place], item))
     );
   if (isObject(said))
-    return isObject(value) && Object.entries(said).every(([name, of]) => holds(value[name], of));
+    return isObject(value) && Object.entries(said).every(([name, of]) => saysAll(value[name], of));
   return value === said;
 };

@@ -1,15 +1,15 @@
-import { type Declared, plainSetting, type Scenario, type Step } from "./scenario.js";
+import { type ModelResource, type ModelStep, plainSetting, type Scenario } from "./scenario.js";
 
-const declared = (name: Declared["name"], variant = 0, version = 0): Declared => ({
+const declared = (name: ModelResource["name"], variant = 0, version = 0): ModelResource => ({
   name,
   variant,
   version,
 });
 
 const up = (
-  program: readonly Declared[],
-  more: Partial<Extract<Step, { type: "up" }>> = {},
-): Step => ({
+  program: readonly ModelResource[],
+  more: Partial<Extract<ModelStep, { type: "up" }>> = {},
+): ModelStep => ({
   type: "up",
   stack: 0,
   program,

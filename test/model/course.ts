@@ -3,21 +3,21 @@ import { type Adopted, adoptionOf, judgeRun } from "./one-run.js";
 import { Rescue } from "./rescue.js";
 import {
   type ByHand,
-  type Declared,
+  type ModelResource,
+  type ModelSetting,
+  type ModelStep,
   type Name,
   names,
   plainSetting,
   type Scenario,
-  type Setting,
   type StateEdit,
-  type Step,
   type Up,
   world,
 } from "./scenario.js";
-import type { Ending, EngineStep, EngineUp, Stacks, Took } from "./stacks.js";
+import type { EngineStep, EngineUp, RunEnding, Stacks, Took } from "./stacks.js";
 import type { ThirdParty } from "./third-party.js";
 import {
-  type Held,
+  type HeldEntry,
   isMarked,
   judge,
   type Known,
@@ -37,10 +37,10 @@ export class Course {
   readonly #third: ThirdParty;
   readonly #vague = new Set<Name>();
   readonly #wrong: string[] = [];
-  readonly #setting: Setting;
+  readonly #setting: ModelSetting;
   readonly took: Took[] = [];
 
-  constructor(stacks: Stacks, third: ThirdParty, setting: Setting = plainSetting) {
+  constructor(stacks: Stacks, third: ThirdParty, setting: ModelSetting = plainSetting) {
     this.#setting = setting;
     this.#stacks = stacks;
     this.#third = third;
@@ -86,7 +86,7 @@ export class Course {
     return new Set([...this.#third.own, ...strays.map(({ id }) => id)]);
   }
 
-  async #step(step: Step): Promise<void> {
+  async #step(step: ModelStep): Promise<void> {
     switch (step.type) {
       case "up":
         return void (await this.#up(step, await adoptionOf(step, this.#stacks, this.#third)));
@@ -130,7 +130,7 @@ export class Course {
   /** What a program declares is no more a person's, and who reads old lists may write what was. */
   #forgive(
     { program, stack, faults, eraseHidden = false }: Omit<Up, "type" | "adopt">,
-    held: readonly Held[],
+    held: readonly HeldEntry[],
   ): void {
     const silent = new Set(
       program.flatMap(({ name, text }) =>
@@ -174,7 +174,7 @@ export class Course {
   #rescue: Rescue | undefined;
   #last: Scenario["last"] = [[], []];
 
-  async #clean(stack: 0 | 1, program: readonly Declared[]): Promise<Took> {
+  async #clean(stack: 0 | 1, program: readonly ModelResource[]): Promise<Took> {
     this.#last = stack === 0 ? [program, this.#last[1]] : [this.#last[0], program];
     await this.#run({ type: "refresh", stack, faults: [] });
     const help = this.#rescue?.help(stack);
@@ -209,7 +209,7 @@ export class Course {
   }
 
   async #sweep(
-    ownershipsOf = ({ ownership, former }: Held): readonly string[] => [...former, ownership],
+    ownershipsOf = ({ ownership, former }: HeldEntry): readonly string[] => [...former, ownership],
   ): Promise<void> {
     const states = this.#stacks.held();
     const known = new Set(states.flatMap(({ ids }) => [...ids.values()]));
@@ -219,7 +219,7 @@ export class Course {
 }
 
 /** Whether lists were behind the truth in a history, and whether a run was killed as well. */
-const lagOf = (steps: readonly Step[]): "none" | "stale" | "killed" => {
+const lagOf = (steps: readonly ModelStep[]): "none" | "stale" | "killed" => {
   const isStale = steps.some(
     (step) => "faults" in step && step.faults.some(({ kind }) => kind === "stale-list"),
   );
@@ -238,7 +238,7 @@ export const playCourse = async (
   scenario: Scenario,
   settings: Settings,
   areFieldsFree = false,
-): Promise<Ending> => {
+): Promise<RunEnding> => {
   const course = new Course(stacks, third, scenario.setting);
   return { wrong: await course.run(scenario, settings, areFieldsFree), took: course.took };
 };

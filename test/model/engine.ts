@@ -3,15 +3,15 @@ import { setUpOrder } from "../../provider/definition/references.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
-import { type Declared, type Name, world } from "./scenario.js";
+import { type ModelResource, type Name, world } from "./scenario.js";
 import type { EngineUp } from "./stacks.js";
 import { renameIn } from "./state-edits.js";
-import { inputsOf } from "./values.js";
+import { declaredInputs } from "./values.js";
 
 type Json = Record<string, unknown>;
 
 /** A resource as the state holds it. */
-export interface Entry {
+export interface StateEntry {
   readonly name: Name;
   readonly kind: string;
   id: string;
@@ -26,20 +26,20 @@ export interface Entry {
 }
 
 /** What a stack's state file holds. */
-export interface State {
+export interface ModelState {
   ownership: string;
   /** Ownerships that went with the last resource of a program. */
   readonly former: string[];
-  readonly entries: Map<Name, Entry>;
+  readonly entries: Map<Name, StateEntry>;
   /** Old objects of replacements that are still to be deleted. */
-  readonly pending: Entry[];
+  readonly pending: StateEntry[];
   /** A person edited the state, and dependencies were lost. */
   isEdited?: boolean;
 }
 
 const newOwnership = (): string => `shop/prod/${randomUUID()}`;
 
-export const newState = (): State => ({
+export const newState = (): ModelState => ({
   ownership: newOwnership(),
   former: [],
   entries: new Map(),
@@ -63,7 +63,7 @@ export class Engine {
 
   constructor(
     readonly stack: number,
-    readonly state: State,
+    readonly state: ModelState,
     run: Run,
     readonly extraInputs: Json = {},
   ) {
@@ -74,7 +74,7 @@ export class Engine {
   async up(step: EngineUp): Promise<void> {
     const { program, force, deleteFirst, first = [], aliases = new Map<Name, Name>() } = step;
     const order = setUpOrder(resources);
-    const place = ({ name }: Declared): number =>
+    const place = ({ name }: ModelResource): number =>
       2 * rank(order, name) + (first.includes(name) ? 0 : 1);
     const inOrder = [...program].sort((a, b) => place(a) - place(b));
     for (const [now, former] of aliases) renameIn(this.state, former, now);
@@ -110,7 +110,7 @@ export class Engine {
   #idOf = (name: Name): string => this.state.entries.get(name)?.id ?? "";
 
   async #settle(
-    declared: Declared,
+    declared: ModelResource,
     isForced: boolean,
     deleteFirst: boolean,
     { adopts, eraseHidden }: Pick<EngineUp, "adopts" | "eraseHidden">,
@@ -118,7 +118,7 @@ export class Engine {
     const { kind } = world[declared.name];
     const adopt = adopts?.get(declared.name);
     const given = {
-      ...inputsOf(this.stack, declared, this.#idOf),
+      ...declaredInputs(this.stack, declared, this.#idOf),
       ...(adopt === undefined ? {} : { adopt }),
       ...(eraseHidden ? { eraseHidden } : {}),
       ...this.extraInputs,
@@ -177,7 +177,7 @@ export class Engine {
     }
   }
 
-  async #replace(name: Name, old: Entry, given: Json, deleteFirst: boolean): Promise<void> {
+  async #replace(name: Name, old: StateEntry, given: Json, deleteFirst: boolean): Promise<void> {
     const inputs = await this.#checked(old.kind, {}, given);
     if (deleteFirst) {
       await this.#of(old.kind).delete(old.id, old.outputs);
@@ -221,7 +221,7 @@ const together = async (work: readonly (() => Promise<void>)[]): Promise<void> =
  * The engine deletes in levels, counted from what depends on nothing else that goes; within one the
  * order is any.
  */
-const levels = (entries: ReadonlyMap<Name, Entry>, condemned: ReadonlySet<Name>) => {
+const levels = (entries: ReadonlyMap<Name, StateEntry>, condemned: ReadonlySet<Name>) => {
   const level = (name: Name): number =>
     Math.max(
       0,

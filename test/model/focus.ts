@@ -1,4 +1,4 @@
-import type { CallFault, Declared, Scenario, Step, Up } from "./scenario.js";
+import type { CallFault, ModelResource, ModelStep, Scenario, Up } from "./scenario.js";
 
 /** Histories in which much of what a rule is about happens. */
 export type Focus = (history: Scenario) => Scenario;
@@ -16,7 +16,7 @@ export const failing = (kind: CallFault["kind"]): Focus =>
     faults: step.faults.map((each) => ({ ...each, kind })),
   }));
 
-export const saying = (text: Declared["text"]): Focus =>
+export const saying = (text: ModelResource["text"]): Focus =>
   ups((step) => ({
     ...step,
     program: step.program.map((each) => ({ ...each, text: text ?? "short" })),
@@ -24,7 +24,7 @@ export const saying = (text: Declared["text"]): Focus =>
 
 /** Every interference of a person is this one. */
 export const byHand =
-  (instead: (place: number) => Step): Focus =>
+  (instead: (place: number) => ModelStep): Focus =>
   (history) => ({
     ...history,
     steps: history.steps.map((step, place) =>

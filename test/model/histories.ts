@@ -3,13 +3,13 @@ import {
   type Adoption,
   type ByHand,
   type CallFault,
-  type Declared,
+  type ModelResource,
+  type ModelSetting,
+  type ModelStep,
   type Name,
   names,
   type Scenario,
-  type Setting,
   type StateEdit,
-  type Step,
   texts,
   type Up,
   world,
@@ -32,7 +32,7 @@ const weighted = <T>(
 
 const [short, ...otherTexts] = texts;
 
-const declared: fc.Arbitrary<Declared> = fc.record({
+const declared: fc.Arbitrary<ModelResource> = fc.record({
   name,
   variant: fc.nat(1),
   version: fc.nat(2),
@@ -41,9 +41,9 @@ const declared: fc.Arbitrary<Declared> = fc.record({
 });
 
 /** Programs are closed under references and hold each name once. */
-const program = fc.array(declared, { maxLength: 6 }).map((wanted): readonly Declared[] => {
+const program = fc.array(declared, { maxLength: 6 }).map((wanted): readonly ModelResource[] => {
   const byName = new Map(wanted.map((each) => [each.name, each]));
-  const add = (each: Name, one: Declared): void => {
+  const add = (each: Name, one: ModelResource): void => {
     if (!byName.has(each)) byName.set(each, one);
     for (const other of world[each].refers) add(other, { name: other, variant: 0, version: 0 });
   };
@@ -165,7 +165,7 @@ const byHand: fc.Arbitrary<ByHand> = weighted<ByHand>(
   },
 );
 
-const step: fc.Arbitrary<Step> = weighted<Step>(
+const step: fc.Arbitrary<ModelStep> = weighted<ModelStep>(
   { weight: 8, arbitrary: up },
   {
     weight: 1,
@@ -175,17 +175,17 @@ const step: fc.Arbitrary<Step> = weighted<Step>(
   { weight: 4, arbitrary: byHand },
 );
 
-const setting: fc.Arbitrary<Setting> = fc.record({
-  secrets: mostly<Setting["secrets"]>(2, "mask", "echo", "omit"),
-  forms: mostly<Setting["forms"]>(2, "given", "own"),
-  put: mostly<Setting["put"]>(8, "replace", "keep", "keep, unknown"),
-  marks: mostly<Setting["marks"]>(9, "description", "none"),
+const setting: fc.Arbitrary<ModelSetting> = fc.record({
+  secrets: mostly<ModelSetting["secrets"]>(2, "mask", "echo", "omit"),
+  forms: mostly<ModelSetting["forms"]>(2, "given", "own"),
+  put: mostly<ModelSetting["put"]>(8, "replace", "keep", "keep, unknown"),
+  marks: mostly<ModelSetting["marks"]>(9, "description", "none"),
   odd: mostly(4, false, true),
   sight: mostly(9, true, false),
 });
 
 /** A run that sees no states cannot tell what a person did to them, nor what another state holds. */
-const inSight = ({ steps, ...rest }: Scenario & { readonly setting: Setting }): Scenario => {
+const inSight = ({ steps, ...rest }: Scenario & { readonly setting: ModelSetting }): Scenario => {
   if (rest.setting.sight) return { ...rest, steps };
   const seen = steps.filter(({ type }) => type !== "rename" && type !== "move");
   return {
@@ -204,7 +204,7 @@ export const scenario: fc.Arbitrary<Scenario> = fc
   .map(inSight);
 
 /** What the replay through the real engine can do: runs, and a person's plain interference. */
-const playable = (each: Step): boolean =>
+const playable = (each: ModelStep): boolean =>
   ["up", "refresh", "remove", "change", "foreign"].includes(each.type);
 
 /** A history without what the replay cannot do. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { counterExamples } from "./counter-examples.js";
 import { scenario } from "./histories.js";
-import { openStage, play, type Stage } from "./play.js";
+import { type ModelStage, openStage, play } from "./play.js";
 
 /** Scenarios in one run: `npm run test:long` plays 20,000. */
 const runs = Number(process.env.MODEL_RUNS ?? 300);
@@ -11,7 +11,7 @@ const runs = Number(process.env.MODEL_RUNS ?? 300);
 const seedOf = (): number =>
   Number(process.env.MODEL_SEED ?? (process.env.MODEL_RUNS ? Date.now() % 2 ** 31 : 20_261_121));
 
-let stage: Stage;
+let stage: ModelStage;
 
 beforeAll(async () => {
   stage = await openStage();

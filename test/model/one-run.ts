@@ -1,10 +1,10 @@
 import { type Mark, markOf, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { Live, LiveObject } from "./console.js";
-import { type Name, type Setting, type Up, world } from "./scenario.js";
+import { type ModelSetting, type Name, type Up, world } from "./scenario.js";
 import type { Stacks, Took } from "./stacks.js";
 import type { ThirdParty } from "./third-party.js";
 import { nameAtService } from "./values.js";
-import { type Held, isMarked, nameOf, shared } from "./verdict.js";
+import { type HeldEntry, isMarked, nameOf, shared } from "./verdict.js";
 
 /** What a run was told to take over. */
 export interface Adopted {
@@ -40,7 +40,7 @@ export const adoptionOf = async (
 
 /** States and service before or after a run. */
 export interface Moment {
-  readonly held: readonly Held[];
+  readonly held: readonly HeldEntry[];
   readonly live: Live;
 }
 
@@ -48,7 +48,7 @@ type RunStep = Pick<Up, "stack" | "program" | "faults" | "force">;
 
 /** Whether a forced replacement that makes a new object can know the one that is there. */
 const isFound = (
-  { sight }: Setting,
+  { sight }: ModelSetting,
   { faults }: RunStep,
   object: LiveObject,
   name: string,
@@ -70,7 +70,12 @@ const isOfThisWorld = (mark: Mark | undefined): boolean =>
  * Nothing that is wanted gets another id while its object is there, forced replacements of what can
  * be found included.
  */
-const changedIds = (step: RunStep, before: Moment, after: Moment, setting: Setting): string[] =>
+const changedIds = (
+  step: RunStep,
+  before: Moment,
+  after: Moment,
+  setting: ModelSetting,
+): string[] =>
   step.program.flatMap((declared) => {
     const { stack, force } = step;
     const { name } = declared;
@@ -91,7 +96,7 @@ export const judgeRun = (
   before: Moment,
   after: Moment,
   persons: ReadonlySet<string>,
-  setting: Setting,
+  setting: ModelSetting,
 ): string[] => {
   const held = new Set(after.held.flatMap(({ ids }) => [...ids.values()]));
   const nobodys = after.live.filter(({ id }) => !held.has(id) && !persons.has(id));

@@ -7,15 +7,15 @@ import type { HttpResponse } from "../../provider/service/http/transport.js";
 import { readSettings, type Settings } from "../../provider/service/settings/settings.js";
 import { Console } from "./console.js";
 import { playCourse } from "./course.js";
-import { Engine, newState, type State } from "./engine.js";
+import { Engine, type ModelState, newState } from "./engine.js";
 import { faultyTransport, Killed } from "./faulty-transport.js";
 import { withOddObjects } from "./odd-objects.js";
 import { killed } from "./one-run.js";
-import { plainSetting, type Scenario, type Setting, type StateEdit } from "./scenario.js";
-import type { Ending, EngineStep, Stacks, Took } from "./stacks.js";
+import { type ModelSetting, plainSetting, type Scenario, type StateEdit } from "./scenario.js";
+import type { EngineStep, RunEnding, Stacks, Took } from "./stacks.js";
 import { editStates, sightOf } from "./state-edits.js";
 import { ThirdParty } from "./third-party.js";
-import type { Held } from "./verdict.js";
+import type { HeldEntry } from "./verdict.js";
 
 /** Ways to weaken one rule, for the proof that the test would notice. */
 export interface Weakness {
@@ -27,12 +27,12 @@ export interface Weakness {
 }
 
 /** One service, reused by all scenarios. */
-export interface Stage {
+export interface ModelStage {
   readonly emulator: Emulator;
   readonly settings: Settings;
 }
 
-export const openStage = async (): Promise<Stage> => {
+export const openStage = async (): Promise<ModelStage> => {
   const emulator = await startEmulator({ clock: "manual" });
   const environment = emulatorEnvironment(emulator);
   return { emulator, settings: readSettings({ environment, config: () => undefined }) };
@@ -58,7 +58,7 @@ const said = (error: unknown): string => {
 const quick = { minTimeoutMs: 0, maxTimeoutMs: 0 };
 
 /** The settings that go with the world around a history. */
-const settingsIn = (settings: Settings, { put, marks }: Setting): Settings => ({
+const settingsIn = (settings: Settings, { put, marks }: ModelSetting): Settings => ({
   ...settings,
   ...(put === "keep" ? { put } : {}),
   ownershipMark: marks,
@@ -68,19 +68,19 @@ const settingsIn = (settings: Settings, { put, marks }: Setting): Settings => ({
 export class ModelStacks implements Stacks {
   readonly #emulator: Emulator;
   readonly #settings: Settings;
-  readonly #setting: Setting;
+  readonly #setting: ModelSetting;
   readonly #weakness: Weakness;
-  readonly #states: readonly State[] = [newState(), newState()];
+  readonly #states: readonly ModelState[] = [newState(), newState()];
   readonly #earlier = new Map<string, HttpResponse>();
 
-  constructor({ emulator, settings }: Stage, setting: Setting, weakness: Weakness = {}) {
+  constructor({ emulator, settings }: ModelStage, setting: ModelSetting, weakness: Weakness = {}) {
     this.#emulator = emulator;
     this.#settings = { ...settingsIn(settings, setting), ...weakness.settings };
     this.#setting = setting;
     this.#weakness = weakness;
   }
 
-  held(): readonly Held[] {
+  held(): readonly HeldEntry[] {
     return this.#states.map(({ ownership, former, entries }) => {
       const there = [...entries.values()].filter(({ gone }) => !gone);
       return {
@@ -132,11 +132,11 @@ export class ModelStacks implements Stacks {
 
 /** Plays a scenario on an empty service, with these stacks. */
 export const playWith = async (
-  { emulator, settings }: Stage,
+  { emulator, settings }: ModelStage,
   stacks: Stacks,
   scenario: Scenario,
   areFieldsFree = false,
-): Promise<Ending> => {
+): Promise<RunEnding> => {
   const { setting = plainSetting } = scenario;
   const { secrets, forms } = setting;
   const put = setting.put === "replace" ? "replace" : "keep";
@@ -153,10 +153,10 @@ export const playWith = async (
 
 /** The same under the model of the engine. */
 export const play = (
-  stage: Stage,
+  stage: ModelStage,
   scenario: Scenario,
   weakness: Weakness = {},
-): Promise<Ending> => {
+): Promise<RunEnding> => {
   const stacks = new ModelStacks(stage, scenario.setting ?? plainSetting, weakness);
   return playWith(stage, stacks, scenario, weakness.settings !== undefined);
 };

@@ -1,4 +1,4 @@
-import { type Declared, type Name, world } from "./scenario.js";
+import { type ModelResource, type Name, world } from "./scenario.js";
 import type { EngineUp, Stacks } from "./stacks.js";
 import type { ThirdParty } from "./third-party.js";
 import { nameAtService } from "./values.js";
@@ -51,7 +51,7 @@ export class Rescue {
     return this.#help[stack];
   }
 
-  async after(error: string, stack: 0 | 1, program: readonly Declared[]): Promise<void> {
+  async after(error: string, stack: 0 | 1, program: readonly ModelResource[]): Promise<void> {
     const help = this.#help[stack];
     if (!help) return;
     const ids = idsIn(error);
@@ -101,7 +101,7 @@ export class Rescue {
     if (!isDone) between.add(name);
   }
 
-  #alias(former: Name, now: Name, program: readonly Declared[], help: Help): void {
+  #alias(former: Name, now: Name, program: readonly ModelResource[], help: Help): void {
     if (program.some(({ name }) => name === former)) help.first.unshift(former);
     else help.aliases.set(now, former);
   }

@@ -29,7 +29,7 @@ export const texts = [
 ] as const;
 
 /** A resource that a program declares: another variant is another name, another version other content. */
-export interface Declared {
+export interface ModelResource {
   readonly name: Name;
   readonly variant: number;
   readonly version: number;
@@ -70,7 +70,7 @@ export interface Adoption {
 export interface Up {
   readonly type: "up";
   readonly stack: 0 | 1;
-  readonly program: readonly Declared[];
+  readonly program: readonly ModelResource[];
   readonly force: readonly Name[];
   readonly deleteFirst: boolean;
   readonly faults: readonly CallFault[];
@@ -108,10 +108,10 @@ export type ByHand =
   /** Sets a member that no program declares. */
   | { readonly type: "set"; readonly place: number; readonly member: number };
 
-export type Step = Up | Refresh | StateEdit | ByHand;
+export type ModelStep = Up | Refresh | StateEdit | ByHand;
 
 /** The world around a history. */
-export interface Setting {
+export interface ModelSetting {
   readonly secrets: "mask" | "echo" | "omit";
   readonly forms: "given" | "own";
   /** What a PUT does to what it leaves out; `keep` is known to the program or not. */
@@ -123,7 +123,7 @@ export interface Setting {
   readonly sight: boolean;
 }
 
-export const plainSetting: Setting = {
+export const plainSetting: ModelSetting = {
   secrets: "mask",
   forms: "given",
   put: "replace",
@@ -135,7 +135,7 @@ export const plainSetting: Setting = {
 /** A history, and the programs that both stacks have in the end. */
 export interface Scenario {
   /** Default: {@link plainSetting}. */
-  readonly setting?: Setting;
-  readonly steps: readonly Step[];
-  readonly last: readonly [readonly Declared[], readonly Declared[]];
+  readonly setting?: ModelSetting;
+  readonly steps: readonly ModelStep[];
+  readonly last: readonly [readonly ModelResource[], readonly ModelResource[]];
 }

@@ -2,7 +2,7 @@ import { naturalKey } from "../../provider/definition/references.js";
 import { wireName } from "../../provider/definition/wire/wire.js";
 import { humanText, type Member } from "./by-hand.js";
 import type { LiveObject } from "./console.js";
-import type { Held } from "./verdict.js";
+import type { HeldEntry } from "./verdict.js";
 
 type Json = Record<string, unknown>;
 
@@ -40,10 +40,10 @@ export const laterMs = { "at once": 0, soon: 2_000, "much later": 7 * 3_600_000 
 export const membersLeftOn = (
   id: string,
   before: string,
-  held: readonly Held[],
+  held: readonly HeldEntry[],
 ): readonly SetMember[] => {
   if (JSON.parse(before)["x-note"] !== "mine") return [];
-  const isSilent = ({ ids, described }: Held): boolean =>
+  const isSilent = ({ ids, described }: HeldEntry): boolean =>
     [...ids.values()].includes(id) && !described?.has(id);
   const text = {
     path: ["description"],

@@ -1,5 +1,5 @@
 import type { Name, Refresh, StateEdit, Up } from "./scenario.js";
-import type { Held } from "./verdict.js";
+import type { HeldEntry } from "./verdict.js";
 
 /** A run with all that a person says besides the program. */
 export interface EngineUp extends Omit<Up, "adopt"> {
@@ -24,7 +24,7 @@ export interface Took {
 }
 
 /** How a scenario ended. */
-export interface Ending {
+export interface RunEnding {
   /** What is wrong in the end. */
   readonly wrong: readonly string[];
   /** Each step of the engine, in order. */
@@ -35,7 +35,7 @@ export interface Ending {
 export interface Stacks {
   run(step: EngineStep): Promise<Took>;
   /** What the states hold now. */
-  held(): readonly Held[];
+  held(): readonly HeldEntry[];
   /** Changes a state as a person does; tells whether it could be done. */
   edit?(step: StateEdit): boolean;
 }

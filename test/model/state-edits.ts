@@ -1,19 +1,19 @@
-import type { StackStates } from "../../provider/lifecycle/run.js";
+import type { ObjectHolders } from "../../provider/lifecycle/run.js";
 import type { Holding } from "../../provider/stacks/stack-states.js";
-import type { Entry, State } from "./engine.js";
+import type { ModelState, StateEntry } from "./engine.js";
 import { type Name, names, type StateEdit, world } from "./scenario.js";
 
 const withoutIt = (refers: readonly Name[], gone: Name): readonly Name[] =>
   refers.filter((name) => name !== gone);
 
 /** An entry that a person can take hold of; the old half of a replacement stays where it is. */
-const free = ({ entries }: State, name: Name): Entry | undefined => {
+const free = ({ entries }: ModelState, name: Name): StateEntry | undefined => {
   const entry = entries.get(name);
   return entry?.gone ? undefined : entry;
 };
 
 /** `pulumi state rename`, or the option `aliases`; what depends on the resource follows. */
-export const renameIn = (state: State, from: Name, to: Name): boolean => {
+export const renameIn = (state: ModelState, from: Name, to: Name): boolean => {
   const entry = free(state, from);
   if (!entry || state.entries.has(to)) return false;
   state.entries.delete(from);
@@ -24,7 +24,7 @@ export const renameIn = (state: State, from: Name, to: Name): boolean => {
   return true;
 };
 
-const drop = (state: State, name: Name): void => {
+const drop = (state: ModelState, name: Name): void => {
   state.entries.delete(name);
   for (const each of state.entries.values()) each.refers = withoutIt(each.refers, name);
   state.isEdited = true;
@@ -34,7 +34,10 @@ const siblingOf = (name: Name): Name | undefined =>
   names.find((other) => other !== name && world[other].kind === world[name].kind);
 
 /** Does to the states what a person does with the Pulumi command line; tells whether it could be done. */
-export const editStates = (states: readonly State[], { type, stack, name }: StateEdit): boolean => {
+export const editStates = (
+  states: readonly ModelState[],
+  { type, stack, name }: StateEdit,
+): boolean => {
   const [own, other] = [states[stack], states[1 - stack]];
   const entry = own && free(own, name);
   if (!own || !other || !entry) return false;
@@ -42,7 +45,7 @@ export const editStates = (states: readonly State[], { type, stack, name }: Stat
     const to = siblingOf(name);
     return to !== undefined && renameIn(own, name, to);
   }
-  const hasIt = ({ name: each }: Entry): boolean => each === name;
+  const hasIt = ({ name: each }: StateEntry): boolean => each === name;
   if (type === "move" && (other.entries.has(name) || other.pending.some(hasIt))) return false;
   // What is deleted from the state is kept: not where a deletion of the same object is to come.
   if (type === "forget" && own.pending.some(({ id }) => id === entry.id)) return false;
@@ -57,7 +60,7 @@ export const editStates = (states: readonly State[], { type, stack, name }: Stat
   return true;
 };
 
-const holdingsOf = ({ ownership, entries, pending }: State, stack: string, own: boolean) =>
+const holdingsOf = ({ ownership, entries, pending }: ModelState, stack: string, own: boolean) =>
   [...entries.values(), ...pending].map(
     ({ name, kind, id }): Holding & { readonly kind: string } => ({
       ...{ stack, own, kind, id },
@@ -67,12 +70,12 @@ const holdingsOf = ({ ownership, entries, pending }: State, stack: string, own: 
   );
 
 /** What a run sees of the states, as they are now: the owner is the one of the logical name now. */
-export const sightOf = (states: readonly State[], stack: number) => {
+export const sightOf = (states: readonly ModelState[], stack: number) => {
   const [own = [], other = []] = [stack, 1 - stack].map((place) => {
     const state = states[place];
     return state ? holdingsOf(state, place === stack ? "prod" : "other", place === stack) : [];
   });
-  return async (_: string, whose: "own" | "all"): Promise<StackStates> => {
+  return async (_: string, whose: "own" | "all"): Promise<ObjectHolders> => {
     const seen = whose === "own" ? own : [...own, ...other];
     return {
       holdersOf: (kind, id) => seen.filter((each) => each.kind === kind && each.id === id),

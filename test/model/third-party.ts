@@ -4,7 +4,7 @@ import { markedObjects } from "../../provider/lifecycle/ownership/orphans.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
-import { humanText, type Member, members, valueAt, withValue } from "./by-hand.js";
+import { humanText, type Member, memberAt, members, withValue } from "./by-hand.js";
 import type { Console, Live, LiveObject } from "./console.js";
 import { type ByHand, type Name, world } from "./scenario.js";
 import {
@@ -16,8 +16,8 @@ import {
   type SetMember,
   textOf,
 } from "./set-by-hand.js";
-import { inputsOf } from "./values.js";
-import type { Held } from "./verdict.js";
+import { declaredInputs } from "./values.js";
+import type { HeldEntry } from "./verdict.js";
 
 type Json = Record<string, unknown>;
 
@@ -58,7 +58,7 @@ export class ThirdParty {
     return new Set(this.#own.keys());
   }
 
-  async take(step: ByHand, held: readonly Held[]): Promise<void> {
+  async take(step: ByHand, held: readonly HeldEntry[]): Promise<void> {
     if (step.type === "foreign") return this.#make(step.name, step.variant, held[0]);
     const live = await this.live();
     const target = live.filter(({ id }) => !this.#own.has(id))[step.place];
@@ -76,11 +76,11 @@ export class ThirdParty {
   }
 
   /** Makes an object under the name of a resource. Does nothing where the service refuses it. */
-  async #make(name: Name, variant: number, held: Held | undefined): Promise<void> {
+  async #make(name: Name, variant: number, held: HeldEntry | undefined): Promise<void> {
     const definition = resources.find(({ kind }) => kind === world[name].kind);
     const isWhole = world[name].refers.every((other: Name) => held?.ids.has(other));
     if (!definition || !isWhole) return;
-    const inputs = inputsOf(
+    const inputs = declaredInputs(
       0,
       { name, variant, version: 9 },
       (other) => held?.ids.get(other) ?? "",
@@ -122,15 +122,15 @@ export class ThirdParty {
   async #setMember(
     { definition, id, object }: LiveObject,
     place: number,
-    held: readonly Held[],
+    held: readonly HeldEntry[],
   ): Promise<void> {
     const choice = members[definition.kind] ?? [];
     const member = choice[place % choice.length];
     if (!member) return;
     if (member.isDescription) return this.#describe({ definition, id, object }, member, held);
-    if (member.path[0] !== "box" && valueAt(object, member.path) !== undefined) return;
+    if (member.path[0] !== "box" && memberAt(object, member.path) !== undefined) return;
     await this.#console.change(id, (before) => {
-      const value = { ...Object(valueAt(before, member.path)), ...Object(member.value) };
+      const value = { ...Object(memberAt(before, member.path)), ...Object(member.value) };
       return withValue(before, member.path, isPlain(member.value) ? value : member.value) as Json;
     });
     this.#note({ id, member });
@@ -146,7 +146,7 @@ export class ThirdParty {
   async #describe(
     { id, object }: LiveObject,
     member: Member,
-    held: readonly Held[],
+    held: readonly HeldEntry[],
   ): Promise<void> {
     const isSilent = held.some(({ ids, described }) => {
       const isHeld = [...ids.values()].includes(id);
@@ -169,7 +169,7 @@ export class ThirdParty {
    *
    * @param adopted objects that the run was told to take over
    */
-  async look(adopted: ReadonlySet<string>, held: readonly Held[]): Promise<void> {
+  async look(adopted: ReadonlySet<string>, held: readonly HeldEntry[]): Promise<void> {
     const live = await this.live();
     const known = new Set(held.flatMap(({ ids }) => [...ids.values()]));
     for (const [id, { before, twinOf }] of [...this.#own]) {
@@ -184,7 +184,7 @@ export class ThirdParty {
   }
 
   /** Steps aside with an object of theirs, and with what uses it. */
-  async stepAside(id: string, held: readonly Held[]): Promise<void> {
+  async stepAside(id: string, held: readonly HeldEntry[]): Promise<void> {
     await this.look(new Set(), held);
     const own = (await this.live()).filter((each) => this.#own.has(each.id));
     const target = own.find((each) => each.id === id);
@@ -200,7 +200,7 @@ export class ThirdParty {
   }
 
   /** Goes away with everything of theirs, so that nothing of ours is used any more. */
-  async leave(held: readonly Held[]): Promise<void> {
+  async leave(held: readonly HeldEntry[]): Promise<void> {
     await this.look(new Set(), held);
     for (const each of [...(await this.live())].reverse())
       if (this.#own.has(each.id)) await this.#remove(each);

@@ -1,5 +1,5 @@
 import { markFor, markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
-import type { Declared, Name } from "./scenario.js";
+import type { ModelResource, Name } from "./scenario.js";
 import { world } from "./scenario.js";
 
 type Json = Record<string, unknown>;
@@ -10,7 +10,7 @@ const longest = 1023;
 /** What a resource is called at the service. Different for every resource of both stacks. */
 export const nameAtService = (
   stack: number,
-  { name, variant }: Pick<Declared, "name" | "variant">,
+  { name, variant }: Pick<ModelResource, "name" | "variant">,
 ): string => `${stack}-${name}-${variant}`;
 
 /** Room that the mark of a resource takes, with the blank before it. */
@@ -22,7 +22,11 @@ const likeMark = "[pulumi: shop/prod other #01234567-0123456789ab-0123456789abcd
 const likeOldMark = "[pulumi: shop/prod other #01234567-0123456789ab]";
 
 /** What a program says of a resource; the first line tells the version. */
-export const descriptionOf = ({ name, version, text = "short" }: Declared): string | undefined => {
+export const descriptionOf = ({
+  name,
+  version,
+  text = "short",
+}: ModelResource): string | undefined => {
   const said = `version ${version}\nof Gru\u0308ße`;
   const padded = (length: number): string => said.padEnd(length, ".");
   switch (text) {
@@ -44,12 +48,12 @@ export const descriptionOf = ({ name, version, text = "short" }: Declared): stri
 };
 
 /** Members that no field knows, as a program declares them. */
-export const extraOf = ({ version, extra = 0 }: Declared): Json | undefined => {
+export const extraOf = ({ version, extra = 0 }: ModelResource): Json | undefined => {
   if (extra === 0) return undefined;
   return extra === 1 ? { box: { a: version } } : { box: { a: 0, b: [version] }, region: "eu" };
 };
 
-const fieldsOf = (stack: number, declared: Declared, idOf: (name: Name) => string): Json => {
+const fieldsOf = (stack: number, declared: ModelResource, idOf: (name: Name) => string): Json => {
   const key = nameAtService(stack, declared);
   const [first = "", second = ""] = world[declared.name].refers.map((name: Name) => idOf(name));
   switch (world[declared.name].kind) {
@@ -88,7 +92,11 @@ const fieldsOf = (stack: number, declared: Declared, idOf: (name: Name) => strin
 };
 
 /** Inputs of a resource as a program gives them, with the ids of what it refers to. */
-export const inputsOf = (stack: number, declared: Declared, idOf: (name: Name) => string): Json => {
+export const declaredInputs = (
+  stack: number,
+  declared: ModelResource,
+  idOf: (name: Name) => string,
+): Json => {
   const description = descriptionOf(declared);
   const extra = extraOf(declared);
   return {

@@ -1,16 +1,16 @@
 import { bodyOf } from "../../provider/definition/wire/wire.js";
 import { markOf, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
-import { holds, humanText, valueAt } from "./by-hand.js";
+import { humanText, memberAt, saysAll } from "./by-hand.js";
 import type { Live, LiveObject } from "./console.js";
-import { type Declared, type Name, type Setting, world } from "./scenario.js";
+import { type ModelResource, type ModelSetting, type Name, world } from "./scenario.js";
 import type { SetMember } from "./set-by-hand.js";
-import { descriptionOf, extraOf, inputsOf, nameAtService } from "./values.js";
+import { declaredInputs, descriptionOf, extraOf, nameAtService } from "./values.js";
 
 type Json = Record<string, unknown>;
 
 /** What the state of a stack holds. */
-export interface Held {
+export interface HeldEntry {
   /** Id of the stack's `Ownership`; empty while there is none. */
   readonly ownership: string;
   /** Ids of those that went with the last resource of a program. */
@@ -24,7 +24,7 @@ export interface Held {
 const stackMark = (ownership: string): string => markOf("", `${ownership}/x`).stack;
 
 /** Whether an object carries a mark of one of the stacks. */
-export const isMarked = (states: readonly Held[], { object }: LiveObject): boolean => {
+export const isMarked = (states: readonly HeldEntry[], { object }: LiveObject): boolean => {
   const { mark } = readMark(object.description);
   return states.some(({ ownership, former }) =>
     [ownership, ...former].some((each) => mark?.stack === stackMark(each)),
@@ -35,7 +35,7 @@ export const nameOf = ({ object }: LiveObject): unknown => object.name ?? object
 
 /** What is known of a history when it is over. */
 export interface Known {
-  readonly setting: Setting;
+  readonly setting: ModelSetting;
   readonly settings: Settings;
   readonly live: Live;
   /** Ids of objects that are a person's, or nobody's that can be told. */
@@ -49,13 +49,13 @@ export interface Known {
 const room = 120;
 
 /** Whether an object can be ours and carry no mark: no room, marks are off, or a person took it off. */
-export const mayLackMark = ({ object }: LiveObject, { marks }: Setting): boolean =>
+export const mayLackMark = ({ object }: LiveObject, { marks }: ModelSetting): boolean =>
   marks === "none" ||
   object.description === humanText ||
   String(object.description ?? "").length > 1023 - room;
 
 /** Whether the description is what the program says, with the mark where there is room. */
-const isDescribed = (declared: Declared, live: LiveObject, known: Known): boolean => {
+const isDescribed = (declared: ModelResource, live: LiveObject, known: Known): boolean => {
   const { object } = live;
   const said = descriptionOf(declared);
   const { setting, vague } = known;
@@ -72,19 +72,24 @@ const isDescribed = (declared: Declared, live: LiveObject, known: Known): boolea
 
 /** What a program declares in `extra` is there, and what it declares no more is not. */
 const hasExtra = (
-  declared: Declared,
+  declared: ModelResource,
   { object }: LiveObject,
   { vague, setting }: Known,
 ): boolean => {
   const extra = extraOf(declared) ?? {};
-  if (!holds(object, extra)) return false;
+  if (!saysAll(object, extra)) return false;
   if (vague.has(declared.name) || setting.put !== "replace") return true;
   const isWanted = (path: readonly string[]): boolean =>
-    valueAt(object, path) === undefined || valueAt(extra, path) !== undefined;
+    memberAt(object, path) === undefined || memberAt(extra, path) !== undefined;
   return [["region"], ["box", "a"], ["box", "b"]].every(isWanted);
 };
 
-const fieldsIn = (stack: number, declared: Declared, { ids }: Held, known: Known): Json => {
+const fieldsIn = (
+  stack: number,
+  declared: ModelResource,
+  { ids }: HeldEntry,
+  known: Known,
+): Json => {
   const { definition } =
     known.live.find((each) => each.definition.kind === world[declared.name].kind) ?? {};
   if (!definition) return {};
@@ -92,11 +97,16 @@ const fieldsIn = (stack: number, declared: Declared, { ids }: Held, known: Known
     extra: _,
     description: __,
     ...fields
-  } = inputsOf(stack, declared, (name) => ids.get(name) ?? "");
+  } = declaredInputs(stack, declared, (name) => ids.get(name) ?? "");
   return bodyOf(definition, fields, known.settings);
 };
 
-const judgeOne = (stack: number, declared: Declared, held: Held, known: Known): string[] => {
+const judgeOne = (
+  stack: number,
+  declared: ModelResource,
+  held: HeldEntry,
+  known: Known,
+): string[] => {
   const { kind } = world[declared.name];
   const key = nameAtService(stack, declared);
   const found = known.live.filter(
@@ -109,7 +119,7 @@ const judgeOne = (stack: number, declared: Declared, held: Held, known: Known): 
     return [`the state holds ${id ?? "nothing"} for ${key}, the service ${only.id}`];
   if (known.areFieldsFree) return [];
   const isRight =
-    holds(only.object, fieldsIn(stack, declared, held, known)) &&
+    saysAll(only.object, fieldsIn(stack, declared, held, known)) &&
     only.object.active === true &&
     isDescribed(declared, only, known) &&
     hasExtra(declared, only, known);
@@ -119,8 +129,8 @@ const judgeOne = (stack: number, declared: Declared, held: Held, known: Known): 
 /** Each declared object: exactly one live object with these fields, exactly one entry of the state. */
 export const judge = (
   stack: number,
-  held: Held,
-  program: readonly Declared[],
+  held: HeldEntry,
+  program: readonly ModelResource[],
   known: Known,
 ): string[] => {
   const wrong = program.flatMap((declared) => judgeOne(stack, declared, held, known));
@@ -137,8 +147,8 @@ export const judge = (
  * name is left alone.
  */
 export const twins = (
-  states: readonly Held[],
-  last: readonly (readonly Declared[])[],
+  states: readonly HeldEntry[],
+  last: readonly (readonly ModelResource[])[],
   { live, notOurs, setting }: Known,
   lag: "none" | "stale" | "killed",
 ): string[] =>
@@ -159,7 +169,7 @@ export const twins = (
   );
 
 /** Objects that no state knows. */
-export const strangers = (states: readonly Held[], { live, notOurs }: Known): string[] => {
+export const strangers = (states: readonly HeldEntry[], { live, notOurs }: Known): string[] => {
   const known = new Set(states.flatMap(({ ids }) => [...ids.values()]));
   return live
     .filter(({ id }) => !known.has(id) && !notOurs.has(id))
@@ -167,7 +177,7 @@ export const strangers = (states: readonly Held[], { live, notOurs }: Known): st
 };
 
 /** Objects that two resources stand for. */
-export const shared = (states: readonly Held[]): string[] => {
+export const shared = (states: readonly HeldEntry[]): string[] => {
   const all = states.flatMap(({ ids }) => [...ids.values()]);
   return all
     .filter((id, place) => all.indexOf(id) !== place)
@@ -179,9 +189,9 @@ export const lost = (set: readonly SetMember[], live: Live): string[] =>
   set.flatMap(({ id, member: { path, value, isDescription } }) => {
     const object = live.find((each) => each.id === id)?.object;
     if (!object) return [];
-    const now = valueAt(object, path);
+    const now = memberAt(object, path);
     const there = isDescription ? readMark(now).description : now;
-    return holds(there, value)
+    return saysAll(there, value)
       ? []
       : [`${path.join(".")} set by hand on ${id} is ${JSON.stringify(now)}`];
   });

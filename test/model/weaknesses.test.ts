@@ -7,7 +7,7 @@ import { isSameResource } from "../../provider/lifecycle/ownership/mark.js";
 import type { Service } from "../../provider/service/connect.js";
 import { byHand, copiedAndRefused, type Focus, failing, saying, severalAlike } from "./focus.js";
 import { scenario } from "./histories.js";
-import { openStage, play, type Stage, type Weakness } from "./play.js";
+import { type ModelStage, openStage, play, type Weakness } from "./play.js";
 import { plainSetting } from "./scenario.js";
 import { isOff, type Rule, switchOff } from "./weakened.js";
 
@@ -86,7 +86,7 @@ vi.mock(import("../../provider/lifecycle/adoption/adopt.js"), async (original) =
   };
 });
 
-let stage: Stage;
+let stage: ModelStage;
 
 beforeAll(async () => {
   stage = await openStage();

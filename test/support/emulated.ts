@@ -2,7 +2,7 @@ import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
-import { createRun, type StackStates } from "../../provider/lifecycle/run.js";
+import { createRun, type ObjectHolders } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import { readSettings } from "../../provider/service/settings/settings.js";
@@ -37,7 +37,7 @@ export interface Held {
   readonly stack?: string;
 }
 
-const statesOf = (held: readonly Held[]): StackStates => {
+const statesOf = (held: readonly Held[]): ObjectHolders => {
   const holding = ({ kind, id, owner, stack }: Held): Holding => ({
     kind,
     id,

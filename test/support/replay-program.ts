@@ -2,7 +2,7 @@ import { setUpOrder } from "../../provider/definition/references.js";
 import { resources } from "../../provider/resources/index.js";
 import { world } from "../model/scenario.js";
 import type { EngineStep } from "../model/stacks.js";
-import { inputsOf } from "../model/values.js";
+import { declaredInputs } from "../model/values.js";
 
 /** Stands for the resource of that name among the inputs. */
 const reference = "ref:";
@@ -37,7 +37,7 @@ export const declaration = (step: Extract<EngineStep, { type: "up" }>): string =
       .map((each) => ({
         kind,
         name: each.name,
-        inputs: inputsOf(step.stack, each, (name) => reference + name),
+        inputs: declaredInputs(step.stack, each, (name) => reference + name),
       })),
   );
   return JSON.stringify({ declared, deleteBeforeReplace: step.deleteFirst });

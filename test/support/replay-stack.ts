@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { HttpResponse } from "../../provider/service/http/transport.js";
 import { faultyTransport } from "../model/faulty-transport.js";
 import type { EngineStep, Took } from "../model/stacks.js";
-import type { Held } from "../model/verdict.js";
+import type { HeldEntry } from "../model/verdict.js";
 import { type CliProject, cliProject } from "./cli-project.js";
 import { killTree } from "./processes.js";
 import { declaration, replayProgram } from "./replay-program.js";
@@ -65,7 +65,7 @@ export class ReplayStack {
     this.#ownership = "";
   }
 
-  held(): Held {
+  held(): HeldEntry {
     const { resources } = this.#state();
     return {
       ownership: this.#ownership,

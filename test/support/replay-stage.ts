@@ -1,9 +1,9 @@
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";
-import { openStage, playWith, type Stage } from "../model/play.js";
+import { type ModelStage, openStage, playWith } from "../model/play.js";
 import type { Scenario } from "../model/scenario.js";
-import type { Ending, EngineStep, Stacks, Took } from "../model/stacks.js";
-import type { Held } from "../model/verdict.js";
+import type { EngineStep, RunEnding, Stacks, Took } from "../model/stacks.js";
+import type { HeldEntry } from "../model/verdict.js";
 import { startReplayProxy } from "./replay-proxy.js";
 import { type ReplayService, ReplayStack, type Tally } from "./replay-stack.js";
 
@@ -16,7 +16,7 @@ class ReplayStacks implements Stacks {
     this.#stacks = stacks;
   }
 
-  held(): readonly Held[] {
+  held(): readonly HeldEntry[] {
     return this.#stacks.map((stack) => stack.held());
   }
 
@@ -29,14 +29,14 @@ class ReplayStacks implements Stacks {
 
 /** The model's stage, and beside it the real engine. */
 export interface ReplayStage {
-  readonly stage: Stage;
+  readonly stage: ModelStage;
   readonly tally: Tally;
   /** Plays a scenario through the real engine. */
-  replay(scenario: Scenario): Promise<Ending>;
+  replay(scenario: Scenario): Promise<RunEnding>;
   close(): Promise<void>;
 }
 
-const serviceOf = async ({ emulator }: Stage): Promise<ReplayService> => {
+const serviceOf = async ({ emulator }: ModelStage): Promise<ReplayService> => {
   const { origin, pathname } = new URL(emulator.baseUrl);
   const proxy = await startReplayProxy(origin);
   const access = { ...emulator, baseUrl: proxy.origin + pathname };

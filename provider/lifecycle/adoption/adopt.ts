@@ -2,7 +2,7 @@ import { naturalKey } from "../../definition/references.js";
 import { ConversationError } from "../../kernel/errors.js";
 import { assertId } from "../../service/http/identifiers.js";
 import { type Declared, describe, type Found, isNamed, isOwn, ownMarkOn } from "../declared.js";
-import type { StackStates } from "../run.js";
+import type { ObjectHolders } from "../run.js";
 import { ownedElsewhere } from "./existing.js";
 import { findAll, type KnownObjects, wholeObject } from "./known-objects.js";
 
@@ -39,7 +39,7 @@ const idByName = (declared: Declared, { objects, refusal }: KnownObjects): strin
 const assertAdoptable = (
   declared: Declared,
   found: Found,
-  states: StackStates | undefined,
+  states: ObjectHolders | undefined,
 ): void => {
   const { definition, resource, run, properties } = declared;
   const other =

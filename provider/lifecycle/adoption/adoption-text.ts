@@ -5,20 +5,20 @@ import { fieldsByWire, fieldsFromWire } from "../../definition/wire/wire.js";
 import { isObject } from "../../kernel/json.js";
 import { type Declared, describe } from "../declared.js";
 import { readMark } from "../ownership/mark.js";
-import type { Plan } from "../put-in-place.js";
+import type { PutPlan } from "../put-in-place.js";
 
 const listed = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? "" : `\n  ${title}\n${lines.map((line) => `    ${line}`).join("\n")}`;
 
 /** Members that go because the program chose another one in their place. */
-const displacedBy = ({ definition }: Declared, { live, body }: Plan): readonly string[] =>
+const displacedBy = ({ definition }: Declared, { live, body }: PutPlan): readonly string[] =>
   [...displaced(definition, body)].flatMap((wire) => {
     const isGone = live[wire] !== undefined && live[wire] !== null && body[wire] === undefined;
     return isGone ? [fieldsByWire(definition.fields).get(wire)?.[0] ?? wire] : [];
   });
 
 /** What an adoption will do, for the user to see before it happens. */
-export const adoptionText = (declared: Declared, plan: Plan): string => {
+export const adoptionText = (declared: Declared, plan: PutPlan): string => {
   const { definition, properties, settings } = declared;
   const { extra, extraSecrets } = properties;
   const { live, undeclared, hidden, isMarked } = plan;

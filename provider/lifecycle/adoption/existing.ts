@@ -13,7 +13,7 @@ import {
 } from "../declared.js";
 import { chosen, ownObjects } from "../ownership/left-overs.js";
 import { isNamesake, type Mark } from "../ownership/mark.js";
-import type { StackStates } from "../run.js";
+import type { ObjectHolders } from "../run.js";
 import { findAll, type KnownObjects, wholeObject } from "./known-objects.js";
 
 /** An object that is there already and stands for the resource from now on. */
@@ -62,7 +62,7 @@ const hasRoomless = (declared: Declared, objects: KnownObjects["objects"]): bool
 export const statesFor = async (
   declared: Declared,
   { objects }: KnownObjects,
-): Promise<StackStates | undefined> => {
+): Promise<ObjectHolders | undefined> => {
   const { properties, run, isUnique } = declared;
   if (!run.states || !properties.owner) return undefined;
   if (ownObjects(declared, objects).length > 0) return run.states(properties.owner, "all");
@@ -78,7 +78,7 @@ export const statesFor = async (
 /** The object that the state holds for a resource that the engine was told to replace. */
 const heldByState = async (
   declared: Declared,
-  states: StackStates | undefined,
+  states: ObjectHolders | undefined,
 ): Promise<Found | undefined> => {
   const { properties, definition } = declared;
   const id = properties.owner && states?.resourceOf(properties.owner)?.id;
@@ -92,7 +92,7 @@ const heldByState = async (
 export const existingObject = async (
   declared: Declared,
   known: KnownObjects,
-  states: StackStates | undefined,
+  states: ObjectHolders | undefined,
 ): Promise<Existing | undefined> => {
   const held = await heldByState(declared, states);
   if (held) return { object: held, by: "state" };
@@ -137,7 +137,7 @@ export const ownedElsewhere = (
   );
 };
 
-const isTaken = (declared: Declared, wire: Found, states: StackStates | undefined): boolean => {
+const isTaken = (declared: Declared, wire: Found, states: ObjectHolders | undefined): boolean => {
   const { definition, isUnique, run, resource } = declared;
   if (isUnique) return true;
   // Names that need not be unique may well be there twice, but not as one resource of two states.
@@ -164,7 +164,7 @@ const holdingOf = async (
 export const assertFree = async (
   declared: Declared,
   { objects }: KnownObjects,
-  states: StackStates | undefined,
+  states: ObjectHolders | undefined,
 ): Promise<void> => {
   const { definition, run, isUnique } = declared;
   const taken = namedAlike(declared, objects).find((wire) => isTaken(declared, wire, states));

@@ -6,7 +6,7 @@ import type { Holding } from "../../stacks/stack-states.js";
 import { findAll, wholeObject } from "../adoption/known-objects.js";
 import { type Declared, describe, type Found, isNamed, isOwn, markOn } from "../declared.js";
 import { planPut, putInPlace } from "../put-in-place.js";
-import type { StackStates } from "../run.js";
+import type { ObjectHolders } from "../run.js";
 import { objectTime } from "./object-time.js";
 
 const serialOf = (wire: Found): string | undefined => markOn(wire)?.serial;
@@ -18,7 +18,7 @@ const serialOf = (wire: Found): string | undefined => markOn(wire)?.serial;
 export const ownObjects = (
   declared: Declared,
   objects: Listing["objects"],
-  states?: StackStates,
+  states?: ObjectHolders,
 ): readonly Found[] => {
   const { definition, resource, run } = declared;
   return findAll(objects, (wire, id) => {
@@ -71,7 +71,7 @@ const isLeftOver = (
   { definition, isUnique, run, properties }: Declared,
   wire: Found,
   known: string | undefined,
-  states: StackStates | undefined,
+  states: ObjectHolders | undefined,
 ): boolean => {
   const serial = serialOf(wire);
   if (serial === undefined || serial === known) return false;
@@ -94,7 +94,7 @@ export const leftOvers = (
   declared: Declared,
   objects: Listing["objects"],
   keep: { readonly id: string; readonly serial?: string | undefined },
-  states?: StackStates,
+  states?: ObjectHolders,
 ): readonly Found[] => {
   const beside = ownObjects(declared, objects, states).filter(({ id }) => id !== keep.id);
   const serials = beside.map(serialOf);
@@ -159,7 +159,7 @@ export const freeName = async (
   declared: Declared,
   objects: Listing["objects"],
   keep: { readonly id: string; readonly serial?: string | undefined },
-  states?: StackStates,
+  states?: ObjectHolders,
 ): Promise<boolean> => {
   const named = leftOvers(declared, objects, keep, states).filter((wire) =>
     isNamed(declared, wire),

@@ -36,7 +36,7 @@ const partsOf = (owner: string): { readonly ownership: string; readonly name: st
 export const stackMark = (ownership: string): string => digest(ownership, 8);
 
 /** The id of the `Ownership` inside an owner. */
-export const ownershipOf = (owner: string): string => partsOf(owner).ownership;
+export const ownershipIn = (owner: string): string => partsOf(owner).ownership;
 
 /** How the labels of all marks of a stack begin, such as `shop/prod`. */
 export const stackLabel = (project: string, stack: string): string =>

@@ -3,7 +3,7 @@ import { deletionOrder } from "../../definition/references.js";
 import type { WireObject } from "../../service/objects/collections.js";
 import type { Holding, StackStates } from "../../stacks/stack-states.js";
 import { markOn, nameOnWire } from "../declared.js";
-import type { Session } from "../run.js";
+import type { AccountSession } from "../run.js";
 import { isCopy, type Mark, markOf, stackLabel, stackMark } from "./mark.js";
 
 /** An object at the service that carries a mark. */
@@ -45,7 +45,7 @@ export interface StackNames {
 
 /** Every marked object of the service, in an order in which they can be deleted; asks the service. */
 export const markedObjects = async (
-  { service }: Pick<Session, "service">,
+  { service }: Pick<AccountSession, "service">,
   resources: readonly Definition[],
 ): Promise<readonly MarkedObject[]> => {
   const lists = await Promise.all(

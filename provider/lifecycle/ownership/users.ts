@@ -4,7 +4,7 @@ import { referencesIn } from "../../definition/references-in.js";
 import { fieldsFromWire } from "../../definition/wire/wire.js";
 import { isConversationError } from "../../kernel/errors.js";
 import { isUniqueIn, nameOnWire, ownMarkOn } from "../declared.js";
-import type { Session, StackStates } from "../run.js";
+import type { AccountSession, ObjectHolders } from "../run.js";
 import type { Mark } from "./mark.js";
 
 /** An object that refers to another one. */
@@ -22,7 +22,7 @@ export interface User {
 const whose = (
   { definition: { kind }, id, mark }: User,
   own: Mark | undefined,
-  states?: StackStates,
+  states?: ObjectHolders,
 ): string => {
   if (!mark) return "not managed by Pulumi";
   const [elsewhere] = states?.holdersOf(kind, id).filter((each) => !each.own) ?? [];
@@ -33,14 +33,14 @@ const whose = (
 };
 
 /** `account "kiosk" (id …, of this stack: shop/prod kiosk)` */
-export const describeUser = (user: User, own: Mark | undefined, states?: StackStates): string =>
+export const describeUser = (user: User, own: Mark | undefined, states?: ObjectHolders): string =>
   `${user.definition.noun} ${JSON.stringify(user.name)} (id ${user.id}, ${whose(user, own, states)})`;
 
 /** Whether an object carries the mark of a stack. */
 export const isOfStack = ({ mark }: User, own: Mark | undefined): boolean =>
   mark !== undefined && mark.stack === own?.stack;
 
-const listed = async (definition: Definition, { service }: Session) => {
+const listed = async (definition: Definition, { service }: AccountSession) => {
   try {
     const { objects } = await service.list(definition, { fresh: true });
     return [...objects].map(([id, wire]) => ({ definition, id, wire }));
@@ -55,7 +55,7 @@ const listed = async (definition: Definition, { service }: Session) => {
 export const usersOf = async (
   target: Definition,
   targetId: string,
-  session: Session,
+  session: AccountSession,
   resources: readonly Definition[],
 ): Promise<readonly User[]> => {
   const kinds = [...new Set(referencesTo(target, resources).map(({ from }) => from))];
