@@ -1,0 +1,70 @@
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+
+/** Every file that names the address of the repository, from the root. */
+export const linkingFiles = ["package.json", "README.md", "SECURITY.md", "CHANGELOG.md"] as const;
+
+/** Their texts. */
+export type LinkingFiles = Readonly<Record<(typeof linkingFiles)[number], string>>;
+
+/**
+ * The address of a repository in one form, such as `https://github.com/acme/pulumi-conversation`.
+ *
+ * @throws Error where the text is no such address
+ */
+export const repositoryAddress = (text: string): string => {
+  const plain = text.replace(/^git\+/, "").replace(/(\.git)?\/?$/, "");
+  if (/^https:\/\/[\w.-]+(\/[\w.-]+){2}$/.test(plain)) return plain;
+  throw new Error(`The address of a repository looks like https://host/owner/name, not ${text}`);
+};
+
+/** The members of a `package.json`. */
+export const manifestIn = (packageJson: string): JsonObject => {
+  const manifest: unknown = JSON.parse(packageJson);
+  return isObject(manifest) ? manifest : {};
+};
+
+/** The address that `package.json` names, or undefined before it has one. */
+export const namedRepository = (packageJson: string): string | undefined => {
+  const { repository } = manifestIn(packageJson);
+  return isObject(repository) ? repositoryAddress(String(repository.url)) : undefined;
+};
+
+const packageWith = (text: string, address: string): string => {
+  const { name, version, description, ...rest } = manifestIn(text);
+  const links = {
+    homepage: `${address}#readme`,
+    repository: { type: "git", url: `git+${address}.git` },
+    bugs: { url: `${address}/issues` },
+  };
+  // Spread twice: the links come first, and win over those of before.
+  const manifest = { name, version, description, ...links, ...rest, ...links };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+};
+
+const readmeWith = (text: string, address: string): string =>
+  text.replace(/git clone (<this repository>|https:\S+)/, `git clone ${address}`);
+
+const securityWith = (text: string, address: string): string =>
+  text.replace(
+    /\[security advisories\]\(\S+\)|security advisories/,
+    `[security advisories](${address}/security/advisories/new)`,
+  );
+
+/** Links of the headings: each version compared with the one before it, the first as it is. */
+const changelogWith = (text: string, address: string): string => {
+  const headings = [...text.matchAll(/^## \[([^\]]+)\]/gm)].map(([, version = ""]) => version);
+  const lines = headings.map((version, place) => {
+    const [before, tag] = [headings[place + 1], version === "Unreleased" ? "HEAD" : `v${version}`];
+    const page = before ? `compare/v${before}...${tag}` : `releases/tag/${tag}`;
+    return `[${version}]: ${address}/${page}`;
+  });
+  return `${text.replace(/^\[[^\]]+\]: \S+\n/gm, "").trimEnd()}\n\n${lines.join("\n")}\n`;
+};
+
+/** The files with this address wherever one belongs, whether they had one before or not. */
+export const withRepository = (files: LinkingFiles, address: string): LinkingFiles => ({
+  "package.json": packageWith(files["package.json"], address),
+  "README.md": readmeWith(files["README.md"], address),
+  "SECURITY.md": securityWith(files["SECURITY.md"], address),
+  "CHANGELOG.md": changelogWith(files["CHANGELOG.md"], address),
+});
