@@ -10,9 +10,9 @@ import {
   type Transport,
   TransportFailure,
 } from "../../provider/service/http/transport.js";
-import { faultOf } from "../../provider/service/http/transport-faults.js";
+import { connectionFault } from "../../provider/service/http/transport-faults.js";
 import { type Settings, settingLabel } from "../../provider/service/settings/settings.js";
-import type { Grant } from "../../provider/service/token/access-token.js";
+import type { TokenGrant } from "../../provider/service/token/access-token.js";
 import { grantOf, tokenRequest } from "../../provider/service/token/token-call.js";
 import { messageOf } from "../failure.js";
 import { type CheckResult, fail, ok, skipped, warn } from "./check.js";
@@ -61,7 +61,7 @@ export const checkClock = (date: unknown, now: number): CheckResult => {
 };
 
 const reason = (error: unknown, url: string): string =>
-  error instanceof TransportFailure ? faultOf(error, url).text : messageOf(error);
+  error instanceof TransportFailure ? connectionFault(error, url).text : messageOf(error);
 
 /** A call without an answer: it is the proxy that failed where it says so, else the service. */
 const unanswered = (
@@ -79,7 +79,7 @@ const checkToken = async (
   settings: Settings,
   transport: Transport,
   env: NodeJS.ProcessEnv,
-): Promise<{ check: CheckResult; grant?: Grant }> => {
+): Promise<{ check: CheckResult; grant?: TokenGrant }> => {
   try {
     const grant = grantOf(settings, await transport.send(tokenRequest(settings, HEADERS)));
     const lifetime = grant.expiresIn === undefined ? "" : `, good for ${grant.expiresIn} s`;
@@ -107,7 +107,7 @@ const judgeAnswer = ({ status }: HttpResponse, call: string): CheckResult => {
 /** One harmless call with the token: a list that the granted scopes allow. */
 const checkService = async (
   settings: Settings,
-  grant: Grant,
+  grant: TokenGrant,
   transport: Transport,
   env: NodeJS.ProcessEnv,
   now: () => number,

@@ -1,4 +1,4 @@
-import type { Basis, Field, NumberField } from "../../provider/definition/field.js";
+import type { Basis, Field, NumberField } from "../../provider/definition/define.js";
 
 const sources: Readonly<Record<Basis, string>> = {
   spec: "specification",

@@ -1,6 +1,5 @@
-import type { Definition } from "../../provider/definition/define.js";
+import type { Definition, Field } from "../../provider/definition/define.js";
 import { outputFields } from "../../provider/definition/define.js";
-import type { Field } from "../../provider/definition/field.js";
 import { referencesOf, referencesTo } from "../../provider/definition/references.js";
 import { factsOf, sourceOf, toldByService } from "./field-facts.js";
 import { resourceArguments } from "./resource-arguments.js";

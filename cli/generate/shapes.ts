@@ -1,5 +1,4 @@
-import type { Definition } from "../../provider/definition/define.js";
-import type { Field, Fields, ObjectField } from "../../provider/definition/field.js";
+import type { Definition, Field, Fields, ObjectField } from "../../provider/definition/define.js";
 
 /** A nested object of a kind and the name of its type. */
 export interface Shape {

@@ -1,4 +1,4 @@
-import type { Field, Fields, MemberRule, TextField } from "../../provider/definition/field.js";
+import type { Field, Fields, MemberRule, TextField } from "../../provider/definition/define.js";
 import { factsOf, sourceOf } from "./field-facts.js";
 import { type Shape, shapeName } from "./shapes.js";
 

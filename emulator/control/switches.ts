@@ -1,4 +1,4 @@
-import type { Basis } from "../../provider/definition/field.js";
+import type { Basis } from "../../provider/definition/define.js";
 
 /** One thing that is uncertain about the service, and what it may be. */
 export interface Switch {

@@ -1,5 +1,4 @@
-import type { Definition } from "../../provider/definition/define.js";
-import type { Field, Fields } from "../../provider/definition/field.js";
+import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { without, withoutItemId } from "./item-ids.js";
 import { fieldsByWire } from "./wire-fields.js";
@@ -20,9 +19,9 @@ const plainOf = (field: Field, value: unknown): unknown => {
   if (field.secret) return value;
   switch (field.type) {
     case "text":
-      if (!field.boxed || !isObject(value)) return plainText(value);
-      return typeof value[field.boxed] === "number"
-        ? { ...value, [field.boxed]: String(value[field.boxed]) }
+      if (!field.envelope || !isObject(value)) return plainText(value);
+      return typeof value[field.envelope] === "number"
+        ? { ...value, [field.envelope]: String(value[field.envelope]) }
         : value;
     case "number":
       return typeof value === "string" && isNumeric(value) ? Number(value) : value;
@@ -34,8 +33,8 @@ const plainOf = (field: Field, value: unknown): unknown => {
       const { of } = field;
       const plain = (item: unknown) => plainOf(of, hasOwnId(of) ? item : withoutItemId(item));
       const items = (list: unknown) => plainItems(list, plain);
-      return field.boxed && isObject(value)
-        ? { ...value, [field.boxed]: items(value[field.boxed]) }
+      return field.envelope && isObject(value)
+        ? { ...value, [field.envelope]: items(value[field.envelope]) }
         : items(value);
     }
     case "map": {

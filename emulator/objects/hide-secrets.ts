@@ -1,4 +1,4 @@
-import type { Field, Fields } from "../../provider/definition/field.js";
+import type { Field, Fields } from "../../provider/definition/define.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import type { Switches } from "../control/switches.js";
 import { fieldsByWire } from "./wire-fields.js";
@@ -14,11 +14,11 @@ const hideValue = (field: Field, value: unknown, way: Way): unknown => {
     case "object":
       return isObject(value) ? hideFields(field.fields, value, way) : value;
     case "list": {
-      const items = field.boxed && isObject(value) ? value[field.boxed] : value;
+      const items = field.envelope && isObject(value) ? value[field.envelope] : value;
       const hidden = Array.isArray(items)
         ? items.map((item) => hideValue(field.of, item, way))
         : items;
-      return field.boxed && isObject(value) ? { ...value, [field.boxed]: hidden } : hidden;
+      return field.envelope && isObject(value) ? { ...value, [field.envelope]: hidden } : hidden;
     }
     case "map": {
       const member = field.members?.value ?? "value";

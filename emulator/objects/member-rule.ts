@@ -1,4 +1,4 @@
-import type { MemberRule } from "../../provider/definition/field.js";
+import type { MemberRule } from "../../provider/definition/define.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import type { Findings } from "../control/findings.js";
 

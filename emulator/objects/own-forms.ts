@@ -1,11 +1,11 @@
-import type { Definition } from "../../provider/definition/define.js";
 import type {
+  Definition,
   Field,
   Fields,
   ListField,
   MapField,
   TextField,
-} from "../../provider/definition/field.js";
+} from "../../provider/definition/define.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { withItemIds } from "./item-ids.js";
 import { fieldsByWire } from "./wire-fields.js";
@@ -62,8 +62,8 @@ const formOf = (field: Field, value: unknown, nameOf: NameOf): unknown => {
   if (field.secret) return value;
   switch (field.type) {
     case "text":
-      if (field.boxed && isObject(value))
-        return { ...value, [field.boxed]: numericForm(value[field.boxed]) };
+      if (field.envelope && isObject(value))
+        return { ...value, [field.envelope]: numericForm(value[field.envelope]) };
       return typeof value === "string" ? textForm(field, value) : value;
     case "number":
       return typeof value === "number" ? String(value) : value;
@@ -74,8 +74,8 @@ const formOf = (field: Field, value: unknown, nameOf: NameOf): unknown => {
     case "object":
       return isObject(value) ? fieldsForm(field.fields, value, nameOf) : value;
     case "list":
-      return field.boxed && isObject(value)
-        ? { ...value, [field.boxed]: listForm(field, value[field.boxed], nameOf) }
+      return field.envelope && isObject(value)
+        ? { ...value, [field.envelope]: listForm(field, value[field.envelope], nameOf) }
         : listForm(field, value, nameOf);
     case "map":
       return mapForm(field, value, nameOf);

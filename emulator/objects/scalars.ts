@@ -1,4 +1,4 @@
-import type { NumberField, ReferenceField, TextField } from "../../provider/definition/field.js";
+import type { NumberField, ReferenceField, TextField } from "../../provider/definition/define.js";
 import type { Findings } from "../control/findings.js";
 import { travelling } from "../http/vendor-word.js";
 

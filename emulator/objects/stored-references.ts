@@ -1,5 +1,4 @@
-import type { Definition } from "../../provider/definition/define.js";
-import type { Field, Fields } from "../../provider/definition/field.js";
+import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 
 /** A reference that a stored object holds. */
@@ -12,15 +11,15 @@ export interface StoredReference {
 const inside = (field: Field, value: unknown, path: string): StoredReference[] => {
   switch (field.type) {
     case "reference": {
-      const id = field.bare ? value : isObject(value) ? value.id : undefined;
+      const id = field.plainId ? value : isObject(value) ? value.id : undefined;
       return typeof id === "string"
-        ? [{ to: field.to, id, path: field.bare ? path : `${path}.id` }]
+        ? [{ to: field.to, id, path: field.plainId ? path : `${path}.id` }]
         : [];
     }
     case "object":
       return isObject(value) ? among(field.fields, value, `${path}.`) : [];
     case "list": {
-      const items = field.boxed && isObject(value) ? value[field.boxed] : value;
+      const items = field.envelope && isObject(value) ? value[field.envelope] : value;
       return Array.isArray(items)
         ? items.flatMap((item, place) => inside(field.of, item, `${path}[${place}]`))
         : [];

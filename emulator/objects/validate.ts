@@ -1,11 +1,11 @@
-import type { Definition } from "../../provider/definition/define.js";
 import type {
+  Definition,
   Field,
   Fields,
   ListField,
   MapField,
   MemberRule,
-} from "../../provider/definition/field.js";
+} from "../../provider/definition/define.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { Findings } from "../control/findings.js";
 import type { Switches } from "../control/switches.js";
@@ -71,19 +71,19 @@ const checkList = (
   validation: Validation,
 ): unknown => {
   const { findings } = validation;
-  const inner = field.boxed ? below(path, field.boxed) : path;
-  if (field.boxed && !isObject(value)) return findings.invalid(path, "must be an object");
-  const items = field.boxed && isObject(value) ? value[field.boxed] : value;
-  if (items === undefined || (items === null && field.boxed)) return findings.missing(inner);
+  const inner = field.envelope ? below(path, field.envelope) : path;
+  if (field.envelope && !isObject(value)) return findings.invalid(path, "must be an object");
+  const items = field.envelope && isObject(value) ? value[field.envelope] : value;
+  if (items === undefined || (items === null && field.envelope)) return findings.missing(inner);
   if (!Array.isArray(items)) return findings.invalid(inner, "must be an array");
   checkSize(items.length, field, "items", inner, findings);
   const checked = items.map((item, place) =>
     checkField(field.of, item, `${inner}[${place}]`, validation),
   );
   checkKeys(field.key, items, inner, findings);
-  if (!field.boxed || !isObject(value)) return checked;
-  const rest = unknownMembers(value, (name) => name === field.boxed, path, validation);
-  return objectOf([[field.boxed, checked], ...rest]);
+  if (!field.envelope || !isObject(value)) return checked;
+  const rest = unknownMembers(value, (name) => name === field.envelope, path, validation);
+  return objectOf([[field.envelope, checked], ...rest]);
 };
 
 const checkKeys = (
@@ -158,7 +158,7 @@ const checkField = (
     case "text": {
       const check = (text: unknown, where: string) =>
         checkText(field, text, where, switches.platformName, findings);
-      if (field.boxed) return checkBoxed(field.boxed, value, path, validation, check);
+      if (field.envelope) return checkBoxed(field.envelope, value, path, validation, check);
       check(value, path);
       return value;
     }
@@ -170,7 +170,7 @@ const checkField = (
       return value;
     case "reference": {
       const check = (id: unknown, where: string) => checkId(field, id, where, findings);
-      if (!field.bare) return checkBoxed("id", value, path, validation, check);
+      if (!field.plainId) return checkBoxed("id", value, path, validation, check);
       check(value, path);
       return value;
     }

@@ -1,4 +1,4 @@
-import type { Field, Fields } from "../../provider/definition/field.js";
+import type { Field, Fields } from "../../provider/definition/define.js";
 
 const known = new WeakMap<Fields, ReadonlyMap<string, Field>>();
 

@@ -1,5 +1,3 @@
-import { type Basis, type Fields, flag, type MemberRule, text } from "./field.js";
-
 /** Everything the project knows about one kind of set-up object. */
 export interface Definition {
   /** Name of the resource class and last part of its type token, such as `ClientApplication`. */
@@ -30,6 +28,136 @@ export interface Definition {
 
 /** Declares a kind. Pure data: nothing is registered, built or checked here. */
 export const defineResource = (definition: Definition): Definition => definition;
+
+/**
+ * How certain a fact about the service is: stated in its specification, seen in a public
+ * reference of a service of this shape, or assumed by this project.
+ */
+export type Basis = "spec" | "public" | "assumed";
+
+/** What may be said about every field, whatever its shape. */
+export interface FieldNotes {
+  /** One or more sentences in the user's terms; shown in editors and in the generated docs. */
+  readonly doc: string;
+  readonly basis: Basis;
+  /** The field must be there. Default: optional. */
+  readonly required?: true;
+  /** Never shown, encrypted in the state, never compared with what the service answers. */
+  readonly secret?: true;
+  /** Name in the service's JSON, where it differs from the name in a program. */
+  readonly wire?: string;
+}
+
+export interface TextField extends FieldNotes {
+  readonly type: "text";
+  /** Least and greatest number of characters. */
+  readonly min?: number;
+  readonly max?: number;
+  readonly format?: "url" | "email" | "base64";
+  /** The only values allowed. `platform_` at the start stands for the vendor's own word on the wire. */
+  readonly values?: readonly string[];
+  /** Unique among all objects of the kind; `name` is made up where a program leaves it out. */
+  readonly unique?: true;
+  readonly default?: string;
+  /** A program may give an object; it travels as JSON text. */
+  readonly json?: true;
+  /** A program gives the text itself; it travels as an object with this one key. */
+  readonly envelope?: string;
+}
+
+export interface NumberField extends FieldNotes {
+  readonly type: "number";
+  readonly integer?: true;
+  readonly min?: number;
+  readonly max?: number;
+}
+
+export interface FlagField extends FieldNotes {
+  readonly type: "flag";
+  readonly default?: boolean;
+}
+
+/** The id of another object. A program gives the resource or its id; it travels as `{ "id": … }`. */
+export interface ReferenceField extends FieldNotes {
+  readonly type: "reference";
+  readonly to: Definition;
+  /** Exact number of characters of the id, where the service states one. */
+  readonly length?: number;
+  /** The id travels as text, without the object around it. */
+  readonly plainId?: true;
+}
+
+export interface ObjectField extends FieldNotes {
+  readonly type: "object";
+  readonly fields: Fields;
+  /** Which members may or must stand together. */
+  readonly rule?: MemberRule;
+}
+
+export interface ListField extends FieldNotes {
+  readonly type: "list";
+  readonly of: Field;
+  readonly min?: number;
+  readonly max?: number;
+  /** Member of each item that no two items share. */
+  readonly key?: string;
+  /**
+   * Members by which an item of one list is recognised in another. Default: the key. Without
+   * either, objects are recognised only where they mean the same; everything else by its value.
+   */
+  readonly identity?: readonly string[];
+  /** The order of the items has no meaning. */
+  readonly unordered?: true;
+  /** An empty list says something else than no list. Default: they are the same. */
+  readonly emptyCounts?: true;
+  /** The list travels inside an object with this one key. */
+  readonly envelope?: string;
+}
+
+/** A map in a program; an array of two-membered objects on the wire. */
+export interface MapField extends FieldNotes {
+  readonly type: "map";
+  readonly of: Field;
+  readonly min?: number;
+  readonly max?: number;
+  /** Names of the two members on the wire. Default: `name` and `value`. */
+  readonly members?: { readonly key: string; readonly value: string };
+}
+
+export type Field =
+  | TextField
+  | NumberField
+  | FlagField
+  | ReferenceField
+  | ObjectField
+  | ListField
+  | MapField;
+
+export type Fields = Readonly<Record<string, Field>>;
+
+/**
+ * `exactlyOne`: the discriminator names the one member that must be there, and follows from it when
+ * left out. `atLeastOne`: one or more of the members must be there.
+ */
+export type MemberRule =
+  | { readonly exactlyOne: Readonly<Record<string, string>>; readonly discriminator: string }
+  | { readonly atLeastOne: readonly string[] };
+
+/** The members that tell the items of a list apart; empty where the items themselves do. */
+export const identityOf = (field: ListField): readonly string[] =>
+  field.of.type === "object" ? (field.identity ?? (field.key ? [field.key] : [])) : [];
+type Shape<F extends Field> = Omit<F, "type">;
+
+export const text = (shape: Shape<TextField>): TextField => ({ type: "text", ...shape });
+export const number = (shape: Shape<NumberField>): NumberField => ({ type: "number", ...shape });
+export const flag = (shape: Shape<FlagField>): FlagField => ({ type: "flag", ...shape });
+export const object = (shape: Shape<ObjectField>): ObjectField => ({ type: "object", ...shape });
+export const list = (shape: Shape<ListField>): ListField => ({ type: "list", ...shape });
+export const map = (shape: Shape<MapField>): MapField => ({ type: "map", ...shape });
+export const reference = (
+  to: Definition,
+  shape: Omit<Shape<ReferenceField>, "to">,
+): ReferenceField => ({ type: "reference", to, ...shape });
 
 /** Members that every kind has, in the words of the kind. */
 export const commonFields = (noun: string) => ({

@@ -1,6 +1,8 @@
-import { isObject, type JsonObject } from "../kernel/json.js";
+import { isObject, type JsonObject, memberOf } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";
-import type { MemberRule } from "./field.js";
+import type { MemberRule } from "./define.js";
+import type { Shape } from "./wire/merge-parts.js";
+import { wireName } from "./wire/wire.js";
 
 const present = (values: unknown, member: string): boolean =>
   isObject(values) && values[member] !== undefined;
@@ -32,4 +34,18 @@ const choiceIssue = (rule: Choice, values: JsonObject): string | undefined => {
   return fits
     ? undefined
     : `has ${rule.discriminator} ${chosen} but gives ${possible.join(" and ")}`;
+};
+
+/** Members that cannot stand beside the one that the program chose. */
+export const displaced = ({ fields, rule }: Shape, desired: unknown): ReadonlySet<string> => {
+  if (!rule || !("exactlyOne" in rule) || !isObject(desired)) return new Set();
+  const onWire = (name: string): string => {
+    const field = fields[name];
+    return field ? wireName(name, field) : name;
+  };
+  const members = Object.values(rule.exactlyOne);
+  const word = memberOf(desired, onWire(rule.discriminator));
+  const named = typeof word === "string" ? memberOf(rule.exactlyOne, word) : undefined;
+  const chosen = named ?? members.find((name) => Object.hasOwn(desired, onWire(name)));
+  return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen).map(onWire));
 };

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
 import { holdsUnknown, unknownValue } from "../kernel/unknown.js";
-import type { Field, Fields, MemberRule } from "./field.js";
+import type { Field, Fields, MemberRule } from "./define.js";
 
 const normaliseValue = (field: Field, value: unknown): unknown => {
   if (value === unknownValue) return value;

@@ -1,5 +1,5 @@
 import { isObject, memberOf } from "../kernel/json.js";
-import { type Field, identityOf, type ListField } from "./field.js";
+import { type Field, identityOf, type ListField } from "./define.js";
 
 /** The path of a member of an object or a map, as a program would write it. */
 export const memberPath = (path: string, name: string): string => {

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { isObject, type JsonObject } from "../kernel/json.js";
+import { isId } from "../kernel/object-id.js";
 import { unknownValue } from "../kernel/unknown.js";
-import type { Definition } from "./define.js";
 import type {
+  Definition,
   Field,
   Fields,
   ListField,
@@ -10,9 +11,8 @@ import type {
   MemberRule,
   ReferenceField,
   TextField,
-} from "./field.js";
+} from "./define.js";
 import { ruleIssue } from "./member-rule.js";
-import { isId } from "./object-id.js";
 import { withArticle } from "./references.js";
 
 const isHttpUrl = (value: string): boolean =>

@@ -1,4 +1,4 @@
-import type { Field, Fields } from "./field.js";
+import type { Field, Fields } from "./define.js";
 
 /** A field somewhere inside others. */
 export interface FieldPath {

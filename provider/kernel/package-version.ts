@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isObject } from "./json.js";
-import { parseJson } from "./read-json.js";
+import { isObject, parseJson } from "./json.js";
 
 export const packageName = "pulumi-conversation";
 

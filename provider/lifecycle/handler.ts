@@ -1,11 +1,10 @@
-import type { Definition } from "../definition/define.js";
-import type { Fields } from "../definition/field.js";
-import { calledBy } from "../definition/references.js";
+import type { Definition, Fields } from "../definition/define.js";
+import { objectTitle } from "../definition/references.js";
 import { isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { foreignMessage, textsIn } from "../service/redaction/redaction.js";
 import { secretTexts } from "../service/redaction/secret-texts.js";
-import { withoutSecrets } from "../service/redaction/service-quote.js";
+import { withoutQuotedSecrets } from "../service/redaction/service-quote.js";
 import { Incomplete } from "./incomplete.js";
 import { split } from "./properties.js";
 
@@ -19,16 +18,17 @@ interface Subject {
 }
 
 const subjectText = ({ definition, doing, id, inputs }: Subject): string => {
-  return `${doing} the ${calledBy(definition, inputs)}${id ? ` (id ${id.slice(0, 140)})` : ""} failed`;
+  return `${doing} the ${objectTitle(definition, inputs)}${id ? ` (id ${id.slice(0, 140)})` : ""} failed`;
 };
 
 /** Our own words stay; what others said is shown without secrets. */
 const reasonOf = (error: unknown, secrets: readonly string[]): string => {
-  if (isConversationError(error)) return withoutSecrets(error.message, error.details, secrets);
+  if (isConversationError(error))
+    return withoutQuotedSecrets(error.message, error.details, secrets);
   if (error instanceof Incomplete) {
     const { cause } = error;
     return isConversationError(cause)
-      ? withoutSecrets(error.message, cause.details, secrets)
+      ? withoutQuotedSecrets(error.message, cause.details, secrets)
       : foreignMessage(cause, secrets);
   }
   return `${foreignMessage(error, secrets)} (this is a defect of pulumi-conversation; please report it)`;

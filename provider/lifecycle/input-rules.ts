@@ -1,10 +1,9 @@
 import type { Definition } from "../definition/define.js";
-import { isId } from "../definition/object-id.js";
-import { naturalKey, withArticle } from "../definition/references.js";
-import { referencesIn } from "../definition/references-in.js";
+import { naturalKey, referencesIn, withArticle } from "../definition/references.js";
 import { type Violation, violations } from "../definition/schema.js";
 import { extraViolations } from "../definition/wire/extra.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
+import { isId } from "../kernel/object-id.js";
 import { unknownValue } from "../kernel/unknown.js";
 import { type Context, isUniqueIn, remembered } from "./declared.js";
 import type { Properties } from "./properties.js";

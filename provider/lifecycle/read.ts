@@ -2,7 +2,7 @@ import type { Definition } from "../definition/define.js";
 import { wireName } from "../definition/wire/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
-import { assertId } from "../service/http/identifiers.js";
+import { assertId } from "../kernel/object-id.js";
 import type { WireObject } from "../service/objects/collections.js";
 import { type Context, type Declared, declaredIn } from "./declared.js";
 import { liveProperties, stateInputs, stateOutputs } from "./outputs.js";

@@ -1,7 +1,7 @@
 import { assertNode } from "../kernel/node-version.js";
 import type { Collections } from "../service/objects/collections.js";
-import { assertDistinctProfiles } from "../service/settings/profiles.js";
 import type { Settings } from "../service/settings/settings.js";
+import { assertDistinctProfiles } from "../service/settings/settings.js";
 import type { StackStates as AllStates } from "../stacks/stack-states.js";
 import { createDecisions, type Decisions } from "./decisions.js";
 import { createDeletions, type Deletions } from "./deletions.js";

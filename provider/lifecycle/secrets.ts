@@ -1,5 +1,4 @@
-import type { Definition } from "../definition/define.js";
-import type { Field, Fields } from "../definition/field.js";
+import type { Definition, Field, Fields } from "../definition/define.js";
 import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";
 import type { Properties } from "./properties.js";

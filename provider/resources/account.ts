@@ -1,5 +1,13 @@
-import { commonFields, defineResource } from "../definition/define.js";
-import { flag, map, number, object, reference, text } from "../definition/field.js";
+import {
+  commonFields,
+  defineResource,
+  flag,
+  map,
+  number,
+  object,
+  reference,
+  text,
+} from "../definition/define.js";
 import { channel } from "./channel.js";
 import { orchestration } from "./orchestration.js";
 
@@ -78,7 +86,7 @@ export const account = defineResource({
           doc: "Entry point, an object of another product area: numeric text such as `1007`.",
           basis: "public",
           min: 1,
-          boxed: "id",
+          envelope: "id",
         }),
       },
     }),

@@ -1,5 +1,4 @@
-import { commonFields, defineResource } from "../definition/define.js";
-import { map, object, text } from "../definition/field.js";
+import { commonFields, defineResource, map, object, text } from "../definition/define.js";
 
 export const authentication = defineResource({
   kind: "Authentication",

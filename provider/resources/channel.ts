@@ -1,5 +1,14 @@
-import { commonFields, defineResource } from "../definition/define.js";
-import { type Fields, flag, list, map, number, object, text } from "../definition/field.js";
+import {
+  commonFields,
+  defineResource,
+  type Fields,
+  flag,
+  list,
+  map,
+  number,
+  object,
+  text,
+} from "../definition/define.js";
 import { clientApplication } from "./client-application.js";
 
 const words = (doc: string, each: string, more: { readonly emptyCounts?: true } = {}) =>

@@ -1,5 +1,12 @@
-import { commonFields, defineResource } from "../definition/define.js";
-import { list, map, object, reference, text } from "../definition/field.js";
+import {
+  commonFields,
+  defineResource,
+  list,
+  map,
+  object,
+  reference,
+  text,
+} from "../definition/define.js";
 import { authentication } from "./authentication.js";
 
 export const clientApplication = defineResource({

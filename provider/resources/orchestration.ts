@@ -1,5 +1,13 @@
-import { commonFields, defineResource } from "../definition/define.js";
-import { flag, list, number, object, reference, text } from "../definition/field.js";
+import {
+  commonFields,
+  defineResource,
+  flag,
+  list,
+  number,
+  object,
+  reference,
+  text,
+} from "../definition/define.js";
 import { clientApplication } from "./client-application.js";
 import { participant } from "./participant.js";
 
@@ -51,7 +59,7 @@ export const orchestration = defineResource({
                     basis: "public",
                     required: true,
                     wire: "id",
-                    bare: true,
+                    plainId: true,
                   }),
                   participant: reference(participant, {
                     doc: "The bot itself.",

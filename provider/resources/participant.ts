@@ -1,5 +1,12 @@
-import { commonFields, defineResource } from "../definition/define.js";
-import { list, map, object, reference, text } from "../definition/field.js";
+import {
+  commonFields,
+  defineResource,
+  list,
+  map,
+  object,
+  reference,
+  text,
+} from "../definition/define.js";
 import { clientApplication } from "./client-application.js";
 
 export const participant = defineResource({
@@ -33,7 +40,7 @@ export const participant = defineResource({
     intents: list({
       doc: "What the bot can do.",
       basis: "public",
-      boxed: "intent",
+      envelope: "intent",
       identity: ["value"],
       of: object({
         doc: "One thing the bot can do.",

@@ -12,7 +12,7 @@ import { restCollections } from "./objects/rest-collections.js";
 import { serviceTime } from "./objects/service-time.js";
 import type { Settings } from "./settings/setting-table.js";
 import type { AccessToken } from "./token/access-token.js";
-import { tokenSource } from "./token/token-source.js";
+import { tokenSource } from "./token/access-token.js";
 
 /** What is known of the access token in use; never the token itself. */
 export interface TokenInfo {

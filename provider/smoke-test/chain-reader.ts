@@ -1,5 +1,5 @@
 import type { Definition } from "../definition/define.js";
-import { calledBy } from "../definition/references.js";
+import { objectTitle } from "../definition/references.js";
 import { fieldsFromWire } from "../definition/wire/wire.js";
 import type { EngineSession } from "../engine/engine-session.js";
 import { isConversationError } from "../kernel/errors.js";
@@ -65,7 +65,7 @@ export class ChainReader {
     if (wire instanceof Error) return { unreadable: wire };
     if (!wire) throw this.#missing(definition, id, by);
     const fields = fieldsFromWire(definition.fields, wire, settings);
-    const label = `${calledBy(definition, fields)} (id ${id})`;
+    const label = `${objectTitle(definition, fields)} (id ${id})`;
     this.findings.sound.push(label);
     if (fields.active === false) this.findings.doubts.push(`${label} is not active`);
     return { object: { definition, id, label, fields } };

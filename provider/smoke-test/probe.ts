@@ -1,9 +1,8 @@
 import type { EngineSession } from "../engine/engine-session.js";
 import { ConversationError } from "../kernel/errors.js";
-import { isObject } from "../kernel/json.js";
-import { parseJson } from "../kernel/read-json.js";
+import { isObject, parseJson } from "../kernel/json.js";
 import { type HttpResponse, type Transport, TransportFailure } from "../service/http/transport.js";
-import { faultOf } from "../service/http/transport-faults.js";
+import { connectionFault } from "../service/http/transport-faults.js";
 import type { SmokeTestInputs } from "./smoke-test-inputs.js";
 
 /** How one look at a probe, or a whole wait for it, ended. */
@@ -59,7 +58,7 @@ const answerOf = async (
     return await transport.send({ method: "GET", url, headers, signal });
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
-    return faultOf(error, url).text;
+    return connectionFault(error, url).text;
   }
 };
 

@@ -1,5 +1,12 @@
-import { defineResource } from "../definition/define.js";
-import { flag, list, number, object, reference, text } from "../definition/field.js";
+import {
+  defineResource,
+  flag,
+  list,
+  number,
+  object,
+  reference,
+  text,
+} from "../definition/define.js";
 import { account } from "../resources/account.js";
 
 /** How long the message may take where a program says nothing, in seconds. */

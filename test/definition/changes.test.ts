@@ -8,7 +8,7 @@ import { clientApplication } from "../../provider/resources/client-application.j
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { everyField, kinds } from "./support/every-field.js";
 import { mutationsOf } from "./support/mutations.js";
-import { dialect, objectForm } from "./support/own-forms.js";
+import { objectForm, vendor } from "./support/own-forms.js";
 import { anyValue, anyValues } from "./support/values.js";
 
 const role = (name: string, more = {}) => ({
@@ -22,7 +22,7 @@ const role = (name: string, more = {}) => ({
 describe.each(kinds)("$kind", ({ fields, rule }) => {
   test("only secrets can differ between an object and a form of it", () => {
     const pairs = anyValues(fields, rule).chain((to) =>
-      objectForm(fields, to).map((wire) => ({ to, from: fieldsFromWire(fields, wire, dialect) })),
+      objectForm(fields, to).map((wire) => ({ to, from: fieldsFromWire(fields, wire, vendor) })),
     );
     fc.assert(
       fc.property(pairs, ({ from, to }) => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Field } from "../../provider/definition/field.js";
+import type { Field } from "../../provider/definition/define.js";
 import { extraViolations, managedExtra, mergeDeep } from "../../provider/definition/wire/extra.js";
 import { wireName } from "../../provider/definition/wire/wire.js";
 import type { JsonObject } from "../../provider/kernel/json.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { list, text } from "../../provider/definition/field.js";
+import { list, text } from "../../provider/definition/define.js";
 import { matching } from "../../provider/definition/meaning/matching.js";
 import { sameMeaning } from "../../provider/definition/meaning/same.js";
 import { managedFields } from "../../provider/definition/wire/managed.js";

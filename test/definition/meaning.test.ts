@@ -9,7 +9,7 @@ import { managedFields } from "../../provider/definition/wire/managed.js";
 import { fieldsFromWire, fromWire, toWire } from "../../provider/definition/wire/wire.js";
 import { everyField, everyShape, kinds } from "./support/every-field.js";
 import { mutationsOf } from "./support/mutations.js";
-import { dialect, formOf, objectForm } from "./support/own-forms.js";
+import { formOf, objectForm, vendor } from "./support/own-forms.js";
 import { anyValue, anyValues } from "./support/values.js";
 
 const mutated = (field: Parameters<typeof anyValue>[0]) =>
@@ -25,7 +25,7 @@ describe.each(everyField)("$label", ({ field }) => {
     fc.assert(
       fc.property(anyValue(field), (value) => {
         expect(sameValue(field, structuredClone(value), value)).toBe(true);
-        const live = fromWire(field, toWire(field, value, dialect), dialect);
+        const live = fromWire(field, toWire(field, value, vendor), vendor);
         expect(sameMeaning(field, live, value)).toBe(true);
       }),
     );
@@ -37,7 +37,7 @@ describe.each(everyField)("$label", ({ field }) => {
     );
     fc.assert(
       fc.property(forms, ({ value, wire }) => {
-        expect(sameMeaning(field, fromWire(field, wire, dialect), value)).toBe(true);
+        expect(sameMeaning(field, fromWire(field, wire, vendor), value)).toBe(true);
       }),
     );
   });
@@ -51,7 +51,7 @@ describe.each(everyField)("$label", ({ field }) => {
           const { value, other } = pair;
           expect(sameValue(field, other, value)).toBe(false);
           expect(sameValue(field, value, other)).toBe(false);
-          const live = fromWire(field, toWire(field, other, dialect), dialect);
+          const live = fromWire(field, toWire(field, other, vendor), vendor);
           expect(sameMeaning(field, live, value)).toBe(false);
         }),
         { numRuns: 100, maxSkipsPerRun: 1000 },
@@ -68,7 +68,7 @@ describe.each(kinds)("$kind", ({ fields, rule }) => {
   test("a refresh gives back what the program said, whatever form the service gives it", () => {
     fc.assert(
       fc.property(pairs, ({ prior, wire }) => {
-        const live = fieldsFromWire(fields, wire, dialect);
+        const live = fieldsFromWire(fields, wire, vendor);
         expect(sameFieldsMeaning(fields, live, prior)).toBe(true);
         expect(managedFields(fields, live, prior)).toEqual(prior);
       }),
@@ -91,8 +91,8 @@ describe.each(kinds)("$kind", ({ fields, rule }) => {
           if (!drift) return;
           const { prior, wire, other } = drift;
           const live = {
-            ...fieldsFromWire(fields, wire, dialect),
-            [name]: fromWire(field, toWire(field, other, dialect), dialect),
+            ...fieldsFromWire(fields, wire, vendor),
+            [name]: fromWire(field, toWire(field, other, vendor), vendor),
           };
           expect(sameFieldsMeaning(fields, live, prior)).toBe(false);
           const managed = managedFields(fields, live, prior);

@@ -7,7 +7,7 @@ import { mergeFields } from "../../provider/definition/wire/merge.js";
 import { fieldsFromWire, fieldsToWire, wireName } from "../../provider/definition/wire/wire.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { kinds } from "./support/every-field.js";
-import { dialect } from "./support/own-forms.js";
+import { vendor } from "./support/own-forms.js";
 import { anyValues } from "./support/values.js";
 import { fieldsWithUnknown, frozen, secretPaths } from "./support/wire-values.js";
 
@@ -22,7 +22,7 @@ const choices = ({ rule }: Definition): readonly string[] =>
 
 describe.each(kinds)("$kind", (definition) => {
   const { fields, rule } = definition;
-  const toWire = (values: JsonObject) => fieldsToWire(fields, values, dialect);
+  const toWire = (values: JsonObject) => fieldsToWire(fields, values, vendor);
   const anyWire = anyValues(fields, rule).map(toWire);
 
   test("an object that is as the program wants it is written back whole, unknown members at every depth", () => {
@@ -41,7 +41,7 @@ describe.each(kinds)("$kind", (definition) => {
       fc.property(anyWire, anyWire, anyWire, (there, desired, prior) => {
         const live = fieldsWithUnknown(fields, there);
         const { body } = merge(definition, { live, desired, prior });
-        const [is, wanted] = [body, desired].map((wire) => fieldsFromWire(fields, wire, dialect));
+        const [is, wanted] = [body, desired].map((wire) => fieldsFromWire(fields, wire, vendor));
         expect(sameFieldsMeaning(fields, is ?? {}, wanted ?? {})).toBe(true);
         expect(body["x-kept"]).toEqual(live["x-kept"]);
         // A second PUT of the same changes nothing.

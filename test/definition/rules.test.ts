@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Definition } from "../../provider/definition/define.js";
-import { number } from "../../provider/definition/field.js";
+import { number } from "../../provider/definition/define.js";
 import { normaliseFields } from "../../provider/definition/normalise.js";
 import { violations } from "../../provider/definition/schema.js";
 import type { JsonObject } from "../../provider/kernel/json.js";

@@ -10,7 +10,7 @@ import { clientApplication } from "../../provider/resources/client-application.j
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
 import { everyShape, kinds } from "./support/every-field.js";
-import { dialect } from "./support/own-forms.js";
+import { vendor } from "./support/own-forms.js";
 import { anyValues } from "./support/values.js";
 import { frozen } from "./support/wire-values.js";
 
@@ -36,14 +36,14 @@ describe.each(kinds)("$kind", ({ fields, rule }) => {
     fc.assert(
       fc.property(oddWire, anyValues(fields, rule), (wire, prior) => {
         frozen(wire);
-        const live = fieldsFromWire(fields, wire, dialect);
+        const live = fieldsFromWire(fields, wire, vendor);
         typedFields(fields, live);
         const managed = managedFields(fields, live, frozen(prior));
         expect(managedFields(fields, live, managed)).toEqual(managed);
-        const desired = frozen(fieldsToWire(fields, prior, dialect));
+        const desired = frozen(fieldsToWire(fields, prior, vendor));
         const sides = { fields, rule, desired, keeps: false };
         const { body } = mergeFields({ ...sides, live: wire, prior: wire });
-        expect(sameFieldsMeaning(fields, fieldsFromWire(fields, body, dialect), prior)).toBe(true);
+        expect(sameFieldsMeaning(fields, fieldsFromWire(fields, body, vendor), prior)).toBe(true);
         mergeFields({ ...sides, live: wire, prior: {} });
       }),
     );
@@ -52,7 +52,7 @@ describe.each(kinds)("$kind", ({ fields, rule }) => {
   test("values come back from the wire as they went", () => {
     fc.assert(
       fc.property(anyValues(fields, rule), (values) => {
-        const live = fieldsFromWire(fields, fieldsToWire(fields, values, dialect), dialect);
+        const live = fieldsFromWire(fields, fieldsToWire(fields, values, vendor), vendor);
         expect(live).toEqual(values);
         expect(typedFields(fields, live)).toEqual(values);
       }),
@@ -67,7 +67,7 @@ test("scalars of another type are kept for comparing, and read as what a program
     channel: { id: 7, name: "kiosk" },
     chatConfigurations: { timeout: "30", entryPoint: { id: 1007 }, orchestration: "bare" },
   };
-  const live = fieldsFromWire(account.fields, wire, dialect);
+  const live = fieldsFromWire(account.fields, wire, vendor);
   expect(live).toEqual({
     name: 5,
     active: "true",
@@ -84,7 +84,7 @@ test("scalars of another type are kept for comparing, and read as what a program
 
 test("boxes that are null or missing, and maps that travel as objects", () => {
   const read = (intents: unknown, options?: unknown) =>
-    fieldsFromWire(participant.fields, { intents, options }, dialect);
+    fieldsFromWire(participant.fields, { intents, options }, vendor);
   const intent = [{ value: "a", displayValue: "A" }];
   expect(read(null)).toEqual({});
   expect(read({ intent: null })).toEqual({});

@@ -1,5 +1,4 @@
-import type { Definition } from "../../provider/definition/define.js";
-import type { Field, Fields } from "../../provider/definition/field.js";
+import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 
 /** Ids of existing objects, by kind. */
@@ -41,18 +40,18 @@ export const sample = (field: Field, ids: Ids): unknown => {
   switch (field.type) {
     case "text": {
       const plain = field.format ? formats[field.format] : "x";
-      return box(field.boxed, field.values?.[0] ?? plain);
+      return box(field.envelope, field.values?.[0] ?? plain);
     }
     case "number":
       return Math.max(1, field.min ?? 1);
     case "flag":
       return false;
     case "reference":
-      return box(field.bare ? undefined : "id", ids.get(field.to.kind));
+      return box(field.plainId ? undefined : "id", ids.get(field.to.kind));
     case "object":
       return members(field.fields, ids);
     case "list":
-      return box(field.boxed, [sample(field.of, ids)]);
+      return box(field.envelope, [sample(field.of, ids)]);
     case "map": {
       const { key, value } = field.members ?? { key: "name", value: "value" };
       return [{ [key]: "x", [value]: sample(field.of, ids) }];
@@ -136,7 +135,7 @@ const textCases = (field: Field & { type: "text" }, place: Place): Case[] => {
 const sizeCases = (field: Field & { type: "list" | "map" }, place: Place, ids: Ids): Case[] => {
   const { min, max } = field;
   const wire = sample(field, ids);
-  const items = field.type === "list" && field.boxed ? [] : Array.isArray(wire) ? wire : [];
+  const items = field.type === "list" && field.envelope ? [] : Array.isArray(wire) ? wire : [];
   const key = field.type === "map" ? (field.members?.key ?? "name") : undefined;
   const many = (count: number): unknown[] =>
     Array.from({ length: count }, (_, number) =>
@@ -170,11 +169,11 @@ const mapCases = (field: Field & { type: "map" }, place: Place, ids: Ids): Case[
 const inner = (field: Field, place: Place, ids: Ids): Case[] => {
   switch (field.type) {
     case "text":
-      return field.boxed
+      return field.envelope
         ? [
             ...wrong("object", place),
-            ...required([...place, field.boxed]),
-            ...textCases(field, [...place, field.boxed]),
+            ...required([...place, field.envelope]),
+            ...textCases(field, [...place, field.envelope]),
           ]
         : textCases(field, place);
     case "number":
@@ -191,10 +190,10 @@ const inner = (field: Field, place: Place, ids: Ids): Case[] => {
     case "flag":
       return wrong("flag", place);
     case "reference": {
-      const at = field.bare ? place : [...place, "id"];
+      const at = field.plainId ? place : [...place, "id"];
       const id = ids.get(field.to.kind) ?? "";
       return [
-        ...(field.bare ? [] : [...wrong("object", place), ...required(at)]),
+        ...(field.plainId ? [] : [...wrong("object", place), ...required(at)]),
         ...wrong("string", at),
         invalid("an empty id", at, ""),
         invalid("an unknown id", at, "00000000-0000-4000-8000-000000000000"),
@@ -204,9 +203,9 @@ const inner = (field: Field, place: Place, ids: Ids): Case[] => {
     case "object":
       return [...wrong("object", place), ...fieldCases(field.fields, place, ids)];
     case "list": {
-      const at = field.boxed ? [...place, field.boxed] : place;
+      const at = field.envelope ? [...place, field.envelope] : place;
       return [
-        ...(field.boxed ? [...wrong("object", place), ...required(at)] : []),
+        ...(field.envelope ? [...wrong("object", place), ...required(at)] : []),
         ...wrong("array", at),
         ...sizeCases(field, at, ids),
         ...inner(field.of, [...at, 0], ids),

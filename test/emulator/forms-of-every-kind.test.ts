@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Definition } from "../../provider/definition/define.js";
-import type { Field, Fields } from "../../provider/definition/field.js";
+import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { naturalKey } from "../../provider/definition/references.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";

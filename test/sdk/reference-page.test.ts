@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { resourceReference } from "../../cli/generate/resource-docs.js";
-import type { Field, Fields, NumberField } from "../../provider/definition/field.js";
+import type { Field, Fields, NumberField } from "../../provider/definition/define.js";
 import { resources } from "../../provider/resources/index.js";
 
 const page = resourceReference(resources);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { assertId, pathOf } from "../../provider/service/http/identifiers.js";
+import { assertId } from "../../provider/kernel/object-id.js";
+import { pathOf } from "../../provider/service/http/call.js";
 import { runtimeOperations } from "../../provider/service/http/operations.js";
 import { connected, failureOf } from "./support/connected.js";
 import { json } from "./support/fake-hub.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isId } from "../../provider/definition/object-id.js";
+import { isId } from "../../provider/kernel/object-id.js";
 import { channel } from "../../provider/resources/channel.js";
 import { connected } from "./support/connected.js";
 import { type Handler, json } from "./support/fake-hub.js";

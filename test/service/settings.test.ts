@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { assertDistinctProfiles, profilePrefix } from "../../provider/service/settings/profiles.js";
 import { settingTable } from "../../provider/service/settings/setting-table.js";
-import { describeSettings, readSettings } from "../../provider/service/settings/settings.js";
+import {
+  assertDistinctProfiles,
+  describeSettings,
+  profilePrefix,
+  readSettings,
+} from "../../provider/service/settings/settings.js";
 
 const complete = {
   CONVERSATION_BASE_URL: "https://hub.example.com/conversation/v3",

@@ -1,6 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Definition } from "../../provider/definition/define.js";
-import type { Field, Fields } from "../../provider/definition/field.js";
+import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { setUpOrder } from "../../provider/definition/references.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/pointer.js";

@@ -1,5 +1,4 @@
-import type { Definition } from "../../provider/definition/define.js";
-import type { Field, Fields } from "../../provider/definition/field.js";
+import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 
 const signature = "4dabf18193072939515e22adb298388d";

@@ -4,7 +4,7 @@ import {
   type SetUpAction,
   setUpOperation,
 } from "../../../provider/service/http/operations.js";
-import { listCalls } from "../../../provider/service/objects/page-size.js";
+import { listCalls } from "../../../provider/service/objects/pages.js";
 import { type Action, collectionKey, type Step, type Workload } from "./workload.js";
 
 /** Calls that follow each other on one endpoint. */

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, memberOf } from "../../kernel/json.js";
-import type { Field, Fields, ListField, MapField, ObjectField } from "../field.js";
+import type { Field, Fields, ListField, MapField, ObjectField } from "../define.js";
 import { holdsSecret } from "../walk.js";
 import { matching } from "./matching.js";
 import { isTidied, numberOf, plainText, sameContent, sameText } from "./text-forms.js";

@@ -1,5 +1,5 @@
 import { isObject, sameJson } from "../../kernel/json.js";
-import type { ReferenceField, TextField } from "../field.js";
+import type { ReferenceField, TextField } from "../define.js";
 
 /** Text without what only its writer chose: composed characters (NFC), line feeds alone. */
 export const plainText = (text: string): string => text.normalize("NFC").replaceAll(/\r\n?/g, "\n");

@@ -1,13 +1,14 @@
 import { isObject, type JsonObject, memberOf, objectOf } from "../../kernel/json.js";
-import { type Field, type Fields, identityOf, type ListField, type MapField } from "../field.js";
-import { pairs } from "../meaning/pairs.js";
+import { type Field, type Fields, identityOf, type ListField, type MapField } from "../define.js";
 import { sameMeaning, sameValue } from "../meaning/same.js";
+import { below, sameExtra } from "../meaning/same-extra.js";
 import { plainText, sameContent } from "../meaning/text-forms.js";
 import { itemPath, memberPath } from "../paths.js";
 import { holdsSecret } from "../walk.js";
+import { pairs } from "./pairs.js";
 
 /** A member that is to be written over with something else. */
-export interface Change {
+export interface FieldChange {
   /** As a program would write it, such as `roles[custom_bot].callback`. */
   readonly path: string;
   /** Short JSON text of what is there; undefined where nothing is. Secrets are `[secret]`. */
@@ -34,17 +35,19 @@ const veiled = (field: Field, value: unknown): unknown => {
   );
 };
 
-const shown = (field: Field, value: unknown): string => {
-  if (field.secret) return "[secret]";
-  const characters = [...JSON.stringify(veiled(field, value))];
+const shortJson = (value: unknown): string => {
+  const characters = [...JSON.stringify(value)];
   return characters.length > longest
     ? `${characters.slice(0, longest - 1).join("")}…`
     : characters.join("");
 };
 
+const shown = (field: Field, value: unknown): string =>
+  field.secret ? "[secret]" : shortJson(veiled(field, value));
+
 const isThere = (value: unknown): boolean => value !== undefined && value !== null;
 
-const change = (field: Field, path: string, from: unknown, to: unknown): Change[] => [
+const change = (field: Field, path: string, from: unknown, to: unknown): FieldChange[] => [
   {
     path,
     ...(isThere(from) ? { from: shown(field, from) } : {}),
@@ -57,7 +60,7 @@ const inItems = (
   path: string,
   from: readonly unknown[],
   to: readonly unknown[],
-): Change[] => {
+): FieldChange[] => {
   const places = pairs(field, to, from);
   const inner = to.flatMap((item, at) => {
     const place = places[at];
@@ -78,7 +81,12 @@ const inItems = (
   return isReordered ? change(field, path, from, to) : all;
 };
 
-const inEntries = (field: MapField, path: string, from: JsonObject, to: JsonObject): Change[] => {
+const inEntries = (
+  field: MapField,
+  path: string,
+  from: JsonObject,
+  to: JsonObject,
+): FieldChange[] => {
   const byKey = (entries: JsonObject) =>
     new Map(Object.entries(entries).map(([key, value]) => [plainText(key), value]));
   const [there, wanted] = [byKey(from), byKey(to)];
@@ -92,7 +100,7 @@ const inEntries = (field: MapField, path: string, from: JsonObject, to: JsonObje
   });
 };
 
-const inField = (field: Field, path: string, from: unknown, to: unknown): Change[] => {
+const inField = (field: Field, path: string, from: unknown, to: unknown): FieldChange[] => {
   if (field.secret) return sameContent(from, to) ? [] : change(field, path, from, to);
   if (!holdsSecret(field) && sameMeaning(field, from, to)) return [];
   if (field.type === "object" && isObject(from) && isObject(to)) {
@@ -112,7 +120,7 @@ const inField = (field: Field, path: string, from: unknown, to: unknown): Change
   return sameValue(field, from, to) ? [] : change(field, path, from, to);
 };
 
-const inFields = (fields: Fields, path: string, from: JsonObject, to: JsonObject): Change[] =>
+const inFields = (fields: Fields, path: string, from: JsonObject, to: JsonObject): FieldChange[] =>
   Object.entries(fields).flatMap(([name, field]) => {
     const wanted = memberOf(to, name);
     if (!isThere(wanted)) return [];
@@ -127,5 +135,44 @@ const inFields = (fields: Fields, path: string, from: JsonObject, to: JsonObject
  * @param from The live object as `fieldsFromWire` reads it.
  * @param to The inputs of a program.
  */
-export const changesOf = (fields: Fields, from: JsonObject, to: JsonObject): readonly Change[] =>
-  inFields(fields, "", from, to);
+export const changesOf = (
+  fields: Fields,
+  from: JsonObject,
+  to: JsonObject,
+): readonly FieldChange[] => inFields(fields, "", from, to);
+/**
+ * What writing `extra` over a live object changes, as paths from its top.
+ *
+ * @param secretPaths places of secrets in `extra`; what holds one is shown as `[secret]` as a whole
+ */
+export const extraChanges = (
+  live: unknown,
+  extra: JsonObject,
+  secretPaths: readonly string[] = [],
+): readonly FieldChange[] => {
+  const inMember = (there: unknown, value: unknown, path: string, place: string): FieldChange[] => {
+    if (value === undefined) return [];
+    const isSecret = secretPaths.includes("") || secretPaths.includes(place);
+    if (!isSecret && isObject(value) && isObject(there)) return inObject(there, value, path, place);
+    if (!isSecret && sameExtra(there, value)) return [];
+    const isHidden = isSecret || secretPaths.some((secret) => secret.startsWith(`${place}.`));
+    const text = (of: unknown) => (isHidden ? "[secret]" : shortJson(of));
+    const isThere = there !== undefined && there !== null;
+    return [{ path, ...(isThere ? { from: text(there) } : {}), to: text(value) }];
+  };
+  const inObject = (
+    there: unknown,
+    value: JsonObject,
+    path: string,
+    place: string,
+  ): FieldChange[] =>
+    Object.entries(value).flatMap(([name, of]) =>
+      inMember(
+        isObject(there) ? memberOf(there, name) : undefined,
+        of,
+        memberPath(path, name),
+        below(place, name),
+      ),
+    );
+  return inObject(live, extra, "extra", "");
+};

@@ -1,11 +1,10 @@
 import { isObject, type JsonObject, memberOf, objectOf } from "../../kernel/json.js";
 import { unknownValue } from "../../kernel/unknown.js";
-import type { Definition } from "../define.js";
-import type { Field, Fields } from "../field.js";
+import type { Definition, Field, Fields } from "../define.js";
 import { below, type IsSecret, sameExtra } from "../meaning/same-extra.js";
 import { memberPath } from "../paths.js";
 import type { Violation } from "../schema.js";
-import { fieldsByWire } from "./wire.js";
+import { fieldsByWireName } from "./wire.js";
 
 /** Objects merged member by member, everything else taken from the second. */
 export const mergeDeep = (first: JsonObject, second: JsonObject): JsonObject =>
@@ -57,7 +56,7 @@ const inDocumented = (
   extra: JsonObject,
   at: Place,
 ): Violation[] => {
-  const byWire = fieldsByWire(fields);
+  const byWire = fieldsByWireName(fields);
   return Object.entries(extra).flatMap(([wire, value]) => {
     if (value === undefined) return [];
     const path = memberPath(at.path, wire);

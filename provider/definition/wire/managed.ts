@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, memberOf, objectOf } from "../../kernel/json.js";
-import type { Field, Fields, ListField, MapField } from "../field.js";
-import { pairs } from "../meaning/pairs.js";
+import type { Field, Fields, ListField, MapField } from "../define.js";
 import { sameMeaning } from "../meaning/same.js";
 import { numberOf, plainText } from "../meaning/text-forms.js";
+import { pairs } from "./pairs.js";
 
 const typedValue = (field: Field, live: unknown): unknown => {
   switch (field.type) {

@@ -1,7 +1,6 @@
-import { isObject, memberOf, objectOf } from "../../kernel/json.js";
-import type { Fields, MemberRule } from "../field.js";
+import { objectOf } from "../../kernel/json.js";
+import type { Fields, MemberRule } from "../define.js";
 import type { Visible } from "./visible-part.js";
-import { wireName } from "./wire.js";
 
 export interface Shape {
   readonly fields: Fields;
@@ -34,17 +33,3 @@ export const together = (parts: Named): Merged =>
   );
 
 export const unknownShape: Shape = { fields: {} };
-
-/** Members that cannot stand beside the one that the program chose. */
-export const displaced = ({ fields, rule }: Shape, desired: unknown): ReadonlySet<string> => {
-  if (!rule || !("exactlyOne" in rule) || !isObject(desired)) return new Set();
-  const onWire = (name: string): string => {
-    const field = fields[name];
-    return field ? wireName(name, field) : name;
-  };
-  const members = Object.values(rule.exactlyOne);
-  const word = memberOf(desired, onWire(rule.discriminator));
-  const named = typeof word === "string" ? memberOf(rule.exactlyOne, word) : undefined;
-  const chosen = named ?? members.find((name) => Object.hasOwn(desired, onWire(name)));
-  return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen).map(onWire));
-};

@@ -1,11 +1,11 @@
 import { isObject, type JsonObject, objectOf } from "../../kernel/json.js";
-import type { Field, Fields, ListField, MapField, MemberRule } from "../field.js";
+import type { Field, Fields, ListField, MapField, MemberRule } from "../define.js";
 import { sameMeaning } from "../meaning/same.js";
 import { asThere } from "../meaning/same-extra.js";
 import { plainText } from "../meaning/text-forms.js";
+import { displaced } from "../member-rule.js";
 import { itemPath, memberPath } from "../paths.js";
 import {
-  displaced,
   listed,
   type Merged,
   merged,
@@ -14,6 +14,7 @@ import {
   together,
   unknownShape,
 } from "./merge-parts.js";
+import { entriesByKey, itemsOf, memberSides, partnersOf, readWire, type Sides } from "./pairs.js";
 import { type Evidence, evidenceOf } from "./secret-evidence.js";
 import {
   isBare,
@@ -23,15 +24,7 @@ import {
   visiblePart,
   visibleUnknown,
 } from "./visible-part.js";
-import { fieldsByWire, keyOf, membersOf, unbox } from "./wire.js";
-import {
-  entriesByKey,
-  itemsOf,
-  memberSides,
-  partnersOf,
-  readWire,
-  type Sides,
-} from "./wire-pairs.js";
+import { fieldsByWireName, keyOf, membersOf, unbox } from "./wire.js";
 
 interface Merging {
   readonly evidence: Evidence;
@@ -44,7 +37,7 @@ const namesIn = (value: unknown): readonly string[] =>
 
 const mergeObject = (shape: Shape, sides: Sides, path: string, merging: Merging): Merged => {
   const { live, desired, prior } = sides;
-  const byWire = fieldsByWire(shape.fields);
+  const byWire = fieldsByWireName(shape.fields);
   const gone = displaced(shape, desired);
   const parts: Named = [...new Set([...namesIn(live), ...namesIn(desired)])].map((wire) => {
     const [name, field] = byWire.get(wire) ?? [wire, undefined];
@@ -174,7 +167,7 @@ const around = (
 
 const mergeList = (field: ListField, sides: Sides, path: string, merging: Merging): Merged => {
   const { live, desired, prior } = sides;
-  if (!Array.isArray(unbox(field.boxed, desired))) return merged(desired);
+  if (!Array.isArray(unbox(field.envelope, desired))) return merged(desired);
   const items = itemsOf(field, desired);
   const there = partnersOf(field, items, itemsOf(field, live));
   const known = partnersOf(field, items, itemsOf(field, prior));
@@ -188,7 +181,7 @@ const mergeList = (field: ListField, sides: Sides, path: string, merging: Mergin
   );
   const value = parts.map((part) => part.value);
   const whole = listed(parts, value);
-  return field.boxed ? around(field.boxed, sides, path, merging, whole) : whole;
+  return field.envelope ? around(field.envelope, sides, path, merging, whole) : whole;
 };
 
 const mergeMap = (field: MapField, sides: Sides, path: string, merging: Merging): Merged => {

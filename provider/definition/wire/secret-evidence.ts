@@ -1,9 +1,8 @@
 import { isObject } from "../../kernel/json.js";
-import type { Field, Fields, ListField, MapField } from "../field.js";
-import { looksMasked } from "../meaning/masks.js";
+import type { Field, Fields, ListField, MapField } from "../define.js";
 import { sameContent } from "../meaning/text-forms.js";
+import { entriesByKey, itemsOf, memberSides, partnersOf, type Sides } from "./pairs.js";
 import { membersOf, wireName } from "./wire.js";
-import { entriesByKey, itemsOf, memberSides, partnersOf, type Sides } from "./wire-pairs.js";
 
 /** How the service treats secrets, as far as one object shows it by those whose value is known. */
 export interface Evidence {
@@ -79,3 +78,17 @@ export const evidenceOf = (fields: Fields, sides: Sides): Evidence => {
     ...(typeof mask === "string" ? { mask } : {}),
   };
 };
+const words =
+  /^\W*((value )?(is )?(hidden|secret|redacted|masked|filtered|protected|private|encrypted|obfuscated|sensitive|confidential|suppressed|removed|omitted|not (shown|displayed|disclosed|available))( value)?|string)\W*$/i;
+/** Whether a text can be what a service shows in place of a secret. */
+export const looksMasked = (text: string): boolean =>
+  /[*•●]{3}/.test(text) ||
+  /^\s*[*•●.#-][*•●.#\s-]*$/.test(text) ||
+  (/^[*•●xX.#\s-]+$/.test(text) && /x.*x.*x/i.test(text)) ||
+  words.test(text);
+/**
+ * Whether a text of which nobody knows that it is a secret surely is a mask: a row of asterisks or
+ * dots, with a few characters of the value at most.
+ */
+export const isSurelyMask = (text: string): boolean =>
+  /^[^\s*•●]{0,4}[*•●]{3,}[^\s*•●]{0,4}$/.test(text);

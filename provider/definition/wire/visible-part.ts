@@ -1,10 +1,9 @@
 import { isObject, type JsonObject, memberOf, objectOf } from "../../kernel/json.js";
-import type { Field, Fields, ListField, MapField } from "../field.js";
-import { isSurelyMask, looksMasked } from "../meaning/masks.js";
+import type { Field, Fields, ListField, MapField } from "../define.js";
 import { itemPath, memberPath } from "../paths.js";
-import { type Evidence, isMissing } from "./secret-evidence.js";
-import { fieldsByWire, keyOf, membersOf } from "./wire.js";
-import { itemsOf, readWire } from "./wire-pairs.js";
+import { itemsOf, readWire } from "./pairs.js";
+import { type Evidence, isMissing, isSurelyMask, looksMasked } from "./secret-evidence.js";
+import { fieldsByWireName, keyOf, membersOf } from "./wire.js";
 
 /** What of a value of the service can be written back, and the paths of what cannot. */
 export interface Visible {
@@ -69,7 +68,7 @@ export const omittedSecrets = (
   path: string,
   evidence: Evidence,
 ): readonly string[] =>
-  [...fieldsByWire(fields)].flatMap(([wire, [name, field]]) =>
+  [...fieldsByWireName(fields)].flatMap(([wire, [name, field]]) =>
     field.secret &&
     !Object.hasOwn(live, wire) &&
     isHidden(undefined, evidence, field.required === true)
@@ -79,7 +78,7 @@ export const omittedSecrets = (
 
 /** Whether an object has everything that the service asks of it. */
 export const stands = (fields: Fields, value: JsonObject): boolean =>
-  [...fieldsByWire(fields)].every(
+  [...fieldsByWireName(fields)].every(
     ([wire, [, field]]) => !field.required || !isMissing(memberOf(value, wire)),
   );
 
@@ -89,7 +88,7 @@ const visibleObject = (
   path: string,
   evidence: Evidence,
 ): Visible => {
-  const byWire = fieldsByWire(fields);
+  const byWire = fieldsByWireName(fields);
   const parts = together(
     safeEntries(live).map(([wire, value]) => {
       const [name, field] = byWire.get(wire) ?? [wire, undefined];
@@ -156,10 +155,10 @@ const visibleList = (
     ),
   );
   if (part.hidden.length === 0) return visible(wire);
-  if (!field.boxed || !isObject(wire)) return part;
+  if (!field.envelope || !isObject(wire)) return part;
   return part.value === undefined
     ? part
-    : visible({ ...wire, [field.boxed]: part.value }, part.hidden);
+    : visible({ ...wire, [field.envelope]: part.value }, part.hidden);
 };
 
 /**

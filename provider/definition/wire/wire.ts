@@ -1,9 +1,8 @@
 import { isObject, type JsonObject, memberOf, objectOf } from "../../kernel/json.js";
-import type { Definition } from "../define.js";
-import type { Field, Fields, ListField, MapField, TextField } from "../field.js";
+import type { Definition, Field, Fields, ListField, MapField, TextField } from "../define.js";
 
 /** How values of a program and the service's JSON differ for one tenant. */
-export interface Dialect {
+export interface VendorName {
   /** The vendor's own word, which stands for `platform` in identifiers (setting `platformName`). */
   readonly platformName: string;
 }
@@ -11,7 +10,7 @@ export interface Dialect {
 const neutral = "platform_";
 
 /** Words as they travel: for comparing two values of the service with each other. */
-export const wireDialect: Dialect = { platformName: "platform" };
+export const neutralVendor: VendorName = { platformName: "platform" };
 
 /** Name of a field in the service's JSON. */
 export const wireName = (name: string, field: Field): string => field.wire ?? name;
@@ -19,7 +18,7 @@ export const wireName = (name: string, field: Field): string => field.wire ?? na
 const known = new WeakMap<Fields, ReadonlyMap<string, readonly [name: string, field: Field]>>();
 
 /** Fields and their names in a program, by their names in the service's JSON. */
-export const fieldsByWire = (
+export const fieldsByWireName = (
   fields: Fields,
 ): ReadonlyMap<string, readonly [name: string, field: Field]> => {
   const before = known.get(fields);
@@ -51,19 +50,19 @@ export const unbox = (key: string | undefined, value: unknown): unknown =>
   key !== undefined && isObject(value) ? memberOf(value, key) : value;
 
 /** One value of a program as the service's JSON. */
-export const toWire = (field: Field, value: unknown, dialect: Dialect): unknown => {
+export const toWire = (field: Field, value: unknown, vendor: VendorName): unknown => {
   switch (field.type) {
     case "text":
-      return box(field.boxed, vendorWord(field, value, neutral, `${dialect.platformName}_`));
+      return box(field.envelope, vendorWord(field, value, neutral, `${vendor.platformName}_`));
     case "reference":
-      return field.bare ? value : { id: value };
+      return field.plainId ? value : { id: value };
     case "object":
-      return isObject(value) ? fieldsToWire(field.fields, value, dialect) : value;
+      return isObject(value) ? fieldsToWire(field.fields, value, vendor) : value;
     case "list":
       return Array.isArray(value)
         ? box(
-            field.boxed,
-            value.map((item) => toWire(field.of, item, dialect)),
+            field.envelope,
+            value.map((item) => toWire(field.of, item, vendor)),
           )
         : value;
     case "map": {
@@ -71,7 +70,7 @@ export const toWire = (field: Field, value: unknown, dialect: Dialect): unknown 
       return isObject(value)
         ? Object.entries(value).map(([name, of]) => ({
             [key]: name,
-            [member]: toWire(field.of, of, dialect),
+            [member]: toWire(field.of, of, vendor),
           }))
         : value;
     }
@@ -81,11 +80,11 @@ export const toWire = (field: Field, value: unknown, dialect: Dialect): unknown 
 };
 
 /** Members of a program's object as the service's JSON; members without a field are left out. */
-export const fieldsToWire = (fields: Fields, values: JsonObject, dialect: Dialect): JsonObject =>
+export const fieldsToWire = (fields: Fields, values: JsonObject, vendor: VendorName): JsonObject =>
   objectOf(
     Object.entries(fields)
       .filter(([name]) => values[name] !== undefined)
-      .map(([name, field]) => [wireName(name, field), toWire(field, values[name], dialect)]),
+      .map(([name, field]) => [wireName(name, field), toWire(field, values[name], vendor)]),
   );
 
 /** What an entry holds whose value is left out. */
@@ -118,17 +117,17 @@ const entriesOf = (
   });
 };
 
-const mapFromWire = (field: MapField, wire: unknown, dialect: Dialect): unknown => {
+const mapFromWire = (field: MapField, wire: unknown, vendor: VendorName): unknown => {
   const entries = entriesOf(field, wire)?.map(
-    ([key, value]) => [key, fromWire(field.of, value, dialect) ?? emptyValue(field.of)] as const,
+    ([key, value]) => [key, fromWire(field.of, value, vendor) ?? emptyValue(field.of)] as const,
   );
   return entries && objectOf(entries);
 };
 
-const listFromWire = (field: ListField, wire: unknown, dialect: Dialect): unknown => {
-  const items = unbox(field.boxed, wire);
+const listFromWire = (field: ListField, wire: unknown, vendor: VendorName): unknown => {
+  const items = unbox(field.envelope, wire);
   return Array.isArray(items)
-    ? items.map((item) => fromWire(field.of, item, dialect)).filter((item) => item !== undefined)
+    ? items.map((item) => fromWire(field.of, item, vendor)).filter((item) => item !== undefined)
     : undefined;
 };
 
@@ -136,35 +135,38 @@ const listFromWire = (field: ListField, wire: unknown, dialect: Dialect): unknow
  * One value of the service's JSON as a program gives it. Undefined for an object, a list or a map
  * that has another shape; a scalar of another type is left as it is, for `sameMeaning` to judge.
  */
-export const fromWire = (field: Field, wire: unknown, dialect: Dialect): unknown => {
+export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unknown => {
   if (wire === undefined || wire === null) return undefined;
   switch (field.type) {
     case "text": {
-      const value = unbox(field.boxed, wire) ?? undefined;
-      return vendorWord(field, value, `${dialect.platformName}_`, neutral);
+      const value = unbox(field.envelope, wire) ?? undefined;
+      return vendorWord(field, value, `${vendor.platformName}_`, neutral);
     }
     case "reference":
-      return (field.bare ? wire : unbox("id", wire)) ?? undefined;
+      return (field.plainId ? wire : unbox("id", wire)) ?? undefined;
     case "object":
-      return isObject(wire) ? fieldsFromWire(field.fields, wire, dialect) : undefined;
+      return isObject(wire) ? fieldsFromWire(field.fields, wire, vendor) : undefined;
     case "list":
-      return listFromWire(field, wire, dialect);
+      return listFromWire(field, wire, vendor);
     case "map":
-      return mapFromWire(field, wire, dialect);
+      return mapFromWire(field, wire, vendor);
     default:
       return wire;
   }
 };
 
 /** Members of the service's JSON as a program gives them; what no field knows is left out. */
-export const fieldsFromWire = (fields: Fields, wire: JsonObject, dialect: Dialect): JsonObject =>
+export const fieldsFromWire = (fields: Fields, wire: JsonObject, vendor: VendorName): JsonObject =>
   objectOf(
     Object.entries(fields).map(([name, field]) => [
       name,
-      fromWire(field, memberOf(wire, wireName(name, field)), dialect),
+      fromWire(field, memberOf(wire, wireName(name, field)), vendor),
     ]),
   );
 
 /** A whole object of a kind as the service's JSON. */
-export const bodyOf = (definition: Definition, inputs: JsonObject, dialect: Dialect): JsonObject =>
-  fieldsToWire(definition.fields, inputs, dialect);
+export const bodyOf = (
+  definition: Definition,
+  inputs: JsonObject,
+  vendor: VendorName,
+): JsonObject => fieldsToWire(definition.fields, inputs, vendor);

@@ -1,6 +1,6 @@
 import { naturalKey } from "../../definition/references.js";
 import { ConversationError } from "../../kernel/errors.js";
-import { assertId } from "../../service/http/identifiers.js";
+import { assertId } from "../../kernel/object-id.js";
 import { type Declared, describe, type Found, isNamed, isOwn, ownMarkOn } from "../declared.js";
 import type { ObjectHolders } from "../run.js";
 import { ownedElsewhere } from "./existing.js";

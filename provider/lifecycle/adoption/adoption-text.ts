@@ -1,7 +1,6 @@
-import { changesOf } from "../../definition/wire/changes.js";
-import { extraChanges } from "../../definition/wire/extra-changes.js";
-import { displaced } from "../../definition/wire/merge-parts.js";
-import { fieldsByWire, fieldsFromWire } from "../../definition/wire/wire.js";
+import { displaced } from "../../definition/member-rule.js";
+import { changesOf, extraChanges } from "../../definition/wire/changes.js";
+import { fieldsByWireName, fieldsFromWire } from "../../definition/wire/wire.js";
 import { isObject } from "../../kernel/json.js";
 import { type Declared, describe } from "../declared.js";
 import { readMark } from "../ownership/mark.js";
@@ -14,7 +13,7 @@ const listed = (title: string, lines: readonly string[]): string =>
 const displacedBy = ({ definition }: Declared, { live, body }: PutPlan): readonly string[] =>
   [...displaced(definition, body)].flatMap((wire) => {
     const isGone = live[wire] !== undefined && live[wire] !== null && body[wire] === undefined;
-    return isGone ? [fieldsByWire(definition.fields).get(wire)?.[0] ?? wire] : [];
+    return isGone ? [fieldsByWireName(definition.fields).get(wire)?.[0] ?? wire] : [];
   });
 
 /** What an adoption will do, for the user to see before it happens. */

@@ -1,6 +1,6 @@
-import { isId } from "../../definition/object-id.js";
 import { naturalKey } from "../../definition/references.js";
 import { ConversationError, isConversationError } from "../../kernel/errors.js";
+import { isId } from "../../kernel/object-id.js";
 import type { Listing } from "../../service/objects/collections.js";
 import type { Holding } from "../../stacks/stack-states.js";
 import { findAll, wholeObject } from "../adoption/known-objects.js";

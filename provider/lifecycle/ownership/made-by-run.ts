@@ -1,4 +1,4 @@
-import { isId } from "../../definition/object-id.js";
+import { isId } from "../../kernel/object-id.js";
 import { findAll, type KnownObjects, wholeObject } from "../adoption/known-objects.js";
 import { type Declared, type Found, isNamed, isOwn, markOn } from "../declared.js";
 import { isSameResource } from "./mark.js";

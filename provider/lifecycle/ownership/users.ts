@@ -1,6 +1,5 @@
 import type { Definition } from "../../definition/define.js";
-import { referencesTo } from "../../definition/references.js";
-import { referencesIn } from "../../definition/references-in.js";
+import { referencesIn, referencesTo } from "../../definition/references.js";
 import { fieldsFromWire } from "../../definition/wire/wire.js";
 import { isConversationError } from "../../kernel/errors.js";
 import { isUniqueIn, nameOnWire, ownMarkOn } from "../declared.js";

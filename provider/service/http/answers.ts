@@ -1,11 +1,11 @@
-import { isId } from "../../definition/object-id.js";
 import type { ConversationError, Effect, ErrorDetails } from "../../kernel/errors.js";
-import { parseJson } from "../../kernel/read-json.js";
+import { parseJson } from "../../kernel/json.js";
+import { isId } from "../../kernel/object-id.js";
 import { dateOf } from "../objects/service-time.js";
 import { type Call, callError, givenUp, possibleEffect } from "./call.js";
 import { refusal } from "./refusals.js";
 import type { HttpResponse, TransportFailure } from "./transport.js";
-import { faultOf } from "./transport-faults.js";
+import { connectionFault } from "./transport-faults.js";
 
 /** What the service answered to a call that it accepted (2xx). */
 export interface Answer {
@@ -53,7 +53,7 @@ export const unanswered = (
 ): ConversationError => {
   const effect = failure.sent ? possibleEffect(call) : "none";
   if (signal?.aborted && effect === "none") return givenUp(call);
-  const fault = faultOf(failure, url);
+  const fault = connectionFault(failure, url);
   const details = fault.permanent ? { permanent: true as const } : {};
   return callError(call, fault.code, `failed: ${fault.text}.`, details, effect);
 };
@@ -61,7 +61,7 @@ export const unanswered = (
 const broken = (call: Call, response: HttpResponse, url: string, signal?: AbortSignal) => {
   const { effect, details } = damage(call, response);
   if (signal?.aborted && effect === "none") return givenUp(call);
-  const fault = faultOf({ cause: response.broken, sent: true }, url);
+  const fault = connectionFault({ cause: response.broken, sent: true }, url);
   const lasting = fault.permanent ? { permanent: true as const } : {};
   const text = `was accepted (${response.status}), but failed: ${fault.text}.`;
   return callError(call, fault.code, text, { ...details, ...lasting }, effect);

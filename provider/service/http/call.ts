@@ -4,6 +4,7 @@ import {
   type Effect,
   type ErrorDetails,
 } from "../../kernel/errors.js";
+import { assertId } from "../../kernel/object-id.js";
 import type { Settings } from "../settings/setting-table.js";
 import type { AccessToken } from "../token/access-token.js";
 import type { Operation } from "./operations.js";
@@ -48,3 +49,31 @@ export const callError = (
 /** The caller gave up before anything was sent, or while only a read was under way. */
 export const givenUp = (call: Call): ConversationError =>
   callError(call, "CANCELLED", "was given up. Nothing was changed.");
+const segmentsOf = (path: string): readonly string[] => path.split("/").slice(1);
+
+/**
+ * The path of an operation below the base address: `/channels/{id}` and an id give `/channels/4f…`.
+ *
+ * @throws ConversationError `ID_INVALID` where the id is not allowed, is missing or is not wanted
+ */
+export const pathOf = (template: string, id?: string): string => {
+  const wanted = template.includes("{id}");
+  if (!wanted && id !== undefined) {
+    throw new ConversationError("ID_INVALID", `${template} takes no id. Nothing was sent.`);
+  }
+  if (wanted) assertId(id ?? "", `an object under ${template}`);
+  const path = template.replace("{id}", encodeURIComponent(id ?? ""));
+  assertShape(template, path);
+  return path;
+};
+
+/** The second line of defence: what the address parser makes of the path must still fit the template. */
+const assertShape = (template: string, path: string): void => {
+  const seen = segmentsOf(new URL(path, "http://service.invalid").pathname);
+  if (seen.length === segmentsOf(template).length && seen.every((segment) => segment !== ""))
+    return;
+  throw new ConversationError(
+    "ID_INVALID",
+    `The path built for ${template} does not have its shape. Nothing was sent.`,
+  );
+};

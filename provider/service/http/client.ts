@@ -1,10 +1,8 @@
 import { foreignError } from "../redaction/redaction.js";
 import { clientSecrets } from "../redaction/secret-texts.js";
-import type { AccessToken, AccessTokens } from "../token/access-token.js";
-import type { TokenParts } from "../token/token-source.js";
+import type { AccessToken, AccessTokens, TokenParts } from "../token/access-token.js";
 import { type Answer, answerOf, type DatedAnswer, unanswered } from "./answers.js";
-import { type Call, givenUp } from "./call.js";
-import { pathOf } from "./identifiers.js";
+import { type Call, givenUp, pathOf } from "./call.js";
 import type { Operation } from "./operations.js";
 import { mayRepeat, withRetry } from "./retry.js";
 import { type HttpRequest, type HttpResponse, TransportFailure } from "./transport.js";

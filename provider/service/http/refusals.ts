@@ -1,9 +1,8 @@
 import type { ConversationError, ErrorDetails, ServiceNote } from "../../kernel/errors.js";
-import { isObject, type JsonObject } from "../../kernel/json.js";
-import { parseJson } from "../../kernel/read-json.js";
-import { quoted } from "../redaction/quoted.js";
+import { isObject, type JsonObject, parseJson } from "../../kernel/json.js";
+import { isId } from "../../kernel/object-id.js";
+import { quoted } from "../../kernel/quoted.js";
 import { shownText } from "../redaction/redaction.js";
-import { sentId } from "../redaction/sent-value.js";
 import { serviceQuote } from "../redaction/service-quote.js";
 import { addressAdvice, settingLabel } from "../settings/settings.js";
 import { type Call, callError, possibleEffect } from "./call.js";
@@ -133,4 +132,32 @@ export const refusal = (call: Call, response: HttpResponse): ConversationError =
         details,
       );
   }
+};
+
+const longestPath = 200;
+const shortestOpaque = 16;
+const at = (value: unknown, step: string): unknown => {
+  const place = Array.isArray(value) || isObject(value) ? Object.entries(value) : [];
+  return place.find(([name]) => name === step)?.[1];
+};
+
+/** `bots[0].participant.id`, `/bots/0/participant/id` and `$.bots[0].participant.id` are the same path. */
+const stepsOf = (path: string): readonly string[] =>
+  path.split(/[.[\]/]+/).filter((step) => step !== "" && step !== "$");
+const isIdLike = (name: string, value: unknown): value is string =>
+  isId(value) && (/id$/i.test(name) || (value.length >= shortestOpaque && /\d/.test(value)));
+/**
+ * The id that a body holds at a path which the service names; undefined where there is no id, or
+ * where the value is a secret.
+ */
+export const sentId = (
+  body: unknown,
+  path: string,
+  secrets: readonly string[],
+): string | undefined => {
+  if (path.length > longestPath) return undefined;
+  const steps = stepsOf(path);
+  const value = steps.reduce(at, body);
+  if (!isIdLike(steps.at(-1) ?? "", value)) return undefined;
+  return secrets.some((secret) => secret.includes(value)) ? undefined : value;
 };

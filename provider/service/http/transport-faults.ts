@@ -1,7 +1,7 @@
 import type { ConversationErrorCode } from "../../kernel/errors.js";
 
 /** What a failure of the connection means, in words for a message. */
-export interface Fault {
+export interface ConnectionFault {
   readonly code: ConversationErrorCode;
   /** What happened and what to check. Quotes nothing that came over the wire. */
   readonly text: string;
@@ -34,18 +34,18 @@ const tellingCode = (cause: unknown, depth = 0): string => {
 const isTimeout = (cause: unknown): boolean =>
   cause instanceof Error && cause.name === "TimeoutError";
 
-const passing = (code: ConversationErrorCode, text: string): Fault => ({
+const passing = (code: ConversationErrorCode, text: string): ConnectionFault => ({
   code,
   text,
   permanent: false,
 });
-const lasting = (code: ConversationErrorCode, text: string): Fault => ({
+const lasting = (code: ConversationErrorCode, text: string): ConnectionFault => ({
   code,
   text,
   permanent: true,
 });
 
-const beforeSending = (code: string, host: string): Fault => {
+const beforeSending = (code: string, host: string): ConnectionFault => {
   const suffix = code === "" ? "" : ` (${code})`;
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
     return passing(
@@ -66,7 +66,7 @@ export interface Failure {
 }
 
 /** Sorts a failure of the connection into the closed set of codes. */
-export const faultOf = ({ cause, sent }: Failure, url: string): Fault => {
+export const connectionFault = ({ cause, sent }: Failure, url: string): ConnectionFault => {
   const { host } = new URL(url);
   const code = tellingCode(cause);
   if (tlsCode.test(code)) {

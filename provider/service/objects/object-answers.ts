@@ -1,6 +1,6 @@
-import { isId } from "../../definition/object-id.js";
 import { ConversationError, type Effect } from "../../kernel/errors.js";
 import { isObject } from "../../kernel/json.js";
+import { isId } from "../../kernel/object-id.js";
 import type { Answer, DatedAnswer } from "../http/answers.js";
 import type { Operation } from "../http/operations.js";
 import type { WireObject } from "./collections.js";
@@ -23,7 +23,7 @@ export const notJson = (operation: Operation, status: number): ConversationError
   wrongAnswer(operation, status, "its answer is not JSON", "unknown");
 
 /** The object that a GET answers with. */
-export const objectOf = (operation: Operation, { body, status }: Answer): WireObject => {
+export const answeredObject = (operation: Operation, { body, status }: Answer): WireObject => {
   if (isObject(body)) return body;
   throw wrongAnswer(operation, status, "its answer is not a JSON object");
 };

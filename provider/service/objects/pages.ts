@@ -1,12 +1,13 @@
+import { createHash } from "node:crypto";
 import type { Definition } from "../../definition/define.js";
 import { ConversationError, isConversationError } from "../../kernel/errors.js";
-import { isObject } from "../../kernel/json.js";
+import { isObject, type JsonObject } from "../../kernel/json.js";
+import { isId, longestId } from "../../kernel/object-id.js";
+import { cleaned } from "../../kernel/quoted.js";
 import type { Answer } from "../http/answers.js";
 import type { Request } from "../http/client.js";
 import { type Operation, setUpOperation } from "../http/operations.js";
 import type { WireObject } from "./collections.js";
-import { listingKeys } from "./listing-key.js";
-import { isWorthWidening, listCalls, widestPage } from "./page-size.js";
 
 /** All pages of a collection together. */
 export interface Pages {
@@ -156,4 +157,44 @@ const readRest = async (
     fresh = answer ? add(answer) : 0;
   }
   return { objects, complete: false };
+};
+
+/** The most objects on a page that sibling services give (assumed; parameter `$pagesize`). */
+export const widestPage = 75;
+const pagesOf = (count: number, size: number): number => Math.max(1, Math.ceil(count / size));
+
+/**
+ * Whether to start again with the widest pages, once the first page has told how many objects there
+ * are. It costs a call that is wasted where the service gives no wider pages, so it must save two.
+ */
+export const isWorthWidening = (count: number, pageSize: number): boolean =>
+  pagesOf(count, pageSize) - (1 + pagesOf(count, widestPage)) >= 2;
+/** Calls that it takes to read a list of so many objects in pages of so many. */
+export const listCalls = (count: number, pageSize: number): number =>
+  isWorthWidening(count, pageSize) ? 1 + pagesOf(count, widestPage) : pagesOf(count, pageSize);
+const shownCharacters = 40;
+const hashOf = (text: string): string =>
+  createHash("sha256").update(text).digest("hex").slice(0, 16);
+/** Other values, such as objects, are no ids at all. */
+const idText = (id: unknown): string | undefined =>
+  (typeof id === "string" && id !== "") || typeof id === "number" ? String(id) : undefined;
+/** An id that no call can use: as it is where a message may show it, else cut, and told apart by a hash. */
+const oddKey = (id: string): string =>
+  id.length <= longestId && cleaned(id) === id
+    ? id
+    : `${cleaned(id.slice(0, shownCharacters))}… (${id.length} characters, ${hashOf(id)})`;
+/**
+ * Tells what each object of one page goes by: its id, if that is one; else a text that can never be an
+ * id, so that nothing can be called with it. The same object on another page goes by the same.
+ */
+export const listingKeys = (): ((object: JsonObject) => string) => {
+  const twins = new Map<string, number>();
+  return (object) => {
+    const id = idText(object.id);
+    if (id !== undefined) return isId(id) ? id : oddKey(id);
+    const hash = hashOf(JSON.stringify(object));
+    const place = (twins.get(hash) ?? 0) + 1;
+    twins.set(hash, place);
+    return `(no id, ${hash}, ${place})`;
+  };
 };

@@ -1,14 +1,14 @@
 import type { Definition } from "../../definition/define.js";
 import { ConversationError, isConversationError } from "../../kernel/errors.js";
+import { assertId } from "../../kernel/object-id.js";
 import type { DatedAnswer } from "../http/answers.js";
 import type { CallOptions, DatedRequest } from "../http/client.js";
-import { assertId } from "../http/identifiers.js";
 import { type Operation, setUpOperation } from "../http/operations.js";
 import { secretTexts } from "../redaction/secret-texts.js";
 import type { Witness } from "./absence.js";
 import type { Collections } from "./collections.js";
 import { ListCache } from "./list-cache.js";
-import { createdOf, notJson, objectOf, timesOf } from "./object-answers.js";
+import { answeredObject, createdOf, notJson, timesOf } from "./object-answers.js";
 import { readFirstPage } from "./pages.js";
 import type { ServiceTime } from "./service-time.js";
 
@@ -74,7 +74,7 @@ export const restCollections = ({ request, witness, time }: CollectionParts): Co
       const operation = setUpOperation(definition, "get");
       assertId(id, definition.noun);
       try {
-        const object = objectOf(operation, await request(operation, { id }));
+        const object = answeredObject(operation, await request(operation, { id }));
         witness.seen();
         return object;
       } catch (error) {

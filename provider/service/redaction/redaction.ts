@@ -1,15 +1,18 @@
-import { isObject } from "../../kernel/json.js";
-import { parseJson } from "../../kernel/read-json.js";
-import { cleaned } from "./quoted.js";
+import { isObject, parseJson } from "../../kernel/json.js";
+import { cleaned } from "../../kernel/quoted.js";
 
 const hidden = "[secret]";
+
 /** Stands for a secret while further ones are looked for. */
 const placeholder = "\uffff";
+
 /** Shorter secrets are not looked for: many words hold them, and what is hidden would tell them. */
 const shortestSecret = 6;
+
 /** A shorter beginning of a secret at a cut is not worth hiding: it says nothing. */
 const shortestCut = 4;
 const longestText = 300;
+
 /** So much of a foreign text is looked at; the most of it is not shown anyway. */
 const longestForeign = 8_000;
 

@@ -1,4 +1,4 @@
-import type { Field, Fields, MapField } from "../../definition/field.js";
+import type { Field, Fields, MapField } from "../../definition/define.js";
 import { wireName } from "../../definition/wire/wire.js";
 import { isObject } from "../../kernel/json.js";
 import type { Settings } from "../settings/setting-table.js";
@@ -28,7 +28,7 @@ const inField = (field: Field, value: unknown): string[] => {
     case "object":
       return secretTexts(field.fields, value);
     case "list":
-      return itemsOf(unboxed(field.boxed, value)).flatMap((item) => inField(field.of, item));
+      return itemsOf(unboxed(field.envelope, value)).flatMap((item) => inField(field.of, item));
     case "map":
       return valuesOf(field, value).flatMap((of) => inField(field.of, of));
     default:

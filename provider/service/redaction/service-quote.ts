@@ -52,7 +52,7 @@ const foreignTexts = ({ serviceCode, serviceMessage, serviceNotes = [] }: ErrorD
  *
  * @param details what the service said, as the error of this message carries it
  */
-export const withoutSecrets = (
+export const withoutQuotedSecrets = (
   message: string,
   details: ErrorDetails,
   secrets: readonly string[],

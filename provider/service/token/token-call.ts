@@ -1,13 +1,12 @@
 import { ConversationError, type ErrorDetails } from "../../kernel/errors.js";
-import { isObject } from "../../kernel/json.js";
-import { parseJson } from "../../kernel/read-json.js";
+import { isObject, parseJson } from "../../kernel/json.js";
 import type { Endpoint } from "../http/operations.js";
 import type { HttpRequest, HttpResponse } from "../http/transport.js";
 import { shownText } from "../redaction/redaction.js";
 import { clientSecrets } from "../redaction/secret-texts.js";
 import type { Settings } from "../settings/setting-table.js";
 import { type SettingKey, settingLabel } from "../settings/settings.js";
-import type { Grant } from "./access-token.js";
+import type { TokenGrant } from "./access-token.js";
 
 /** How the token call is named in messages, waits and statistics. */
 export const tokenEndpoint: Endpoint = { method: "POST", template: "token address" };
@@ -107,7 +106,7 @@ const secondsOf = (value: unknown): number | undefined => {
  *
  * @throws ConversationError `CREDENTIALS_REFUSED`, `UNAVAILABLE`, `REJECTED` or `BAD_RESPONSE`
  */
-export const grantOf = (settings: Settings, response: HttpResponse): Grant => {
+export const grantOf = (settings: Settings, response: HttpResponse): TokenGrant => {
   if (response.status < 200 || response.status > 299) throw failed(settings, response);
   const body = parsed(response.text);
   const token = isObject(body) ? body.access_token : undefined;

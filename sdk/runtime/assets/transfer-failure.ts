@@ -1,5 +1,5 @@
 import { ConversationError, isConversationError } from "../../../provider/kernel/errors.js";
-import { faultOf } from "../../../provider/service/http/transport-faults.js";
+import { connectionFault } from "../../../provider/service/http/transport-faults.js";
 import { PrivateAddressError } from "./signed-address.js";
 
 /** One transfer to or from a signed address, which has been checked. */
@@ -39,6 +39,6 @@ export const transferFailure = (
   if (signal.aborted && !isTimeout) {
     return new ConversationError("CANCELLED", `Could not ${what}: it was given up.`);
   }
-  const fault = faultOf({ cause: reason, sent: true }, url.origin);
+  const fault = connectionFault({ cause: reason, sent: true }, url.origin);
   return new ConversationError(fault.code, `Could not ${what}: ${fault.text}.`);
 };

@@ -1,6 +1,5 @@
 import type { ConversationError } from "../../../provider/kernel/errors.js";
-import { isObject } from "../../../provider/kernel/json.js";
-import { parseJson } from "../../../provider/kernel/read-json.js";
+import { isObject, parseJson } from "../../../provider/kernel/json.js";
 import {
   addressOf,
   assertFilled,

@@ -1,5 +1,4 @@
-import { isObject } from "../../../provider/kernel/json.js";
-import { parseJson } from "../../../provider/kernel/read-json.js";
+import { isObject, parseJson } from "../../../provider/kernel/json.js";
 import { type ReceivedMessage, receivedMessage } from "../messages/received-message.js";
 
 /** What the body of a callback holds. */

@@ -16,7 +16,7 @@ import type { Endpoint } from "../../../provider/service/http/operations.js";
 import type { Pace } from "../../../provider/service/http/pace.js";
 import { httpTransport } from "../../../provider/service/http/transport.js";
 import type { Settings } from "../../../provider/service/settings/setting-table.js";
-import { tokenSource } from "../../../provider/service/token/token-source.js";
+import { tokenSource } from "../../../provider/service/token/access-token.js";
 import { type CallWatch, callWatch, watchedEndpoint, watchedTransport } from "./call-watch.js";
 import type { ConnectionOptions } from "./connection-options.js";
 

@@ -1,5 +1,4 @@
-import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
-import { parseJson } from "../../../provider/kernel/read-json.js";
+import { isObject, type JsonObject, parseJson } from "../../../provider/kernel/json.js";
 import { type ReceivedContent, receivedContent } from "../assets/received-content.js";
 import type { MessageType, SenderKind } from "./message-types.js";
 import { senderKindOf } from "./sender-word.js";

@@ -2,8 +2,6 @@ import {
   commonFields,
   type Definition,
   defineResource,
-} from "../../../provider/definition/define.js";
-import {
   flag,
   list,
   map,
@@ -11,7 +9,7 @@ import {
   object,
   reference,
   text,
-} from "../../../provider/definition/field.js";
+} from "../../../provider/definition/define.js";
 import { resources } from "../../../provider/resources/index.js";
 import { participant } from "../../../provider/resources/participant.js";
 
@@ -28,7 +26,7 @@ export const everyShape: Definition = defineResource({
     name: text({ ...notes, required: true, unique: true, min: 1, max: 20 }),
     ...commonFields("every shape"),
     site: text({ ...notes, format: "url", wire: "web-site" }),
-    mail: text({ ...notes, format: "email", boxed: "address" }),
+    mail: text({ ...notes, format: "email", envelope: "address" }),
     bytes: text({ ...notes, format: "base64" }),
     settings: text({ ...notes, json: true }),
     word: text({ ...notes, values: ["a", "platform_a"], default: "a" }),
@@ -36,7 +34,7 @@ export const everyShape: Definition = defineResource({
     most: number({ ...notes, max: 600 }),
     on: flag(notes),
     lines: list({ ...notes, of: text(notes), emptyCounts: true }),
-    marks: list({ ...notes, unordered: true, boxed: "mark", of: text({ ...notes, wire: "m" }) }),
+    marks: list({ ...notes, unordered: true, envelope: "mark", of: text({ ...notes, wire: "m" }) }),
     points: list({
       ...notes,
       of: object({
@@ -74,7 +72,7 @@ export const everyShape: Definition = defineResource({
       ...notes,
       of: object({ ...notes, fields: { a: text(notes), b: text({ ...notes, secret: true }) } }),
     }),
-    bare: reference(participant, { ...notes, bare: true }),
+    bare: reference(participant, { ...notes, plainId: true }),
   },
   example: {},
 });

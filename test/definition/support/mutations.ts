@@ -1,4 +1,4 @@
-import type { Field } from "../../../provider/definition/field.js";
+import type { Field } from "../../../provider/definition/define.js";
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
 
 const otherText = (field: Field & { type: "text" }, text: string): unknown[] => {

@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import type { Field, TextField } from "../../../provider/definition/field.js";
+import type { Field, TextField } from "../../../provider/definition/define.js";
 import { membersOf, toWire, wireName } from "../../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
 
 /** The vendor's own word, in all tests that use one. */
-export const dialect = { platformName: "acme" };
+export const vendor = { platformName: "acme" };
 
 const asBase64 = (text: string): string[] => [
   text,
@@ -51,7 +51,7 @@ const nothing = fc.constantFrom(undefined, null);
 /** Members that the service keeps beside those of the program. */
 const added = fc.constantFrom<JsonObject>({}, { "x-added": 7, rank: { of: ["service"] } });
 
-const boxedForm = (key: string, inner: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+const inEnvelope = (key: string, inner: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.tuple(inner, added).map(([value, more]) => ({ ...more, [key]: value }));
 
 const mapForm = (field: Field & { type: "map" }, value: JsonObject): fc.Arbitrary<unknown> => {
@@ -71,8 +71,8 @@ const listForm = (field: Field & { type: "list" }, value: readonly unknown[]) =>
   const ordered: fc.Arbitrary<unknown> = field.unordered
     ? items.chain((list) => fc.shuffledSubarray(list, { minLength: list.length }))
     : items;
-  const boxed = field.boxed ? boxedForm(field.boxed, ordered) : ordered;
-  return value.length === 0 ? fc.oneof(boxed, nothing) : boxed;
+  const enveloped = field.envelope ? inEnvelope(field.envelope, ordered) : ordered;
+  return value.length === 0 ? fc.oneof(enveloped, nothing) : enveloped;
 };
 
 /** Any JSON of the service that means a value of a program. */
@@ -83,10 +83,10 @@ export const formOf = (field: Field, value: unknown): fc.Arbitrary<unknown> => {
   switch (field.type) {
     case "text": {
       const words = spellingsOf(field, String(value)).map((form) =>
-        form === value ? toWire({ ...field, boxed: "_" }, value, dialect) : { _: form },
+        form === value ? toWire({ ...field, envelope: "_" }, value, vendor) : { _: form },
       );
       const inner = fc.constantFrom(...words).map((box) => (isObject(box) ? box._ : box));
-      return field.boxed ? boxedForm(field.boxed, inner) : inner;
+      return field.envelope ? inEnvelope(field.envelope, inner) : inner;
     }
     case "number":
       return fc.constantFrom(value, String(value));
@@ -99,7 +99,7 @@ export const formOf = (field: Field, value: unknown): fc.Arbitrary<unknown> => {
     case "reference": {
       const ids = /^(0|[1-9]\d*)$/.test(String(value)) ? [value, Number(value)] : [value];
       const id = fc.constantFrom(...ids);
-      return field.bare ? id : boxedForm("id", id);
+      return field.plainId ? id : inEnvelope("id", id);
     }
     case "object":
       return isObject(value) ? objectForm(field.fields, value) : fc.constant(value);

@@ -5,7 +5,7 @@ import {
   identityOf,
   type MemberRule,
   type TextField,
-} from "../../../provider/definition/field.js";
+} from "../../../provider/definition/define.js";
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
 
 const words = fc.string({ unit: fc.constantFrom(..."abzé5 \n"), minLength: 1, maxLength: 8 });

@@ -1,4 +1,4 @@
-import type { Field, Fields } from "../../../provider/definition/field.js";
+import type { Field, Fields } from "../../../provider/definition/define.js";
 import { itemPath, memberPath } from "../../../provider/definition/paths.js";
 import { membersOf, wireName } from "../../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
@@ -23,11 +23,11 @@ export const withUnknown = (field: Field, wire: unknown, path: string): unknown 
     case "object":
       return isObject(wire) ? fieldsWithUnknown(field.fields, wire, path) : wire;
     case "list": {
-      const items = field.boxed && isObject(wire) ? wire[field.boxed] : wire;
+      const items = field.envelope && isObject(wire) ? wire[field.envelope] : wire;
       const marks = Array.isArray(items)
         ? items.map((item) => withUnknown(field.of, item, `${path}[${JSON.stringify(item)}]`))
         : items;
-      return field.boxed ? marked({ [field.boxed]: marks }, path) : marks;
+      return field.envelope ? marked({ [field.envelope]: marks }, path) : marks;
     }
     case "map": {
       const { key, value } = membersOf(field);

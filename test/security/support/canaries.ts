@@ -1,5 +1,4 @@
-import type { Definition } from "../../../provider/definition/define.js";
-import type { Field, Fields } from "../../../provider/definition/field.js";
+import type { Definition, Field, Fields } from "../../../provider/definition/define.js";
 import { holdsSecret } from "../../../provider/definition/walk.js";
 import { isObject } from "../../../provider/kernel/json.js";
 

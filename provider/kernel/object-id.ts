@@ -1,0 +1,29 @@
+import { ConversationError } from "./errors.js";
+import { quoted } from "./quoted.js";
+
+/** Longest id of an object, in characters. */
+export const longestId = 128;
+
+const allowed = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
+
+/**
+ * Whether a value can be the id of an object: a letter or digit, then up to 127 more, `_` or `-`.
+ * Nothing else may stand in a path, as it could leave its segment.
+ */
+export const isId = (id: unknown): id is string =>
+  typeof id === "string" && id.length <= longestId && allowed.test(id);
+/**
+ * Refuses an id that could name another path, such as `..` or the empty text, before any address is
+ * built from it.
+ *
+ * @param what what the id belongs to, such as `channel`, for the message
+ * @throws ConversationError `ID_INVALID`
+ */
+export const assertId = (id: string, what: string): void => {
+  if (isId(id)) return;
+  const text = typeof id === "string" ? quoted(id) : `a value of type ${typeof id}`;
+  throw new ConversationError(
+    "ID_INVALID",
+    `${text} cannot be the id of ${what}: ids are 1 to ${longestId} letters, digits, "_" and "-", and start with a letter or digit. Nothing was sent. Check the id in the program, the import or the stack's state.`,
+  );
+};
