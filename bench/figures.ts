@@ -53,7 +53,19 @@ export interface RefreshFigure {
   readonly refused: number;
 }
 
-/** `pulumi up` on a service without limits. */
+/** One command of Pulumi's, in seconds. */
+export interface CommandFigure {
+  readonly command: string;
+  /** With the smallest possible dynamic provider, which answers at once. */
+  readonly floorSeconds: number;
+  /** The same with resources that have the values of this package's, the secret among them. */
+  readonly sameValuesSeconds: number;
+  readonly seconds: number;
+  readonly overFloor: number;
+  readonly overSameValues: number;
+}
+
+/** Pulumi's commands on a service without limits; the first three figures are those of `up`. */
 export interface EngineFigure {
   readonly resources: number;
   readonly pulumi: string;
@@ -62,6 +74,7 @@ export interface EngineFigure {
   /** The same number of this package's resources on the emulator. */
   readonly upSeconds: number;
   readonly overFloor: number;
+  readonly commands: readonly CommandFigure[];
 }
 
 export interface Speed {

@@ -95,23 +95,24 @@ const alone = ({ pacer }: Figures): readonly string[] => {
 
 const engine = (figure: EngineFigure | Skipped): readonly string[] => {
   if ("skipped" in figure) return ["", `Engine: not measured. ${figure.skipped}`];
-  const { pulumi, resources, floorSeconds, upSeconds, overFloor } = figure;
+  const { pulumi, resources, commands } = figure;
   const heading = [
-    `pulumi ${pulumi} up, ${resources} resources, no limits`,
-    "time",
-    "over the floor",
+    `Pulumi ${pulumi}, ${resources} resources, no limits`,
+    "smallest provider",
+    "the same values",
+    "pulumi-conversation",
+    "over the same",
+    "over the smallest",
   ];
-  return [
-    "",
-    ...table(heading, [
-      ["floor: smallest dynamic provider", seconds(floorSeconds), "×1"],
-      [
-        "pulumi-conversation, create through the emulator",
-        seconds(upSeconds),
-        `×${overFloor.toFixed(2)}`,
-      ],
-    ]),
-  ];
+  const rows = commands.map((one) => [
+    one.command === "preview" ? "preview, unchanged" : one.command,
+    seconds(one.floorSeconds),
+    seconds(one.sameValuesSeconds),
+    seconds(one.seconds),
+    `×${one.overSameValues.toFixed(2)}`,
+    `×${one.overFloor.toFixed(2)}`,
+  ]);
+  return ["", ...table(heading, rows)];
 };
 
 const overhead = ({ client, pool, cpuOverPool }: OverheadFigure): readonly string[] => {

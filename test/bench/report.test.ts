@@ -34,8 +34,20 @@ test("the engine's floor and what is above it are shown", () => {
     floorSeconds: 5,
     upSeconds: 8,
     overFloor: 1.6,
+    commands: [
+      {
+        command: "up",
+        floorSeconds: 5,
+        sameValuesSeconds: 6.4,
+        seconds: 8,
+        overFloor: 1.6,
+        overSameValues: 1.25,
+      },
+    ],
   };
-  expect(report(figures({ engine })).join("\n")).toContain("×1.60");
+  expect(report(figures({ engine })).join("\n")).toMatch(
+    /^up +5\.0 s +6\.4 s +8\.0 s +×1\.25 +×1\.60$/m,
+  );
 });
 
 test("the pacer alone has a row for each endpoint", () => {
