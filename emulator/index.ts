@@ -1,18 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createFront, paths } from "./http/front.js";
-import { createWorld, type WorldOptions } from "./objects/world.js";
+import { createRequestListener, paths } from "./http/request-listener.js";
+import { createService, type EmulatedServiceOptions } from "./service.js";
 
-export {
-  parseSwitch,
-  type Switch,
-  type Switches,
-  type SwitchName,
-  switchTable,
-} from "./control/switches.js";
-export { type PlanName, planNames } from "./http/rates.js";
+export { type Switch, switchTable } from "./control/switch-table.js";
+export { parseSwitch, type Switches, type SwitchName } from "./control/switches.js";
+export { type PlanName, planNames } from "./http/rate-limit.js";
 
-export interface EmulatorOptions extends WorldOptions {
+export interface EmulatorOptions extends EmulatedServiceOptions {
   /** Port to listen on; 0, the default: any free one. */
   readonly port?: number;
   /** Address to listen on. Default: `127.0.0.1`. */
@@ -57,13 +52,17 @@ const originOf = (host: string, port: number): string => {
  */
 export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emulator> => {
   const { port = 0, host = "127.0.0.1" } = options;
-  const world = createWorld(options);
-  const server = createServer({ maxHeaderSize: 64 * 1024 }, createFront(world));
+  const service = createService(options);
+  const server = createServer({ maxHeaderSize: 64 * 1024 }, createRequestListener(service));
+  const end = (): void => {
+    service.deliveries.close();
+    service.journal.close();
+  };
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
   }).catch((error) => {
-    world.close();
+    end();
     throw error;
   });
   const origin = originOf(host, (server.address() as AddressInfo).port);
@@ -72,8 +71,9 @@ export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emul
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();
     await closed;
-    world.close();
+    end();
   };
+  const { clientId, clientSecret = "" } = service.clients.own;
   return {
     baseUrl: origin + paths.base,
     tokenUrl: origin + paths.token,
@@ -81,9 +81,9 @@ export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emul
     customerAuthUrl: origin + paths.customerAuthorize,
     customerTokenUrl: origin + paths.customerToken,
     controlUrl: origin + paths.control,
-    clientId: world.clientId,
-    clientSecret: world.clientSecret,
-    advance: world.clock.advance,
+    clientId,
+    clientSecret,
+    advance: service.clock.advance,
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
-import { parseSwitch, type Switches, switchTable } from "../../emulator/control/switches.js";
-import { planNames } from "../../emulator/http/rates.js";
+import { switchTable } from "../../emulator/control/switch-table.js";
+import { parseSwitch, type Switches } from "../../emulator/control/switches.js";
+import { planNames } from "../../emulator/http/rate-limit.js";
 import type { RegisterCommand } from "../command.js";
 import { messageOf } from "../failure.js";
 import type { EmulatorArguments } from "../serve-emulator.js";

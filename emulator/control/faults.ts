@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { endpoints } from "../http/endpoints.js";
+import { routes } from "../http/routes.js";
 
 type Check = (value: unknown) => boolean;
 
@@ -19,7 +19,7 @@ const isHeaders: Check = (value) =>
 const isLocation: Check = (value) => value !== "" && isHeaderText(value);
 const isAnything: Check = () => true;
 
-interface Kind {
+interface FaultShape {
   readonly doc: string;
   /** Further members of the rule: how they are checked, and whether they must be there. */
   readonly members: Readonly<
@@ -60,12 +60,12 @@ export const faultKinds = {
   huge: { doc: "acts, then answers with far too much", members: {} },
   "stale-list": { doc: "lists the collection as it was", members: msMember, listsOnly: true },
   "forbidden-list": { doc: "forbids the list (403)", members: {}, listsOnly: true },
-} as const satisfies Readonly<Record<string, Kind>>;
+} as const satisfies Readonly<Record<string, FaultShape>>;
 
 export type FaultKind = keyof typeof faultKinds;
 
 /** A rule of what goes wrong, when and how often. */
-export interface Fault {
+export interface FaultRule {
   readonly on: string;
   readonly kind: FaultKind;
   readonly times: number;
@@ -83,11 +83,11 @@ const isKind = (kind: unknown): kind is FaultKind =>
 const isCount = (value: unknown, least: number): boolean =>
   Number.isInteger(value) && Number(value) >= least;
 
-const places = ["TOKEN", ...endpoints.map(({ name }) => name)];
+const places = ["TOKEN", ...routes.map(({ name }) => name)];
 
 const wrongMember = (
   rule: Readonly<Record<string, unknown>>,
-  { members }: Kind,
+  { members }: FaultShape,
 ): string | undefined => {
   for (const [name, { fits, rule: text, required }] of Object.entries(members)) {
     const value = rule[name];
@@ -111,7 +111,7 @@ const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
  *
  * @throws Error that says what is wrong and what is allowed
  */
-export const parseFault = (value: unknown): Fault => {
+export const parseFault = (value: unknown): FaultRule => {
   if (!isObject(value))
     throw new Error('A fault is an object such as {"on": "POST /channels", "kind": "hang"}.');
   const { on, kind, times = 1, after = 0 } = value;
@@ -124,10 +124,10 @@ export const parseFault = (value: unknown): Fault => {
     throw new Error('A fault\'s "times" must be a whole number of at least 1.');
   if (!isCount(after, 0))
     throw new Error('A fault\'s "after" must be a whole number of at least 0.');
-  const facts: Kind = faultKinds[kind];
-  const wrong = wrongMember(value, facts);
+  const shape: FaultShape = faultKinds[kind];
+  const wrong = wrongMember(value, shape);
   if (wrong) throw new Error(`A fault of kind ${kind}: ${wrong}.`);
-  if (facts.listsOnly && !isList(on))
+  if (shape.listsOnly && !isList(on))
     throw new Error(`A fault of kind ${kind} is for lists, such as "GET /channels".`);
   const { headers } = value;
   const lowered = isObject(headers) ? { headers: lowerCased(headers) } : {};
@@ -135,41 +135,41 @@ export const parseFault = (value: unknown): Fault => {
 };
 
 const isList = (on: string): boolean =>
-  endpoints.some(({ name, setUp }) => name === on && setUp?.action === "list");
+  routes.some(({ name, target }) => name === on && target.action === "list");
 
-interface Armed {
-  readonly fault: Fault;
+interface PendingFault {
+  readonly rule: FaultRule;
   after: number;
   times: number;
 }
 
 /** The faults still to come. */
 export class Faults {
-  #armed: Armed[] = [];
+  #pending: PendingFault[] = [];
 
-  add(faults: readonly Fault[]): void {
-    this.#armed.push(...faults.map((fault) => ({ fault, after: fault.after, times: fault.times })));
+  add(rules: readonly FaultRule[]): void {
+    this.#pending.push(...rules.map((rule) => ({ rule, after: rule.after, times: rule.times })));
   }
 
   /** The fault for a call on this endpoint: of the rules whose turn it is the first. Every rule counts the call. */
-  take(on: string): Fault | undefined {
-    let due: Armed | undefined;
-    for (const armed of this.#armed) {
-      if (armed.fault.on !== on) continue;
-      if (armed.after > 0) armed.after -= 1;
-      else due ??= armed;
+  take(on: string): FaultRule | undefined {
+    let due: PendingFault | undefined;
+    for (const pending of this.#pending) {
+      if (pending.rule.on !== on) continue;
+      if (pending.after > 0) pending.after -= 1;
+      else due ??= pending;
     }
     if (!due) return undefined;
     due.times -= 1;
-    if (due.times === 0) this.#armed = this.#armed.filter((other) => other !== due);
-    return due.fault;
+    if (due.times === 0) this.#pending = this.#pending.filter((other) => other !== due);
+    return due.rule;
   }
 
-  left(): readonly Fault[] {
-    return this.#armed.map(({ fault, after, times }) => ({ ...fault, after, times }));
+  left(): readonly FaultRule[] {
+    return this.#pending.map(({ rule, after, times }) => ({ ...rule, after, times }));
   }
 
   clear(): void {
-    this.#armed = [];
+    this.#pending = [];
   }
 }

@@ -1,27 +1,65 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
-import { isStoredObject } from "../objects/collections.js";
-import { type ObjectsByCollection, type StoredObject, uniqueMembers } from "../objects/store.js";
+import {
+  isStoredObject,
+  type ObjectsByCollection,
+  type StoredObject,
+  uniqueMembers,
+} from "../objects/store.js";
 import { hasShape } from "../objects/validate.js";
-import { turnSwitches, type World } from "../objects/world.js";
-import { emptyRuntime, parseRuntimeDocument } from "../runtime/runtime.js";
+import { type AssetDocument, isAssetDocument } from "../runtime/assets/asset-store.js";
+import {
+  type ConversationDocument,
+  isConversationDocument,
+} from "../runtime/conversation-store.js";
+import type { EmulatedService } from "../service.js";
 import { type Client, parseClient } from "../token/clients.js";
-import { parseSwitches, type Switches } from "./switches.js";
+import { parseSwitches, type Switches, turnSwitches } from "./switches.js";
 
 const version = 1;
-const members = ["version", "objects", "clients", "switches", ...Object.keys(emptyRuntime)];
+const members = ["version", "objects", "conversations", "assets", "clients", "switches"];
+
+/** What can be set up and what comes of it; everything but clients and switches. */
+interface Content {
+  readonly objects: ObjectsByCollection;
+  readonly conversations: readonly ConversationDocument[];
+  readonly assets: readonly AssetDocument[];
+}
 
 /** Everything that is kept, in one JSON document, secrets included. */
-export const takeSnapshot = (world: World): JsonObject => ({
+export const takeSnapshot = (service: EmulatedService): JsonObject => ({
   version,
   objects: Object.fromEntries(
-    resources.map(({ collection }) => [collection, world.store.all(collection)]),
+    resources.map(({ collection }) => [collection, service.store.all(collection)]),
   ),
-  ...world.runtime.document(),
-  clients: world.clients.all(),
-  switches: world.switches,
+  conversations: service.conversations.all(),
+  assets: service.assets.all(),
+  clients: service.clients.all(),
+  switches: service.switches,
 });
+
+/** Puts other content in the place of all; deliveries on their way are dropped. */
+const replaceContent = (
+  { store, conversations, assets, deliveries }: EmulatedService,
+  content: Content,
+): void => {
+  store.replaceAll(content.objects);
+  conversations.replaceAll(content.conversations);
+  assets.replaceAll(content.assets);
+  deliveries.reset();
+};
+
+/** A clean slate; clients and switches stay. */
+export const reset = (service: EmulatedService): void => {
+  service.journal.together(() =>
+    replaceContent(service, { objects: {}, conversations: [], assets: [] }),
+  );
+  service.faults.clear();
+  service.rateLimiter.reset();
+  service.log.reset();
+  service.tokens.issued = 0;
+};
 
 const wrong = (what: string): Error =>
   new Error(`The snapshot cannot be taken: ${what}. Nothing was changed.`);
@@ -69,10 +107,8 @@ const objectsOf = (value: unknown, switches: Switches): ObjectsByCollection => {
 const clientsOf = (value: unknown): readonly Client[] => {
   if (!Array.isArray(value)) throw wrong('"clients" is no list');
   const clients = value.map(parseClient);
-  assertDistinct(
-    clients.map(({ clientId }) => clientId),
-    "a clientId",
-  );
+  const ids = clients.map(({ clientId }) => clientId);
+  assertDistinct(ids, "a clientId");
   return clients;
 };
 
@@ -81,12 +117,22 @@ const switchesOf = (value: unknown): Partial<Switches> => {
   return parseSwitches(value);
 };
 
-const runtimeOf = (document: JsonObject) => {
-  try {
-    return parseRuntimeDocument(document);
-  } catch (error) {
-    throw wrong(error instanceof Error ? error.message : String(error));
-  }
+const idsOf = (list: readonly { readonly id: string }[]): readonly string[] =>
+  list.map(({ id }) => id);
+
+/** A snapshot from before conversations and assets were kept has none. */
+const conversationsOf = (value: unknown = []): readonly ConversationDocument[] => {
+  if (!Array.isArray(value) || !value.every(isConversationDocument))
+    throw wrong('"conversations" must be a list of conversations with their messages');
+  assertDistinct(idsOf(value), "an id");
+  return value;
+};
+
+const assetsOf = (value: unknown = []): readonly AssetDocument[] => {
+  if (!Array.isArray(value) || !value.every(isAssetDocument))
+    throw wrong('"assets" must be a list of assets, each with the content that its size says');
+  assertDistinct(idsOf(value), "an id");
+  return value;
 };
 
 /**
@@ -94,18 +140,21 @@ const runtimeOf = (document: JsonObject) => {
  *
  * @throws Error that says what is wrong with it; nothing is changed then
  */
-export const putSnapshot = (world: World, document: unknown): void => {
+export const putSnapshot = (service: EmulatedService, document: unknown): void => {
   if (!isObject(document) || document.version !== version)
     throw wrong(`it must be a document of version ${version}`);
   assertKnown(document, members, "member");
-  const switches = document.switches === undefined ? {} : switchesOf(document.switches);
-  const objects = objectsOf(document.objects, { ...world.switches, ...switches });
-  const running = runtimeOf(document);
+  const { journal, switches } = service;
+  const turned = document.switches === undefined ? {} : switchesOf(document.switches);
+  const content = {
+    objects: objectsOf(document.objects, { ...switches, ...turned }),
+    conversations: conversationsOf(document.conversations),
+    assets: assetsOf(document.assets),
+  };
   const clients = document.clients === undefined ? undefined : clientsOf(document.clients);
-  world.journal.together(() => {
-    world.store.replaceAll(objects);
-    world.runtime.replaceAll(running);
-    if (clients) world.clients.replaceAll(clients);
-    turnSwitches(world, switches);
+  journal.together(() => {
+    replaceContent(service, content);
+    if (clients) service.clients.replaceAll(clients);
+    turnSwitches(journal, switches, turned);
   });
 };

@@ -1,3 +1,5 @@
+import { RecentEntries } from "../recent-entries.js";
+
 /** One call as the log keeps it: no secret, no token, no body. */
 export interface LogEntry {
   readonly at: string;
@@ -14,17 +16,14 @@ interface Counts {
   refused: number;
 }
 
-const mostEntries = 10_000;
-
 /** The last calls, and how many there were on each endpoint. */
 export class CallLog {
-  #entries: LogEntry[] = [];
-  #counts = new Map<string, Counts>();
+  readonly #entries = new RecentEntries<LogEntry>(10_000);
+  readonly #counts = new Map<string, Counts>();
 
   /** Keeps a call. A 429 counts as refused, every other answer to a signed-in client as accepted. */
   add(entry: LogEntry): void {
-    this.#entries.push(entry);
-    if (this.#entries.length >= 2 * mostEntries) this.#entries = this.#entries.slice(-mostEntries);
+    this.#entries.add(entry);
     if (entry.clientId === undefined) return;
     const name = `${entry.method} ${entry.template}`;
     const counts = this.#counts.get(name) ?? { accepted: 0, refused: 0 };
@@ -33,7 +32,7 @@ export class CallLog {
   }
 
   entries(): readonly LogEntry[] {
-    return this.#entries.slice(-mostEntries);
+    return this.#entries.all();
   }
 
   counts(): Readonly<Record<string, Counts>> {
@@ -41,7 +40,7 @@ export class CallLog {
   }
 
   reset(): void {
-    this.#entries = [];
+    this.#entries.clear();
     this.#counts.clear();
   }
 }

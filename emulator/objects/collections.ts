@@ -1,127 +1,66 @@
 import { randomUUID } from "node:crypto";
 import type { Definition } from "../../provider/definition/define.js";
-import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { timestamp } from "../clock.js";
-import type { Action } from "../http/endpoints.js";
-import { page } from "../http/page.js";
-import { type Answer, Refusal } from "../http/refusal.js";
-import { assertNotInUse } from "./deletion.js";
+import type { Switches } from "../control/switches.js";
+import { HttpError, type ServiceResponse } from "../http/response.js";
+import type { CollectionAction } from "../http/routes.js";
+import type { EmulatedService, OperationCall } from "../service.js";
+import { assertNotInUse, assertReferences, assertUnique } from "./constraints.js";
 import { fromOwnForms } from "./from-own-forms.js";
-import { givenObject } from "./given-object.js";
-import type { StoredObject } from "./store.js";
-import { storedReferences } from "./stored-references.js";
+import { responseObject } from "./response-object.js";
+import { isDateTime, type StoredObject } from "./store.js";
 import { validate } from "./validate.js";
-import type { World } from "./world.js";
 
 /** One call of a set-up operation that may be carried out. */
-export interface CollectionCall {
+export interface CollectionCall extends OperationCall {
   readonly definition: Definition;
-  readonly id: string;
-  readonly query: URLSearchParams;
-  readonly body: JsonObject;
-  /** For lists: as they were so many milliseconds ago. */
-  readonly staleMs?: number;
+  /** For lists: as they were so many milliseconds ago; 0: as they are. */
+  readonly staleMs: number;
 }
 
-type Operation = (world: World, call: CollectionCall) => Answer;
+type CollectionHandler = (service: EmulatedService, call: CollectionCall) => ServiceResponse;
 
-/** A date-time in ISO 8601, as `created` and `modified` are (public reference). */
-const isTime = (value: unknown): value is string =>
-  typeof value === "string" &&
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(value) &&
-  !Number.isNaN(Date.parse(value));
-
-const found = (world: World, { definition, id }: CollectionCall): StoredObject => {
-  const object = world.store.get(definition.collection, id);
-  if (!object) throw new Refusal(404, "404-101", `There is no ${definition.noun} with this id.`);
+const find = ({ store }: EmulatedService, { definition, id }: CollectionCall): StoredObject => {
+  const object = store.get(definition.collection, id);
+  if (!object) throw new HttpError(404, "404-101", `There is no ${definition.noun} with this id.`);
   return object;
 };
 
-const assertUnique = (
-  world: World,
-  definition: Definition,
-  checked: JsonObject,
-  own?: string,
-): void => {
-  const status = world.switches.duplicateStatus;
-  const taken = world.store.takenMember(definition.collection, checked, own);
-  if (taken === undefined) return;
-  const rule = "must be unique; it is taken";
-  throw new Refusal(status, `${status}-152`, `${taken} ${rule}.`, [{ key: taken, value: rule }]);
-};
-
-const assertReferences = (world: World, definition: Definition, checked: JsonObject): void => {
-  if (world.switches.unknownReference === "accept") return;
-  for (const { to, id, path } of storedReferences(definition, checked)) {
-    if (world.store.get(to.collection, id)) continue;
-    const rule = `there is no ${to.noun} with this id`;
-    throw new Refusal(400, "400-152", `${path}: ${rule}.`, [{ key: path, value: rule }]);
-  }
-};
-
 /** With the switch `staleModified` a PUT must carry the time of the last change, or none. */
-const assertFresh = (world: World, object: StoredObject, modified: unknown): void => {
-  if (world.switches.staleModified !== "refuse" || modified === undefined) return;
-  if (!isTime(modified)) {
+const assertFresh = ({ switches }: EmulatedService, object: StoredObject, modified: unknown) => {
+  if (switches.staleModified !== "refuse" || modified === undefined) return;
+  if (!isDateTime(modified)) {
     const rule = "must be a date-time in ISO 8601";
-    throw new Refusal(400, "400-152", `modified ${rule}.`, [{ key: "modified", value: rule }]);
+    throw new HttpError(400, "400-152", `modified ${rule}.`, [{ key: "modified", value: rule }]);
   }
   if (Date.parse(modified) !== Date.parse(object.modified))
-    throw new Refusal(409, "409-152", "The object was modified since.");
+    throw new HttpError(409, "409-152", "The object was modified since.");
 };
 
 /** A body that may be stored, beside what stays of the object before it. */
 const checkedBody = (
-  world: World,
-  { definition, body }: CollectionCall,
-  own?: string,
-  kept: JsonObject = {},
+  service: EmulatedService,
+  definition: Definition,
+  body: JsonObject,
+  before?: StoredObject,
 ): JsonObject => {
-  const plain = world.switches.forms === "own" ? fromOwnForms(definition, body) : body;
-  const checked = { ...validate(definition, plain, world.switches), ...kept };
-  assertUnique(world, definition, checked, own);
-  assertReferences(world, definition, checked);
+  const plain = service.switches.forms === "own" ? fromOwnForms(definition, body) : body;
+  const kept = before ? keptMembers(service.switches, definition, body, before) : {};
+  const checked = { ...validate(definition, plain, service.switches), ...kept };
+  assertUnique(service, definition, checked, before?.id);
+  assertReferences(service, definition, checked);
   return checked;
 };
 
-const create: Operation = (world, call) => {
-  const now = timestamp(world.clock.now());
-  const id = randomUUID();
-  world.store.put(call.definition.collection, {
-    ...checkedBody(world, call),
-    id,
-    created: now,
-    modified: now,
-  });
-  return { status: 201, body: { id } };
-};
-
-const list: Operation = (world, call) => {
-  const { collection, listKey } = call.definition;
-  const { staleMs } = call;
-  const objects =
-    staleMs === undefined
-      ? world.store.all(collection)
-      : world.store.allBefore(collection, staleMs);
-  const { items, paginationInfo } = page(objects, call.query, world.switches);
-  return {
-    status: 200,
-    body: {
-      paginationInfo,
-      [listKey]: items.map((object) => givenObject(world, call.definition, object)),
-    },
-  };
-};
-
-const get: Operation = (world, call) => ({
-  status: 200,
-  body: givenObject(world, call.definition, found(world, call)),
-});
-
 /** What a PUT leaves in place by switch: the members that it neither names nor contradicts. */
-const keptBy = (world: World, { definition, body }: CollectionCall, before: StoredObject) => {
-  if (world.switches.put === "replace") return {};
-  const { rule } = definition;
+const keptMembers = (
+  switches: Switches,
+  { rule }: Definition,
+  body: JsonObject,
+  before: StoredObject,
+): JsonObject => {
+  if (switches.put === "replace") return {};
   const variants = rule && "exactlyOne" in rule ? Object.values(rule.exactlyOne) : [];
   return objectOf(
     Object.entries(before).filter(
@@ -130,37 +69,92 @@ const keptBy = (world: World, { definition, body }: CollectionCall, before: Stor
   );
 };
 
-const update: Operation = (world, call) => {
-  const before = found(world, call);
+const create: CollectionHandler = (service, { definition, body }) => {
+  const checked = checkedBody(service, definition, body());
+  const id = randomUUID();
+  const created = timestamp(service.clock.now());
+  service.store.put(definition.collection, { ...checked, id, created, modified: created });
+  return { status: 201, body: { id } };
+};
+
+/** Query parameters of a sibling service (assumed), and the least and greatest number of each. */
+const pageParameters = { $pagenum: [1, 999], $pagesize: [1, 75] } as const;
+
+const pageParameter = (
+  query: URLSearchParams,
+  name: keyof typeof pageParameters,
+  fallback: number,
+): number => {
+  const [text, ...more] = query.getAll(name);
+  if (text === undefined) return fallback;
+  const [min, max] = pageParameters[name];
+  const number = /^\d{1,4}$/.test(text) && more.length === 0 ? Number(text) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  throw new HttpError(400, "400-152", `${name} must be a whole number from ${min} to ${max}.`, [
+    { key: name, value: `must be ${min} to ${max}` },
+  ]);
+};
+
+const assertQueryKnown = (query: URLSearchParams): void => {
+  const unknown = [...query.keys()].find((name) => !Object.hasOwn(pageParameters, name));
+  if (unknown === undefined) return;
+  const name = unknown.slice(0, 60);
+  throw new HttpError(400, "400-101", `The query parameter ${name} is not supported.`);
+};
+
+/** The part of a list that the query asks for. */
+const pageOf = (objects: readonly StoredObject[], query: URLSearchParams, switches: Switches) => {
+  if (switches.unknownQuery === "refuse") assertQueryKnown(query);
+  const count = objects.length;
+  if (switches.paging === "all") {
+    return { items: objects, paginationInfo: { count, pagenum: 1, pagesize: Math.max(1, count) } };
+  }
+  const pagenum = pageParameter(query, "$pagenum", 1);
+  const pagesize = pageParameter(query, "$pagesize", switches.pageSize);
+  const items = objects.slice((pagenum - 1) * pagesize, pagenum * pagesize);
+  return { items, paginationInfo: { count, pagenum, pagesize } };
+};
+
+const list: CollectionHandler = (service, { definition, query, staleMs }) => {
+  const { collection, listKey } = definition;
+  const { store, switches } = service;
+  const objects = staleMs > 0 ? store.allBefore(collection, staleMs) : store.all(collection);
+  const { items, paginationInfo } = pageOf(objects, query, switches);
+  const given = items.map((object) => responseObject(service, definition, object));
+  return { status: 200, body: { paginationInfo, [listKey]: given } };
+};
+
+const get: CollectionHandler = (service, call) => ({
+  status: 200,
+  body: responseObject(service, call.definition, find(service, call)),
+});
+
+const update: CollectionHandler = (service, call) => {
+  // What is not there is said before what is wrong with the body.
+  const before = find(service, call);
+  const { definition } = call;
+  const body = call.body();
+  const checked = checkedBody(service, definition, body, before);
+  assertFresh(service, before, body.modified);
   const { id, created } = before;
-  const checked = checkedBody(world, call, id, keptBy(world, call, before));
-  assertFresh(world, before, call.body.modified);
-  const modified = timestamp(world.clock.now());
-  world.store.put(call.definition.collection, { ...checked, id, created, modified });
+  const modified = timestamp(service.clock.now());
+  service.store.put(definition.collection, { ...checked, id, created, modified });
   return { status: 204 };
 };
 
-const remove: Operation = (world, call) => {
-  const { id } = found(world, call);
-  assertNotInUse(world, call.definition, id);
-  world.store.remove(call.definition.collection, id);
+const remove: CollectionHandler = (service, call) => {
+  const { definition } = call;
+  const { id } = find(service, call);
+  assertNotInUse(service, definition, id);
+  service.store.remove(definition.collection, id);
   return { status: 204 };
 };
 
 /** The five operations of a set-up collection (specification §4.1). */
-export const operations: Readonly<Record<Action, Operation>> = {
+export const collectionOperations: Readonly<Record<CollectionAction, CollectionHandler>> = {
   create,
   list,
   get,
   update,
   delete: remove,
 };
-
-/** Whether something read back from a file or a snapshot is an object of a collection. */
-export const isStoredObject = (value: unknown): value is StoredObject =>
-  isObject(value) &&
-  typeof value.id === "string" &&
-  value.id.length > 0 &&
-  value.id.length <= 255 &&
-  isTime(value.created) &&
-  isTime(value.modified);

@@ -1,13 +1,25 @@
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
+import { fieldsByWireName, membersOf } from "../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
-import { without, withoutItemId } from "./item-ids.js";
-import { fieldsByWire } from "./wire-fields.js";
+
+/** The object without a member. */
+const without = (values: JsonObject, name: string): JsonObject =>
+  objectOf(Object.entries(values).filter(([each]) => each !== name));
+
+/** Such as `item-1`: told apart from an id that a caller gave. */
+const madeUpId = /^item-\d+$/;
+
+const withoutItemId = (item: unknown): unknown =>
+  isObject(item) && typeof item.id === "string" && madeUpId.test(item.id)
+    ? without(item, "id")
+    : item;
 
 const isNumeric = (text: string): boolean => /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
 
 /** Whether the service has an id of its own for items of this shape. */
 const hasOwnId = (field: Field): boolean =>
-  field.type === "reference" || (field.type === "object" && fieldsByWire(field.fields).has("id"));
+  field.type === "reference" ||
+  (field.type === "object" && fieldsByWireName(field.fields).has("id"));
 
 const plainItems = (value: unknown, plain: (item: unknown) => unknown): unknown =>
   Array.isArray(value) ? value.map(plain) : value;
@@ -38,7 +50,7 @@ const plainOf = (field: Field, value: unknown): unknown => {
         : items(value);
     }
     case "map": {
-      const { value: member } = field.members ?? { value: "value" };
+      const { value: member } = membersOf(field);
       return plainItems(value, (entry) =>
         isObject(entry)
           ? withoutItemId({ ...entry, [member]: plainOf(field.of, entry[member]) })
@@ -58,10 +70,10 @@ const plainUnknown = (value: unknown): unknown => {
 };
 
 const plainFields = (fields: Fields, values: JsonObject): JsonObject => {
-  const byWire = fieldsByWire(fields);
+  const byWire = fieldsByWireName(fields);
   return objectOf(
     Object.entries(values).map(([name, value]) => {
-      const field = byWire.get(name);
+      const [, field] = byWire.get(name) ?? [];
       if (!field) return [name, plainUnknown(value)];
       return [name, value === null ? undefined : plainOf(field, value)];
     }),

@@ -6,9 +6,8 @@ import type {
   MapField,
   TextField,
 } from "../../provider/definition/define.js";
+import { fieldsByWireName, membersOf } from "../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
-import { withItemIds } from "./item-ids.js";
-import { fieldsByWire } from "./wire-fields.js";
 
 /** What the object that a reference points at is called; undefined where there is none. */
 export type NameOf = (to: Definition, id: unknown) => unknown;
@@ -34,6 +33,10 @@ const numericForm = (text: unknown): unknown => {
   return Number.isSafeInteger(number) && String(number) === text ? number : text;
 };
 
+/** Items that are objects with an id that the service made up, unless they have one. */
+const withItemIds = (items: readonly unknown[]): readonly unknown[] =>
+  items.map((item, place) => (isObject(item) ? { id: `item-${place + 1}`, ...item } : item));
+
 const sorted = (items: readonly unknown[]): readonly unknown[] =>
   items
     .map((item) => ({ item, text: JSON.stringify(item) }))
@@ -49,7 +52,7 @@ const listForm = (field: ListField, items: unknown, nameOf: NameOf): unknown => 
 
 const mapForm = (field: MapField, entries: unknown, nameOf: NameOf): unknown => {
   if (!Array.isArray(entries)) return entries;
-  const { key, value } = field.members ?? { key: "name", value: "value" };
+  const { key, value } = membersOf(field);
   const formed = entries.map((entry) =>
     isObject(entry)
       ? { [key]: entry[key], ...entry, [value]: formOf(field.of, entry[value], nameOf) }
@@ -95,14 +98,14 @@ const unknownForm = (value: unknown): unknown => {
 };
 
 const fieldsForm = (fields: Fields, values: JsonObject, nameOf: NameOf): JsonObject => {
-  const byWire = fieldsByWire(fields);
+  const byWire = fieldsByWireName(fields);
   const memberForm = (name: string, value: unknown): unknown => {
-    const field = byWire.get(name);
+    const [, field] = byWire.get(name) ?? [];
     if (!field) return unknownForm(value);
     return isEmpty(value) && !field.required ? undefined : formOf(field, value, nameOf);
   };
   const absent = [...byWire].filter(
-    ([name, field]) => !field.required && !Object.hasOwn(values, name),
+    ([name, [, field]]) => !field.required && !Object.hasOwn(values, name),
   );
   return objectOf([
     ...Object.entries(values).map(([name, value]) => [name, memberForm(name, value)] as const),

@@ -1,6 +1,6 @@
 import type { NumberField, ReferenceField, TextField } from "../../provider/definition/define.js";
-import type { Findings } from "../control/findings.js";
-import { travelling } from "../http/vendor-word.js";
+import { type Switches, vendorWord } from "../control/switches.js";
+import type { ValidationErrors } from "../http/validation-errors.js";
 
 interface Sized {
   readonly min?: number;
@@ -13,14 +13,14 @@ export const checkSize = (
   { min, max }: Sized,
   unit: string,
   path: string,
-  findings: Findings,
+  errors: ValidationErrors,
 ): boolean => {
   if (min !== undefined && size < min) {
-    findings.invalid(path, `must have at least ${min} ${unit}`);
+    errors.invalid(path, `must have at least ${min} ${unit}`);
     return false;
   }
   if (max !== undefined && size > max) {
-    findings.invalid(path, `must have at most ${max} ${unit}`);
+    errors.invalid(path, `must have at most ${max} ${unit}`);
     return false;
   }
   return true;
@@ -51,33 +51,33 @@ export const checkText = (
   field: TextField,
   value: unknown,
   path: string,
-  platformName: string,
-  findings: Findings,
+  switches: Switches,
+  errors: ValidationErrors,
 ) => {
-  if (typeof value !== "string") return findings.invalid(path, "must be a string");
+  if (typeof value !== "string") return errors.invalid(path, "must be a string");
   if (field.values) {
-    const values = field.values.map((word) => travelling(word, platformName));
-    return values.includes(value) ? undefined : findings.notAllowed(path, values);
+    const values = field.values.map((word) => vendorWord(word, switches));
+    return values.includes(value) ? undefined : errors.notAllowed(path, values);
   }
-  if (!checkSize(value.length, field, "characters", path, findings) || !field.format) return;
+  if (!checkSize(value.length, field, "characters", path, errors) || !field.format) return;
   const { fits, rule } = formats[field.format];
-  if (!fits(value)) findings.invalid(path, rule);
+  if (!fits(value)) errors.invalid(path, rule);
 };
 
 export const checkNumber = (
   field: NumberField,
   value: unknown,
   path: string,
-  findings: Findings,
+  errors: ValidationErrors,
 ) => {
   // JSON can hold numbers that are too large for any number here.
   if (typeof value !== "number" || !Number.isFinite(value))
-    return findings.invalid(path, "must be a number");
+    return errors.invalid(path, "must be a number");
   if (field.integer && !Number.isInteger(value))
-    return findings.invalid(path, "must be a whole number");
+    return errors.invalid(path, "must be a whole number");
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = field;
   if (value < min || value > max)
-    findings.invalid(path, `must be ${value < min ? `at least ${min}` : `at most ${max}`}`);
+    errors.invalid(path, `must be ${value < min ? `at least ${min}` : `at most ${max}`}`);
 };
 
 /** The id of another object: text of a stated length, or a sensible one. */
@@ -85,12 +85,12 @@ export const checkId = (
   field: ReferenceField,
   value: unknown,
   path: string,
-  findings: Findings,
+  errors: ValidationErrors,
 ) => {
-  if (typeof value !== "string") return findings.invalid(path, "must be a string");
+  if (typeof value !== "string") return errors.invalid(path, "must be a string");
   const { length } = field;
   if (length !== undefined && value.length !== length) {
-    return findings.invalid(path, `must have exactly ${length} characters`);
+    return errors.invalid(path, `must have exactly ${length} characters`);
   }
-  checkSize(value.length, { min: 1, max: 255 }, "characters", path, findings);
+  checkSize(value.length, { min: 1, max: 255 }, "characters", path, errors);
 };

@@ -1,8 +1,10 @@
 import type { Definition } from "../../provider/definition/define.js";
-import type { JsonObject } from "../../provider/kernel/json.js";
+import { wireName } from "../../provider/definition/wire/wire.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import type { EmulatorClock } from "../clock.js";
-import { History } from "../control/history.js";
+import type { Journal } from "../journal.js";
+import { RecentEntries } from "../recent-entries.js";
 
 /** An object as the emulator keeps it, secrets included. */
 export type StoredObject = JsonObject & {
@@ -11,26 +13,20 @@ export type StoredObject = JsonObject & {
   readonly modified: string;
 };
 
-/** Where what must outlive the process is written before it is acknowledged. */
-export interface Journal {
-  write(section: string, key: string, value: unknown): void;
-  remove(section: string, key: string): void;
-  clear(section: string): void;
-  /** Writes all or nothing of what the work writes, however the process ends. May be nested. */
-  together(work: () => void): void;
-  /** In the order in which the keys were first written. */
-  read(section: string): readonly (readonly [key: string, value: unknown])[];
-  close(): void;
-}
+/** A date-time in ISO 8601, as `created` and `modified` are (public reference). */
+export const isDateTime = (value: unknown): value is string =>
+  typeof value === "string" &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(value) &&
+  !Number.isNaN(Date.parse(value));
 
-export const noJournal: Journal = {
-  write: () => undefined,
-  remove: () => undefined,
-  clear: () => undefined,
-  together: (work) => work(),
-  read: () => [],
-  close: () => undefined,
-};
+/** Whether something read back from a file or a snapshot is an object of a collection. */
+export const isStoredObject = (value: unknown): value is StoredObject =>
+  isObject(value) &&
+  typeof value.id === "string" &&
+  value.id.length > 0 &&
+  value.id.length <= 255 &&
+  isDateTime(value.created) &&
+  isDateTime(value.modified);
 
 /** Objects of each collection, as a snapshot holds them. */
 export type ObjectsByCollection = Readonly<Record<string, readonly StoredObject[]>>;
@@ -38,8 +34,33 @@ export type ObjectsByCollection = Readonly<Record<string, readonly StoredObject[
 /** Members on the wire that no two objects of a kind share. */
 export const uniqueMembers = ({ fields }: Definition): readonly string[] =>
   Object.entries(fields).flatMap(([name, field]) =>
-    field.type === "text" && field.unique ? [field.wire ?? name] : [],
+    field.type === "text" && field.unique ? [wireName(name, field)] : [],
   );
+
+/** The last changes of a collection, so that it can be shown as it was; what is older cannot be undone. */
+export class History<T extends { readonly created: string }> {
+  readonly #changes = new RecentEntries<{
+    readonly at: number;
+    readonly id: string;
+    readonly before: T | undefined;
+  }>(2_000);
+
+  /** @param before the object as it was; undefined where there was none */
+  add(at: number, id: string, before: T | undefined): void {
+    this.#changes.add({ at, id, before });
+  }
+
+  /** The objects as they were at a moment, in the order of their creation. */
+  undone(objects: ReadonlyMap<string, T>, moment: number): readonly T[] {
+    const earlier = new Map(objects);
+    const later = this.#changes.all().filter(({ at }) => at > moment);
+    for (const { id, before } of later.reverse()) {
+      if (before) earlier.set(id, before);
+      else earlier.delete(id);
+    }
+    return [...earlier.values()].sort((a, b) => Date.parse(a.created) - Date.parse(b.created));
+  }
+}
 
 interface Table {
   readonly objects: Map<string, StoredObject>;
@@ -79,18 +100,14 @@ export class Store {
   readonly #journal: Journal;
 
   /** @throws Error where the journal holds something that is no object */
-  constructor(
-    clock: EmulatorClock,
-    journal: Journal,
-    isStored: (value: unknown) => value is StoredObject,
-  ) {
+  constructor(clock: EmulatorClock, journal: Journal) {
     this.#clock = clock;
     this.#journal = journal;
     for (const definition of resources) {
       const table = emptyTable(definition);
       this.#tables.set(definition.collection, table);
       for (const [key, value] of journal.read(sectionOf(definition.collection))) {
-        if (!isStored(value))
+        if (!isStoredObject(value))
           throw new Error(
             `${definition.collection} ${key.slice(0, 60)} is no object of the service`,
           );

@@ -6,36 +6,64 @@ import type {
   MapField,
   MemberRule,
 } from "../../provider/definition/define.js";
+import { fieldsByWireName, membersOf } from "../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
-import { Findings } from "../control/findings.js";
 import type { Switches } from "../control/switches.js";
-import { checkRule, neededMember } from "./member-rule.js";
+import { ValidationErrors } from "../http/validation-errors.js";
 import { checkId, checkNumber, checkSize, checkText } from "./scalars.js";
-import { fieldsByWire } from "./wire-fields.js";
 
 /** What belongs to a body and is nobody's field. */
 const serverSet = new Set(["id", "created", "modified"]);
 
 interface Validation {
   readonly switches: Switches;
-  readonly findings: Findings;
+  readonly errors: ValidationErrors;
 }
 
 const below = (path: string, name: string): string => (path ? `${path}.${name}` : name);
+
+const isMissing = (value: unknown): boolean => value === undefined || value === null;
 
 /** What the switch leaves of the members that nobody knows. */
 const unknownMembers = (
   values: JsonObject,
   isKnown: (name: string) => boolean,
   path: string,
-  { switches, findings }: Validation,
+  { switches, errors }: Validation,
 ): readonly (readonly [string, unknown])[] => {
   const unknown = Object.entries(values).filter(([name]) => !isKnown(name));
-  if (switches.unknownFields === "refuse") {
+  if (switches.unknownFields === "refuse")
     for (const [name] of unknown)
-      findings.invalid(below(path, name.slice(0, 100)), "is not an attribute");
-  }
+      errors.invalid(below(path, name.slice(0, 100)), "is not an attribute");
   return switches.unknownFields === "keep" ? unknown : [];
+};
+
+/** The member that the discriminator asks for; undefined where it asks for none. */
+const neededMember = (rule: MemberRule | undefined, values: JsonObject): string | undefined => {
+  if (!rule || !("exactlyOne" in rule)) return undefined;
+  const chosen = values[rule.discriminator];
+  return typeof chosen === "string" && Object.hasOwn(rule.exactlyOne, chosen)
+    ? rule.exactlyOne[chosen]
+    : undefined;
+};
+
+/** Checks which members stand together; that the needed one is there is checked as for a required field. */
+const checkRule = (
+  rule: MemberRule,
+  values: JsonObject,
+  path: string,
+  { errors }: Validation,
+): void => {
+  if ("atLeastOne" in rule) {
+    if (rule.atLeastOne.every((member) => isMissing(values[member])))
+      errors.missing(below(path, rule.atLeastOne.join(" or ")));
+    return;
+  }
+  const needed = neededMember(rule, values);
+  if (needed === undefined) return;
+  const reason = `does not go with ${rule.discriminator} ${values[rule.discriminator]}`;
+  for (const other of Object.values(rule.exactlyOne))
+    if (other !== needed && !isMissing(values[other])) errors.invalid(below(path, other), reason);
 };
 
 /** The object with what the switch leaves of its unknown members, and the defaults filled in. */
@@ -46,105 +74,122 @@ const checkFields = (
   path: string,
   validation: Validation,
 ): JsonObject => {
-  const { findings } = validation;
-  const known = fieldsByWire(fields);
+  const known = fieldsByWireName(fields);
   const needed = neededMember(rule, values);
-  const checked: [string, unknown][] = [...known].map(([name, field]) => {
+  const checked: [string, unknown][] = [...known].map(([name, [, field]]) => {
     const value = values[name];
     const isRequired = field.required || name === needed;
-    const isMissing = value === undefined || (value === null && isRequired);
-    if (!isMissing) return [name, checkField(field, value, below(path, name), validation)];
-    if (isRequired) findings.missing(below(path, name));
+    if (value !== undefined && !(value === null && isRequired))
+      return [name, checkField(field, value, below(path, name), validation)];
+    if (isRequired) validation.errors.missing(below(path, name));
     return [name, "default" in field ? field.default : undefined];
   });
   const isKnown = (name: string): boolean =>
     known.has(name) || (path === "" && serverSet.has(name));
   const unknown = unknownMembers(values, isKnown, path, validation);
-  if (rule) checkRule(rule, values, (member) => below(path, member), findings);
+  if (rule) checkRule(rule, values, path, validation);
   return objectOf([...checked, ...unknown]);
 };
 
-const checkList = (
-  field: ListField,
-  value: unknown,
-  path: string,
-  validation: Validation,
-): unknown => {
-  const { findings } = validation;
-  const inner = field.envelope ? below(path, field.envelope) : path;
-  if (field.envelope && !isObject(value)) return findings.invalid(path, "must be an object");
-  const items = field.envelope && isObject(value) ? value[field.envelope] : value;
-  if (items === undefined || (items === null && field.envelope)) return findings.missing(inner);
-  if (!Array.isArray(items)) return findings.invalid(inner, "must be an array");
-  checkSize(items.length, field, "items", inner, findings);
-  const checked = items.map((item, place) =>
-    checkField(field.of, item, `${inner}[${place}]`, validation),
-  );
-  checkKeys(field.key, items, inner, findings);
-  if (!field.envelope || !isObject(value)) return checked;
-  const rest = unknownMembers(value, (name) => name === field.envelope, path, validation);
-  return objectOf([[field.envelope, checked], ...rest]);
-};
-
 const checkKeys = (
-  key: string | undefined,
+  key: string,
   items: readonly unknown[],
   path: string,
-  findings: Findings,
+  { errors }: Validation,
 ): void => {
-  if (!key) return;
   const seen = new Set<unknown>();
   items.forEach((item, place) => {
     const value = isObject(item) ? item[key] : undefined;
-    if (value === undefined || value === null) return;
-    if (seen.has(value)) findings.invalid(`${path}[${place}].${key}`, "must be unique");
+    if (isMissing(value)) return;
+    if (seen.has(value)) errors.invalid(`${path}[${place}].${key}`, "must be unique");
     seen.add(value);
   });
 };
 
-const checkMap = (
-  field: MapField,
-  value: unknown,
+const checkList = (
+  field: ListField,
+  items: unknown,
   path: string,
   validation: Validation,
 ): unknown => {
-  const { findings } = validation;
-  const { key, value: member } = field.members ?? { key: "name", value: "value" };
-  if (!Array.isArray(value)) return findings.invalid(path, "must be an array");
-  checkSize(value.length, field, "items", path, findings);
-  checkKeys(key, value, path, findings);
-  return value.map((entry, place) => {
-    const here = `${path}[${place}]`;
-    if (!isObject(entry)) return findings.invalid(here, "must be an object");
-    const name = entry[key];
-    if (name === undefined || name === null) findings.missing(below(here, key));
-    else if (typeof name !== "string" || name === "")
-      findings.invalid(below(here, key), "must be a string that is not empty");
-    if (entry[member] === undefined || entry[member] === null) {
-      findings.missing(below(here, member));
-      return entry;
-    }
-    const checked = checkField(field.of, entry[member], below(here, member), validation);
-    const isKnown = (other: string): boolean => other === key || other === member;
-    const rest = unknownMembers(entry, isKnown, here, validation);
-    return objectOf([[key, name], [member, checked], ...rest]);
-  });
+  const { errors } = validation;
+  if (!Array.isArray(items)) return errors.invalid(path, "must be an array");
+  checkSize(items.length, field, "items", path, errors);
+  const checked = items.map((item, place) =>
+    checkField(field.of, item, `${path}[${place}]`, validation),
+  );
+  if (field.key) checkKeys(field.key, items, path, validation);
+  return checked;
 };
 
-/** The text inside an object with one key, such as `{ "id": … }`. */
-const checkBoxed = (
-  key: string,
+const checkEntry = (
+  field: MapField,
+  entry: unknown,
+  path: string,
+  validation: Validation,
+): unknown => {
+  const { errors } = validation;
+  const { key, value: member } = membersOf(field);
+  if (!isObject(entry)) return errors.invalid(path, "must be an object");
+  const { [key]: name, [member]: value } = entry;
+  if (isMissing(name)) errors.missing(below(path, key));
+  else if (typeof name !== "string" || name === "")
+    errors.invalid(below(path, key), "must be a string that is not empty");
+  if (isMissing(value)) return errors.missing(below(path, member));
+  const checked = checkField(field.of, value, below(path, member), validation);
+  const isKnown = (other: string): boolean => other === key || other === member;
+  const rest = unknownMembers(entry, isKnown, path, validation);
+  return objectOf([[key, name], [member, checked], ...rest]);
+};
+
+const checkMap = (
+  field: MapField,
+  entries: unknown,
+  path: string,
+  validation: Validation,
+): unknown => {
+  const { errors } = validation;
+  if (!Array.isArray(entries)) return errors.invalid(path, "must be an array");
+  checkSize(entries.length, field, "items", path, errors);
+  checkKeys(membersOf(field).key, entries, path, validation);
+  return entries.map((entry, place) => checkEntry(field, entry, `${path}[${place}]`, validation));
+};
+
+/** A value without what it travels in. */
+const checkValue = (
+  field: Field,
   value: unknown,
   path: string,
   validation: Validation,
-  check: (inner: unknown, path: string) => void,
 ): unknown => {
-  const { findings } = validation;
-  if (!isObject(value)) return findings.invalid(path, "must be an object");
-  if (value[key] === undefined || value[key] === null) findings.missing(below(path, key));
-  else check(value[key], below(path, key));
-  const rest = unknownMembers(value, (name) => name === key, path, validation);
-  return objectOf([[key, value[key]], ...rest]);
+  const { errors, switches } = validation;
+  switch (field.type) {
+    case "text":
+      checkText(field, value, path, switches, errors);
+      return value;
+    case "number":
+      checkNumber(field, value, path, errors);
+      return value;
+    case "flag":
+      if (typeof value !== "boolean") errors.invalid(path, "must be true or false");
+      return value;
+    case "reference":
+      checkId(field, value, path, errors);
+      return value;
+    case "object":
+      if (isObject(value)) return checkFields(field.fields, field.rule, value, path, validation);
+      return errors.invalid(path, "must be an object");
+    case "list":
+      return checkList(field, value, path, validation);
+    case "map":
+      return checkMap(field, value, path, validation);
+  }
+};
+
+/** The one key of the object that a value travels in, such as `{ "id": … }`; undefined: in none. */
+const wrapperKey = (field: Field): string | undefined => {
+  if (field.type === "reference") return field.plainId ? undefined : "id";
+  return field.type === "text" || field.type === "list" ? field.envelope : undefined;
 };
 
 const checkField = (
@@ -153,50 +198,31 @@ const checkField = (
   path: string,
   validation: Validation,
 ): unknown => {
-  const { findings, switches } = validation;
-  switch (field.type) {
-    case "text": {
-      const check = (text: unknown, where: string) =>
-        checkText(field, text, where, switches.platformName, findings);
-      if (field.envelope) return checkBoxed(field.envelope, value, path, validation, check);
-      check(value, path);
-      return value;
-    }
-    case "number":
-      checkNumber(field, value, path, findings);
-      return value;
-    case "flag":
-      if (typeof value !== "boolean") findings.invalid(path, "must be true or false");
-      return value;
-    case "reference": {
-      const check = (id: unknown, where: string) => checkId(field, id, where, findings);
-      if (!field.plainId) return checkBoxed("id", value, path, validation, check);
-      check(value, path);
-      return value;
-    }
-    case "object":
-      if (isObject(value)) return checkFields(field.fields, field.rule, value, path, validation);
-      return findings.invalid(path, "must be an object");
-    case "list":
-      return checkList(field, value, path, validation);
-    case "map":
-      return checkMap(field, value, path, validation);
-  }
+  const { errors } = validation;
+  const key = wrapperKey(field);
+  if (!key) return checkValue(field, value, path, validation);
+  if (!isObject(value)) return errors.invalid(path, "must be an object");
+  const { [key]: inner } = value;
+  const checked = isMissing(inner)
+    ? errors.missing(below(path, key))
+    : checkValue(field, inner, below(path, key), validation);
+  const rest = unknownMembers(value, (name) => name === key, path, validation);
+  return objectOf([[key, checked], ...rest]);
 };
 
 /**
  * A body as it is to be kept.
  *
- * @throws Refusal 400 that names every attribute that breaks a rule
+ * @throws HttpError 400 that names every attribute that breaks a rule
  */
 export const validate = (
   definition: Definition,
   body: JsonObject,
   switches: Switches,
 ): JsonObject => {
-  const findings = new Findings();
-  const checked = checkFields(definition.fields, definition.rule, body, "", { switches, findings });
-  findings.assertNone();
+  const errors = new ValidationErrors();
+  const checked = checkFields(definition.fields, definition.rule, body, "", { switches, errors });
+  errors.assertNone();
   return checked;
 };
 
@@ -209,8 +235,8 @@ export const hasShape = (
   object: JsonObject,
   switches: Switches,
 ): boolean => {
-  const findings = new Findings();
-  const lenient = { switches: { ...switches, unknownFields: "keep" as const }, findings };
+  const errors = new ValidationErrors();
+  const lenient = { switches: { ...switches, unknownFields: "keep" as const }, errors };
   checkFields(definition.fields, definition.rule, object, "", lenient);
-  return !findings.hasBrokenShape;
+  return !errors.hasBrokenShape;
 };

@@ -1,17 +1,17 @@
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
-import { Findings } from "../control/findings.js";
-import { travelling } from "../http/vendor-word.js";
+import { type Switches, vendorWord } from "../control/switches.js";
+import { ValidationErrors } from "../http/validation-errors.js";
 import { textAt, valueAt } from "./json-path.js";
 import {
-  messageTypes,
-  type SenderKind,
-  senderKindOf,
-  senderKinds,
-  typesOf,
+  knownMessageTypes,
+  messageTypesOf,
+  type SenderType,
+  senderTypeOf,
+  senderTypes,
 } from "./sender-rules.js";
 
 /** What the first message of a conversation says of it. */
-export interface Start {
+export interface ConversationStart {
   readonly channelType: string;
   readonly address: string;
   readonly about: JsonObject;
@@ -22,11 +22,11 @@ export interface ParsedMessage {
   /** Where it stands in the request. */
   readonly path: string;
   readonly type: string;
-  readonly sender: SenderKind;
+  readonly sender: SenderType;
   readonly messageId?: string;
   /** Continue this one; left out: start one. */
   readonly conversationId?: string;
-  readonly start?: Start;
+  readonly start?: ConversationStart;
   readonly parentId?: string;
   readonly attachments: readonly JsonObject[];
   /** What is kept of it and goes out again. */
@@ -37,21 +37,21 @@ export interface ParsedMessage {
 const mostMessages = 1_000;
 const longestText = 255;
 
-/** Says what is wrong with one part, below the path of its message. */
-class Part {
+/** Reads the members of one message and says what is wrong with them. */
+class MessageReader {
   constructor(
     readonly value: JsonObject,
     readonly path: string,
-    readonly findings: Findings,
+    readonly errors: ValidationErrors,
   ) {}
 
   /** A text that must be there. */
   required(...steps: string[]): string {
     const found = valueAt(this.value, ...steps);
     const path = [this.path, ...steps].join(".");
-    if (found === undefined || found === null) this.findings.missing(path);
+    if (found === undefined || found === null) this.errors.missing(path);
     else if (typeof found !== "string" || found === "" || found.length > longestText)
-      this.findings.invalid(path, `must be a text of 1 to ${longestText} characters`);
+      this.errors.invalid(path, `must be a text of 1 to ${longestText} characters`);
     return String(found);
   }
 
@@ -66,66 +66,66 @@ class Part {
     const found = this.value[name];
     if (found === undefined || found === null) return undefined;
     if (isObject(found)) return found;
-    this.findings.invalid(`${this.path}.${name}`, "must be an object");
+    this.errors.invalid(`${this.path}.${name}`, "must be an object");
     return undefined;
   }
 
-  /** The objects of a list in a box of its own, such as `attachments.attachment`. */
-  boxed(name: string, box: string): readonly JsonObject[] {
+  /** The objects of a list that may be there, such as `attachments.attachment`. */
+  objects(name: string, member: string): readonly JsonObject[] {
     const holder = this.object(name);
     if (!holder) return [];
-    const items = holder[box];
+    const items = holder[member];
     if (Array.isArray(items) && items.every(isObject)) return items;
-    this.findings.invalid(`${this.path}.${name}.${box}`, "must be a list of objects");
+    this.errors.invalid(`${this.path}.${name}.${member}`, "must be a list of objects");
     return [];
   }
 }
 
 /** Sender and type, and whether this sender may send this type: specification §6. */
-const senderAndType = (part: Part, platformName: string) => {
-  const type = part.required("type", "value");
-  const word = part.required("sender", "type");
-  const sender = senderKindOf(word, platformName);
+const senderAndType = (message: MessageReader, switches: Switches) => {
+  const type = message.required("type", "value");
+  const word = message.required("sender", "type");
+  const sender = senderTypeOf(word, switches);
   if (!sender) {
-    const words = senderKinds.map((kind) => travelling(kind, platformName));
-    if (textAt(part.value, "sender", "type"))
-      part.findings.notAllowed(`${part.path}.sender.type`, words);
-    return { type, sender: senderKinds[0] };
+    const words = senderTypes.map((type) => vendorWord(type, switches));
+    if (textAt(message.value, "sender", "type"))
+      message.errors.notAllowed(`${message.path}.sender.type`, words);
+    return { type, sender: senderTypes[0] };
   }
-  const known = messageTypes.includes(type);
-  const allowed = known ? typesOf(sender) : messageTypes;
-  if (textAt(part.value, "type", "value") && !allowed.includes(type))
-    part.findings.notAllowed(`${part.path}.type.value`, allowed);
+  const known = knownMessageTypes.includes(type);
+  const allowed = known ? messageTypesOf(sender) : knownMessageTypes;
+  if (textAt(message.value, "type", "value") && !allowed.includes(type))
+    message.errors.notAllowed(`${message.path}.type.value`, allowed);
   return { type, sender };
 };
 
 /** A text has a text; what other types carry is open. */
-const checkContent = (part: Part): void => {
-  const { content } = part.value;
+const checkContent = (message: MessageReader): void => {
+  const { content } = message.value;
   if (content === undefined || content === null || typeof content === "string") return;
-  if (!isObject(content)) part.findings.invalid(`${part.path}.content`, "must be an object");
+  if (!isObject(content)) message.errors.invalid(`${message.path}.content`, "must be an object");
   else if (content.text !== undefined && typeof content.text !== "string")
-    part.findings.invalid(`${part.path}.content.text`, "must be a string");
+    message.errors.invalid(`${message.path}.content.text`, "must be a string");
 };
 
-const attachmentsOf = (part: Part): readonly JsonObject[] => {
-  const attachments = part.boxed("attachments", "attachment");
+const attachmentsOf = (message: MessageReader): readonly JsonObject[] => {
+  const attachments = message.objects("attachments", "attachment");
   attachments.forEach((attachment, place) => {
     if (!textAt(attachment, "url") && !textAt(attachment, "id"))
-      part.findings.missing(`${part.path}.attachments.attachment[${place}].url`);
+      message.errors.missing(`${message.path}.attachments.attachment[${place}].url`);
   });
   return attachments;
 };
 
 /** Starting needs an account and a customer (public reference). */
-const startOf = (part: Part, conversation: JsonObject): Start => {
-  const channelType = part.required("conversation", "account", "channel", "type");
-  const address = part.required("conversation", "account", "address");
+const startOf = (message: MessageReader, conversation: JsonObject): ConversationStart => {
+  const channelType = message.required("conversation", "account", "channel", "type");
+  const address = message.required("conversation", "account", "address");
   const { customer } = conversation;
   if (customer === undefined || customer === null)
-    part.findings.missing(`${part.path}.conversation.customer`);
+    message.errors.missing(`${message.path}.conversation.customer`);
   else if (!isObject(customer))
-    part.findings.invalid(`${part.path}.conversation.customer`, "must be an object");
+    message.errors.invalid(`${message.path}.conversation.customer`, "must be an object");
   const { account: _account, id: _id, ...about } = conversation;
   return {
     channelType,
@@ -134,37 +134,42 @@ const startOf = (part: Part, conversation: JsonObject): Start => {
   };
 };
 
-const whereOf = (part: Part): Pick<ParsedMessage, "conversationId" | "start"> => {
-  const conversation = part.object("conversation");
+/** Which conversation a message belongs to. */
+const conversationOf = (
+  message: MessageReader,
+): Pick<ParsedMessage, "conversationId" | "start"> => {
+  const conversation = message.object("conversation");
   if (!conversation) {
-    if (!isObject(part.value.conversation ?? {})) return {};
-    part.findings.missing(`${part.path}.conversation`);
+    if (!isObject(message.value.conversation ?? {})) return {};
+    message.errors.missing(`${message.path}.conversation`);
     return {};
   }
-  const conversationId = part.optional("conversation", "id");
-  return conversationId === undefined ? { start: startOf(part, conversation) } : { conversationId };
+  const conversationId = message.optional("conversation", "id");
+  return conversationId === undefined
+    ? { start: startOf(message, conversation) }
+    : { conversationId };
 };
 
-const parentOf = (part: Part, type: string): string | undefined =>
+const parentOf = (message: MessageReader, type: string): string | undefined =>
   type === "delete.soft"
-    ? part.required("parent", "messageId")
-    : part.optional("parent", "messageId");
+    ? message.required("parent", "messageId")
+    : message.optional("parent", "messageId");
 
-const messageOf = (part: Part, platformName: string): ParsedMessage => {
-  const { type, sender } = senderAndType(part, platformName);
-  checkContent(part);
+const messageOf = (message: MessageReader, switches: Switches): ParsedMessage => {
+  const { type, sender } = senderAndType(message, switches);
+  checkContent(message);
   // The service says these itself.
-  const { id, conversation, recipients, status, created, sent, messageId, ...body } = part.value;
-  const parentId = parentOf(part, type);
-  const ownId = part.optional("messageId");
+  const { id, conversation, recipients, status, created, sent, messageId, ...body } = message.value;
+  const parentId = parentOf(message, type);
+  const ownId = message.optional("messageId");
   return {
-    path: part.path,
+    path: message.path,
     type,
     sender,
-    ...whereOf(part),
+    ...conversationOf(message),
     ...(ownId === undefined ? {} : { messageId: ownId }),
     ...(parentId === undefined ? {} : { parentId }),
-    attachments: attachmentsOf(part),
+    attachments: attachmentsOf(message),
     body: objectOf(Object.entries(body)),
   };
 };
@@ -174,19 +179,19 @@ const messageOf = (part: Part, platformName: string): ParsedMessage => {
  *
  * @throws Refusal 400 that names everything that breaks a rule
  */
-export const parseMessages = (request: JsonObject, platformName: string): ParsedMessage[] => {
-  const findings = new Findings();
+export const parseMessages = (request: JsonObject, switches: Switches): ParsedMessage[] => {
+  const errors = new ValidationErrors();
   const list = valueAt(request, "messages", "message");
-  if (list === undefined || list === null) findings.missing("messages.message");
+  if (list === undefined || list === null) errors.missing("messages.message");
   else if (!Array.isArray(list) || list.length === 0 || list.length > mostMessages)
-    findings.invalid("messages.message", `must be a list of 1 to ${mostMessages} messages`);
-  findings.assertNone();
+    errors.invalid("messages.message", `must be a list of 1 to ${mostMessages} messages`);
+  errors.assertNone();
   const parsed = (Array.isArray(list) ? list : []).flatMap((value: unknown, place) => {
     const path = `messages.message[${place}]`;
-    if (isObject(value)) return [messageOf(new Part(value, path, findings), platformName)];
-    findings.invalid(path, "must be an object");
+    if (isObject(value)) return [messageOf(new MessageReader(value, path, errors), switches)];
+    errors.invalid(path, "must be an object");
     return [];
   });
-  findings.assertNone();
+  errors.assertNone();
   return parsed;
 };

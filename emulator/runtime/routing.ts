@@ -5,12 +5,34 @@ import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
-import { travelling } from "../http/vendor-word.js";
+import { type Switches, vendorWord } from "../control/switches.js";
+import { storedReferences } from "../objects/constraints.js";
 import type { Store, StoredObject } from "../objects/store.js";
-import { storedReferences } from "../objects/stored-references.js";
-import type { Conversation, Side } from "./conversation.js";
+import type { ConversationPhase, StoredConversation } from "./conversation-store.js";
 import { listAt, textAt, valueAt } from "./json-path.js";
-import { type SenderKind, senderKinds, sideOf } from "./sender-rules.js";
+import { type SenderType, type Side, senderTypes, sideOf } from "./sender-rules.js";
+
+/** The next phase, once a message was sent. */
+export const phaseAfter = (phase: ConversationPhase, type: string): ConversationPhase => {
+  if (type === "conversation.end") return "ended";
+  return type === "escalation.transfer" ? "agent" : phase;
+};
+
+/**
+ * The sides that a message goes to: a customer's to whoever has the conversation, everybody else's
+ * to the customer. An escalation reaches the agent too, who learns of the conversation by it (assumed).
+ *
+ * @param phase before the message
+ */
+export const sidesFor = (
+  sender: SenderType,
+  type: string,
+  phase: ConversationPhase,
+): readonly Side[] => {
+  if (sideOf(sender) === "customer") return [phase === "bot" ? "bot" : "agent"];
+  const isHandedOver = phase === "bot" && phaseAfter(phase, type) === "agent";
+  return isHandedOver ? ["customer", "agent"] : ["customer"];
+};
 
 /** The object of a kind that another refers to. */
 const referredTo = (
@@ -42,8 +64,10 @@ export const accountAt = (
 export const isChannelType = (store: Store, type: string): boolean =>
   store.all(channel.collection).some((object) => object.type === type);
 
-export const accountOf = (store: Store, { accountId }: Conversation): StoredObject | undefined =>
-  store.get(account.collection, accountId);
+export const accountOf = (
+  store: Store,
+  { accountId }: StoredConversation,
+): StoredObject | undefined => store.get(account.collection, accountId);
 
 /** The applications that the orchestration of an account names. */
 const applicationsOf = (store: Store, owner: StoredObject | undefined): unknown => {
@@ -55,24 +79,28 @@ const applicationsOf = (store: Store, owner: StoredObject | undefined): unknown 
 export const beginsWithBot = (store: Store, owner: StoredObject): boolean =>
   listAt(applicationsOf(store, owner), "botConfiguration", "bots").length > 0;
 
-/** A recipient: one role of one client application. */
-export interface Recipient {
+/** Who gets a message: one role of one client application. */
+export interface RecipientRole {
   readonly applicationId: string;
-  readonly role: SenderKind;
+  readonly role: SenderType;
   /** Name of the participant. */
   readonly name?: string;
 }
 
+/** What it takes to find out who gets a message. */
+interface SetUp {
+  readonly store: Store;
+  readonly switches: Switches;
+}
+
 /** The role of a client application by its name on the wire. */
 export const roleOf = (
-  store: Store,
-  { applicationId, role }: Recipient,
-  platformName: string,
+  { store, switches }: SetUp,
+  { applicationId, role }: RecipientRole,
 ): JsonObject | undefined => {
   const application = store.get(clientApplication.collection, applicationId);
   return listAt(application, "roles").find(
-    (entry): entry is JsonObject =>
-      isObject(entry) && entry.name === travelling(role, platformName),
+    (entry): entry is JsonObject => isObject(entry) && entry.name === vendorWord(role, switches),
   );
 };
 
@@ -91,22 +119,19 @@ const botOf = (store: Store, applications: unknown): StoredObject | undefined =>
   return id === undefined ? undefined : store.get(participant.collection, id);
 };
 
-/** The roles of a side, the likeliest first. */
-const rolesOf = (side: Side, bot: StoredObject | undefined, platformName: string): SenderKind[] =>
-  senderKinds
-    .filter((kind) => sideOf(kind) === side)
-    .sort((a, b) => rank(a, bot, platformName) - rank(b, bot, platformName));
-
-/** A bot's own type goes first, then what is not the platform's own. */
-const rank = (kind: SenderKind, bot: StoredObject | undefined, platformName: string): number => {
-  if (bot?.type === travelling(kind, platformName)) return 0;
-  return kind.startsWith("custom") ? 1 : 2;
+/** The roles of a side: a bot's own type goes first, then what is not the platform's own. */
+const rolesOf = (side: Side, bot: StoredObject | undefined, switches: Switches): SenderType[] => {
+  const rank = (type: SenderType): number => {
+    if (bot?.type === vendorWord(type, switches)) return 0;
+    return type.startsWith("custom") ? 1 : 2;
+  };
+  return senderTypes.filter((type) => sideOf(type) === side).sort((a, b) => rank(a) - rank(b));
 };
 
 const nameOn = (
   side: Side,
   bot: StoredObject | undefined,
-  { about }: Conversation,
+  { about }: StoredConversation,
 ): string | undefined => {
   if (side === "bot") return textAt(bot, "name");
   return side === "customer" ? textAt(about, "customer", "name") : undefined;
@@ -117,17 +142,16 @@ const nameOn = (
  * role (specification §6). Where nobody holds the role it is still said who should.
  */
 export const recipientOn = (
-  store: Store,
-  conversation: Conversation,
+  setUp: SetUp,
+  conversation: StoredConversation,
   side: Side,
-  platformName: string,
-): Recipient => {
+): RecipientRole => {
+  const { store, switches } = setUp;
   const applications = applicationsOf(store, accountOf(store, conversation));
   const applicationId = applicationIds[side](applications) ?? "";
   const bot = side === "bot" ? botOf(store, applications) : undefined;
-  const roles = rolesOf(side, bot, platformName);
-  const candidates = roles.map((role) => ({ applicationId, role }));
-  const held = candidates.find((candidate) => roleOf(store, candidate, platformName));
+  const candidates = rolesOf(side, bot, switches).map((role) => ({ applicationId, role }));
+  const held = candidates.find((candidate) => roleOf(setUp, candidate));
   const name = nameOn(side, bot, conversation);
   const [first = { applicationId, role: "customer" as const }] = candidates;
   return { ...(held ?? first), ...(name === undefined ? {} : { name }) };

@@ -1,7 +1,11 @@
-import { travelling } from "../http/vendor-word.js";
+import { type Switches, vendorWord } from "../control/switches.js";
 
-/** Who may send messages; on the wire the vendor's word stands for `platform` (specification §6). */
-export const senderKinds = [
+/**
+ * Who may send messages; on the wire the vendor's word stands for `platform` (specification §6).
+ * Like the rules below independent on purpose: with the client's own table a mistake there would
+ * be accepted here.
+ */
+export const senderTypes = [
   "customer",
   "platform_agent",
   "custom_agent",
@@ -9,15 +13,15 @@ export const senderKinds = [
   "custom_bot",
 ] as const;
 
-export type SenderKind = (typeof senderKinds)[number];
+export type SenderType = (typeof senderTypes)[number];
 
-const agents: readonly SenderKind[] = ["platform_agent", "custom_agent"];
-const bots: readonly SenderKind[] = ["platform_bot", "custom_bot"];
+const agents: readonly SenderType[] = ["platform_agent", "custom_agent"];
+const bots: readonly SenderType[] = ["platform_bot", "custom_bot"];
 
 /** Which message types which senders may send: the table of the specification's §6. */
-const rules: readonly { readonly senders: readonly SenderKind[]; readonly types: string }[] = [
+const rules: readonly { readonly senders: readonly SenderType[]; readonly types: string }[] = [
   {
-    senders: senderKinds,
+    senders: senderTypes,
     types: "text typing.start typing.end customer.info error conversation.end",
   },
   {
@@ -37,23 +41,26 @@ const rules: readonly { readonly senders: readonly SenderKind[]; readonly types:
   },
 ];
 
-const sendersByType: ReadonlyMap<string, readonly SenderKind[]> = new Map(
+const sendersByType: ReadonlyMap<string, readonly SenderType[]> = new Map(
   rules.flatMap(({ senders, types }) => types.split(" ").map((type) => [type, senders] as const)),
 );
 
 /** Every message type. */
-export const messageTypes: readonly string[] = [...sendersByType.keys()];
+export const knownMessageTypes: readonly string[] = [...sendersByType.keys()];
 
-/** The message types that a sender of this kind may send. */
-export const typesOf = (sender: SenderKind): readonly string[] =>
-  messageTypes.filter((type) => sendersByType.get(type)?.includes(sender));
+/** The message types that a sender of this type may send. */
+export const messageTypesOf = (sender: SenderType): readonly string[] =>
+  knownMessageTypes.filter((type) => sendersByType.get(type)?.includes(sender));
 
-/** The kind that a word on the wire means; undefined where it means none. */
-export const senderKindOf = (word: unknown, platformName: string): SenderKind | undefined =>
-  senderKinds.find((kind) => travelling(kind, platformName) === word);
+/** The sender type that a word on the wire means; undefined where it means none. */
+export const senderTypeOf = (word: unknown, switches: Switches): SenderType | undefined =>
+  senderTypes.find((type) => vendorWord(type, switches) === word);
 
-/** Which side of a conversation a kind of sender is on. */
-export const sideOf = (sender: SenderKind): "customer" | "agent" | "bot" => {
+/** One side of a conversation. */
+export type Side = "customer" | "bot" | "agent";
+
+/** Which side of a conversation a type of sender is on. */
+export const sideOf = (sender: SenderType): Side => {
   if (agents.includes(sender)) return "agent";
   return bots.includes(sender) ? "bot" : "customer";
 };

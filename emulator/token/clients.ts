@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import type { Journal } from "../objects/store.js";
+import type { Journal } from "../journal.js";
 
 /** A client application as the token address knows it: with a secret, or public with redirect addresses. */
 export interface Client {

@@ -1,15 +1,16 @@
 import { randomBytes } from "node:crypto";
 import type { EmulatorClock } from "../clock.js";
+import { HttpError } from "../http/response.js";
 
 /** Who a token speaks for: a client itself, or a user of a public client. */
-export interface Grant {
+export interface TokenClaims {
   readonly clientId: string;
   readonly scopes: readonly string[];
   readonly subject: "client" | "user" | "customer";
 }
 
-/** A code of the authorization address, good for one exchange. */
-export interface CodeGrant extends Grant {
+/** What an authorization code is exchanged for, once. */
+export interface CodeClaims extends TokenClaims {
   readonly redirectUri: string;
   readonly challenge: string;
 }
@@ -26,43 +27,73 @@ const sweepEvery = 1_000;
 /** Access tokens and authorization codes that are good now. */
 export class Tokens {
   readonly #clock: EmulatorClock;
-  readonly #grants = new Map<string, Expiring<Grant>>();
-  readonly #codes = new Map<string, Expiring<CodeGrant>>();
+  readonly #tokens = new Map<string, Expiring<TokenClaims>>();
+  readonly #codes = new Map<string, Expiring<CodeClaims>>();
   issued = 0;
 
   constructor(clock: EmulatorClock) {
     this.#clock = clock;
   }
 
-  issue(grant: Grant, lifetimeMs: number): string {
+  issue(claims: TokenClaims, lifetimeMs: number): string {
     this.issued += 1;
     if (this.issued % sweepEvery === 0) this.#sweep();
-    const token = randomBytes(24).toString("base64url");
-    this.#grants.set(token, { value: grant, until: this.#clock.now() + lifetimeMs });
-    return token;
+    return this.#keep(this.#tokens, claims, lifetimeMs);
   }
 
-  grantOf(token: string): Grant | undefined {
-    const found = this.#grants.get(token);
-    return found && found.until > this.#clock.now() ? found.value : undefined;
+  issueCode(claims: CodeClaims): string {
+    return this.#keep(this.#codes, claims, codeLifetimeMs);
   }
 
-  issueCode(grant: CodeGrant): string {
-    const code = randomBytes(24).toString("base64url");
-    this.#codes.set(code, { value: grant, until: this.#clock.now() + codeLifetimeMs });
-    return code;
-  }
-
-  /** Gives a code's grant out once. */
-  redeem(code: string): CodeGrant | undefined {
-    const found = this.#codes.get(code);
+  /** Gives the claims of a code out once. */
+  redeem(code: string): CodeClaims | undefined {
+    const claims = this.#good(this.#codes, code);
     this.#codes.delete(code);
+    return claims;
+  }
+
+  /**
+   * The claims of a call's bearer token.
+   *
+   * @param authorization the header
+   * @throws HttpError where there is none that is good now
+   */
+  authenticate(authorization = ""): TokenClaims {
+    const [scheme = "", token = "", ...more] = authorization.trim().split(/ +/);
+    const isBearer = scheme.toLowerCase() === "bearer" && more.length === 0;
+    const claims = isBearer ? this.#good(this.#tokens, token) : undefined;
+    if (claims) return claims;
+    const message = "The Authorization header is missing, invalid or expired.";
+    throw new HttpError(401, "401-104", message, [], { "www-authenticate": "Bearer" });
+  }
+
+  #keep<T>(all: Map<string, Expiring<T>>, value: T, lifetimeMs: number): string {
+    const key = randomBytes(24).toString("base64url");
+    all.set(key, { value, until: this.#clock.now() + lifetimeMs });
+    return key;
+  }
+
+  #good<T>(all: ReadonlyMap<string, Expiring<T>>, key: string): T | undefined {
+    const found = all.get(key);
     return found && found.until > this.#clock.now() ? found.value : undefined;
   }
 
   #sweep(): void {
     const now = this.#clock.now();
-    for (const [token, { until }] of this.#grants) if (until <= now) this.#grants.delete(token);
-    for (const [code, { until }] of this.#codes) if (until <= now) this.#codes.delete(code);
+    for (const all of [this.#tokens, this.#codes])
+      for (const [key, { until }] of all) if (until <= now) all.delete(key);
   }
 }
+
+/**
+ * Whether a call may be made with these claims.
+ *
+ * @param needed any one of these scopes is enough
+ * @throws HttpError where it may not
+ */
+export const assertScope = ({ subject, scopes }: TokenClaims, needed: readonly string[]): void => {
+  if (subject !== "client")
+    throw new HttpError(403, "403-112", "Users may not call this operation; it is for servers.");
+  if (needed.some((scope) => scopes.includes(scope))) return;
+  throw new HttpError(403, "403-197", `The token lacks the scope ${needed.join(" or ")}.`);
+};

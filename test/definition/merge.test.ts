@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hideFields } from "../../emulator/objects/hide-secrets.js";
+import { hideSecrets } from "../../emulator/objects/response-object.js";
 import type { Definition } from "../../provider/definition/define.js";
 import { sameFieldsMeaning } from "../../provider/definition/meaning/same.js";
 import { mergeFields } from "../../provider/definition/wire/merge.js";
@@ -111,7 +111,7 @@ describe.each(kinds)("$kind", (definition) => {
           const desired = Object.fromEntries(
             Object.entries(wire).filter(([name]) => !undeclared.includes(name)),
           );
-          const live = hideFields(fields, wire, way);
+          const live = hideSecrets(fields, wire, way);
           const { body, hidden } = merge(definition, { live, desired, prior: desired });
           expect(JSON.stringify(body)).not.toContain("****");
           expect(body).toMatchObject(desired);
@@ -131,7 +131,7 @@ describe.each(kinds)("$kind", (definition) => {
   test("a secret that the program declares is written as it is, however the service shows it", () => {
     fc.assert(
       fc.property(anyWire, fc.constantFrom("mask", "omit", "echo"), (wire, way) => {
-        const live = hideFields(fields, fieldsWithUnknown(fields, wire), way);
+        const live = hideSecrets(fields, fieldsWithUnknown(fields, wire), way);
         const { body, hidden } = merge(definition, { live, desired: wire, prior: wire });
         expect(body).toEqual(fieldsWithUnknown(fields, wire));
         if (way !== "omit") expect(hidden).toEqual([]);

@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { sqliteJournal } from "../../emulator/control/sqlite-journal.js";
-import { noJournal } from "../../emulator/objects/store.js";
-import { Assets } from "../../emulator/runtime/assets/assets.js";
+import { noJournal, sqliteJournal } from "../../emulator/journal.js";
+import { AssetStore } from "../../emulator/runtime/assets/asset-store.js";
 import { type Running, running } from "../emulator/running.js";
 import { type Hub, hub, message } from "./hub.js";
 
@@ -139,7 +138,7 @@ test("a reset of a data file is kept too", async () => {
 });
 
 test("contents beyond what the emulator holds are refused, and deleting makes room", () => {
-  const assets = new Assets(noJournal, 1000);
+  const assets = new AssetStore(noJournal, 1000);
   const asset = (id: string) => ({
     id,
     channelType: "custom.kiosk",

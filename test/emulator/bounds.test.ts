@@ -1,40 +1,39 @@
 import { expect, test } from "vitest";
 import { createClock } from "../../emulator/clock.js";
-import { Findings } from "../../emulator/control/findings.js";
-import { History } from "../../emulator/control/history.js";
-import { Refusal } from "../../emulator/http/refusal.js";
-import { isStoredObject } from "../../emulator/objects/collections.js";
-import { noJournal, Store } from "../../emulator/objects/store.js";
+import { HttpError } from "../../emulator/http/response.js";
+import { ValidationErrors } from "../../emulator/http/validation-errors.js";
+import { noJournal } from "../../emulator/journal.js";
+import { History, Store } from "../../emulator/objects/store.js";
 
 const created = "2024-01-01T00:00:00.000Z";
 const channel = (id: string, type = id) => ({ id, created, modified: created, type });
 
 const storeOf = (...ids: string[]) => {
   const clock = createClock("manual");
-  const store = new Store(clock, noJournal, isStoredObject);
+  const store = new Store(clock, noJournal);
   for (const id of ids) store.put("channels", channel(id));
   return { store, clock };
 };
 
-test("no more than 30 findings are kept", () => {
-  const findings = new Findings();
-  for (let place = 0; place < 1000; place += 1) findings.invalid(`p${place}`, "is wrong");
-  let refusal: unknown;
+test("no more than 30 errors are kept", () => {
+  const errors = new ValidationErrors();
+  for (let place = 0; place < 1000; place += 1) errors.invalid(`p${place}`, "is wrong");
+  let thrown: unknown;
   try {
-    findings.assertNone();
+    errors.assertNone();
   } catch (error) {
-    refusal = error;
+    thrown = error;
   }
-  expect(refusal).toBeInstanceOf(Refusal);
-  expect(refusal instanceof Refusal ? refusal.details.length : 0).toBe(30);
+  expect(thrown).toBeInstanceOf(HttpError);
+  expect(thrown instanceof HttpError ? thrown.details.length : 0).toBe(30);
 });
 
-test("a broken shape is seen beyond the findings that are kept", () => {
-  const findings = new Findings();
-  for (let place = 0; place < 30; place += 1) findings.notAllowed(`p${place}`, ["a"]);
-  expect(findings.hasBrokenShape).toBe(false);
-  findings.missing("q");
-  expect(findings.hasBrokenShape).toBe(true);
+test("a broken shape is seen beyond the errors that are kept", () => {
+  const errors = new ValidationErrors();
+  for (let place = 0; place < 30; place += 1) errors.notAllowed(`p${place}`, ["a"]);
+  expect(errors.hasBrokenShape).toBe(false);
+  errors.missing("q");
+  expect(errors.hasBrokenShape).toBe(true);
 });
 
 test("the list of a collection is not copied for every call, and is new after a change", () => {

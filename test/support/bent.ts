@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { paths } from "../../emulator/http/front.js";
+import { paths } from "../../emulator/http/request-listener.js";
 import type { EmulatorOptions } from "../../emulator/index.js";
 import { type Emulated, emulated } from "./emulated.js";
 

@@ -1,37 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { sendAnswer } from "../../deliver.js";
-import { Refusal } from "../../http/refusal.js";
-import type { World } from "../../objects/world.js";
-import type { Asset } from "./asset.js";
-import { contentPath } from "./signed-addresses.js";
+import { discard, receive } from "../../http/request-body.js";
+import { HttpError, type ResponseHeaders, sendResponse } from "../../http/response.js";
+import type { EmulatedService } from "../../service.js";
+import type { AssetRecord } from "./asset-store.js";
+import { contentPath } from "./signed-urls.js";
 
-/** So much of a content that is refused is let through and dropped, so that the caller reads the answer. */
-const mostIgnored = 64 * 1024 * 1024;
-
-/** The body, which must have this size to the byte. */
-const readExactly = (request: IncomingMessage, size: number): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    const content = Buffer.allocUnsafeSlow(size);
-    let bytes = 0;
-    request.on("data", (chunk: Buffer) => {
-      if (bytes + chunk.length <= size) chunk.copy(content, bytes);
-      bytes += chunk.length;
-      if (bytes > mostIgnored) reject(sizeRefusal(413, size, { connection: "close" }));
-    });
-    request.on("end", () => {
-      if (bytes === size) resolve(content);
-      else reject(sizeRefusal(bytes > size ? 413 : 400, size));
-    });
-    request.on("error", reject);
-    request.on("close", () => reject(new Error("The caller went away.")));
-  });
-
-const sizeRefusal = (
-  status: number,
-  size: number,
-  headers: Readonly<Record<string, string>> = {},
-): Refusal =>
-  new Refusal(
+const sizeError = (status: number, size: number, headers: ResponseHeaders = {}): HttpError =>
+  new HttpError(
     status,
     `${status}-152`,
     `The content must have exactly the ${size} bytes that were announced.`,
@@ -39,44 +14,55 @@ const sizeRefusal = (
     headers,
   );
 
+/** The body, which must have this size to the byte. */
+const receiveContent = async (request: IncomingMessage, size: number): Promise<Buffer> => {
+  const content = await receive(request, size, (headers) => sizeError(413, size, headers));
+  if (content.length < size) throw sizeError(400, size);
+  return content;
+};
+
 const mediaType = (header: string | undefined): string =>
   (header ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
-const forbidden = (why: string): Refusal => new Refusal(403, "403-100", why);
+const forbidden = (why: string): HttpError => new HttpError(403, "403-100", why);
 
 /** The asset of an address that is good now. */
 const assetFor = (
-  world: World,
+  service: EmulatedService,
   { method = "" }: IncomingMessage,
   path: string,
   query: URLSearchParams,
-): Asset => {
+): AssetRecord => {
   const id = path.slice(contentPath.length + 1);
-  const transfer = method === "HEAD" ? "GET" : method;
-  const flaw = world.runtime.addresses.flawOf(transfer, id, query, world.clock.now());
-  if (flaw === "expired") throw forbidden("The address has expired; ask for a new one.");
-  if (flaw) throw forbidden("The address is not one that was given out for this method.");
-  const asset = world.runtime.assets.get(id);
-  if (!asset) throw new Refusal(404, "404-101", "The asset was deleted.");
+  const wanted = method === "HEAD" ? "GET" : method;
+  const problem = service.signedUrls.problemOf(wanted, id, query, service.clock.now());
+  if (problem === "expired") throw forbidden("The address has expired; ask for a new one.");
+  if (problem) throw forbidden("The address is not one that was given out for this method.");
+  const asset = service.assets.get(id);
+  if (!asset) throw new HttpError(404, "404-101", "The asset was deleted.");
   return asset;
 };
 
-const assertEmpty = ({ uploaded }: Asset): void => {
+const assertEmpty = ({ uploaded }: AssetRecord): void => {
   if (uploaded) throw forbidden("The address was used; its content is there.");
 };
 
 /** Content type and size must be those of the asset (specification §4.2). */
-const upload = async (world: World, request: IncomingMessage, asset: Asset): Promise<void> => {
+const upload = async (
+  service: EmulatedService,
+  request: IncomingMessage,
+  asset: AssetRecord,
+): Promise<void> => {
   assertEmpty(asset);
   if (mediaType(request.headers["content-type"]) !== asset.contentType)
-    throw new Refusal(400, "400-152", `The content type must be ${asset.contentType}.`);
-  const { assets } = world.runtime;
+    throw new HttpError(400, "400-152", `The content type must be ${asset.contentType}.`);
+  const { assets } = service;
   const release = assets.reserve(asset.size);
   try {
-    const content = await readExactly(request, asset.size);
+    const content = await receiveContent(request, asset.size);
     // Another upload, a use or a deletion may have come in between.
     const now = assets.get(asset.id);
-    if (!now) throw new Refusal(404, "404-101", "The asset was deleted.");
+    if (!now) throw new HttpError(404, "404-101", "The asset was deleted.");
     assertEmpty(now);
     assets.upload(now, content);
   } finally {
@@ -84,9 +70,9 @@ const upload = async (world: World, request: IncomingMessage, asset: Asset): Pro
   }
 };
 
-const download = (world: World, response: ServerResponse, asset: Asset): void => {
-  const content = world.runtime.assets.contentOf(asset.id);
-  if (!content) throw new Refusal(404, "404-101", "The content is not there.");
+const download = (service: EmulatedService, response: ServerResponse, asset: AssetRecord): void => {
+  const content = service.assets.contentOf(asset.id);
+  if (!content) throw new HttpError(404, "404-101", "The content is not there.");
   response
     .writeHead(200, {
       "content-type": asset.contentType,
@@ -98,31 +84,22 @@ const download = (world: World, response: ServerResponse, asset: Asset): void =>
     .end(content);
 };
 
-/** Lets the rest of a refused body pass, so that the connection can carry the answer. */
-const drain = (request: IncomingMessage): void => {
-  let bytes = 0;
-  request.on("data", (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > mostIgnored) request.destroy();
-  });
-};
-
-/** Serves the signed addresses: contents go up with POST and come down with GET; no token is needed. */
+/** Serves the signed URLs: contents go up with POST and come down with GET; no token is needed. */
 export const serveContent = async (
-  world: World,
+  service: EmulatedService,
   request: IncomingMessage,
   response: ServerResponse,
   path: string,
   query: URLSearchParams,
 ): Promise<void> => {
   try {
-    const asset = assetFor(world, request, path, query);
-    if (request.method !== "POST") return download(world, response, asset);
-    await upload(world, request, asset);
-    sendAnswer(response, { status: 200, headers: { "content-length": "0" } });
+    const asset = assetFor(service, request, path, query);
+    if (request.method !== "POST") return download(service, response, asset);
+    await upload(service, request, asset);
+    sendResponse(response, { status: 200, headers: { "content-length": "0" } });
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    drain(request);
-    sendAnswer(response, error.answer(false));
+    if (!(error instanceof HttpError)) throw error;
+    discard(request);
+    sendResponse(response, error.response());
   }
 };

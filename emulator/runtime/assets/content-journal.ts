@@ -1,4 +1,4 @@
-import type { Journal } from "../../objects/store.js";
+import type { Journal } from "../../journal.js";
 
 const section = "asset content";
 /** Bytes of a piece: a whole content as one text would be in memory several times. */

@@ -1,4 +1,7 @@
-/** Content types by the extensions of file names. */
+/**
+ * Content types by the extensions of file names. Independent on purpose: with the client's own table
+ * a wrong type there would be accepted here.
+ */
 const extensionsByType: Readonly<Record<string, string>> = {
   "application/gzip": "gz",
   "application/json": "json",
@@ -52,9 +55,9 @@ const typeByExtension: ReadonlyMap<string, string> = new Map(
 );
 
 /** The extension of a file name in lower case, without the dot; undefined where it has none. */
-export const extensionOf = (name: string): string | undefined =>
+export const fileExtension = (name: string): string | undefined =>
   /^.*[^.\s/\\].*\.([A-Za-z0-9]{1,16})$/.exec(name)?.[1]?.toLowerCase();
 
 /** The content type that follows from an extension; one that is not known: bytes of any kind (assumed). */
-export const contentTypeOf = (extension: string): string =>
+export const contentTypeFor = (extension: string): string =>
   typeByExtension.get(extension) ?? "application/octet-stream";

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../provider/kernel/json.js";
 import { authentication } from "../../../provider/resources/authentication.js";
 import type { Store, StoredObject } from "../../objects/store.js";
 import { listAt, stepsOf, textAt, valueAt } from "../json-path.js";
-import { NoAnswer, type Outgoing, type OutgoingCall } from "../post.js";
+import { NoAnswer, type Outgoing, type OutgoingCall } from "./outgoing.js";
 
 /** Headers that say where a message ends belong to the connection, not to whoever set a role up. */
 const framing = /^(content-length|transfer-encoding|connection|trailer|upgrade|keep-alive|expect)$/;

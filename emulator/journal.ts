@@ -1,5 +1,26 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Journal } from "../objects/store.js";
+
+/** Where what must outlive the process is written before it is acknowledged. */
+export interface Journal {
+  write(section: string, key: string, value: unknown): void;
+  remove(section: string, key: string): void;
+  clear(section: string): void;
+  /** Writes all or nothing of what the work writes, however the process ends. May be nested. */
+  together(work: () => void): void;
+  /** In the order in which the keys were first written. */
+  read(section: string): readonly (readonly [key: string, value: unknown])[];
+  close(): void;
+}
+
+/** For an emulator that keeps nothing beyond its process. */
+export const noJournal: Journal = {
+  write: () => undefined,
+  remove: () => undefined,
+  clear: () => undefined,
+  together: (work) => work(),
+  read: () => [],
+  close: () => undefined,
+};
 
 /** How long to wait for another emulator that is about to end. */
 const lockTimeoutMs = 2_000;

@@ -1,11 +1,15 @@
-import { Refusal } from "../http/refusal.js";
+import { HttpError } from "./response.js";
 
 /** As many as an error body may hold (sibling service, assumed). */
-const mostFindings = 30;
+const mostErrors = 30;
+
+/** A value that breaks a rule beyond its form, such as a reference to nothing (400-152, assumed). */
+export const invalidAttribute = (path: string, rule: string): HttpError =>
+  new HttpError(400, "400-152", `${path}: ${rule}.`, [{ key: path, value: rule }]);
 
 /** What is wrong with a body, in the order in which it was found. */
-export class Findings {
-  readonly #found: { readonly path: string; readonly code: string; readonly rule: string }[] = [];
+export class ValidationErrors {
+  readonly #errors: { readonly path: string; readonly code: string; readonly rule: string }[] = [];
   #hasBrokenShape = false;
 
   /** A required attribute is not there (400-143, public reference). */
@@ -28,16 +32,16 @@ export class Findings {
     return this.#hasBrokenShape;
   }
 
-  /** @throws Refusal for the first finding, with all of them as details */
+  /** @throws HttpError for the first error, with all of them as details */
   assertNone(): void {
-    const [first] = this.#found;
+    const [first] = this.#errors;
     if (!first) return;
-    const details = this.#found.map(({ path, rule }) => ({ key: path, value: rule }));
-    throw new Refusal(400, first.code, `${first.path}: ${first.rule}.`, details);
+    const details = this.#errors.map(({ path, rule }) => ({ key: path, value: rule }));
+    throw new HttpError(400, first.code, `${first.path}: ${first.rule}.`, details);
   }
 
   #add(path: string, code: string, rule: string): void {
     this.#hasBrokenShape ||= code !== "400-196";
-    if (this.#found.length < mostFindings) this.#found.push({ path, code, rule });
+    if (this.#errors.length < mostErrors) this.#errors.push({ path, code, rule });
   }
 }

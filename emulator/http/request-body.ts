@@ -1,41 +1,56 @@
 import type { IncomingMessage } from "node:http";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { Refusal } from "./refusal.js";
+import { HttpError, type ResponseHeaders } from "./response.js";
 
 const mostBytes = 2 * 1024 * 1024;
 /** A caller who is still sending reads no answer; so much of a large body is let through and dropped. */
 const mostIgnored = 64 * 1024 * 1024;
 const mostDepth = 64;
 
-const tooLarge = (headers: Readonly<Record<string, string>> = {}): Refusal =>
-  new Refusal(400, "400-10424", "The body is larger than 2 MiB.", [], headers);
-
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
-
-/** The body of a request. @throws Refusal for more than 2 MiB */
-export const readBytes = async (request: IncomingMessage): Promise<Buffer> =>
-  hasBody(request) ? received(request) : Buffer.alloc(0);
-
-const received = (request: IncomingMessage): Promise<Buffer> =>
+/**
+ * The body of a request.
+ *
+ * @param tooLarge the error for more than so many bytes
+ */
+export const receive = (
+  request: IncomingMessage,
+  most: number,
+  tooLarge: (headers?: ResponseHeaders) => HttpError,
+): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     let chunks: Buffer[] = [];
     let bytes = 0;
     request.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= mostBytes) chunks.push(chunk);
+      if (bytes <= most) chunks.push(chunk);
       else chunks = [];
       if (bytes > mostIgnored) reject(tooLarge({ connection: "close" }));
     });
-    request.on("end", () => {
-      if (bytes > mostBytes) reject(tooLarge());
-      else resolve(Buffer.concat(chunks));
-    });
+    request.on("end", () => (bytes > most ? reject(tooLarge()) : resolve(Buffer.concat(chunks))));
     request.on("error", reject);
     request.on("close", () => {
       if (!request.complete) reject(new Error("The caller went away."));
     });
   });
+
+/** Lets the rest of a refused body pass, so that the connection can carry the answer. */
+export const discard = (request: IncomingMessage): void => {
+  let bytes = 0;
+  request.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > mostIgnored) request.destroy();
+  });
+};
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+
+const tooLarge = (headers: ResponseHeaders = {}): HttpError =>
+  new HttpError(400, "400-10424", "The body is larger than 2 MiB.", [], headers);
+
+/** The body of a call. @throws HttpError for more than 2 MiB */
+export const readBytes = async (request: IncomingMessage): Promise<Buffer> =>
+  hasBody(request) ? receive(request, mostBytes, tooLarge) : Buffer.alloc(0);
 
 const isDeep = (value: unknown, depth: number): boolean =>
   depth > mostDepth ||
@@ -43,10 +58,9 @@ const isDeep = (value: unknown, depth: number): boolean =>
     value !== null &&
     Object.values(value).some((member) => isDeep(member, depth + 1)));
 
-const malformed = (what: string): Refusal => new Refusal(400, "400-100", `The body ${what}.`);
+const malformed = (what: string): HttpError => new HttpError(400, "400-100", `The body ${what}.`);
 
-/** @throws Refusal where the bytes are no JSON in UTF-8 */
-const jsonOf = (bytes: Buffer): unknown => {
+const jsonIn = (bytes: Buffer): unknown => {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
@@ -54,12 +68,12 @@ const jsonOf = (bytes: Buffer): unknown => {
   }
 };
 
-/** @throws Refusal where the body is not a JSON object, or is not said to be JSON */
+/** @throws HttpError where the body is not a JSON object, or is not said to be JSON */
 export const parseBody = (bytes: Buffer, contentType: string | undefined): JsonObject => {
   if (!/^application\/json\s*(;|$)/i.test(contentType ?? ""))
     throw malformed("must have the content type application/json");
   if (bytes.length === 0) throw malformed("is missing");
-  const value = jsonOf(bytes);
+  const value = jsonIn(bytes);
   if (!isObject(value)) throw malformed("must be a JSON object");
   if (isDeep(value, 0)) throw malformed("is nested too deeply");
   return value;

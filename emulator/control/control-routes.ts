@@ -1,11 +1,10 @@
 import { type Context, Hono } from "hono";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { turnSwitches, type World } from "../objects/world.js";
-import { emptyRuntime } from "../runtime/runtime.js";
+import type { EmulatedService } from "../service.js";
 import { parseClient } from "../token/clients.js";
 import { parseFault } from "./faults.js";
-import { putSnapshot, takeSnapshot } from "./snapshot.js";
-import { parseSwitches } from "./switches.js";
+import { putSnapshot, reset, takeSnapshot } from "./snapshot.js";
+import { parseSwitches, turnSwitches } from "./switches.js";
 
 const bodyOf = async (context: Context): Promise<unknown> => {
   try {
@@ -30,61 +29,54 @@ const msOf = (body: unknown): number => {
 };
 
 /** Routes of the control interface, below this path. */
-export const controlRoutes = (world: World, path: string): Hono => {
+export const controlRoutes = (service: EmulatedService, path: string): Hono => {
   const app = new Hono().basePath(path);
   app.post("/clock", async (context) => {
-    if (world.clock.kind === "real") {
+    if (service.clock.kind === "real") {
       return context.json(
         { error: "The clock is real and cannot be moved. Start the emulator with --clock manual." },
         409,
       );
     }
-    world.clock.advance(msOf(await bodyOf(context)));
-    return context.json({ now: world.clock.now() });
+    service.clock.advance(msOf(await bodyOf(context)));
+    return context.json({ now: service.clock.now() });
   });
   app.get("/stats", (context) =>
-    context.json({ calls: world.log.counts(), tokensIssued: world.tokens.issued }),
+    context.json({ calls: service.log.counts(), tokensIssued: service.tokens.issued }),
   );
-  app.get("/log", (context) => context.json(world.log.entries()));
-  app.get("/deliveries", (context) => context.json(world.runtime.courier.log.entries()));
-  app.get("/faults", (context) => context.json(world.faults.left()));
+  app.get("/log", (context) => context.json(service.log.entries()));
+  app.get("/deliveries", (context) => context.json(service.deliveries.log.all()));
+  app.get("/faults", (context) => context.json(service.faults.left()));
   app.post("/faults", async (context) => {
     const body = await bodyOf(context);
     const faults = (Array.isArray(body) ? body : [body]).map(parseFault);
-    world.faults.add(faults);
-    return context.json(world.faults.left());
+    service.faults.add(faults);
+    return context.json(service.faults.left());
   });
   app.delete("/faults", (context) => {
-    world.faults.clear();
+    service.faults.clear();
     return context.body(null, 204);
   });
   app.post("/reset", (context) => {
-    world.journal.together(() => {
-      world.store.replaceAll({});
-      world.runtime.replaceAll(emptyRuntime);
-    });
-    world.faults.clear();
-    world.buckets.reset();
-    world.log.reset();
-    world.tokens.issued = 0;
+    reset(service);
     return context.body(null, 204);
   });
-  app.get("/snapshot", (context) => context.json(takeSnapshot(world)));
+  app.get("/snapshot", (context) => context.json(takeSnapshot(service)));
   app.put("/snapshot", async (context) => {
-    putSnapshot(world, await bodyOf(context));
+    putSnapshot(service, await bodyOf(context));
     return context.body(null, 204);
   });
   app.post("/clients", async (context) => {
     const client = parseClient(await bodyOf(context));
-    world.clients.put(client);
+    service.clients.put(client);
     return context.json({ clientId: client.clientId, scopes: client.scopes }, 201);
   });
-  app.get("/switches", (context) => context.json(world.switches));
+  app.get("/switches", (context) => context.json(service.switches));
   app.put("/switches", async (context) => {
     const body = await bodyOf(context);
     if (!isObject(body)) throw new Error("The body must be an object of switches.");
-    turnSwitches(world, parseSwitches(body));
-    return context.json(world.switches);
+    turnSwitches(service.journal, service.switches, parseSwitches(body));
+    return context.json(service.switches);
   });
   app.notFound((context) =>
     context.json(

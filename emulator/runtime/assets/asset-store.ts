@@ -1,8 +1,42 @@
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
-import { Refusal } from "../../http/refusal.js";
-import type { Journal } from "../../objects/store.js";
-import { type Asset, isAsset } from "./asset.js";
+import { HttpError } from "../../http/response.js";
+import type { Journal } from "../../journal.js";
 import { ContentJournal } from "./content-journal.js";
+
+/** An asset without its content. */
+export interface AssetRecord {
+  readonly id: string;
+  readonly channelType: string;
+  readonly senderType: string;
+  /** File name with extension. */
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Follows from the extension. */
+  readonly contentType: string;
+  readonly created: string;
+  /** Its content is there. */
+  readonly uploaded: boolean;
+  /** It was used in a message and cannot be deleted any more. */
+  readonly used: boolean;
+}
+
+const texts = ["id", "channelType", "senderType", "name", "contentType", "created"];
+
+const isAsset = (value: unknown): value is AssetRecord =>
+  isObject(value) &&
+  texts.every((name) => typeof value[name] === "string") &&
+  Number.isInteger(value.size) &&
+  typeof value.uploaded === "boolean" &&
+  typeof value.used === "boolean";
+
+/** What an asset adds to an attachment that names it: the recipient can fetch it by the id. */
+export const describeAsset = ({ id, name, contentType, size }: AssetRecord): JsonObject => ({
+  id,
+  name,
+  contentType,
+  size,
+});
 
 const section = "asset";
 
@@ -11,7 +45,7 @@ const mebibyte = 1024 * 1024;
 const mostContentBytes = 256 * mebibyte;
 
 /** An asset and its content in base64, as a snapshot holds them. */
-export interface AssetDocument extends Asset {
+export interface AssetDocument extends AssetRecord {
   readonly content?: string;
 }
 
@@ -25,11 +59,11 @@ export const isAssetDocument = (value: unknown): value is AssetDocument =>
   (value.uploaded ? decoded(value.content)?.length === value.size : value.content === undefined);
 
 /** All assets, in the order in which they were made, and their contents. */
-export class Assets {
+export class AssetStore {
   readonly #journal: Journal;
   readonly #contentJournal: ContentJournal;
   readonly #mostBytes: number;
-  readonly #assets = new Map<string, Asset>();
+  readonly #assets = new Map<string, AssetRecord>();
   readonly #contents = new Map<string, Buffer>();
   /** Bytes that are there, or on their way. */
   #bytes = 0;
@@ -47,7 +81,7 @@ export class Assets {
     }
   }
 
-  get(id: string): Asset | undefined {
+  get(id: string): AssetRecord | undefined {
     return this.#assets.get(id);
   }
 
@@ -56,7 +90,7 @@ export class Assets {
   }
 
   /** Keeps an asset in its new state. */
-  put(asset: Asset): void {
+  put(asset: AssetRecord): void {
     this.#journal.write(section, asset.id, asset);
     this.#assets.set(asset.id, asset);
   }
@@ -65,12 +99,12 @@ export class Assets {
    * Takes room for a content on its way.
    *
    * @returns gives the room back
-   * @throws Refusal where there is no room left
+   * @throws HttpError where there is no room left
    */
   reserve(bytes: number): () => void {
     if (this.#bytes + bytes > this.#mostBytes) {
       const limit = Math.floor(this.#mostBytes / mebibyte);
-      throw new Refusal(
+      throw new HttpError(
         507,
         "507-100",
         `The emulator holds at most ${limit} MiB of content. Delete assets, or reset it.`,
@@ -83,7 +117,7 @@ export class Assets {
   }
 
   /** Keeps the content of an asset. */
-  upload(asset: Asset, content: Buffer): void {
+  upload(asset: AssetRecord, content: Buffer): void {
     this.#journal.together(() => {
       this.#contentJournal.write(asset.id, content);
       this.put({ ...asset, uploaded: true });

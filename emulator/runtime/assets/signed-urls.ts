@@ -1,16 +1,16 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { timestamp } from "../../clock.js";
-import type { Journal } from "../../objects/store.js";
+import type { Journal } from "../../journal.js";
 
 /** Where contents go up and down, below the origin. */
 export const contentPath = "/assets-content";
 
-/** What an address is for: POST takes the content up, GET brings it down. */
-export type Transfer = "POST" | "GET";
+/** What a signed URL is for: POST takes the content up, GET brings it down. */
+export type TransferMethod = "POST" | "GET";
 
-/** A signed address as the asset operations give it. */
-export interface SignedAddress {
+/** A signed URL as the asset operations give it. */
+export interface SignedUrl {
   readonly contentUrl: string;
   /** ISO 8601, GMT, on the emulator's clock. */
   readonly contentUrlExpiry: string;
@@ -18,7 +18,7 @@ export interface SignedAddress {
 
 const section = "signing key";
 
-/** The id of the asset that one of the emulator's own addresses is for. */
+/** The id of the asset that one of the emulator's own URLs is for. */
 export const assetIdIn = (url: string | undefined): string | undefined => {
   if (url === undefined || !URL.canParse(url)) return undefined;
   const { pathname } = new URL(url);
@@ -34,11 +34,11 @@ const originFor = ({ headers, socket }: IncomingMessage): string => {
   return `http://${isHost ? host : `127.0.0.1:${socket.localPort}`}`;
 };
 
-/** Makes and checks addresses that need no token: they are good by their signature, for a time. */
-export class SignedAddresses {
+/** Makes and checks URLs that need no token: they are good by their signature, for a time. */
+export class SignedUrls {
   readonly #key: Buffer;
 
-  /** The key is kept, so that an address outlives the process as long as its time lasts. */
+  /** The key is kept, so that a URL outlives the process as long as its time lasts. */
   constructor(journal: Journal) {
     const [saved] = journal.read(section);
     const text = saved ? String(saved[1]) : randomBytes(32).toString("base64");
@@ -47,12 +47,12 @@ export class SignedAddresses {
   }
 
   /** @param until when it ends, in milliseconds since 1970 */
-  make(request: IncomingMessage, transfer: Transfer, id: string, until: number): SignedAddress {
+  make(request: IncomingMessage, method: TransferMethod, id: string, until: number): SignedUrl {
     const expires = String(Math.floor(until));
     const query = new URLSearchParams({
-      method: transfer,
+      method,
       expires,
-      signature: this.#sign(transfer, id, expires),
+      signature: this.#sign(method, id, expires),
     });
     return {
       contentUrl: `${originFor(request)}${contentPath}/${id}?${query}`,
@@ -60,9 +60,9 @@ export class SignedAddresses {
     };
   }
 
-  /** Why an address is not good now for this transfer; undefined where it is. */
-  flawOf(
-    transfer: string,
+  /** Why a URL is not good now for this method; undefined where it is. */
+  problemOf(
+    method: string,
     id: string,
     query: URLSearchParams,
     now: number,
@@ -70,15 +70,15 @@ export class SignedAddresses {
     const expires = query.get("expires") ?? "";
     // Compared as text: several texts decode to the same bytes, and one of them is an altered one.
     const signature = Buffer.from(query.get("signature") ?? "");
-    const own = Buffer.from(this.#sign(transfer, id, expires));
+    const own = Buffer.from(this.#sign(method, id, expires));
     const isOwn = signature.length === own.length && timingSafeEqual(signature, own);
-    const isWhole = query.size === 3 && query.get("method") === transfer;
+    const isWhole = query.size === 3 && query.get("method") === method;
     if (!isOwn || !isWhole) return "altered";
     return Number(expires) > now ? undefined : "expired";
   }
 
-  #sign(transfer: string, id: string, expires: string): string {
-    const signed = `${transfer}\n${id}\n${expires}`;
+  #sign(method: string, id: string, expires: string): string {
+    const signed = `${method}\n${id}\n${expires}`;
     return createHmac("sha256", this.#key).update(signed).digest("base64url");
   }
 }

@@ -1,0 +1,149 @@
+import type { Basis } from "../../provider/definition/define.js";
+
+/** One thing that is uncertain about the service, and what it may be. */
+export interface Switch {
+  readonly doc: string;
+  /** The values allowed, or the span of whole numbers. */
+  readonly values: readonly string[] | { readonly min: number; readonly max: number };
+  readonly default: string | number | boolean;
+  readonly basis: Basis;
+}
+
+const assumed = "assumed";
+const yesOrNo = ["true", "false"];
+
+/** Everything uncertain about the service, each with the likeliest behaviour as its default. */
+export const switchTable = {
+  secrets: {
+    doc: "How secret values are given back: as asterisks, as they are, or not at all.",
+    values: ["mask", "echo", "omit"],
+    default: "mask",
+    basis: assumed,
+  },
+  put: {
+    doc: "What PUT does to members it does not name: they go, or they stay.",
+    values: ["replace", "keep"],
+    default: "replace",
+    basis: assumed,
+  },
+  inUseStatus: {
+    doc: "Status of a refused deletion of a set-up object.",
+    values: ["400", "403", "409", "412"],
+    default: 400,
+    basis: assumed,
+  },
+  usedAssetStatus: {
+    doc: "Status of the refused deletion of an asset that was used in a message.",
+    values: ["403", "400", "409"],
+    default: 403,
+    basis: assumed,
+  },
+  duplicateStatus: {
+    doc: "Status where a unique name is taken.",
+    values: ["400", "409"],
+    default: 400,
+    basis: assumed,
+  },
+  runningConversationStatus: {
+    doc: "Status of fetching a conversation that is not completed.",
+    values: ["404", "400"],
+    default: 404,
+    basis: assumed,
+  },
+  pageSize: {
+    doc: "Objects on a page where the caller asks for no number.",
+    values: { min: 1, max: 75 },
+    default: 10,
+    basis: assumed,
+  },
+  paging: {
+    doc: "Whether a list comes in pages, or whole whatever is asked for.",
+    values: ["pages", "all"],
+    default: "pages",
+    basis: assumed,
+  },
+  unknownQuery: {
+    doc: "Whether a query parameter that is not known is refused.",
+    values: ["refuse", "ignore"],
+    default: "refuse",
+    basis: assumed,
+  },
+  unknownFields: {
+    doc: "What happens to members that nobody knows: kept, refused or dropped.",
+    values: ["keep", "refuse", "drop"],
+    default: "keep",
+    basis: assumed,
+  },
+  unknownReference: {
+    doc: "Whether the id of an object that does not exist is refused.",
+    values: ["refuse", "accept"],
+    default: "refuse",
+    basis: assumed,
+  },
+  staleModified: {
+    doc: "Whether a PUT with another `modified` than the object's is refused (409).",
+    values: ["ignore", "refuse"],
+    default: "ignore",
+    basis: assumed,
+  },
+  forms: {
+    doc: "Forms in which set-up objects are given back: as they were given, or the service's own, which a PUT takes back as well. Its own: no empty list or object where it is optional; null for what is optional and was not given; numbers as text, numeric ids in a text as numbers; URLs with a slash at the end, e-mail in lower case, text as NFC with CRLF; entries, agents and unordered lists sorted; an id added to the items of lists; references with the name of their target.",
+    values: ["given", "own"],
+    default: "given",
+    basis: assumed,
+  },
+  channelRule: {
+    doc: "What holds a channel: the accounts that name it, or, by the letter of the specification (§2 rule 3), any client application.",
+    values: ["account", "any-client-application"],
+    default: "account",
+    basis: assumed,
+  },
+  refusedCosts: {
+    doc: "Whether a call that is refused for its rate takes a token all the same.",
+    values: yesOrNo,
+    default: false,
+    basis: assumed,
+  },
+  retryAfter: {
+    doc: "Whether a 429 carries Retry-After, and in which form.",
+    values: ["none", "seconds", "date"],
+    default: "none",
+    basis: assumed,
+  },
+  idleTimeout: {
+    doc: "Whether a conversation is completed once it was idle for longer than the timeout of its account, in minutes.",
+    values: ["minutes", "ignore"],
+    default: "minutes",
+    basis: assumed,
+  },
+  deliveryRetries: {
+    doc: "Further tries to deliver a message, a second apart, where the callback does not accept it.",
+    values: { min: 0, max: 10 },
+    default: 2,
+    basis: assumed,
+  },
+  callbackContent: {
+    doc: "Form of the content in callbacks of version v3: as it was sent, or as text.",
+    values: ["object", "text"],
+    default: "object",
+    basis: assumed,
+  },
+  assetUrlLifetime: {
+    doc: "Life of a signed address in seconds.",
+    values: { min: 1, max: 86_400 },
+    default: 300,
+    basis: assumed,
+  },
+  tokenLifetime: {
+    doc: "Life of an access token in seconds.",
+    values: { min: 1, max: 86_400 },
+    default: 3600,
+    basis: assumed,
+  },
+  platformName: {
+    doc: "The vendor's own word that stands for `platform` in identifiers: a lower-case word.",
+    values: [],
+    default: "platform",
+    basis: "public",
+  },
+} as const satisfies Readonly<Record<string, Switch>>;

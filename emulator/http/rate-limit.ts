@@ -1,0 +1,101 @@
+import type { EmulatorClock } from "../clock.js";
+import type { Switches } from "../control/switches.js";
+import type { ResponseHeaders, ServiceResponse } from "./response.js";
+
+/** Plans of a tenant; `none`: no limits. */
+export const planNames = ["developer", "basic", "enterprise", "none"] as const;
+export type PlanName = (typeof planNames)[number];
+
+interface Limit {
+  /** Calls per second. */
+  readonly rate: number;
+  readonly burst: number;
+}
+
+/**
+ * Rates: specification §8.2. Bursts: 20 times the rate, as with a sibling service (assumed).
+ * Independent on purpose: with the provider's table a rate that is wrong there would look right here.
+ */
+const limits: Readonly<
+  Record<Exclude<PlanName, "none">, { readonly standard: Limit; readonly special: Limit }>
+> = {
+  developer: { standard: { rate: 0.16, burst: 3 }, special: { rate: 0.16, burst: 3 } },
+  basic: { standard: { rate: 0.5, burst: 10 }, special: { rate: 1, burst: 20 } },
+  enterprise: { standard: { rate: 1, burst: 20 }, special: { rate: 5, burst: 100 } },
+};
+
+/** The endpoints with a rate of their own: specification §8.2. */
+const special = new Set([
+  "POST /conversations/messages",
+  "GET /conversations/{id}",
+  "POST /assets",
+  "GET /assets/{id}",
+]);
+
+/** The body of a refusal for the rate, word for word (specification §7). */
+export const tooManyRequests = { code: "429-001", developerMessage: "Too many requests." } as const;
+
+interface RateLimiterOptions {
+  readonly plan: PlanName;
+  readonly burst: number | undefined;
+  readonly clock: EmulatorClock;
+  readonly switches: Switches;
+}
+
+/** Less than a token by rounding only is a token. */
+const tolerance = 1e-9;
+
+const wholeSeconds = (ms: number): number => Math.ceil(ms / 1000);
+
+/** One token bucket for each method and path template; all callers share them (specification §8.1). */
+export class RateLimiter {
+  readonly #options: RateLimiterOptions;
+  readonly #buckets = new Map<string, { readonly tokens: number; readonly at: number }>();
+
+  constructor(options: RateLimiterOptions) {
+    this.#options = options;
+  }
+
+  /** The response to a call beyond the rate; undefined where the rate allows it, which takes a token. */
+  refusal(endpoint: string): ServiceResponse | undefined {
+    const waitMs = this.#take(endpoint);
+    if (waitMs === 0) return undefined;
+    return { status: 429, body: tooManyRequests, headers: this.#retryAfter(waitMs) };
+  }
+
+  /** Fills every bucket. */
+  reset(): void {
+    this.#buckets.clear();
+  }
+
+  /** Takes a token. Gives the milliseconds until there is one; 0: it was taken. */
+  #take(endpoint: string): number {
+    const { plan, clock, switches } = this.#options;
+    if (plan === "none") return 0;
+    const { rate, burst: usual } = limits[plan][special.has(endpoint) ? "special" : "standard"];
+    const burst = this.#options.burst ?? usual;
+    const now = clock.now();
+    const bucket = this.#buckets.get(endpoint) ?? { tokens: burst, at: now };
+    const refilled = bucket.tokens + (Math.max(0, now - bucket.at) * rate) / 1000;
+    const tokens = Math.min(burst, refilled);
+    const isThere = tokens >= 1 - tolerance;
+    const left = isThere || switches.refusedCosts ? Math.max(0, tokens - 1) : tokens;
+    this.#buckets.set(endpoint, { tokens: left, at: now });
+    return isThere ? 0 : ((1 - left) / rate) * 1000;
+  }
+
+  #retryAfter(waitMs: number): ResponseHeaders {
+    const { clock, switches } = this.#options;
+    switch (switches.retryAfter) {
+      case "seconds":
+        return { "retry-after": String(wholeSeconds(waitMs)) };
+      case "date": {
+        // The form has no milliseconds; a date rounded down would come before the token.
+        const until = wholeSeconds(clock.now() + waitMs) * 1000;
+        return { "retry-after": new Date(until).toUTCString() };
+      }
+      default:
+        return {};
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import { dateHeader } from "../clock.js";
+import { controlRoutes } from "../control/control-routes.js";
+import { serveContent } from "../runtime/assets/asset-content.js";
+import { contentPath } from "../runtime/assets/signed-urls.js";
+import type { EmulatedService } from "../service.js";
+import { authorize } from "../token/authorize.js";
+import type { Audience } from "../token/oauth-request.js";
+import { serveToken } from "../token/token-endpoint.js";
+import { serveApi } from "./api.js";
+import { responseOf, sendResponse } from "./response.js";
+
+/** Where everything is, below the origin. */
+export const paths = {
+  base: "/conversation/v3",
+  token: "/oauth/token",
+  authorize: "/oauth/authorize",
+  customerToken: "/customer/oauth/token",
+  customerAuthorize: "/customer/oauth/authorize",
+  control: "/control",
+} as const;
+
+const tokenAudiences: ReadonlyMap<string, Audience> = new Map([
+  [paths.token, "user"],
+  [paths.customerToken, "customer"],
+]);
+
+const authorizeAudiences: ReadonlyMap<string, Audience> = new Map([
+  [paths.authorize, "user"],
+  [paths.customerAuthorize, "customer"],
+]);
+
+/** Only this machine may control the emulator, whatever a forwarding header says. */
+const isLoopback = ({ socket }: IncomingMessage): boolean =>
+  /^(::1$|(::ffff:)?127\.)/.test(socket.remoteAddress ?? "");
+
+const notFound = {
+  status: 404,
+  body: { code: "404-100", developerMessage: "There is no such path." },
+} as const;
+
+const notControlledFromHere = {
+  status: 403,
+  body: { error: "The control interface answers on this machine only." },
+} as const;
+
+/** Splits by hand what a parser might resolve: `..` and `//` in a path stay what they are. */
+const splitUrl = (url: string): { readonly path: string; readonly query: URLSearchParams } => {
+  const mark = url.indexOf("?");
+  const path = mark < 0 ? url : url.slice(0, mark);
+  return { path, query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)) };
+};
+
+/** The listener of the emulator's server. */
+export const createRequestListener = (service: EmulatedService) => {
+  const serveControl = getRequestListener(controlRoutes(service, paths.control).fetch, {
+    overrideGlobalObjects: false,
+  });
+  const date = dateHeader(service.clock);
+
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { path, query } = splitUrl(request.url ?? "/");
+    response.setHeader("date", date());
+    if (path.startsWith(`${paths.base}/`))
+      return serveApi(service, { request, path: path.slice(paths.base.length), query }, response);
+    if (path.startsWith(`${contentPath}/`))
+      return serveContent(service, request, response, path, query);
+    const tokenAudience = tokenAudiences.get(path);
+    if (tokenAudience) return serveToken(service, request, response, tokenAudience);
+    const audience = authorizeAudiences.get(path);
+    if (audience && request.method === "GET")
+      return sendResponse(
+        response,
+        responseOf(() => authorize(service, query, audience)),
+      );
+    if (path !== paths.control && !path.startsWith(`${paths.control}/`))
+      return sendResponse(response, notFound);
+    if (!isLoopback(request)) return sendResponse(response, notControlledFromHere);
+    await serveControl(request, response);
+  };
+
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    // A caller who goes away in the middle of a call is no failure of the emulator.
+    serve(request, response).catch(() => response.destroy());
+  };
+};

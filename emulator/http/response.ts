@@ -1,0 +1,83 @@
+import type { ServerResponse } from "node:http";
+import type { JsonObject } from "../../provider/kernel/json.js";
+
+export type ResponseHeaders = Readonly<Record<string, string>>;
+
+/** What the service answers. */
+export interface ServiceResponse {
+  readonly status: number;
+  /** Text is sent as it is, anything else as JSON; left out: no body. */
+  readonly body?: unknown;
+  readonly headers?: ResponseHeaders;
+}
+
+interface Detail {
+  readonly key: string;
+  readonly value: string;
+}
+
+const cut = (text: string): string => (text.length > 255 ? `${text.slice(0, 254)}…` : text);
+
+/** The only way in which a part of the emulator says no: an error body of the service (public reference). */
+export class HttpError extends Error {
+  override readonly name: string = "HttpError";
+
+  constructor(
+    readonly status: number,
+    /** `<status>-<number>`. */
+    readonly code: string,
+    message: string,
+    readonly details: readonly Detail[] = [],
+    readonly headers: ResponseHeaders = {},
+  ) {
+    super(message);
+  }
+
+  /** @param forUsers also with a message for users, which a caller must ask for */
+  response(forUsers = false): ServiceResponse {
+    const details = this.details
+      .slice(0, 30)
+      .map(({ key, value }) => ({ key: cut(key), value: cut(value) }));
+    const body: JsonObject = {
+      code: this.code,
+      developerMessage: cut(this.message),
+      ...(details.length > 0 ? { details } : {}),
+      ...(forUsers ? { userMessage: cut(this.message) } : {}),
+    };
+    return { status: this.status, body, headers: this.headers };
+  }
+}
+
+/** The response that the work gives, or that of the HttpError that it throws. */
+export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof HttpError) return error.response();
+    throw error;
+  }
+};
+
+/** A body as it is sent. */
+export const serialised = (body: unknown): string =>
+  typeof body === "string" ? body : JSON.stringify(body);
+
+/** Sends a response in full. */
+export const sendResponse = (
+  response: ServerResponse,
+  { status, body, headers = {} }: ServiceResponse,
+): void => {
+  if (response.destroyed) return;
+  if (body === undefined) {
+    response.writeHead(status, headers).end();
+    return;
+  }
+  const text = serialised(body);
+  response
+    .writeHead(status, {
+      "content-type": typeof body === "string" ? "text/html" : "application/json",
+      "content-length": Buffer.byteLength(text),
+      ...headers,
+    })
+    .end(text);
+};

@@ -1,0 +1,152 @@
+import { setMaxListeners } from "node:events";
+import { type EmulatorClock, timestamp } from "../../clock.js";
+import { RecentEntries } from "../../recent-entries.js";
+import type { StoredMessage } from "../conversation-store.js";
+import type { RecipientRole } from "../routing.js";
+import {
+  CallbackClient,
+  type CallbackClientOptions,
+  type CallbackOutcome,
+} from "./callback-client.js";
+
+interface Delivery {
+  readonly recipient: RecipientRole;
+  readonly message: StoredMessage;
+}
+
+/** One try to deliver a message; no credentials. */
+export interface DeliveryEntry {
+  /** When the try began, on the emulator's clock. */
+  readonly at: string;
+  /** The callback without user name, password and query; empty where there is none. */
+  readonly url: string;
+  /** The sender's own id of the message; the service's where it gave none. */
+  readonly messageId: string;
+  readonly type: string;
+  /** From 1; 0 where there was nowhere to deliver to. */
+  readonly attempt: number;
+  /** What the callback answered. */
+  readonly status?: number;
+  /** Why there was no answer. */
+  readonly error?: string;
+}
+
+/** Between the tries for one message, on the emulator's clock (assumed). */
+const retrySpacingMs = 1_000;
+
+/** For all deliveries until the next reset: each that is on its way listens to it. */
+const newAbortController = (): AbortController => {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
+};
+
+/**
+ * Delivers messages to the callbacks of client applications: in order for each conversation and
+ * recipient, each message until the callback accepts it (2xx) or the tries are used up. What is
+ * still to be delivered when the process ends is not made up for.
+ */
+export class Deliveries {
+  readonly log = new RecentEntries<DeliveryEntry>(10_000);
+  readonly #clock: EmulatorClock;
+  readonly #options: CallbackClientOptions;
+  readonly #callbacks: CallbackClient;
+  readonly #queues = new Map<string, Delivery[]>();
+  #controller = newAbortController();
+
+  constructor(clock: EmulatorClock, options: CallbackClientOptions) {
+    this.#clock = clock;
+    this.#options = options;
+    this.#callbacks = new CallbackClient(options);
+  }
+
+  /** Takes a message on its way; never fails. */
+  add(recipient: RecipientRole, message: StoredMessage): void {
+    const key = [message.conversationId, recipient.applicationId, recipient.role].join(" ");
+    const delivery = { recipient, message };
+    const queue = this.#queues.get(key);
+    if (queue) {
+      queue.push(delivery);
+      return;
+    }
+    const fresh = [delivery];
+    this.#queues.set(key, fresh);
+    void this.#deliverAll(key, fresh, this.#controller.signal);
+  }
+
+  /** Forgets what is still to be delivered, the log and all tokens. */
+  reset(): void {
+    this.#controller.abort();
+    this.#controller = newAbortController();
+    this.#queues.clear();
+    this.#callbacks.reset();
+    this.log.clear();
+  }
+
+  /** Ends all deliveries and connections. */
+  close(): void {
+    this.reset();
+    this.#callbacks.close();
+  }
+
+  async #deliverAll(key: string, queue: Delivery[], signal: AbortSignal): Promise<void> {
+    for (let delivery = queue[0]; delivery && !signal.aborted; delivery = queue[0]) {
+      await this.#deliver(delivery, signal);
+      queue.shift();
+    }
+    if (!signal.aborted) this.#queues.delete(key);
+  }
+
+  async #deliver({ recipient, message }: Delivery, signal: AbortSignal): Promise<void> {
+    let due = this.#clock.now();
+    let retries = 0;
+    let isRenewed = false;
+    for (let attempt = 1; ; attempt += 1) {
+      const begun = this.#clock.now();
+      const outcome = await this.#callbacks.post(recipient, message, signal);
+      if (signal.aborted) return;
+      this.#note(message, outcome, attempt, begun);
+      const { status = 0, renew, isHopeless } = outcome;
+      if (isHopeless || (status >= 200 && status <= 299)) return;
+      if (status === 401 && renew && !isRenewed) {
+        isRenewed = true;
+        await renew();
+        continue;
+      }
+      if (retries >= this.#options.switches.deliveryRetries) return;
+      retries += 1;
+      // Counted from when the try was due: one long step of a manual clock makes all tries due.
+      due += this.#clock.now() - begun + retrySpacingMs;
+      await this.#until(due, signal);
+    }
+  }
+
+  #note(
+    { messageId, type }: StoredMessage,
+    { url, status, error, isHopeless }: CallbackOutcome,
+    attempt: number,
+    begun: number,
+  ) {
+    this.log.add({
+      at: timestamp(begun),
+      url,
+      messageId,
+      type,
+      attempt: isHopeless ? 0 : attempt,
+      ...(status === undefined ? {} : { status }),
+      ...(error === undefined ? {} : { error }),
+    });
+  }
+
+  #until(time: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const cancel = this.#clock.schedule(time, end);
+      signal.addEventListener("abort", end);
+    });
+  }
+}

@@ -1,0 +1,177 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "../../provider/kernel/json.js";
+import { timestamp } from "../clock.js";
+import { vendorWord } from "../control/switches.js";
+import { HttpError } from "../http/response.js";
+import { invalidAttribute } from "../http/validation-errors.js";
+import type { EmulatedService, OperationHandler } from "../service.js";
+import { type AssetRecord, describeAsset } from "./assets/asset-store.js";
+import { assetIdIn } from "./assets/signed-urls.js";
+import { messageJson, type StoredConversation, type StoredMessage } from "./conversation-store.js";
+import { textAt } from "./json-path.js";
+import { type ConversationStart, type ParsedMessage, parseMessages } from "./parse-messages.js";
+import {
+  accountAt,
+  accountOf,
+  beginsWithBot,
+  idleTimeOf,
+  phaseAfter,
+  type RecipientRole,
+  recipientOn,
+  sidesFor,
+} from "./routing.js";
+
+/** An ended conversation is completed, and so is one that was idle for longer than its account allows. */
+const isCompleted = (
+  { store, switches, clock }: EmulatedService,
+  conversation: StoredConversation,
+): boolean => {
+  if (conversation.phase === "ended") return true;
+  if (switches.idleTimeout === "ignore") return false;
+  const idleMs = idleTimeOf(accountOf(store, conversation));
+  const since = clock.now() - Date.parse(conversation.modified);
+  return idleMs !== undefined && since > idleMs;
+};
+
+/** What the messages of a request will have done once all of them have been found good. */
+class MessageBatch {
+  readonly #service: EmulatedService;
+  readonly #now: string;
+  readonly #conversations = new Map<string, StoredConversation>();
+  readonly #messages: StoredMessage[] = [];
+  readonly #assets = new Map<string, AssetRecord>();
+  readonly #deliveries: { readonly recipient: RecipientRole; readonly message: StoredMessage }[] =
+    [];
+
+  constructor(service: EmulatedService) {
+    this.#service = service;
+    this.#now = timestamp(service.clock.now());
+  }
+
+  /** @throws HttpError where the message does not fit what is there */
+  add(parsed: ParsedMessage, metadata: unknown): void {
+    const { type, sender, start, conversationId = "" } = parsed;
+    const conversation = start
+      ? this.#started(start, parsed.path)
+      : this.#continued(conversationId);
+    this.#assertParent(parsed, conversation.id);
+    const recipients = sidesFor(sender, type, conversation.phase).map((side) =>
+      recipientOn(this.#service, conversation, side),
+    );
+    const id = randomUUID();
+    const message: StoredMessage = {
+      id,
+      messageId: parsed.messageId ?? id,
+      conversationId: conversation.id,
+      type,
+      body: this.#body(parsed),
+      recipients: recipients.map((recipient) => this.#recipientJson(recipient)),
+      ...(metadata === undefined ? {} : { metadata }),
+      created: this.#now,
+    };
+    const phase = phaseAfter(conversation.phase, type);
+    this.#conversations.set(conversation.id, { ...conversation, phase, modified: this.#now });
+    this.#messages.push(message);
+    this.#deliveries.push(...recipients.map((recipient) => ({ recipient, message })));
+  }
+
+  /** Keeps everything and sends it on its way. */
+  commit(): readonly StoredMessage[] {
+    const { journal, conversations, assets, deliveries } = this.#service;
+    journal.together(() => {
+      conversations.add([...this.#conversations.values()], this.#messages);
+      for (const asset of this.#assets.values()) assets.put(asset);
+    });
+    for (const { recipient, message } of this.#deliveries) deliveries.add(recipient, message);
+    return this.#messages;
+  }
+
+  #started({ channelType, address, about }: ConversationStart, path: string): StoredConversation {
+    const { store } = this.#service;
+    const account = accountAt(store, channelType, address);
+    if (!account)
+      throw invalidAttribute(
+        `${path}.conversation.account`,
+        "there is no account in use with this address on a channel of this type",
+      );
+    return {
+      id: randomUUID(),
+      phase: beginsWithBot(store, account) ? "bot" : "agent",
+      accountId: account.id,
+      about,
+      created: this.#now,
+      modified: this.#now,
+    };
+  }
+
+  /** @throws HttpError 400-630 where there is none, or it is over (public reference) */
+  #continued(id: string): StoredConversation {
+    const found = this.#conversations.get(id) ?? this.#service.conversations.get(id);
+    if (found && !isCompleted(this.#service, found)) return found;
+    throw new HttpError(400, "400-630", "The conversation can no longer be used; start a new one.");
+  }
+
+  #assertParent({ path, parentId }: ParsedMessage, conversationId: string): void {
+    if (parentId === undefined) return;
+    const earlier = [
+      ...this.#service.conversations.messagesOf(conversationId),
+      ...this.#messages.filter((message) => message.conversationId === conversationId),
+    ];
+    if (earlier.some(({ id, messageId }) => id === parentId || messageId === parentId)) return;
+    const rule = "there is no such message in the conversation";
+    throw invalidAttribute(`${path}.parent.messageId`, rule);
+  }
+
+  #body({ path, attachments, body }: ParsedMessage): JsonObject {
+    if (attachments.length === 0) return body;
+    const attachment = attachments.map((each, place) =>
+      this.#attachment(each, `${path}.attachments.attachment[${place}]`),
+    );
+    return { ...body, attachments: { attachment } };
+  }
+
+  /** An attachment with what its asset says of it; one of another origin stays what it is. */
+  #attachment(attachment: JsonObject, path: string): JsonObject {
+    const id = textAt(attachment, "id") ?? assetIdIn(textAt(attachment, "url"));
+    if (id === undefined) return attachment;
+    const asset = this.#assets.get(id) ?? this.#service.assets.get(id);
+    if (!asset) {
+      if (this.#service.switches.unknownReference === "accept") return attachment;
+      throw invalidAttribute(path, "there is no asset with this id");
+    }
+    this.#assets.set(id, { ...asset, used: true });
+    return { ...describeAsset(asset), ...attachment };
+  }
+
+  #recipientJson({ role, name }: RecipientRole): JsonObject {
+    return {
+      type: vendorWord(role, this.#service.switches),
+      ...(name === undefined ? {} : { participant: { name } }),
+    };
+  }
+}
+
+/**
+ * Sends messages (specification §4.2, §6): all of a request or, where one of them is refused, none.
+ */
+export const sendMessages: OperationHandler = (service, call) => {
+  const body = call.body();
+  const batch = new MessageBatch(service);
+  for (const parsed of parseMessages(body, service.switches)) batch.add(parsed, body.metadata);
+  const message = batch
+    .commit()
+    .map((each) => messageJson(each, { conversation: { id: each.conversationId } }));
+  return { status: 202, body: { messages: { message } } };
+};
+
+/** Details of a completed conversation (specification §4.2). A running one is not given (assumed: 404). */
+export const getConversation: OperationHandler = (service, { id }) => {
+  const conversation = service.conversations.get(id);
+  if (!conversation) throw new HttpError(404, "404-101", "There is no conversation with this id.");
+  if (!isCompleted(service, conversation)) {
+    const status = service.switches.runningConversationStatus;
+    throw new HttpError(status, `${status}-101`, "The conversation is not completed yet.");
+  }
+  const message = service.conversations.messagesOf(id).map((each) => messageJson(each));
+  return { status: 200, body: { ...conversation.about, id, messages: { message } } };
+};
