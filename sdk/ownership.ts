@@ -1,7 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { pointerTo, typeToken } from "../provider/pointer.js";
-import { isOfType } from "./resource-type.js";
-import { sharedMemory } from "./shared-memory.js";
+import { isOfType, sharedRegistry } from "./resource-type.js";
 
 const kind = "Ownership";
 
@@ -29,7 +28,7 @@ export class Ownership extends pulumi.CustomResource {
 }
 
 /** One for each stack, as several may run in one process; the same for all copies of the package. */
-const ownerships = sharedMemory("ownerships");
+const ownerships = sharedRegistry("ownerships");
 
 /** The ownership of the stack that the running program belongs to. */
 export const stackOwnership = (): Ownership => {

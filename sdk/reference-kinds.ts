@@ -2,11 +2,10 @@ import * as pulumi from "@pulumi/pulumi";
 import type { Definition, Field, Fields } from "../provider/definition/define.js";
 import { isObject } from "../provider/kernel/json.js";
 import { typeToken } from "../provider/pointer.js";
-import { calledBy, className, isOfType } from "./resource-type.js";
-import { sharedMemory } from "./shared-memory.js";
+import { className, isOfType, resourceLabel, sharedRegistry } from "./resource-type.js";
 
 /** Whose id an output is, by the very output: what a program makes of it is not known any more. */
-const ids = sharedMemory("ids");
+const ids = sharedRegistry("ids");
 
 /** Remembers that `resource.id` is the id of this resource. */
 export const rememberId = (resource: pulumi.CustomResource): void => {
@@ -14,7 +13,7 @@ export const rememberId = (resource: pulumi.CustomResource): void => {
 };
 
 /** One place of the arguments that takes a resource, and what a program put there. */
-export interface Place {
+interface GivenReference {
   /** Class and logical name of the resource that the arguments are for. */
   readonly of: string;
   readonly path: string;
@@ -47,13 +46,13 @@ const wayOut = (given: pulumi.Resource, takes: readonly string[]): string => {
  *
  * @throws pulumi.RunError that names both resources
  */
-export const refuseOtherKinds = ({ of, path, takes, given }: Place): void => {
+export const refuseOtherKinds = ({ of, path, takes, given }: GivenReference): void => {
   const byId = pulumi.Output.isInstance(given);
   const resource = byId ? ids.get(given) : given;
   if (!pulumi.Resource.isInstance(resource)) return;
   if (takes.some((token) => isOfType(resource, token))) return;
   const wanted = takes.map((token) => withArticle(className(token))).join(" or ");
-  const was = `the ${byId ? "id of the " : ""}${calledBy(resource)} was given`;
+  const was = `the ${byId ? "id of the " : ""}${resourceLabel(resource)} was given`;
   throw new pulumi.RunError(`${of}: ${path} must be ${wanted}; ${was}${wayOut(resource, takes)}`);
 };
 

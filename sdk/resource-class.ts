@@ -2,14 +2,12 @@ import * as pulumi from "@pulumi/pulumi";
 import { type Definition, outputFields } from "../provider/definition/define.js";
 import { isObject } from "../provider/kernel/json.js";
 import { pointerTo, typeToken } from "../provider/pointer.js";
-import { adoption } from "./adoption.js";
-import { autoName } from "./auto-name.js";
+import { autoName, parentTypes } from "./auto-name.js";
 import { secretPaths } from "./extra-secrets.js";
 import { stackOwnership } from "./ownership.js";
-import { parentTypes } from "./parent-types.js";
 import { checkReferences, rememberId } from "./reference-kinds.js";
+import { sharedRegistry } from "./resource-type.js";
 import type { CommonArgs } from "./resources.js";
-import { sharedMemory } from "./shared-memory.js";
 
 /** How an existing object is looked up. */
 export type Lookup = Pick<CommonArgs, "profile">;
@@ -36,6 +34,21 @@ const automaticName = (kind: string, name: string, parents: Parents): pulumi.Inp
   const named = (types: string) => autoName({ project, stack, kind, parents: types, name });
   const automatic = typeof parents === "string" ? named(parents) : parents.apply(named);
   return { name: automatic, autoName: automatic };
+};
+
+/**
+ * What is to be adopted, from the argument `adopt` and the option `import`: the latter cannot work
+ * for a resource of this sort, and `adopt` does what it is meant for.
+ *
+ * @throws pulumi.RunError where the two contradict each other
+ */
+const adoption = (kind: string, name: string, adopt: unknown, imported: unknown): pulumi.Inputs => {
+  if (imported === undefined) return {};
+  if (adopt === undefined || adopt === imported) return { adopt: imported };
+  const said = typeof adopt === "object" ? "something else" : JSON.stringify(adopt);
+  throw new pulumi.RunError(
+    `${kind} ${JSON.stringify(name)}: the option import says ${JSON.stringify(imported)}, the argument adopt says ${said}. Both name the object to take over: give only one of them`,
+  );
 };
 
 const propsOf = (
@@ -66,7 +79,7 @@ const propsOf = (
 };
 
 /** By resource, whichever copy of this package made it. */
-const declared = sharedMemory("declared");
+const declared = sharedRegistry("declared");
 
 /** What the program says of a resource, as it says it; nothing of one of another package. */
 export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {

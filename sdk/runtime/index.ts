@@ -4,8 +4,22 @@ export {
   type ErrorDetails,
   isConversationError,
 } from "../../provider/kernel/errors.js";
+export type { JsonObject } from "../../provider/kernel/json.js";
+export {
+  type Burst,
+  likelyBurst,
+  type RateQuestion,
+  rateOf,
+} from "../../provider/pacing/plan/plan-rates.js";
+export {
+  type PlanRates,
+  type RateRow,
+  rateRows,
+  type SpecialRate,
+} from "../../provider/pacing/plan/rate-rows.js";
 export type { Answer } from "../../provider/service/http/answers.js";
-export type { Downloaded } from "./assets/asset-download.js";
+export type { Method } from "../../provider/service/http/operations.js";
+export { type Plan, plans } from "../../provider/service/settings/plans.js";
 export {
   type Asset,
   type AssetRequest,
@@ -13,16 +27,15 @@ export {
   type NewAsset,
   type SignedAddress,
   type StoredAsset,
-} from "./assets/asset-operations.js";
+} from "./assets/asset-calls.js";
+export type { Downloaded } from "./assets/asset-download.js";
 export type { UploadOptions } from "./assets/asset-upload.js";
 export type { Assets } from "./assets/assets.js";
 export type { ContentSource } from "./assets/content-source.js";
-export type { OnProgress } from "./assets/counted-content.js";
 export type { DownloadTarget } from "./assets/download-target.js";
-export type { ReceivedContent } from "./assets/received-content.js";
-export type { TransferOptions } from "./assets/signed-transfer.js";
+export type { OnProgress, TransferOptions } from "./assets/signed-transfer.js";
 export type { BearerCheck, CallbackCredentials } from "./callbacks/callback-credentials.js";
-export type { CallbackOptions } from "./callbacks/callback-options.js";
+export type { CallbackOptions, MessageContext } from "./callbacks/callback-options.js";
 export type { ExpressHandler, FetchHandler, NodeHandler } from "./callbacks/callback-servers.js";
 export { type Callbacks, callbacks } from "./callbacks/callbacks.js";
 export {
@@ -31,26 +44,29 @@ export {
   conversationApp,
   type MessageHandler,
 } from "./callbacks/conversation-app.js";
-export { type MessageMemory, processMemory, type Taken } from "./callbacks/message-memory.js";
-export type { MessageContext } from "./callbacks/message-work.js";
 export {
+  type MessageMemory,
+  processMemory,
   type RedisMemory,
   type RedisMemoryOptions,
   redisMemory,
-} from "./callbacks/redis-memory.js";
-export type { CallHooks, RequestEvent, ResponseEvent } from "./connection/call-events.js";
+  type Taken,
+} from "./callbacks/message-memory.js";
+export type { CallHooks, RequestEvent, ResponseEvent } from "./connection/call-observer.js";
 export { type ConversationClient, connect } from "./connection/connect.js";
-export type { ConnectionOptions } from "./connection/connection-options.js";
+export type { ConnectionOptions } from "./connection/connection.js";
 export type { ServiceCall } from "./connection/other-services.js";
-export * from "./connection/plan-rates.js";
 export type { ConnectionSettings, RunningEmulator } from "./connection/runtime-settings.js";
-export type { JsonObject } from "./json-object.js";
 export type { Conversation, Conversations } from "./messages/conversations.js";
 export type {
+  Contact,
+  ConversationReference,
+  Customer,
   FirstMessage,
   Message,
   MessageFrom,
   MessageOf,
+  NewConversation,
   Reply,
   Sender,
 } from "./messages/message.js";
@@ -62,12 +78,6 @@ export {
   messageBodies,
   type RichLink,
 } from "./messages/message-contents.js";
-export type {
-  Contact,
-  ConversationReference,
-  Customer,
-  NewConversation,
-} from "./messages/message-frame.js";
 export {
   type MessageType,
   type MessageTypesOf,
@@ -85,5 +95,6 @@ export {
   type Sent,
   type SentMessage,
 } from "./messages/messages.js";
+export type { ReceivedContent } from "./messages/received-content.js";
 export type { Party, ReceivedAttachment, ReceivedMessage } from "./messages/received-message.js";
 export * from "./pkce.js";

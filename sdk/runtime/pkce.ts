@@ -13,9 +13,10 @@ export {
 export {
   type CodeExchange,
   exchangeCode,
+  type FetchLike,
   type GrantedToken,
 } from "./authorization/code-exchange.js";
-export type { FetchLike } from "./authorization/exchange-call.js";
+
 export {
   challengeOf,
   createProofKey,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Plan } from "../../provider/service/settings/plans.js";
-import { likelyBurst, plans, rateOf, rateRows } from "../../sdk/runtime/connection/plan-rates.js";
+import { likelyBurst, plans, rateOf, rateRows } from "../../sdk/runtime/index.js";
 
 type Three = readonly [number, number, number];
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { callWatch } from "../../sdk/runtime/connection/call-watch.js";
+import { callObserver } from "../../sdk/runtime/connection/call-observer.js";
 import { type TelemetryApi, telemetry } from "../../sdk/runtime/connection/telemetry.js";
 import { connect, type RequestEvent, type ResponseEvent } from "../../sdk/runtime/index.js";
 import { JumpingClock } from "../service/support/clocks.js";
@@ -139,16 +139,16 @@ const url = new URL("https://hub.example.com/conversation/v3/conversations/c-1")
 
 test("each attempt is a span, by the conventions for HTTP clients", async () => {
   const { spans, api } = tracer();
-  const watch = callWatch(
+  const observe = callObserver(
     {},
     new JumpingClock(),
     telemetry(async () => api),
   );
-  const watched = await watch(get);
-  await watched(url, async () => ({ status: 503 }));
-  await watched(url, async () => ({ status: 200 }));
+  const observed = await observe(get);
+  await observed(url, async () => ({ status: 503 }));
+  await observed(url, async () => ({ status: 200 }));
   const fault = Object.assign(new Error("no answer"), { code: "UNREACHABLE" });
-  await expect(watched(url, () => Promise.reject(fault))).rejects.toBe(fault);
+  await expect(observed(url, () => Promise.reject(fault))).rejects.toBe(fault);
   const span = { name: "GET /conversations/{id}", kind: 2, parent: "the caller's", ended: true };
   const attributes = {
     "http.request.method": "GET",
@@ -195,8 +195,8 @@ test.each<[string, () => Promise<unknown>]>([
     }),
   ],
 ])("calls go on where OpenTelemetry %s", async (_, load) => {
-  const watched = await callWatch({}, new JumpingClock(), telemetry(load))(get);
-  expect(await watched(url, async () => ({ status: 200 }))).toEqual({ status: 200 });
+  const observed = await callObserver({}, new JumpingClock(), telemetry(load))(get);
+  expect(await observed(url, async () => ({ status: 200 }))).toEqual({ status: 200 });
 });
 
 test("the API of OpenTelemetry that is installed gets the spans", async () => {

@@ -26,6 +26,27 @@ const listed = (choices: readonly string[]): string => [...new Set(choices)].joi
 
 const invalid = (text: string): ConversationError => new ConversationError("INPUT_INVALID", text);
 
+const members = ["service", "version", "plan", "method", "template"] as const;
+
+const notText = (question: RateQuestion): string =>
+  members
+    .filter((name) => typeof Object(question)[name] !== "string")
+    .map((name) => `${name}: must be text`)
+    .join("; ");
+
+/** A question may come from a program without type checks. */
+const assertQuestion = (question: RateQuestion): void => {
+  const doing = "Could not tell a rate";
+  try {
+    const rule = notText(question);
+    if (rule !== "") throw invalid(`${doing}: ${rule}. Nothing was sent.`);
+  } catch (cause) {
+    if (cause instanceof ConversationError) throw cause;
+    const text = `${doing}: what was given cannot be read, see the cause. Nothing was sent.`;
+    throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause });
+  }
+};
+
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 const rowOf = (question: RateQuestion): RateRow => {
@@ -53,6 +74,7 @@ const plain = (template: string): string => template.replace(/\{[^}/]*\}/g, "{}"
  * not know, naming those that it does
  */
 export const rateOf = (question: RateQuestion): number => {
+  assertQuestion(question);
   const row = rowOf(question);
   if (!plans.includes(question.plan)) {
     throw invalid(`There is no plan ${JSON.stringify(question.plan)}. Plans: ${plans.join(", ")}.`);

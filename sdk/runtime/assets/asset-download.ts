@@ -1,21 +1,25 @@
 import { ConversationError, isConversationError } from "../../../provider/kernel/errors.js";
 import { prepared } from "../caller-input.js";
-import { get, largestAsset, type StoredAsset } from "./asset-operations.js";
-import type { ContentAnswer, Pieces } from "./content-transfer.js";
-import { counted } from "./counted-content.js";
+import { getAsset, largestAsset, type StoredAsset } from "./asset-calls.js";
+import {
+  type ContentAnswer,
+  type Pieces,
+  type SignedTransfer,
+  transferFailure,
+} from "./content-transfer.js";
 import { type DownloadTarget, type OpenTarget, openTarget } from "./download-target.js";
 import { checkedAddress } from "./signed-address.js";
 import {
   type ContentParts,
-  isOver,
-  mayBeOver,
+  counted,
+  hasExpired,
+  mayHaveExpired,
   pauseBeforeRepeat,
   refusedTransfer,
   type TransferOptions,
   transferOptionsOf,
   transferSignal,
 } from "./signed-transfer.js";
-import { type Transfer, transferFailure } from "./transfer-failure.js";
 
 const doing = "download an asset";
 
@@ -53,12 +57,12 @@ const badContent = (id: string) => (rule: string) =>
 /** One answer of a signed address, and the transfer that it belongs to. */
 interface Fetched {
   readonly asset: StoredAsset;
-  readonly transfer: Transfer;
+  readonly transfer: SignedTransfer;
   readonly answer: ContentAnswer;
 }
 
 /** The content, or a refusal that holds no connection any more. */
-const opened = async (parts: ContentParts, transfer: Transfer): Promise<ContentAnswer> => {
+const opened = async (parts: ContentParts, transfer: SignedTransfer): Promise<ContentAnswer> => {
   const answer = await parts.transfer.download(transfer);
   if (answer.status !== 200) await answer.discard();
   return answer;
@@ -85,11 +89,11 @@ const fetched = async (
   id: string,
   options: TransferOptions,
 ): Promise<Fetched> => {
-  const first = await get(parts, id, options);
-  const early = isOver(parts, first);
-  let result = await asked(parts, early ? await get(parts, id, options) : first, options);
-  if (!early && mayBeOver(parts, first, result.answer.status)) {
-    result = await asked(parts, await get(parts, id, options), options);
+  const first = await getAsset(parts, id, options);
+  const early = hasExpired(parts, first);
+  let result = await asked(parts, early ? await getAsset(parts, id, options) : first, options);
+  if (!early && mayHaveExpired(parts, first, result.answer.status)) {
+    result = await asked(parts, await getAsset(parts, id, options), options);
   }
   const { answer, transfer } = result;
   if (answer.status === 200) return result;

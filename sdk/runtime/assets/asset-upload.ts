@@ -1,22 +1,22 @@
 import { ConversationError, isConversationError } from "../../../provider/kernel/errors.js";
-import { inputFailure } from "../caller-input.js";
+import { inputFailure, inputInvalid } from "../caller-input.js";
 import {
   type Asset,
   type AssetRequest,
   assertAsset,
-  create,
+  createAsset,
+  deleteAsset,
   type NewAsset,
-  remove,
-} from "./asset-operations.js";
+} from "./asset-calls.js";
 import { type ContentSource, type OpenContent, openContent, readable } from "./content-source.js";
 import type { TransferReply, Upload } from "./content-transfer.js";
-import { contentTypeOf } from "./content-types.js";
-import { counted } from "./counted-content.js";
+import { assetContentType } from "./content-types.js";
 import { checkedAddress } from "./signed-address.js";
 import {
   type ContentParts,
-  isOver,
-  mayBeOver,
+  counted,
+  hasExpired,
+  mayHaveExpired,
   pauseBeforeRepeat,
   refusedTransfer,
   type TransferOptions,
@@ -33,19 +33,15 @@ export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">,
   readonly contentType?: string;
 }
 
-const invalid = (rule: string): ConversationError =>
-  new ConversationError("INPUT_INVALID", `Could not upload an asset: ${rule}. Nothing was sent.`);
+const doing = "upload an asset";
+
+const invalid = (rule: string): ConversationError => inputInvalid(doing, rule);
 
 /** Type, as a header has it, without parameters. */
 const essence = (type: string): string => (type.split(";")[0] ?? "").trim().toLowerCase();
 
-interface Announced {
-  readonly name?: string;
-  readonly size?: number;
-}
-
 /** What is asked of the service, once all that can be known before has been checked. */
-const requestOf = (options: UploadOptions, content: Announced): AssetRequest => {
+const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest => {
   const { channel, sender, contentType } = options;
   const name = options.name ?? content.name;
   const size = options.size ?? content.size;
@@ -60,7 +56,7 @@ const requestOf = (options: UploadOptions, content: Announced): AssetRequest => 
   if (contentType !== undefined && typeof contentType !== "string") {
     throw invalid("contentType must be text");
   }
-  const derived = contentTypeOf(name);
+  const derived = assetContentType(name);
   if (contentType !== undefined && essence(contentType) !== derived) {
     throw invalid(
       `contentType is ${JSON.stringify(contentType)}, but the extension of the name stands for ${derived}`,
@@ -78,11 +74,11 @@ interface Job {
 }
 
 const created = ({ parts, request, options: { signal } }: Job): Promise<NewAsset> =>
-  create(parts, request, { signal });
+  createAsset(parts, request, { signal });
 
 /** An asset without content is of no use; where it cannot be deleted it does no harm either. */
 const discarded = async ({ parts }: Job, { id }: Asset): Promise<void> => {
-  await remove(parts, id).catch(() => {});
+  await deleteAsset(parts, id).catch(() => {});
 };
 
 const renewed = async (job: Job, old: Asset): Promise<NewAsset> => {
@@ -147,11 +143,11 @@ const readOnce = ({ message, details }: ConversationError): ConversationError =>
 const delivered = async (job: Job): Promise<Asset> => {
   const { parts, content } = job;
   const first = await created(job);
-  const early = isOver(parts, first);
+  const early = hasExpired(parts, first);
   const asset = early ? await renewed(job, first) : first;
   const status = await posted(job, asset);
   if (isAccepted(status)) return asset;
-  if (early || !mayBeOver(parts, asset, status)) throw await refused(job, asset, status);
+  if (early || !mayHaveExpired(parts, asset, status)) throw await refused(job, asset, status);
   if (!content.repeatable) throw readOnce(await refused(job, asset, status));
   const second = await renewed(job, asset);
   const again = await posted(job, second);
@@ -168,7 +164,6 @@ export const upload = async (
   source: ContentSource,
   options: UploadOptions,
 ): Promise<Asset> => {
-  const doing = "upload an asset";
   const content = await openContent(source).catch((error) => {
     throw inputFailure(doing, error);
   });

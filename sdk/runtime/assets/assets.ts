@@ -1,13 +1,13 @@
-import { type Downloaded, downloadBytes, downloadTo } from "./asset-download.js";
-import type { Asset } from "./asset-operations.js";
 import {
+  type Asset,
   type AssetRequest,
-  create,
-  get,
+  createAsset,
+  deleteAsset,
+  getAsset,
   type NewAsset,
-  remove,
   type StoredAsset,
-} from "./asset-operations.js";
+} from "./asset-calls.js";
+import { type Downloaded, downloadBytes, downloadTo } from "./asset-download.js";
 import { type UploadOptions, upload } from "./asset-upload.js";
 import type { ContentSource } from "./content-source.js";
 import type { DownloadTarget } from "./download-target.js";
@@ -83,9 +83,9 @@ export const assetsOf = (parts: ContentParts): Assets => {
       : downloadTo(parts, id, to, options);
   }
   return {
-    create: (asset, options) => create(parts, asset, options),
-    get: (id, options) => get(parts, id, options),
-    delete: (id, options) => remove(parts, id, options),
+    create: (asset, options) => createAsset(parts, asset, options),
+    get: (id, options) => getAsset(parts, id, options),
+    delete: (id, options) => deleteAsset(parts, id, options),
     upload: (source, options) => upload(parts, source, options),
     download,
   };

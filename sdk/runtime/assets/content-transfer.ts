@@ -1,9 +1,19 @@
 import type { Dispatcher } from "undici";
-import { contentDispatchers, type Lookup } from "./content-dispatchers.js";
-import { type Transfer, transferFailure } from "./transfer-failure.js";
+import { ConversationError, isConversationError } from "../../../provider/kernel/errors.js";
+import { connectionFault } from "../../../provider/service/http/transport-faults.js";
+import { isLoopback } from "../../../provider/service/settings/setting-rules.js";
+import { PrivateAddressError, publicLookup } from "./signed-address.js";
 
 /** Content on its way: pieces of bytes. */
 export type Pieces = AsyncIterable<Uint8Array>;
+
+/** One transfer to or from a signed address, which has been checked. */
+export interface SignedTransfer {
+  /** Such as `upload asset 4f…`, for messages. */
+  readonly what: string;
+  readonly url: URL;
+  readonly signal: AbortSignal;
+}
 
 /** What a signed address answered, without its content. */
 export interface TransferReply {
@@ -23,7 +33,7 @@ export interface ContentAnswer extends TransferReply {
   release(): void;
 }
 
-export interface Upload extends Transfer {
+export interface Upload extends SignedTransfer {
   readonly contentType: string;
   readonly size: number;
   readonly pieces: Pieces;
@@ -34,9 +44,42 @@ export interface ContentTransfer {
   /** Posts the content. Gives back the answer, whatever it is. */
   upload(upload: Upload): Promise<TransferReply>;
   /** Gets the content, whatever the status is. */
-  download(transfer: Transfer): Promise<ContentAnswer>;
+  download(transfer: SignedTransfer): Promise<ContentAnswer>;
   close(): Promise<void>;
 }
+
+const isPrivate = (error: unknown, depth = 0): boolean => {
+  if (error instanceof PrivateAddressError) return true;
+  if (!(error instanceof Error) || depth > 3) return false;
+  const inner = error instanceof AggregateError ? error.errors : [error.cause];
+  return inner.some((cause) => isPrivate(cause, depth + 1));
+};
+
+/**
+ * What went wrong on the way, in words that show nothing of the address but its host: the caller's
+ * own failure as it is, else `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`.
+ */
+export const transferFailure = (
+  { what, url, signal }: SignedTransfer,
+  cause: unknown,
+): ConversationError => {
+  if (isConversationError(cause)) return cause;
+  const reason: unknown = signal.aborted ? signal.reason : cause;
+  if (isConversationError(reason)) return reason;
+  if (isPrivate(cause)) {
+    return new ConversationError(
+      "BAD_RESPONSE",
+      `Could not ${what}: the host ${url.host} of the address that the service gave leads to this machine or a private network. Nothing was transferred.`,
+      { permanent: true },
+    );
+  }
+  const isTimeout = reason instanceof Error && reason.name === "TimeoutError";
+  if (signal.aborted && !isTimeout) {
+    return new ConversationError("CANCELLED", `Could not ${what}: it was given up.`);
+  }
+  const fault = connectionFault({ cause: reason, sent: true }, url.origin);
+  return new ConversationError(fault.code, `Could not ${what}: ${fault.text}.`);
+};
 
 const timeouts = { headersTimeout: 60_000, bodyTimeout: 30_000 } as const;
 
@@ -46,14 +89,14 @@ const dropWithinMs = 1_000;
 
 type Body = Dispatcher.ResponseData["body"];
 
-const drained = async (body: Body): Promise<void> => {
-  // The answer says nothing that a message may quote: it may hold the address.
-  await body
-    .dump({ limit: mostDropped, signal: AbortSignal.timeout(dropWithinMs) })
-    .catch(() => {});
-};
+/** The answer says nothing that a message may quote: it may hold the address. */
+const drained = (body: Body): Promise<void> =>
+  body.dump({ limit: mostDropped, signal: AbortSignal.timeout(dropWithinMs) }).catch(() => {});
 
-async function* guarded(transfer: Transfer, body: Pieces): Pieces & AsyncGenerator<Uint8Array> {
+async function* guarded(
+  transfer: SignedTransfer,
+  body: Pieces,
+): Pieces & AsyncGenerator<Uint8Array> {
   try {
     yield* body;
   } catch (error) {
@@ -65,7 +108,7 @@ const lengthOf = (header: string | string[] | undefined): number | undefined =>
   typeof header === "string" && /^\d{1,15}$/.test(header) ? Number(header) : undefined;
 
 const contentAnswer = (
-  transfer: Transfer,
+  transfer: SignedTransfer,
   { statusCode, headers, body }: Dispatcher.ResponseData,
 ): ContentAnswer => {
   // Told through the pieces; without a listener it would end the process.
@@ -82,11 +125,46 @@ const contentAnswer = (
   };
 };
 
+/** The lookup of the system, or of a test. */
+type NameLookup = Parameters<typeof publicLookup>[0];
+
+/** Connections to signed addresses, eight at most to each host. */
+interface ContentDispatchers {
+  of(url: URL): Promise<Dispatcher>;
+  close(): Promise<void>;
+}
+
+/** One dispatcher for this machine, one for everywhere else; the latter goes through a proxy where one is set. */
+const contentDispatchers = (lookup: NameLookup): ContentDispatchers => {
+  const open = new Map<string, Promise<Dispatcher>>();
+  const made = async (local: boolean): Promise<Dispatcher> => {
+    const { Agent, EnvHttpProxyAgent } = await import("undici");
+    const limits = { connections: 8, pipelining: 1, allowH2: false } as const;
+    const connect = { timeout: 10_000 };
+    return local
+      ? new Agent({ ...limits, connect })
+      : new EnvHttpProxyAgent({ ...limits, connect: { ...connect, lookup: publicLookup(lookup) } });
+  };
+  return {
+    of: (url) => {
+      const local = isLoopback(url.hostname);
+      const known = open.get(`${local}`) ?? made(local);
+      open.set(`${local}`, known);
+      return known;
+    },
+    close: async () => {
+      const closing = [...open.values()];
+      open.clear();
+      for (const dispatcher of await Promise.all(closing)) await dispatcher.destroy();
+    },
+  };
+};
+
 /** Transfers over sockets. Loads the HTTP client and opens connections on first use. */
-export const contentTransfer = (lookup?: Lookup): ContentTransfer => {
+export const contentTransfer = (lookup?: NameLookup): ContentTransfer => {
   const dispatchers = contentDispatchers(lookup);
   const send = async (
-    transfer: Transfer,
+    transfer: SignedTransfer,
     options: Pick<Dispatcher.RequestOptions, "method" | "headers" | "body">,
   ): Promise<Dispatcher.ResponseData> => {
     try {

@@ -57,11 +57,11 @@ const byExtension: Readonly<Record<string, string>> = {
 };
 
 /** The extension of a file name in lower case, without the dot; undefined where it has none. */
-export const extensionOf = (name: string): string | undefined =>
+export const fileExtension = (name: string): string | undefined =>
   /[^./\\]\.([A-Za-z0-9]{1,16})$/.exec(name)?.[1]?.toLowerCase();
 
 /** The content type that the service derives from the extension of a file name (assumed). */
-export const contentTypeOf = (name: string): string => {
-  const extension = extensionOf(name) ?? "";
+export const assetContentType = (name: string): string => {
+  const extension = fileExtension(name) ?? "";
   return (Object.hasOwn(byExtension, extension) && byExtension[extension]) || anyBytes;
 };

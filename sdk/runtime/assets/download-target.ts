@@ -3,7 +3,8 @@ import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { ConversationError } from "../../../provider/kernel/errors.js";
+import type { ConversationError } from "../../../provider/kernel/errors.js";
+import { inputInvalid } from "../caller-input.js";
 import type { Pieces } from "./content-transfer.js";
 
 /** A stream of the web that takes bytes. */
@@ -38,8 +39,7 @@ export interface OpenTarget {
   leave(): void;
 }
 
-const invalid = (rule: string): ConversationError =>
-  new ConversationError("INPUT_INVALID", `Could not download an asset: ${rule}. Nothing was sent.`);
+const invalid = (rule: string): ConversationError => inputInvalid("download an asset", rule);
 
 const hasMethod = (value: object, name: string): boolean =>
   typeof Reflect.get(value, name) === "function";
@@ -84,20 +84,18 @@ const toFile = async (pieces: Pieces, path: string, writing: Writing): Promise<v
 const errorOf = (cause: unknown): Error =>
   cause instanceof Error ? cause : new Error("the target failed", { cause });
 
+const told = (promise: Promise<void>, done: (error?: Error) => void): void =>
+  void promise.then(
+    () => done(),
+    (cause) => done(errorOf(cause)),
+  );
+
 /** A stream of the web as one of Node. */
 const overWeb = (target: WebTarget): Writable => {
   const writer = target.getWriter();
   const writable = new Writable({
-    write: (piece: Uint8Array, _encoding, done) =>
-      void writer.write(piece).then(
-        () => done(),
-        (cause) => done(errorOf(cause)),
-      ),
-    final: (done) =>
-      void writer.close().then(
-        () => done(),
-        (cause) => done(errorOf(cause)),
-      ),
+    write: (piece: Uint8Array, _encoding, done) => told(writer.write(piece), done),
+    final: (done) => told(writer.close(), done),
     destroy: (error, done) => {
       if (error) void writer.abort(error).catch(() => {});
       done(error);

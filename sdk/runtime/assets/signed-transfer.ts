@@ -1,12 +1,25 @@
 import type { Clock } from "../../../provider/kernel/clock.js";
 import { ConversationError } from "../../../provider/kernel/errors.js";
 import { retryAfterMs } from "../../../provider/service/http/retry-after.js";
-import { anyFunction, callOptions, checkedInput, prepared, timeLimit } from "../caller-input.js";
-import type { AssetCalls, SignedAddress } from "./asset-operations.js";
-import type { ContentTransfer, TransferReply } from "./content-transfer.js";
-import type { OnProgress } from "./counted-content.js";
+import { anyFunction, callOptions, checkedOptions, timeLimit } from "../input-schemas.js";
+import type { AssetCalls, SignedAddress } from "./asset-calls.js";
+import {
+  type ContentTransfer,
+  type Pieces,
+  type SignedTransfer,
+  type TransferReply,
+  transferFailure,
+} from "./content-transfer.js";
 import type { AddressRule } from "./signed-address.js";
-import { type Transfer, transferFailure } from "./transfer-failure.js";
+
+/**
+ * Told as content moves: bytes so far, and bytes in all. What it fails with ends the transfer with
+ * `INPUT_INVALID`, and is its cause.
+ */
+export type OnProgress = (progress: {
+  readonly transferred: number;
+  readonly total: number;
+}) => void;
 
 /** How content is moved. */
 export interface TransferOptions {
@@ -32,17 +45,11 @@ const transferOptions = callOptions.extend({
   timeoutMs: timeLimit.optional(),
 });
 
-/**
- * A copy of the options, checked.
- *
- * @throws ConversationError `INPUT_INVALID` naming the option that cannot be used
- */
-export const transferOptionsOf = <O extends TransferOptions>(doing: string, options: O): O => {
-  const copy = prepared(doing, () => ({ ...options }));
-  checkedInput(doing, "options", transferOptions, copy);
-  return copy;
-};
+/** @throws ConversationError `INPUT_INVALID` naming the option that cannot be used */
+export const transferOptionsOf = <O extends TransferOptions>(doing: string, options: O): O =>
+  checkedOptions(doing, transferOptions, options);
 
+/** Ends a transfer: with its time, by its caller, or with the connection. */
 export const transferSignal = (
   { closing }: ContentParts,
   { signal, timeoutMs = longestTransferMs }: TransferOptions,
@@ -50,12 +57,17 @@ export const transferSignal = (
   AbortSignal.any([closing, AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
 
 /** Whether an address has run out, by the wall clock of this machine, which may be wrong. */
-export const isOver = ({ clock }: ContentParts, { contentUrlExpiry }: SignedAddress): boolean =>
+export const hasExpired = ({ clock }: ContentParts, { contentUrlExpiry }: SignedAddress): boolean =>
   contentUrlExpiry !== undefined && contentUrlExpiry.getTime() <= clock.wall();
 
 /** Whether a refusal may be because the address has run out. */
-export const mayBeOver = (parts: ContentParts, address: SignedAddress, status: number): boolean =>
-  [401, 403, 410].includes(status) || (status >= 400 && status <= 499 && isOver(parts, address));
+export const mayHaveExpired = (
+  parts: ContentParts,
+  address: SignedAddress,
+  status: number,
+): boolean =>
+  [401, 403, 410].includes(status) ||
+  (status >= 400 && status <= 499 && hasExpired(parts, address));
 
 /** Answers that say: not now. Nothing was transferred. */
 const momentary: readonly number[] = [502, 503, 504];
@@ -73,7 +85,7 @@ export const pauseBeforeRepeat = async (
   { clock }: ContentParts,
   { contentUrlExpiry }: SignedAddress,
   { status, headers }: TransferReply,
-  transfer: Transfer,
+  transfer: SignedTransfer,
 ): Promise<boolean> => {
   if (!momentary.includes(status)) return false;
   const pauseMs = retryAfterMs(headers, clock.wall()) ?? shortPauseMs;
@@ -97,3 +109,41 @@ export const refusedTransfer = (what: string, status: number): ConversationError
   const rule = "type and size must be those that the address was made for (specification §4.2)";
   return error("REJECTED", `refused (${status}): it may have expired, and ${rule}`);
 };
+
+/** How the pieces of a content are counted. */
+export interface Counting {
+  /** In bytes. */
+  readonly size: number;
+  /** Makes the error for pieces that do not add up. */
+  readonly wrong: (rule: string) => Error;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+const told = async (
+  onProgress: OnProgress | undefined,
+  progress: Parameters<OnProgress>[0],
+): Promise<void> => {
+  try {
+    // A function that is async is waited for, so that its failure is not lost.
+    await onProgress?.(progress);
+  } catch (error) {
+    const text = "Could not transfer an asset: onProgress failed, see the cause. It was given up.";
+    throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause: error });
+  }
+};
+
+/** Passes pieces on and counts them: never more than `size` bytes, never fewer. */
+export async function* counted(
+  pieces: Pieces,
+  { size, wrong, onProgress }: Counting,
+): Pieces & AsyncGenerator<Uint8Array> {
+  let transferred = 0;
+  for await (const piece of pieces) {
+    if (!(piece instanceof Uint8Array)) throw wrong("the stream gives something other than bytes");
+    transferred += piece.byteLength;
+    if (transferred > size) throw wrong(`there are more than the ${size} bytes announced`);
+    yield piece;
+    await told(onProgress, { transferred, total: size });
+  }
+  if (transferred < size) throw wrong(`there are ${transferred} of ${size} bytes only`);
+}

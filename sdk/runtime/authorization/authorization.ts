@@ -1,13 +1,34 @@
 import { ConversationError } from "../../../provider/kernel/errors.js";
-import {
-  addressOf,
-  assertFilled,
-  assertObject,
-  errorCodeText,
-  invalidInput,
-  preparedInput,
-} from "./authorization-rules.js";
+import { tokenAddress } from "../../../provider/service/settings/setting-rules.js";
+import { inputInvalid, prepared } from "../caller-input.js";
 import { createProofKey, createState, isChallenge } from "./proof-key.js";
+
+// Runs in browsers too: nothing of Node may be imported here, not even by what is imported.
+
+/** Refuses what has no members to read. */
+export const assertObject = (doing: string, name: string, value: unknown): void => {
+  if (typeof value === "object" && value !== null) return;
+  throw inputInvalid(doing, `${name} must be an object`);
+};
+
+/** Refuses values that are missing or empty. */
+export const assertFilled = (doing: string, values: Readonly<Record<string, string>>): void => {
+  const empty = Object.entries(values).filter(([, value]) => typeof value !== "string" || !value);
+  if (empty.length === 0) return;
+  throw inputInvalid(doing, `${empty.map(([name]) => name).join(", ")} must be given`);
+};
+
+/** An address that is `https:`, or on this machine. */
+export const addressOf = (doing: string, name: string, text: string): URL => {
+  if (typeof text !== "string") throw inputInvalid(doing, `${name} must be text`);
+  const parsed = tokenAddress(text);
+  if ("rule" in parsed) throw inputInvalid(doing, `${name} ${parsed.rule}`);
+  return new URL(parsed.value);
+};
+
+/** Printable characters of an error code only (RFC 6749 §4.1.2.1). */
+export const errorCodeText = (text: string): string =>
+  text.replace(/[^\x21-\x7e]/g, "").slice(0, 64);
 
 /** What an authorization is asked for with (specification §5.3). */
 export interface AuthorizationRequest {
@@ -35,14 +56,14 @@ export interface Authorization {
  */
 export const authorizationUrl = (
   request: AuthorizationRequest & { readonly state: string; readonly challenge: string },
-): string => preparedInput(doing, () => urlOf(request));
+): string => prepared(doing, () => urlOf(request));
 
 const doing = "make the authorization address";
 
 const scopeOf = (scope: AuthorizationRequest["scope"]): string => {
   const words: readonly unknown[] = [scope].flat();
   if (words.every((word) => typeof word === "string")) return words.join(" ");
-  throw invalidInput(doing, "scope must be text, or a list of texts");
+  throw inputInvalid(doing, "scope must be text, or a list of texts");
 };
 
 const urlOf = (request: Parameters<typeof authorizationUrl>[0]): string => {
@@ -50,7 +71,7 @@ const urlOf = (request: Parameters<typeof authorizationUrl>[0]): string => {
   const { authUrl, clientId, redirectUri, state, challenge } = request;
   const scope = scopeOf(request.scope);
   assertFilled(doing, { clientId, redirectUri, scope, state, challenge });
-  if (!isChallenge(challenge)) throw invalidInput(doing, "challenge is no S256 challenge");
+  if (!isChallenge(challenge)) throw inputInvalid(doing, "challenge is no S256 challenge");
   const url = addressOf(doing, "authUrl", authUrl);
   const parameters = {
     client_id: clientId,
@@ -79,7 +100,7 @@ export const startAuthorization = async (request: AuthorizationRequest): Promise
   assertObject(doing, "the request", request);
   const { verifier, challenge } = await createProofKey();
   const state = createState();
-  const copy = preparedInput(doing, () => ({ ...request, state, challenge }));
+  const copy = prepared(doing, () => ({ ...request, state, challenge }));
   return { url: authorizationUrl(copy), state, verifier, redirectUri: copy.redirectUri };
 };
 
@@ -102,15 +123,15 @@ const unusable = (rule: string, serviceCode?: string): ConversationError =>
  * const code = codeFromRedirect(location.href, begun.state);
  */
 export const codeFromRedirect = (address: string | URL, state: string): string =>
-  preparedInput(reading, () => codeIn(address, state));
+  prepared(reading, () => codeIn(address, state));
 
 const reading = "read the redirect of the authorization";
 
 const codeIn = (address: string | URL, state: string): string => {
   if (typeof address !== "string" && !(address instanceof URL)) {
-    throw invalidInput(reading, "address must be text or a URL");
+    throw inputInvalid(reading, "address must be text or a URL");
   }
-  if (typeof state !== "string") throw invalidInput(reading, "state must be text");
+  if (typeof state !== "string") throw inputInvalid(reading, "state must be text");
   if (!URL.canParse(`${address}`)) throw unusable("it is no address");
   const { searchParams } = new URL(`${address}`);
   // First of all: what somebody else sent says nothing, neither yes nor no.

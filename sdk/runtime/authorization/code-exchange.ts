@@ -1,21 +1,23 @@
-import type { ConversationError } from "../../../provider/kernel/errors.js";
-import { isObject, parseJson } from "../../../provider/kernel/json.js";
-import {
-  addressOf,
-  assertFilled,
-  assertObject,
-  errorCodeText,
-  invalidInput,
-  preparedInput,
-} from "./authorization-rules.js";
-import {
-  callFailed,
-  type FetchLike,
-  type FormCall,
-  postForm,
-  type Reply,
-} from "./exchange-call.js";
+import { ConversationError } from "../../../provider/kernel/errors.js";
+import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { inputInvalid, prepared } from "../caller-input.js";
+import { jsonValue, textAt, withoutUndefined } from "../json-members.js";
+import { addressOf, assertFilled, assertObject, errorCodeText } from "./authorization.js";
 import { assertVerifier } from "./proof-key.js";
+
+// Runs in browsers too: nothing of Node may be imported here, not even by what is imported.
+
+/** Enough of `fetch` for one call. */
+export type FetchLike = (
+  url: string,
+  init: {
+    readonly method: "POST";
+    readonly headers: Record<string, string>;
+    readonly body: string;
+    readonly redirect: "error";
+    readonly signal?: AbortSignal;
+  },
+) => Promise<{ readonly status: number; text(): Promise<string> }>;
 
 /** What a code is exchanged with (specification §5.3). */
 export interface CodeExchange {
@@ -46,16 +48,33 @@ export interface GrantedToken {
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
+/** What a token address answered. */
+interface TokenAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** One form on its way to a token address. */
+interface FormCall {
+  readonly url: URL;
+  readonly form: string;
+  readonly fetch: FetchLike;
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number;
+}
+
 const doing = "exchange the authorization code";
 
 /** As long as any other call of this package may take. */
 const longestMs = 60_000;
 
+/** A code is good once: whether it was used up is not known unless the answer says so. */
 const failed = (
-  code: "UNAVAILABLE" | "REJECTED" | "BAD_RESPONSE",
+  code: "UNREACHABLE" | "UNAVAILABLE" | "REJECTED" | "BAD_RESPONSE" | "CANCELLED" | "TIMED_OUT",
   text: string,
   details: { readonly status?: number; readonly serviceCode?: string } = {},
-): ConversationError => callFailed({ doing }, code, text, details);
+): ConversationError =>
+  new ConversationError(code, `Could not ${doing}: ${text}`, details, "unknown");
 
 const formOf = (exchange: CodeExchange): string => {
   const { code, redirectUri, clientId, verifier } = exchange;
@@ -70,37 +89,74 @@ const formOf = (exchange: CodeExchange): string => {
   }).toString();
 };
 
-const isFunction = (value: unknown): boolean => typeof value === "function";
-
 /** What is sent, checked and complete. */
 const callOf = (exchange: CodeExchange): FormCall => {
   assertObject(doing, "the exchange", exchange);
   const form = formOf(exchange);
   const url = addressOf(doing, "tokenUrl", exchange.tokenUrl);
   const { signal, timeoutMs = longestMs } = exchange;
-  if (exchange.fetch !== undefined && !isFunction(exchange.fetch)) {
-    throw invalidInput(doing, "fetch must be a function");
+  if (exchange.fetch !== undefined && typeof exchange.fetch !== "function") {
+    throw inputInvalid(doing, "fetch must be a function");
   }
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw invalidInput(doing, "signal must be an AbortSignal");
+    throw inputInvalid(doing, "signal must be an AbortSignal");
   }
   if (!(typeof timeoutMs === "number" && timeoutMs > 0 && timeoutMs < 2 ** 31)) {
-    throw invalidInput(doing, "timeoutMs must be a number of milliseconds above 0");
+    throw inputInvalid(doing, "timeoutMs must be a number of milliseconds above 0");
   }
   const fetch: FetchLike = exchange.fetch ?? ((address, init) => globalThis.fetch(address, init));
-  return { doing, url, form, fetch, signal, timeoutMs };
+  return { url, form, fetch, signal, timeoutMs };
 };
 
-const objectIn = (text: string): Readonly<Record<string, unknown>> | undefined => {
+const posted = async (
+  { url, form, fetch }: FormCall,
+  signal: AbortSignal,
+): Promise<TokenAnswer> => {
+  const response = await fetch(url.href, {
+    method: "POST",
+    headers: {
+      accept: "application/json",
+      "content-type": "application/x-www-form-urlencoded",
+    },
+    body: form,
+    redirect: "error",
+    signal,
+  });
+  return { status: response.status, text: await response.text() };
+};
+
+/** Posts a form; ends in time, and when the caller gives up, whatever `fetch` makes of its signal. */
+const answerTo = async (call: FormCall): Promise<TokenAnswer> => {
+  const { url, signal, timeoutMs } = call;
+  const over = new AbortController();
+  const ended = new Promise<never>((_, reject) => {
+    over.signal.addEventListener("abort", () => reject(over.signal.reason));
+  });
+  const late = `${url.host} gave no complete answer within ${timeoutMs} ms. Check the address and the network.`;
+  const timer = setTimeout(() => over.abort(failed("TIMED_OUT", late)), timeoutMs);
+  const giveUp = (): void => over.abort(failed("CANCELLED", "it was given up."));
+  signal?.addEventListener("abort", giveUp, { once: true });
+  if (signal?.aborted) giveUp();
   try {
-    const value = parseJson(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
+    return await Promise.race([ended, posted(call, over.signal)]);
+  } catch (error) {
+    if (error instanceof ConversationError) throw error;
+    throw failed(
+      "UNREACHABLE",
+      `no answer from ${url.host}, or a redirect. Check the address, the network and, in a browser, that the token address allows this origin.`,
+    );
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", giveUp);
   }
 };
 
-const refused = ({ status, text }: Reply): ConversationError => {
+const objectIn = (text: string): JsonObject | undefined => {
+  const value = jsonValue(text);
+  return isObject(value) ? value : undefined;
+};
+
+const refused = ({ status, text }: TokenAnswer): ConversationError => {
   if (status >= 500)
     return failed("UNAVAILABLE", `the token address failed (${status}).`, { status });
   const error = objectIn(text)?.error;
@@ -111,11 +167,6 @@ const refused = ({ status, text }: Reply): ConversationError => {
     `the token address refused (${said}). A code is good once and for a short time: begin the authorization again.`,
     { status, ...(serviceCode === "" ? {} : { serviceCode }) },
   );
-};
-
-const textMember = (body: Readonly<Record<string, unknown>>, name: string) => {
-  const value = body[name];
-  return typeof value === "string" && value !== "" ? value : undefined;
 };
 
 /**
@@ -129,26 +180,23 @@ const textMember = (body: Readonly<Record<string, unknown>>, name: string) => {
  * const { accessToken } = await exchangeCode({ tokenUrl, clientId, redirectUri, code, verifier });
  */
 export const exchangeCode = async (exchange: CodeExchange): Promise<GrantedToken> => {
-  const call = preparedInput(doing, () => callOf(exchange));
-  const reply = await postForm(call);
-  if (reply.status < 200 || reply.status > 299) throw refused(reply);
-  const body = objectIn(reply.text);
-  const accessToken = body && textMember(body, "access_token");
+  const answer = await answerTo(prepared(doing, () => callOf(exchange)));
+  if (answer.status < 200 || answer.status > 299) throw refused(answer);
+  const body = objectIn(answer.text);
+  const accessToken = textAt(body, "access_token");
   if (!body || accessToken === undefined) {
     throw failed("BAD_RESPONSE", "the answer holds no access token. Check the token address.");
   }
-  const optional = (name: string, member: string) => {
-    const value = textMember(body, member);
-    return value === undefined ? {} : { [name]: value };
-  };
-  const seconds = Number(textMember(body, "expires_in") ?? body.expires_in);
+  const seconds = Number(textAt(body, "expires_in") ?? body.expires_in);
   return {
     accessToken,
-    ...optional("tokenType", "token_type"),
-    ...(Number.isFinite(seconds) && seconds > 0 ? { expiresIn: seconds } : {}),
-    ...optional("refreshToken", "refresh_token"),
-    ...optional("idToken", "id_token"),
-    ...optional("scope", "scope"),
+    ...withoutUndefined({
+      tokenType: textAt(body, "token_type"),
+      expiresIn: Number.isFinite(seconds) && seconds > 0 ? seconds : undefined,
+      refreshToken: textAt(body, "refresh_token"),
+      idToken: textAt(body, "id_token"),
+      scope: textAt(body, "scope"),
+    }),
     raw: body,
   };
 };

@@ -1,4 +1,4 @@
-import { invalidInput } from "./authorization-rules.js";
+import { inputInvalid } from "../caller-input.js";
 
 /** A proof key: the verifier stays with the application, the challenge goes into the address. */
 export interface ProofKey {
@@ -13,7 +13,7 @@ const verifierRule = /^[A-Za-z0-9._~-]{43,128}$/;
 /** @throws ConversationError `INPUT_INVALID` unless it has 43 to 128 unreserved characters */
 export const assertVerifier = (doing: string, verifier: string): void => {
   if (typeof verifier === "string" && verifierRule.test(verifier)) return;
-  throw invalidInput(
+  throw inputInvalid(
     doing,
     'a verifier has 43 to 128 characters: letters, digits, "-", ".", "_" and "~"',
   );

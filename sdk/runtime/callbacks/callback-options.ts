@@ -1,11 +1,17 @@
 import { z } from "zod";
-import type { Clock } from "../../../provider/kernel/clock.js";
-import { anyFunction, checkedInput, prepared, timeLimit } from "../caller-input.js";
+import { type Clock, systemClock } from "../../../provider/kernel/clock.js";
+import { platformNameOf } from "../connection/runtime-settings.js";
+import { anyFunction, checkedOptions, timeLimit } from "../input-schemas.js";
 import { type MessageType, messageTypes } from "../messages/message-types.js";
 import type { ReceivedMessage } from "../messages/received-message.js";
 import type { CallbackCredentials } from "./callback-credentials.js";
 import type { MessageMemory } from "./message-memory.js";
-import type { MessageContext } from "./message-work.js";
+
+/** What goes with a message. */
+export interface MessageContext {
+  /** Ends when the time for the message is over: then nobody waits for the work any more. */
+  readonly signal: AbortSignal;
+}
 
 /** How messages are taken; `T`: the types that are wanted. */
 export interface CallbackOptions<T extends MessageType = MessageType> {
@@ -90,8 +96,11 @@ const rules = z.looseObject({
 });
 
 /** Options with their defaults. */
-export type CompleteOptions<T extends MessageType> = CallbackOptions<T> &
-  Required<Omit<CallbackOptions<T>, "onError" | "accepts" | "memory" | "platformName" | "clock">>;
+export interface CompleteOptions<T extends MessageType>
+  extends Required<Omit<CallbackOptions<T>, "onError" | "memory" | "accepts">>,
+    Pick<CallbackOptions<T>, "onError" | "memory"> {
+  readonly accepts: readonly MessageType[];
+}
 
 /**
  * A copy of the options, checked and complete.
@@ -101,9 +110,7 @@ export type CompleteOptions<T extends MessageType> = CallbackOptions<T> &
 export const completeOptions = <T extends MessageType>(
   options: CallbackOptions<T>,
 ): CompleteOptions<T> => {
-  const doing = "make the callback handler";
-  const copy = prepared(doing, () => ({ ...options }));
-  checkedInput(doing, "options", rules, copy);
+  const checked = checkedOptions("make the callback handler", rules, options);
   return {
     acknowledge: "before",
     messageTimeoutMs: 300_000,
@@ -111,6 +118,9 @@ export const completeOptions = <T extends MessageType>(
     remembered: 10_000,
     maxWaiting: 10_000,
     maxWaitingPerConversation: 1_000,
-    ...copy,
+    ...checked,
+    accepts: checked.accepts ?? messageTypes,
+    clock: checked.clock ?? systemClock,
+    platformName: platformNameOf(checked.platformName),
   };
 };

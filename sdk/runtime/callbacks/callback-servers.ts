@@ -1,8 +1,27 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TextDecoder } from "node:util";
-import type { ConversationError } from "../../../provider/kernel/errors.js";
+import { isObject } from "../../../provider/kernel/json.js";
 import { inputInvalid, prepared } from "../caller-input.js";
-import type { CallbackAnswer, CallbackCall, CallContent } from "./callback-call.js";
+import { jsonValue } from "../json-members.js";
+
+/** One call, whatever server it came through. */
+export interface CallbackCall {
+  readonly method: string;
+  readonly authorization: string | undefined;
+  /** Reads and parses the body, up to so many bytes; undefined where it is longer. */
+  readonly body: (maxBytes: number) => Promise<ParsedBody | undefined>;
+}
+
+/** The value of a body; undefined in it where it is no JSON. */
+interface ParsedBody {
+  readonly value: unknown;
+}
+
+/** An answer without a body. */
+export interface CallbackAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
 
 /** Handles a request of node:http. Never fails. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -26,7 +45,7 @@ const tooLong = (header: string | null | undefined, maxBytes: number): boolean =
 const read = async (
   pieces: AsyncIterable<Uint8Array>,
   maxBytes: number,
-): Promise<CallContent | undefined> => {
+): Promise<ParsedBody | undefined> => {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
@@ -35,7 +54,7 @@ const read = async (
     if (bytes > maxBytes) return undefined;
     text += decoder.decode(piece, { stream: true });
   }
-  return { text: text + decoder.decode() };
+  return { value: jsonValue(text + decoder.decode()) };
 };
 
 const send = (response: ServerResponse, { status, headers = {} }: CallbackAnswer): void => {
@@ -67,39 +86,33 @@ const handled = async (
   if (!request.readableEnded) dropRest(request);
 };
 
-const mistaken = (what: string): ConversationError =>
-  inputInvalid("answer a callback", `the handler was not called with ${what}`);
+const doing = "answer a callback";
 
-const has = (value: unknown, name: string, method: string): boolean =>
-  prepared("answer a callback", () => {
-    const member: unknown =
-      typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
-    if (method === "") return typeof member === "object" && member !== null;
-    return typeof member === "object" && member !== null
-      ? typeof Reflect.get(member, method) === "function"
-      : false;
-  });
+/** A member of what the handler was called with, which may be anything. */
+const memberOf = (value: unknown, name: string): unknown =>
+  prepared(doing, () => Reflect.get(Object(value), name));
 
 export const nodeHandler =
   (answer: Answering): NodeHandler =>
   async (request, response) => {
-    if (!has(request, "headers", "") || typeof response?.writeHead !== "function") {
-      throw mistaken("a request and a response of node:http");
+    const headers = memberOf(request, "headers");
+    if (!isObject(headers) || typeof memberOf(response, "writeHead") !== "function") {
+      throw inputInvalid(
+        doing,
+        "the handler was not called with a request and a response of node:http",
+      );
     }
     await handled(answer, request, response, async (maxBytes) => {
       if (tooLong(request.headers["content-length"], maxBytes)) return undefined;
-      return read(unended(request), maxBytes);
+      // The request stays open where reading stops early, so that it can still be answered.
+      return read(request.iterator({ destroyOnReturn: false }), maxBytes);
     });
   };
 
-/** Pieces of a request that stays open when reading stops early, so that it can still be answered. */
-const unended = (request: IncomingMessage): AsyncIterable<Uint8Array> =>
-  request.iterator({ destroyOnReturn: false });
-
 /** What a body parser left. */
-const contentOf = (body: unknown): CallContent => {
-  if (typeof body === "string") return { text: body };
-  if (body instanceof Uint8Array) return { text: new TextDecoder().decode(body) };
+const parsedOf = (body: unknown): ParsedBody => {
+  if (typeof body === "string") return { value: jsonValue(body) };
+  if (body instanceof Uint8Array) return { value: jsonValue(new TextDecoder().decode(body)) };
   return { value: body };
 };
 
@@ -110,7 +123,7 @@ export const expressHandler = (answer: Answering): ExpressHandler => {
     const isParsed = request?.body !== undefined && request.readableEnded;
     if (!isParsed) return plain(request, response);
     return handled(answer, request, response, async (maxBytes) =>
-      tooLong(request.headers["content-length"], maxBytes) ? undefined : contentOf(request.body),
+      tooLong(request.headers["content-length"], maxBytes) ? undefined : parsedOf(request.body),
     );
   };
 };
@@ -118,13 +131,15 @@ export const expressHandler = (answer: Answering): ExpressHandler => {
 export const fetchHandler =
   (answer: Answering): FetchHandler =>
   async (request) => {
-    if (!has(request, "headers", "get")) throw mistaken("a Request of the fetch standard");
+    if (typeof memberOf(memberOf(request, "headers"), "get") !== "function") {
+      throw inputInvalid(doing, "the handler was not called with a Request of the fetch standard");
+    }
     const { status, headers } = await answer({
       method: request.method,
       authorization: request.headers.get("authorization") ?? undefined,
       body: async (maxBytes) => {
         if (tooLong(request.headers.get("content-length"), maxBytes)) return undefined;
-        return request.body ? read(request.body, maxBytes) : { text: "" };
+        return request.body ? read(request.body, maxBytes) : { value: undefined };
       },
     });
     return new Response(null, { status, ...(headers ? { headers } : {}) });

@@ -1,14 +1,12 @@
-import { systemClock } from "../../../provider/kernel/clock.js";
 import { ConversationError } from "../../../provider/kernel/errors.js";
 import { prepared } from "../caller-input.js";
-import { platformNameOf } from "../connection/runtime-settings.js";
-import { isMessageType, type MessageType, messageTypes } from "../messages/message-types.js";
-import type { ReceivedMessage } from "../messages/received-message.js";
-import { callbackBody, jsonIn } from "./callback-body.js";
-import type { CallbackAnswer, CallbackCall } from "./callback-call.js";
+import type { MessageType } from "../messages/message-types.js";
+import { type ReceivedMessage, receivedMessages } from "../messages/received-message.js";
 import { credentialCheck } from "./callback-credentials.js";
 import { type CallbackOptions, type CompleteOptions, completeOptions } from "./callback-options.js";
 import {
+  type CallbackAnswer,
+  type CallbackCall,
   type ExpressHandler,
   expressHandler,
   type FetchHandler,
@@ -16,9 +14,8 @@ import {
   type NodeHandler,
   nodeHandler,
 } from "./callback-servers.js";
-import { type MessageIntake, messageIntake } from "./message-intake.js";
-import { processMemory } from "./message-memory.js";
-import { messageWork, type WorkResult } from "./message-work.js";
+import { MessageQueues } from "./message-queues.js";
+import { messageWork, type Tell, type WorkResult } from "./message-work.js";
 
 /** Takes the calls of the service (specification §5.2, §6; public reference) for any kind of server. */
 export interface Callbacks {
@@ -43,31 +40,6 @@ const refusals = {
   failed: { status: 500 },
   later: { status: 503, headers: { "retry-after": "1" } },
 } as const satisfies Readonly<Record<string, CallbackAnswer>>;
-
-const isWanted = <T extends MessageType>(
-  message: ReceivedMessage,
-  accepts: readonly T[],
-): message is ReceivedMessage<T> =>
-  isMessageType(message.type) && accepts.some((type) => type === message.type);
-
-type Tell = (error: unknown, message?: ReceivedMessage) => Promise<void>;
-
-/** Takes messages over, and works on them. */
-const intakeOf = <T extends MessageType>(
-  options: CompleteOptions<T>,
-  tell: Tell,
-): MessageIntake<T> => {
-  const { memory, remembered, clock = systemClock, messageTimeoutMs, acknowledge } = options;
-  const work = messageWork<T>({
-    onMessage: options.onMessage,
-    memory: memory ?? processMemory(remembered),
-    isShared: memory !== undefined,
-    clock,
-    limitMs: messageTimeoutMs,
-    tell,
-  });
-  return messageIntake(options, work, acknowledge === "after");
-};
 
 const unreadableEntries = (count: number): ConversationError =>
   new ConversationError(
@@ -99,36 +71,36 @@ interface Progress {
   isLate: boolean;
 }
 
-/** Answers one call. Never fails. */
+/** Answers calls: verifies, reads, queues, acknowledges. Never fails. */
 const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
+  const { clock, maxBytes, accepts, platformName } = options;
   const tell = harmless(options.onError);
   const credentials = prepared("make the callback handler", () =>
     credentialCheck(options.authenticate),
   );
-  const platformName = platformNameOf(options.platformName);
-  const { clock = systemClock, maxBytes, acknowledge } = options;
-  const accepts: readonly MessageType[] = options.accepts ?? messageTypes;
-  const { take, idle } = intakeOf(options, tell);
-  const refused = { status: 401, headers: { "www-authenticate": credentials.challenge } };
+  const joins = options.acknowledge === "after";
+  const queues = new MessageQueues<T>({ ...options, work: messageWork(options, tell), joins });
+  const unauthorized = { status: 401, headers: { "www-authenticate": credentials.challenge } };
 
-  const passes = async (call: CallbackCall): Promise<boolean | undefined> => {
+  const refusalOf = async ({ method, authorization }: CallbackCall) => {
+    if (method !== "POST") return refusals.method;
     try {
-      return await credentials.passes(call.authorization);
+      return (await credentials.passes(authorization)) ? undefined : unauthorized;
     } catch (error) {
       void tell(error);
-      return undefined;
+      return refusals.later;
     }
   };
 
-  const taken = async (
+  const isWanted = (message: ReceivedMessage): message is ReceivedMessage<T> =>
+    accepts.some((type) => type === message.type);
+
+  const queued = async (
     messages: readonly ReceivedMessage[],
     progress: Progress,
   ): Promise<CallbackAnswer> => {
-    const wanted = messages.filter((message): message is ReceivedMessage<T> =>
-      isWanted(message, accepts),
-    );
-    const { full, results } = take(wanted);
-    if (acknowledge === "after") {
+    const { full, results } = queues.add(messages.filter(isWanted));
+    if (joins) {
       // The work goes on; when the call comes again it may be done.
       progress.late = refusals.later;
       const answer = answerAfter(await Promise.all(results));
@@ -138,22 +110,19 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
   };
 
   const answered = async (call: CallbackCall, progress: Progress): Promise<CallbackAnswer> => {
-    if (call.method !== "POST") return refusals.method;
-    const passed = await passes(call);
-    if (passed === undefined) return refusals.later;
-    if (!passed) return refused;
-    const content = await call.body(maxBytes);
-    if (!content) return refusals.tooLong;
-    const value = "text" in content ? jsonIn(content.text) : content.value;
-    const body = callbackBody(value, platformName);
-    if (!body) return refusals.unreadable;
+    const refusal = await refusalOf(call);
+    if (refusal) return refusal;
+    const body = await call.body(maxBytes);
+    if (!body) return refusals.tooLong;
+    const received = receivedMessages(body.value, platformName);
+    if (!received) return refusals.unreadable;
     // Whoever called was told already that it took too long, and will come again.
     if (progress.isLate) return progress.late;
-    if (body.unreadable > 0) void tell(unreadableEntries(body.unreadable));
-    return taken(body.messages, progress);
+    if (received.unreadable > 0) void tell(unreadableEntries(received.unreadable));
+    return queued(received.messages, progress);
   };
 
-  const inTime = async (call: CallbackCall): Promise<CallbackAnswer> => {
+  const answer = async (call: CallbackCall): Promise<CallbackAnswer> => {
     const done = new AbortController();
     const progress: Progress = { late: refusals.tooSlow, isLate: false };
     const late = (): CallbackAnswer => {
@@ -170,7 +139,7 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
       done.abort();
     }
   };
-  return { answer: inTime, idle };
+  return { answer, idle: () => queues.idle() };
 };
 
 /**

@@ -9,9 +9,8 @@ import {
   senderKinds,
 } from "../messages/message-types.js";
 import type { ReceivedMessage } from "../messages/received-message.js";
-import type { CallbackOptions } from "./callback-options.js";
+import type { CallbackOptions, MessageContext } from "./callback-options.js";
 import { type Callbacks, callbacks } from "./callbacks.js";
-import type { MessageContext } from "./message-work.js";
 
 /** Works on the messages of some types. */
 export type MessageHandler<T extends MessageType = MessageType> = (
@@ -36,46 +35,37 @@ export interface ConversationApp extends Callbacks {
   otherwise(handler: MessageHandler): ConversationApp;
 }
 
-interface Route {
-  readonly sender: SenderKind | undefined;
-  readonly types: readonly MessageType[];
-  readonly handler: (message: never, context: MessageContext) => void | Promise<void>;
-}
+/** The work on a message, where a handler takes it; else undefined. */
+type Route = (
+  message: ReceivedMessage<MessageType>,
+) => ((context: MessageContext) => void | Promise<void>) | undefined;
+
+/** `on(type, handler)` or `on(sender, type, handler)`. */
+type Registration<T extends MessageType> =
+  | readonly [types: T | readonly T[], handler: MessageHandler<T>]
+  | readonly [sender: SenderKind, types: T | readonly T[], handler: MessageHandler<T>];
 
 const doing = "register a handler";
 
-const typesIn = (given: unknown): readonly MessageType[] => {
-  const types: readonly unknown[] = [given].flat();
-  if (types.length > 0 && types.every(isMessageType)) return types;
-  throw inputInvalid(doing, `type must be one or some of: ${messageTypes.join(", ")}`);
+const assertHandler = (handler: unknown): void => {
+  if (typeof handler !== "function") throw inputInvalid(doing, "handler must be a function");
 };
 
-const senderIn = (given: unknown): SenderKind => {
-  if (isSenderKind(given)) return given;
-  throw inputInvalid(doing, `sender must be one of: ${senderKinds.join(", ")}`);
+/** @throws ConversationError `INPUT_INVALID` naming what cannot be used */
+const routeOf = <T extends MessageType>(given: Registration<T>): Route => {
+  const [sender, type, handler] = given.length === 3 ? given : [undefined, ...given];
+  if (given.length === 3 && !isSenderKind(sender)) {
+    throw inputInvalid(doing, `sender must be one of: ${senderKinds.join(", ")}`);
+  }
+  const types: readonly unknown[] = [type].flat();
+  if (types.length === 0 || !types.every(isMessageType)) {
+    throw inputInvalid(doing, `type must be one or some of: ${messageTypes.join(", ")}`);
+  }
+  assertHandler(handler);
+  const fits = (message: ReceivedMessage<MessageType>): message is ReceivedMessage<T> =>
+    types.includes(message.type) && (sender === undefined || sender === message.sender.kind);
+  return (message) => (fits(message) ? (context) => handler(message, context) : undefined);
 };
-
-const handlerIn = (given: unknown): Route["handler"] => {
-  if (isHandler(given)) return given;
-  throw inputInvalid(doing, "handler must be a function");
-};
-
-const isHandler = (value: unknown): value is Route["handler"] => typeof value === "function";
-
-/** `on(type, handler)` or `on(sender, type, handler)`. */
-const routeOf = (given: readonly unknown[]): Route => {
-  const [handler, types, sender] = [...given].reverse();
-  return {
-    sender: given.length > 2 ? senderIn(sender) : undefined,
-    types: typesIn(types),
-    handler: handlerIn(handler),
-  };
-};
-
-const fits =
-  ({ type, sender }: ReceivedMessage<MessageType>) =>
-  (route: Route): boolean =>
-    route.types.includes(type) && (route.sender === undefined || route.sender === sender.kind);
 
 /**
  * Makes callbacks that hand each message to the handler for its type, and for its sender where a
@@ -97,18 +87,20 @@ export const conversationApp = (options: ConversationAppOptions): ConversationAp
   const routes: Route[] = [];
   let fallback: MessageHandler = () => {};
   const onMessage: MessageHandler = async (message, context) => {
-    const handler = routes.find(fits(message))?.handler ?? fallback;
-    // The route was found by the type that its handler takes.
-    await handler(message as never, context);
+    for (const route of routes) {
+      const work = route(message);
+      if (work) return work(context);
+    }
+    return fallback(message, context);
   };
   const app: ConversationApp = {
     ...callbacks(prepared("make the app", () => ({ ...options, onMessage }))),
-    on: (...given: readonly unknown[]) => {
+    on: <T extends MessageType>(...given: Registration<T>) => {
       routes.push(prepared(doing, () => routeOf(given)));
       return app;
     },
     otherwise: (handler) => {
-      handlerIn(handler);
+      assertHandler(handler);
       fallback = handler;
       return app;
     },

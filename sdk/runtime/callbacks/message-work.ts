@@ -1,35 +1,45 @@
 import type { Clock } from "../../../provider/kernel/clock.js";
 import { ConversationError } from "../../../provider/kernel/errors.js";
-import { withinTime } from "../connection/time-limit.js";
 import type { MessageType } from "../messages/message-types.js";
 import type { ReceivedMessage } from "../messages/received-message.js";
+import type { CompleteOptions } from "./callback-options.js";
 import { type MessageMemory, processMemory, type Taken } from "./message-memory.js";
 
-/** What goes with a message. */
-export interface MessageContext {
-  /** Ends when the time for the message is over: then nobody waits for the work any more. */
-  readonly signal: AbortSignal;
+/** A limit for one piece of work. */
+export interface TimeLimit {
+  readonly clock: Clock;
+  /** In milliseconds. */
+  readonly ms: number;
+  /** Makes the error for work that takes longer. */
+  readonly late: () => Error;
 }
+
+/**
+ * Does work for so long at most. The signal that the work gets ends when the time is over, with the
+ * error; what the work makes of it later does not matter any more.
+ */
+export const withinTime = async <T>(
+  { clock, ms, late }: TimeLimit,
+  work: (signal: AbortSignal) => T | Promise<T>,
+): Promise<T> => {
+  const [over, done] = [new AbortController(), new AbortController()];
+  const limit = clock.sleep(ms, done.signal).then(() => {
+    const error = late();
+    over.abort(error);
+    throw error;
+  });
+  try {
+    return await Promise.race([(async () => work(over.signal))(), limit]);
+  } finally {
+    done.abort();
+  }
+};
 
 /** `elsewhere`: another process is at work on the message. */
 export type WorkResult = "done" | "repeat" | "elsewhere" | "failed";
 
-type Tell = (error: unknown, message?: ReceivedMessage) => Promise<void>;
-
-/** How messages are worked on. */
-export interface WorkParts<T extends MessageType> {
-  readonly onMessage: (
-    message: ReceivedMessage<T>,
-    context: MessageContext,
-  ) => void | Promise<void>;
-  readonly memory: MessageMemory;
-  /** Whether the memory is of the caller's, and may fail. */
-  readonly isShared: boolean;
-  readonly clock: Clock;
-  /** Longest time for one message, in milliseconds. */
-  readonly limitMs: number;
-  readonly tell: Tell;
-}
+/** Tells the caller of a failure. Never fails. */
+export type Tell = (error: unknown, message?: ReceivedMessage) => Promise<void>;
 
 /** The service's id of a message, else the sender's own within its conversation; undefined where it has neither. */
 export const messageKey = ({
@@ -47,16 +57,11 @@ const memoryWithinMs = 2_000;
 /** Beyond the time for a message, so that nobody else takes it while it is worked on. */
 const leaseMarginMs = 5_000;
 
-const forgetful = (): Error => new Error("the memory of messages did not answer in time");
-
-/** The memory, and while it fails the one of this process: better twice than never. */
-const reliable = ({
-  memory,
-  clock,
-  tell,
-}: Pick<WorkParts<never>, "memory" | "clock" | "tell">): MessageMemory => {
+/** A memory of the caller's, and while it fails one of this process: better twice than never. */
+const reliable = (memory: MessageMemory, clock: Clock, tell: Tell): MessageMemory => {
   const own = processMemory();
-  const limit = { clock, ms: memoryWithinMs, late: forgetful };
+  const late = () => new Error("the memory of messages did not answer in time");
+  const limit = { clock, ms: memoryWithinMs, late };
   const either = async <T>(use: (memory: MessageMemory) => Promise<T>): Promise<T> => {
     try {
       return await withinTime(limit, () => use(memory));
@@ -72,7 +77,7 @@ const reliable = ({
   };
 };
 
-const late = ({ type }: ReceivedMessage, ms: number): ConversationError =>
+const tooSlow = ({ type }: ReceivedMessage, ms: number): ConversationError =>
   new ConversationError(
     "TIMED_OUT",
     `Could not handle a message of type ${type}: onMessage was not done within ${ms} ms. The conversation goes on without it.`,
@@ -84,16 +89,19 @@ const results = { taken: "elsewhere", done: "repeat" } as const satisfies Readon
 
 /** Works on a message: once, within its time. Never fails. */
 export const messageWork = <T extends MessageType>(
-  parts: WorkParts<T>,
+  options: CompleteOptions<T>,
+  tell: Tell,
 ): ((message: ReceivedMessage<T>) => Promise<WorkResult>) => {
-  const { onMessage, clock, limitMs, tell } = parts;
-  const memory = parts.isShared ? reliable(parts) : parts.memory;
+  const { onMessage, clock, messageTimeoutMs: ms } = options;
+  const memory = options.memory
+    ? reliable(options.memory, clock, tell)
+    : processMemory(options.remembered);
   return async (message) => {
     const key = messageKey(message);
-    const taken = key === undefined ? "new" : await memory.take(key, limitMs + leaseMarginMs);
+    const taken = key === undefined ? "new" : await memory.take(key, ms + leaseMarginMs);
     if (taken !== "new") return results[taken];
-    const limit = { clock, ms: limitMs, late: () => late(message, limitMs) };
     try {
+      const limit = { clock, ms, late: () => tooSlow(message, ms) };
       await withinTime(limit, (signal) => onMessage(message, { signal }));
     } catch (error) {
       if (key !== undefined) await memory.release(key);

@@ -4,9 +4,8 @@ import { contentTransfer } from "../assets/content-transfer.js";
 import { addressRuleFor } from "../assets/signed-address.js";
 import { type Conversations, conversationsOf } from "../messages/conversations.js";
 import { type Messages, messagesOf } from "../messages/messages.js";
-import { watchedTransfer } from "./call-watch.js";
-import { openConnection } from "./connection.js";
-import { type ConnectionOptions, connectionOptionsOf } from "./connection-options.js";
+import { observedTransfer } from "./call-observer.js";
+import { type ConnectionOptions, connectionOptionsOf, openConnection } from "./connection.js";
 import { otherServices, type ServiceCall } from "./other-services.js";
 import {
   type ConnectionSettings,
@@ -64,7 +63,7 @@ export const connect = (
     ...checked,
   });
   const request = connection.request(baseUrl, connection.pace({ baseUrl }));
-  const transfer = watchedTransfer(contentTransfer(), connection.watch);
+  const transfer = observedTransfer(contentTransfer(), connection.observe);
   const close = async (): Promise<void> => {
     await connection.close();
     await transfer.close();

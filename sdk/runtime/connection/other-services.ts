@@ -5,8 +5,8 @@ import type { Answer } from "../../../provider/service/http/answers.js";
 import type { Method } from "../../../provider/service/http/operations.js";
 import type { Pace } from "../../../provider/service/http/pace.js";
 import { tokenAddress } from "../../../provider/service/settings/setting-rules.js";
-import { addressText, callOptions, checkedInput, givenOnly } from "../caller-input.js";
-import { assertJson } from "../json-object.js";
+import { addressText, assertJson, callOptions, checkedInput } from "../input-schemas.js";
+import { withoutUndefined } from "../json-members.js";
 import type { Connection } from "./connection.js";
 
 /** One call of another service of the tenant (specification §8.3, §9). */
@@ -54,7 +54,7 @@ const checkedCall = (given: ServiceCall): ServiceCall => {
   const doing = "call another service";
   const { signal, params, query, ...rest } = checkedInput(doing, "the call", serviceCall, given);
   assertJson(doing, "body", rest.body);
-  return { ...rest, ...givenOnly({ signal, params, query }) };
+  return { ...rest, ...withoutUndefined({ signal, params, query }) };
 };
 
 const invalid = (call: ServiceCall, rule: string): ConversationError =>
@@ -104,26 +104,20 @@ export const otherServices = (connection: Connection): ((call: ServiceCall) => P
     // Also without pacing: an unknown service or version is a mistake.
     rateOf({ service, version, plan: "enterprise", method, template });
     const baseUrl = baseOf(call);
+    const title = `call ${service} ${version}`;
     const operation = {
       method,
       template: pathOf(call),
-      title: `call ${service} ${version}`,
+      title,
       scopes: [],
       rate: "standard",
     } as const;
     const pace = paceOf(call, baseUrl);
     // The bucket belongs to the template, not to the path of one object (specification §8.1 rule 1).
     const endpoint = { method, template };
-    const request = connection.request(
-      baseUrl,
-      (_endpoint, attempt, signal) => pace(endpoint, attempt, signal),
-      endpoint,
-    );
+    const paced: Pace = (_endpoint, attempt, signal) => pace(endpoint, attempt, signal);
+    const request = connection.request(baseUrl, paced, endpoint);
     const { query, body, signal } = call;
-    return request(operation, {
-      ...(query ? { query } : {}),
-      ...(body === undefined ? {} : { body }),
-      ...(signal ? { signal } : {}),
-    });
+    return request(operation, withoutUndefined({ query, body, signal }));
   };
 };

@@ -1,5 +1,5 @@
 import { packageName, packageVersion } from "../../../provider/kernel/package-version.js";
-import type { RequestEvent } from "./call-events.js";
+import type { RequestEvent } from "./call-observer.js";
 
 /** How an attempt ended: with a status, or with a failure. */
 export type Outcome = { readonly status: number } | { readonly error: unknown };

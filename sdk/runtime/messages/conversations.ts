@@ -2,8 +2,9 @@ import { ConversationError, isConversationError } from "../../../provider/kernel
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
 import type { Request } from "../../../provider/service/http/client.js";
 import { runtimeOperations } from "../../../provider/service/http/operations.js";
-import { callOptions, checkedInput } from "../caller-input.js";
-import { objectsIn, type ReceivedMessage, receivedMessage } from "./received-message.js";
+import { callOptions, checkedInput } from "../input-schemas.js";
+import { objectsIn, textAt, withoutUndefined } from "../json-members.js";
+import { type ReceivedMessage, receivedMessage } from "./received-message.js";
 
 /** A completed conversation (specification §4.2; members from examples in public references). */
 export interface Conversation {
@@ -34,22 +35,6 @@ export interface Conversations {
 
 const operation = runtimeOperations.getConversation;
 
-const textIn = (object: unknown, name: string): string | undefined => {
-  const text = isObject(object) ? object[name] : undefined;
-  return typeof text === "string" ? text : undefined;
-};
-
-const optional = <K extends string, T>(name: K, value: T | undefined): { readonly [P in K]?: T } =>
-  value === undefined ? {} : ({ [name]: value } as { readonly [P in K]: T });
-
-const accountOf = (account: unknown): Conversation["account"] =>
-  isObject(account)
-    ? {
-        ...optional("channel", textIn(account.channel, "type")),
-        ...optional("address", textIn(account, "address")),
-      }
-    : undefined;
-
 const conversationOf = (id: string, body: unknown, platformName: string): Conversation => {
   if (!isObject(body)) {
     throw new ConversationError(
@@ -58,12 +43,17 @@ const conversationOf = (id: string, body: unknown, platformName: string): Conver
       { method: operation.method, template: operation.template },
     );
   }
+  const { account, customer } = body;
+  const channel = textAt(account, "channel", "type");
+  const address = textAt(account, "address");
   return {
-    id: textIn(body, "id") ?? id,
-    ...optional("account", accountOf(body.account)),
-    ...optional("entryPoint", textIn(body.entryPoint, "id")),
-    ...optional("conversationContact", textIn(body, "conversationContact")),
-    ...optional("customer", isObject(body.customer) ? body.customer : undefined),
+    id: textAt(body, "id") ?? id,
+    ...withoutUndefined({
+      account: isObject(account) ? withoutUndefined({ channel, address }) : undefined,
+      entryPoint: textAt(body, "entryPoint", "id"),
+      conversationContact: textAt(body, "conversationContact"),
+      customer: isObject(customer) ? customer : undefined,
+    }),
     messages: objectsIn(body.messages, "message").flatMap(
       (wire) => receivedMessage(wire, platformName, id) ?? [],
     ),
@@ -90,7 +80,7 @@ export const conversationsOf = (request: Request, platformName: string): Convers
   get: async (id, options = {}) => {
     const { signal } = checkedInput(operation.title, "options", callOptions, options);
     try {
-      const answer = await request(operation, { id, ...(signal ? { signal } : {}) });
+      const answer = await request(operation, { id, ...withoutUndefined({ signal }) });
       return conversationOf(id, answer.body, platformName);
     } catch (error) {
       throw explained(id, error);

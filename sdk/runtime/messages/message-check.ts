@@ -1,9 +1,8 @@
 import { ConversationError } from "../../../provider/kernel/errors.js";
-import { isObject } from "../../../provider/kernel/json.js";
-import { brokenRules } from "../caller-input.js";
-import type { Message } from "./message.js";
+import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { violations } from "../input-schemas.js";
+import { type Message, messageFrame } from "./message.js";
 import { messageBodies } from "./message-contents.js";
-import { messageFrame } from "./message-frame.js";
 import {
   isMessageType,
   isSenderKind,
@@ -15,55 +14,50 @@ import {
   sendersOf,
 } from "./message-types.js";
 
-const refused = (place: string, rule: string): ConversationError =>
+/** @param which such as `message 2` */
+const refused = (which: string, rule: string): ConversationError =>
   new ConversationError(
     "INPUT_INVALID",
-    `Could not send message: ${place} ${rule}. Nothing was sent. Correct the message and send it again.`,
+    `Could not send message: ${which} ${rule}. Nothing was sent. Correct the message and send it again.`,
   );
 
-const typeOf = (place: string, { type }: Readonly<Record<string, unknown>>): MessageType => {
+const typeOf = (which: string, { type }: JsonObject): MessageType => {
   if (isMessageType(type)) return type;
-  throw refused(place, `has no known type; types are ${messageTypes.join(", ")}`);
+  throw refused(which, `has no known type; types are ${messageTypes.join(", ")}`);
 };
 
-const senderOf = (place: string, { sender }: Readonly<Record<string, unknown>>): SenderKind => {
+const senderOf = (which: string, { sender }: JsonObject): SenderKind => {
   const { kind, name, ...rest } = isObject(sender) ? sender : { kind: sender };
   const plain = Object.keys(rest).length === 0 && (name === undefined || typeof name === "string");
   if (isSenderKind(kind) && plain) return kind;
   throw refused(
-    place,
+    which,
     `needs a sender: one of ${senderKinds.join(", ")}, or { kind, name } with such a kind`,
   );
 };
 
-const assertBody = (
-  place: string,
-  type: MessageType,
-  members: Readonly<Record<string, unknown>>,
-): void => {
-  const frame = Object.fromEntries(
-    Object.entries(members).filter(([name]) => Object.hasOwn(messageFrame.shape, name)),
-  );
-  const body = Object.fromEntries(
-    Object.entries(members).filter(([name]) => !Object.hasOwn(messageFrame.shape, name)),
-  );
+const assertMembers = (which: string, type: MessageType, members: JsonObject): void => {
+  const ofFrame = ([name]: readonly [string, unknown]) => Object.hasOwn(messageFrame.shape, name);
+  const all = Object.entries(members);
+  const frame = Object.fromEntries(all.filter(ofFrame));
+  const body = Object.fromEntries(all.filter((member) => !ofFrame(member)));
   const issues = [
     ...(messageFrame.safeParse(frame).error?.issues ?? []),
     ...(messageBodies[type].schema.safeParse(body).error?.issues ?? []),
   ];
-  if (issues.length > 0) throw refused(place, `(${type}) is not valid: ${brokenRules(issues)}`);
+  if (issues.length > 0) throw refused(which, `(${type}) is not valid: ${violations(issues)}`);
 };
 
-const assertOne = (place: string, message: unknown): void => {
-  if (!isObject(message)) throw refused(place, "is not an object");
-  const type = typeOf(place, message);
-  const kind = senderOf(place, message);
+const assertOne = (which: string, message: unknown): void => {
+  if (!isObject(message)) throw refused(which, "is not an object");
+  const type = typeOf(which, message);
+  const kind = senderOf(which, message);
   if (!maySend(kind, type)) {
     const rule = `is of type ${type}, which a ${kind} may not send: only ${sendersOf(type).join(", ")} may (specification §6)`;
-    throw refused(place, rule);
+    throw refused(which, rule);
   }
   const { type: _type, sender: _sender, ...members } = message;
-  assertBody(place, type, members);
+  assertMembers(which, type, members);
 };
 
 /**

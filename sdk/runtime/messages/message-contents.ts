@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { jsonObject } from "../json-object.js";
+import { jsonObject } from "../input-schemas.js";
 import type { MessageType } from "./message-types.js";
 
 const attachment = z

@@ -105,3 +105,16 @@ export const sendersOf = (type: MessageType): readonly SenderKind[] =>
 /** Whether a sender of this kind may send messages of this type (specification §6). */
 export const maySend = (sender: SenderKind, type: MessageType): boolean =>
   sendersOf(type).includes(sender);
+
+const neutral = "platform_";
+
+/** `platform_agent` as it is sent: with the vendor's own word, which the setting `platformName` holds. */
+export const senderToWire = (kind: SenderKind, platformName: string): string =>
+  kind.startsWith(neutral) ? `${platformName}_${kind.slice(neutral.length)}` : kind;
+
+/** The kind that a received word stands for. Words that are no kind come back as they are, such as `system`. */
+export const senderFromWire = (word: string, platformName: string): SenderKind | (string & {}) => {
+  const own = `${platformName}_`;
+  const kind = word.startsWith(own) ? neutral + word.slice(own.length) : word;
+  return isSenderKind(kind) ? kind : word;
+};

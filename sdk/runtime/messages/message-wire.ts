@@ -1,8 +1,14 @@
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
-import { kindOf, type Message } from "./message.js";
+import { withoutUndefined } from "../json-members.js";
+import {
+  type Customer,
+  kindOf,
+  type Message,
+  type MessageFrame,
+  type NewConversation,
+} from "./message.js";
 import type { ListPicker, RichLink } from "./message-contents.js";
-import type { Customer, MessageFrame, NewConversation } from "./message-frame.js";
-import { senderWord } from "./sender-word.js";
+import { senderToWire } from "./message-types.js";
 
 /*
  * In the program                                   On the wire
@@ -13,7 +19,7 @@ import { senderWord } from "./sender-word.js";
  * conversation: { account: { channel, address } }  conversation: { account: { channel: { type }, address } }
  * entryPoint: "1007"                               entryPoint: { id: "1007" }
  * contacts, attachments: [ … ]                     contacts: { contact: [ … ] }, attachments: { attachment: [ … ] }
- * attributes: { name: value }                      attributes: [{ name, value }], of a message boxed in { attribute }
+ * attributes: { name: value }                      attributes: [{ name, value }], of a message wrapped in { attribute }
  * parent: "m-1"                                    parent: { messageId: "m-1" }
  */
 
@@ -21,22 +27,22 @@ const pairs = (values: Readonly<Record<string, string>>): readonly JsonObject[] 
   Object.entries(values).map(([name, value]) => ({ name, value }));
 
 const customerOf = ({ name, type = "individual", attributes, contacts }: Customer): JsonObject =>
-  objectOf([
-    ["name", name],
-    ["type", type],
-    ["attributes", attributes && pairs(attributes)],
-    ["contacts", contacts && { contact: contacts.map((each) => objectOf(Object.entries(each))) }],
-  ]);
+  withoutUndefined({
+    name,
+    type,
+    attributes: attributes && pairs(attributes),
+    contacts: contacts && { contact: contacts.map(withoutUndefined) },
+  });
 
 const newConversation = (start: NewConversation): JsonObject => {
   const { account, customer, entryPoint, clientInfo, ...rest } = start;
-  return objectOf([
-    ["account", { channel: { type: account.channel }, address: account.address }],
-    ["entryPoint", entryPoint === undefined ? undefined : { id: entryPoint }],
-    ["clientInfo", clientInfo && objectOf(Object.entries(clientInfo))],
-    ["customer", customerOf(customer)],
-    ...Object.entries(rest),
-  ]);
+  return withoutUndefined({
+    account: { channel: { type: account.channel }, address: account.address },
+    entryPoint: entryPoint === undefined ? undefined : { id: entryPoint },
+    clientInfo: clientInfo && withoutUndefined(clientInfo),
+    customer: customerOf(customer),
+    ...rest,
+  });
 };
 
 /** The id of the conversation that a message goes on with; undefined where it starts one. */
@@ -83,10 +89,7 @@ const linkOf = ({ version = "1", ...rest }: RichLink): JsonObject => ({
 const contentOf = (message: Message): JsonObject | undefined => {
   switch (message.type) {
     case "text": {
-      const content = objectOf([
-        ["text", message.text],
-        ["redact", message.redact],
-      ]);
+      const content = withoutUndefined({ text: message.text, redact: message.redact });
       return Object.keys(content).length === 0 ? undefined : content;
     }
     case "richMessage.listpicker":
@@ -112,26 +115,23 @@ const merged = (one: JsonObject, other: JsonObject): JsonObject =>
 
 /** A message as the service takes it (public reference, examples). */
 export const messageToWire = (message: Message, platformName: string): JsonObject => {
-  const { sender } = message;
+  const { sender, messageId } = message;
   const name = typeof sender === "string" ? undefined : sender.name;
   const attachments = message.type === "text" ? message.attachments : undefined;
   const parent = "parent" in message ? message.parent : undefined;
-  const wire = objectOf([
-    ["messageId", message.messageId],
-    ["type", { value: message.type }],
-    ["content", contentOf(message)],
-    ["conversation", conversationOf(message.conversation)],
-    ["attachments", attachments && { attachment: attachments }],
-    ["parent", parent === undefined ? undefined : { messageId: parent }],
-    [
-      "sender",
-      objectOf([
-        ["type", senderWord(kindOf(sender), platformName)],
-        ["participant", name === undefined ? undefined : { name }],
-      ]),
-    ],
-    ["attributes", attributesOf(message.attributes)],
-  ]);
+  const wire = withoutUndefined({
+    messageId,
+    type: { value: message.type },
+    content: contentOf(message),
+    conversation: conversationOf(message.conversation),
+    attachments: attachments && { attachment: attachments },
+    parent: parent === undefined ? undefined : { messageId: parent },
+    sender: {
+      type: senderToWire(kindOf(sender), platformName),
+      ...(name === undefined ? {} : { participant: { name } }),
+    },
+    attributes: attributesOf(message.attributes),
+  });
   return message.extra ? merged(wire, message.extra) : wire;
 };
 

@@ -1,16 +1,22 @@
 import { z } from "zod";
 import { ConversationError, isConversationError } from "../../../provider/kernel/errors.js";
-import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
-import type { Request } from "../../../provider/service/http/client.js";
+import type { JsonObject } from "../../../provider/kernel/json.js";
+import type { CallOptions, Request } from "../../../provider/service/http/client.js";
 import { endpointName, runtimeOperations } from "../../../provider/service/http/operations.js";
-import { callOptions, checkedInput, prepared } from "../caller-input.js";
-import { assertJson } from "../json-object.js";
-import type { FirstMessage, Message, MessageOf, Reply, Sender } from "./message.js";
+import { prepared } from "../caller-input.js";
+import { assertJson, callOptions, checkedInput } from "../input-schemas.js";
+import { objectsIn, textAt, valueAt, withoutUndefined } from "../json-members.js";
+import type {
+  ConversationReference,
+  FirstMessage,
+  Message,
+  MessageOf,
+  Reply,
+  Sender,
+} from "./message.js";
 import { assertMessages } from "./message-check.js";
-import type { ConversationReference } from "./message-frame.js";
 import type { SendersOf } from "./message-types.js";
 import { conversationIdOf, sendBody } from "./message-wire.js";
-import { objectsIn } from "./received-message.js";
 
 /** What the service made of a message that it accepted. Left out: it did not say. */
 export interface SentMessage {
@@ -120,11 +126,6 @@ export const isConversationOver = (error: unknown): error is ConversationError =
 
 const operation = runtimeOperations.sendMessage;
 
-const idIn = (object: unknown, name = "id"): string | undefined => {
-  const id = isObject(object) ? object[name] : undefined;
-  return typeof id === "string" && id !== "" ? id : undefined;
-};
-
 const unnamed = (): ConversationError =>
   new ConversationError(
     "BAD_RESPONSE",
@@ -137,54 +138,42 @@ const unnamed = (): ConversationError =>
 type Named = Partial<Pick<SentMessage, "messageId" | "conversationId">>;
 
 const sentMessage = (named: Named, answered: JsonObject | undefined): SentMessage => {
-  const conversationId = idIn(answered?.conversation) ?? named.conversationId;
+  const conversationId = textAt(answered, "conversation", "id") ?? named.conversationId;
   if (conversationId === undefined) throw unnamed();
-  const id = idIn(answered);
-  const messageId = idIn(answered, "messageId") ?? named.messageId;
-  return {
-    ...(id === undefined ? {} : { id }),
-    ...(messageId === undefined ? {} : { messageId }),
-    conversationId,
-  };
+  const messageId = textAt(answered, "messageId") ?? named.messageId;
+  return { ...withoutUndefined({ id: textAt(answered, "id"), messageId }), conversationId };
 };
 
-const sentOf = (messages: readonly Named[], body: unknown): Sent => {
-  const answers = objectsIn(isObject(body) ? body.messages : undefined, "message");
-  const sent = messages.map((message, index) => sentMessage(message, answers[index]));
-  const [first] = sent;
+const sentOf = (named: readonly Named[], body: unknown): Sent => {
+  const answers = objectsIn(valueAt(body, "messages"), "message");
+  const messages = named.map((message, index) => sentMessage(message, answers[index]));
+  const [first] = messages;
   if (!first) throw unnamed();
-  return { conversationId: first.conversationId, messages: sent };
+  return { conversationId: first.conversationId, messages };
 };
 
 const sendOptions = callOptions.extend({
   metadata: z.record(z.string(), z.string("must be text")).optional(),
 });
 
-/** One call, complete. */
-interface Ready {
-  readonly body: JsonObject;
-  readonly named: readonly Named[];
-  readonly signal?: AbortSignal;
-}
+const isList = (given: Message | readonly Message[]): given is readonly Message[] =>
+  Array.isArray(given);
 
-const readyToSend = (
+/** What one call sends, checked and complete. */
+const callOf = (
   given: Message | readonly Message[],
   options: SendOptions,
   platformName: string,
-): Ready => {
+): { readonly named: readonly Named[]; readonly sent: CallOptions } => {
   const { metadata, signal } = checkedInput(operation.title, "options", sendOptions, options);
   const messages: readonly Message[] = isList(given) ? given : [given];
   assertMessages(messages);
   const body = sendBody(messages, platformName, metadata);
   assertJson(operation.title, "the message", body);
-  const named = messages.map(({ conversation, messageId }) => {
-    const conversationId = conversationIdOf(conversation);
-    return {
-      ...(conversationId === undefined ? {} : { conversationId }),
-      ...(messageId === undefined ? {} : { messageId }),
-    };
-  });
-  return { body, named, ...(signal ? { signal } : {}) };
+  const named = messages.map(({ conversation, messageId }) =>
+    withoutUndefined({ conversationId: conversationIdOf(conversation), messageId }),
+  );
+  return { named, sent: withoutUndefined({ body, signal }) };
 };
 
 /** The messages of a connection. */
@@ -193,10 +182,9 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
     given: () => Message | readonly Message[],
     options: SendOptions = {},
   ): Promise<Sent> => {
-    const ready = prepared(operation.title, () => readyToSend(given(), options, platformName));
-    const { named, ...sent } = ready;
-    const answer = await request(operation, sent);
-    return sentOf(named, answer.body);
+    const { named, sent } = prepared(operation.title, () => callOf(given(), options, platformName));
+    const { body } = await request(operation, sent);
+    return sentOf(named, body);
   };
   const send: Messages["send"] = (message, options) => call(() => message, options);
   return {
@@ -209,6 +197,3 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
       call(() => ({ ...more, type: "conversation.end", conversation, sender }), options),
   };
 };
-
-const isList = (given: Message | readonly Message[]): given is readonly Message[] =>
-  Array.isArray(given);

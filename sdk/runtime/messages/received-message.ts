@@ -1,7 +1,7 @@
-import { isObject, type JsonObject, parseJson } from "../../../provider/kernel/json.js";
-import { type ReceivedContent, receivedContent } from "../assets/received-content.js";
-import type { MessageType, SenderKind } from "./message-types.js";
-import { senderKindOf } from "./sender-word.js";
+import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { jsonValue, objectsIn, textAt, valueAt, withoutUndefined } from "../json-members.js";
+import { type MessageType, type SenderKind, senderFromWire } from "./message-types.js";
+import { type ReceivedContent, receivedContent } from "./received-content.js";
 
 /** Who takes part in a conversation, as the service tells it. */
 export interface Party {
@@ -61,26 +61,6 @@ export type ReceivedMessage<T extends string = MessageType | (string & {})> = T 
   ? Received<T>
   : never;
 
-const textOf = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" ? value : undefined;
-
-const memberOf = (value: unknown, ...path: readonly string[]): unknown =>
-  path.reduce<unknown>(
-    (inner, name) => (isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined),
-    value,
-  );
-
-/** A list, also where it is boxed as `{ [box]: [ … ] }`; only its objects. */
-export const objectsIn = (value: unknown, box: string): readonly JsonObject[] => {
-  const list = isObject(value) ? memberOf(value, box) : value;
-  return Array.isArray(list) ? list.filter(isObject) : [];
-};
-
-const given = <T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } => {
-  const known = Object.entries(members).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(known) as { [K in keyof T]?: Exclude<T[K], undefined> };
-};
-
 /** ISO 8601, or milliseconds since 1970 as a number or its digits. */
 const dateOf = (value: unknown): Date | undefined => {
   const isMs = typeof value === "number" || (typeof value === "string" && /^\d{1,16}$/.test(value));
@@ -89,36 +69,29 @@ const dateOf = (value: unknown): Date | undefined => {
   return Number.isNaN(date.getTime()) ? undefined : date;
 };
 
-const partyOf = (value: unknown, platformName: string): Party => {
-  const name = textOf(memberOf(value, "participant", "name"));
-  return {
-    kind: senderKindOf(textOf(memberOf(value, "type")) ?? "unknown", platformName),
-    ...(name === undefined ? {} : { name }),
-  };
-};
+const partyOf = (value: unknown, platformName: string): Party => ({
+  kind: senderFromWire(textAt(value, "type") ?? "unknown", platformName),
+  ...withoutUndefined({ name: textAt(value, "participant", "name") }),
+});
 
 const objectIn = (text: string): JsonObject | undefined => {
-  if (!text.trimStart().startsWith("{")) return undefined;
-  try {
-    const value = parseJson(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = text.trimStart().startsWith("{") ? jsonValue(text) : undefined;
+  return isObject(value) ? value : undefined;
 };
 
 /** Both forms of content: an object, or plain text, which holds JSON where it is no text message. */
 const contentOf = (type: string, content: unknown) => {
   if (typeof content === "string") {
     const object = type === "text" ? undefined : objectIn(content);
-    return object ? { content: receivedContent(type, object) } : given({ text: textOf(content) });
+    if (object) return { content: receivedContent(type, object) };
+    return content === "" ? {} : { text: content };
   }
   if (!isObject(content)) return {};
-  const redact = memberOf(content, "redact");
+  const redact = valueAt(content, "redact");
   return {
     content: receivedContent(type, content),
-    ...given({
-      text: textOf(memberOf(content, "text")),
+    ...withoutUndefined({
+      text: textAt(content, "text"),
       redact: typeof redact === "boolean" ? redact : undefined,
     }),
   };
@@ -126,21 +99,21 @@ const contentOf = (type: string, content: unknown) => {
 
 const attachmentOf = (wire: JsonObject): ReceivedAttachment => {
   // One sender is known to give the size as text.
-  const told = memberOf(wire, "size");
+  const told = valueAt(wire, "size");
   const size = typeof told === "string" || typeof told === "number" ? Number(told) : Number.NaN;
-  return given({
-    name: textOf(memberOf(wire, "name")),
-    contentType: textOf(memberOf(wire, "contentType")),
+  return withoutUndefined({
+    name: textAt(wire, "name"),
+    contentType: textAt(wire, "contentType"),
     size: Number.isSafeInteger(size) ? size : undefined,
-    url: textOf(memberOf(wire, "url")),
-    id: textOf(memberOf(wire, "id")),
+    url: textAt(wire, "url"),
+    id: textAt(wire, "id"),
   });
 };
 
 const attributesOf = (value: unknown): Readonly<Record<string, string>> =>
   Object.fromEntries(
     objectsIn(value, "attribute").flatMap((each) => {
-      const [name, content] = [textOf(memberOf(each, "name")), memberOf(each, "value")];
+      const [name, content] = [textAt(each, "name"), valueAt(each, "value")];
       return name !== undefined && typeof content === "string" ? [[name, content]] : [];
     }),
   );
@@ -156,27 +129,49 @@ export const receivedMessage = (
   platformName: string,
   conversationId?: string,
 ): ReceivedMessage | undefined => {
-  const type = textOf(memberOf(wire, "type", "value"));
-  const conversation = textOf(memberOf(wire, "conversation", "id")) ?? conversationId;
+  const type = textAt(wire, "type", "value");
+  const conversation = textAt(wire, "conversation", "id") ?? conversationId;
   if (!isObject(wire) || type === undefined || conversation === undefined) return undefined;
   return {
     type,
     conversationId: conversation,
-    sender: partyOf(memberOf(wire, "sender"), platformName),
-    recipients: objectsIn(memberOf(wire, "recipients"), "recipient").map((each) =>
+    sender: partyOf(valueAt(wire, "sender"), platformName),
+    recipients: objectsIn(valueAt(wire, "recipients"), "recipient").map((each) =>
       partyOf(each, platformName),
     ),
-    attachments: objectsIn(memberOf(wire, "attachments"), "attachment").map(attachmentOf),
-    attributes: attributesOf(memberOf(wire, "attributes")),
-    ...contentOf(type, memberOf(wire, "content")),
-    ...given({
-      id: textOf(memberOf(wire, "id")),
-      messageId: textOf(memberOf(wire, "messageId")),
-      parent: textOf(memberOf(wire, "parent", "messageId")),
-      status: textOf(memberOf(wire, "status")),
-      created: dateOf(memberOf(wire, "created")),
-      sent: dateOf(memberOf(wire, "sent") ?? memberOf(wire, "timeStamp")),
+    attachments: objectsIn(valueAt(wire, "attachments"), "attachment").map(attachmentOf),
+    attributes: attributesOf(valueAt(wire, "attributes")),
+    ...contentOf(type, valueAt(wire, "content")),
+    ...withoutUndefined({
+      id: textAt(wire, "id"),
+      messageId: textAt(wire, "messageId"),
+      parent: textAt(wire, "parent", "messageId"),
+      status: textAt(wire, "status"),
+      created: dateOf(valueAt(wire, "created")),
+      sent: dateOf(valueAt(wire, "sent") ?? valueAt(wire, "timeStamp")),
     }),
     raw: wire,
   };
+};
+
+/** What the body of a callback holds. */
+export interface ReceivedMessages {
+  readonly messages: readonly ReceivedMessage[];
+  /** Entries that are no messages. */
+  readonly unreadable: number;
+}
+
+/**
+ * The messages of a callback: `messages.message` in version v3, `message` at the top in version v1.
+ *
+ * @returns undefined where it holds no list of messages in either version
+ */
+export const receivedMessages = (
+  body: unknown,
+  platformName: string,
+): ReceivedMessages | undefined => {
+  const list = valueAt(body, "messages", "message") ?? valueAt(body, "message");
+  if (!Array.isArray(list)) return undefined;
+  const messages = list.flatMap((entry) => receivedMessage(entry, platformName) ?? []);
+  return { messages, unreadable: list.length - messages.length };
 };

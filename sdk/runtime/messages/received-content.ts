@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { JsonObject } from "../../../provider/kernel/json.js";
-import { messageBodies } from "../messages/message-contents.js";
-import { isMessageType, type MessageType } from "../messages/message-types.js";
+import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { messageBodies } from "./message-contents.js";
+import { isMessageType, type MessageType } from "./message-types.js";
 
 /** The same members at every depth, each of which may be missing. */
 type Lenient<T> = T extends readonly (infer E)[]
@@ -28,8 +28,6 @@ export type ReceivedContent<T extends string> = T extends "text"
     ? Sent<T>
     : JsonObject;
 
-type Lookup = Readonly<Record<string, z.ZodType>>;
-
 /** What is sent in this place, but each member may be missing; one of another type counts as missing. */
 const lenient = (schema: unknown): z.ZodType => {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodReadonly) {
@@ -37,13 +35,10 @@ const lenient = (schema: unknown): z.ZodType => {
   }
   if (schema instanceof z.ZodArray) return z.array(lenient(schema.element));
   if (schema instanceof z.ZodObject) {
-    const members: Lookup = Object.fromEntries(
-      Object.entries(schema.shape).map(([name, member]) => [
-        name,
-        lenient(member).optional().catch(undefined),
-      ]),
+    const members = Object.entries(schema.shape).map(
+      ([name, member]) => [name, lenient(member).optional().catch(undefined)] as const,
     );
-    return z.looseObject(members);
+    return z.looseObject(Object.fromEntries(members));
   }
   if (schema instanceof z.ZodBoolean) return z.boolean();
   // Whole numbers and addresses are rules for those who send.
@@ -66,8 +61,5 @@ export const receivedContent = (type: string, content: JsonObject): JsonObject =
   if (!isMessageType(type)) return content;
   if (!schemas.has(type)) schemas.set(type, schemaOf(type));
   const { data } = schemas.get(type)?.safeParse(content) ?? {};
-  return isContent(data) ? data : content;
+  return isObject(data) ? data : content;
 };
-
-const isContent = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

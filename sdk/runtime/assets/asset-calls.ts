@@ -1,11 +1,16 @@
 import { ConversationError, isConversationError } from "../../../provider/kernel/errors.js";
-import { isObject } from "../../../provider/kernel/json.js";
 import type { Request } from "../../../provider/service/http/client.js";
 import { type Operation, runtimeOperations } from "../../../provider/service/http/operations.js";
-import { callOptions, checkedInput, prepared } from "../caller-input.js";
-import { isSenderKind, type SenderKind, senderKinds } from "../messages/message-types.js";
-import { senderWord } from "../messages/sender-word.js";
-import { contentTypeOf, extensionOf } from "./content-types.js";
+import { inputInvalid, prepared } from "../caller-input.js";
+import { callOptions, checkedInput } from "../input-schemas.js";
+import { textAt, valueAt, withoutUndefined } from "../json-members.js";
+import {
+  isSenderKind,
+  type SenderKind,
+  senderKinds,
+  senderToWire,
+} from "../messages/message-types.js";
+import { assetContentType, fileExtension } from "./content-types.js";
 
 /** Longest content of an asset in bytes: 10 MiB (public reference). */
 export const largestAsset = 10_485_760;
@@ -58,12 +63,12 @@ interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const { createAsset, getAsset, deleteAsset } = runtimeOperations;
+const operations = runtimeOperations;
 
 const brokenRule = ({ channel, sender, name, size }: AssetRequest): string | undefined => {
   if (typeof channel !== "string" || channel === "") return "channel must be the type of a channel";
   if (!isSenderKind(sender)) return `sender must be one of: ${senderKinds.join(", ")}`;
-  if (typeof name !== "string" || name.length > longestName || !extensionOf(name)) {
+  if (typeof name !== "string" || name.length > longestName || !fileExtension(name)) {
     return `name must be a file name with extension, of at most ${longestName} characters`;
   }
   if (!Number.isSafeInteger(size) || size < 1 || size > largestAsset) {
@@ -75,11 +80,7 @@ const brokenRule = ({ channel, sender, name, size }: AssetRequest): string | und
 /** @throws ConversationError `INPUT_INVALID` where a rule is broken */
 export const assertAsset = (asset: AssetRequest): void => {
   const rule = brokenRule(asset);
-  if (!rule) return;
-  throw new ConversationError(
-    "INPUT_INVALID",
-    `Could not create asset: ${rule}. Nothing was sent.`,
-  );
+  if (rule !== undefined) throw inputInvalid(operations.createAsset.title, rule);
 };
 
 const unusable = (operation: Operation, rule: string): ConversationError =>
@@ -90,60 +91,52 @@ const unusable = (operation: Operation, rule: string): ConversationError =>
     operation.method === "POST" ? "done" : "none",
   );
 
-const textIn = (body: unknown, name: string): string | undefined => {
-  const text = isObject(body) ? body[name] : undefined;
-  return typeof text === "string" && text !== "" ? text : undefined;
-};
-
 const addressIn = (operation: Operation, body: unknown): SignedAddress => {
-  const contentUrl = textIn(body, "contentUrl");
+  const contentUrl = textAt(body, "contentUrl");
   if (contentUrl === undefined) throw unusable(operation, "the answer holds no contentUrl");
-  const expiry = new Date(textIn(body, "contentUrlExpiry") ?? "");
+  const expiry = new Date(textAt(body, "contentUrlExpiry") ?? "");
   return { contentUrl, ...(Number.isNaN(expiry.getTime()) ? {} : { contentUrlExpiry: expiry }) };
 };
 
-const signalOf = ({ title }: Operation, options: CallOptions): CallOptions =>
-  checkedInput(title, "options", callOptions, options);
+const signalOf = ({ title }: Operation, options: CallOptions) => {
+  const { signal } = checkedInput(title, "options", callOptions, options);
+  return withoutUndefined({ signal });
+};
 
 /** Makes an asset: gives the signed address that its content is to be posted to. */
-export const create = async (
+export const createAsset = async (
   { request, platformName }: AssetCalls,
   asset: AssetRequest,
   options: CallOptions = {},
 ): Promise<NewAsset> => {
-  const { signal } = signalOf(createAsset, options);
-  const { channel, sender, name, size } = prepared(createAsset.title, () => ({ ...asset }));
+  const operation = operations.createAsset;
+  const signal = signalOf(operation, options);
+  const { channel, sender, name, size } = prepared(operation.title, () => ({ ...asset }));
   assertAsset({ channel, sender, name, size });
-  const body = {
-    channel: { type: channel },
-    sender: { type: senderWord(sender, platformName) },
-    name,
-    size,
-  };
-  const answer = await request(createAsset, { body, ...(signal ? { signal } : {}) });
-  const id = textIn(answer.body, "id");
-  if (id === undefined) throw unusable(createAsset, "the answer holds no id");
-  const address = addressIn(createAsset, answer.body);
-  return { id, name, size, contentType: contentTypeOf(name), ...address };
+  const type = senderToWire(sender, platformName);
+  const body = { channel: { type: channel }, sender: { type }, name, size };
+  const answer = await request(operation, { body, ...signal });
+  const id = textAt(answer.body, "id");
+  if (id === undefined) throw unusable(operation, "the answer holds no id");
+  const address = addressIn(operation, answer.body);
+  return { id, name, size, contentType: assetContentType(name), ...address };
 };
 
 /** Gives an asset and the signed address that its content comes from. */
-export const get = async (
+export const getAsset = async (
   { request }: AssetCalls,
   id: string,
   options: CallOptions = {},
 ): Promise<StoredAsset> => {
-  const { signal } = signalOf(getAsset, options);
-  const { body } = await request(getAsset, { id, ...(signal ? { signal } : {}) });
-  const name = textIn(body, "name");
-  const contentType = textIn(body, "contentType");
-  const size = isObject(body) ? body.size : undefined;
+  const operation = operations.getAsset;
+  const { body } = await request(operation, { id, ...signalOf(operation, options) });
+  const [name, contentType] = [textAt(body, "name"), textAt(body, "contentType")];
+  const told = valueAt(body, "size");
+  const size = typeof told === "number" && Number.isSafeInteger(told) ? told : undefined;
   return {
     id,
-    ...(name === undefined ? {} : { name }),
-    ...(contentType === undefined ? {} : { contentType }),
-    ...(typeof size === "number" && Number.isSafeInteger(size) ? { size } : {}),
-    ...addressIn(getAsset, body),
+    ...withoutUndefined({ name, contentType, size }),
+    ...addressIn(operation, body),
   };
 };
 
@@ -151,18 +144,20 @@ export const get = async (
 const isInUse = ({ scopes }: AssetCalls, error: ConversationError): boolean => {
   if (error.code === "REJECTED") return true;
   const granted = scopes() ?? [];
-  return error.code === "FORBIDDEN" && deleteAsset.scopes.some((scope) => granted.includes(scope));
+  const enough: readonly string[] = operations.deleteAsset.scopes;
+  return error.code === "FORBIDDEN" && enough.some((scope) => granted.includes(scope));
 };
 
 /** Deletes an asset that has not been used in a message yet. */
-export const remove = async (
+export const deleteAsset = async (
   calls: AssetCalls,
   id: string,
   options: CallOptions = {},
 ): Promise<void> => {
-  const { signal } = signalOf(deleteAsset, options);
+  const operation = operations.deleteAsset;
+  const signal = signalOf(operation, options);
   try {
-    await calls.request(deleteAsset, { id, ...(signal ? { signal } : {}) });
+    await calls.request(operation, { id, ...signal });
   } catch (error) {
     if (!isConversationError(error, "FORBIDDEN", "REJECTED")) throw error;
     const { status, serviceCode, serviceMessage } = error.details;

@@ -1,0 +1,165 @@
+import { z } from "zod";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { inputInvalid, prepared } from "./caller-input.js";
+
+const mostNamed = 5;
+
+/** `list.sections[0].title`: where something stands in what was given. */
+const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
+    .join("")
+    .replace(/^\./, "");
+
+/** `content.list.sections[0].title: must be text`, each rule that is broken, at most five. */
+export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
+  issues
+    .slice(0, mostNamed)
+    .map(({ path, message }) => (path.length === 0 ? message : `${pathText(path)}: ${message}`))
+    .join("; ");
+
+/**
+ * What the caller gave, checked.
+ *
+ * @param name how the value is called, where the value itself breaks a rule
+ * @throws ConversationError `INPUT_INVALID` naming each member that breaks a rule
+ */
+export const checkedInput = <T>(
+  doing: string,
+  name: string,
+  schema: z.ZodType<T>,
+  value: unknown,
+): T =>
+  prepared(doing, () => {
+    const { data, error } = schema.safeParse(value);
+    if (!error) return data;
+    const issues = error.issues.map((issue) =>
+      issue.path.length === 0 ? { ...issue, path: [name] } : issue,
+    );
+    throw inputInvalid(doing, violations(issues));
+  });
+
+/**
+ * A copy of the options, checked: a later change of the caller's object changes nothing.
+ *
+ * @throws ConversationError `INPUT_INVALID` naming each option that cannot be used
+ */
+export const checkedOptions = <O extends object>(
+  doing: string,
+  schema: z.ZodType,
+  options: O,
+): O => {
+  const copy = prepared(doing, () => ({ ...options }));
+  checkedInput(doing, "options", schema, copy);
+  return copy;
+};
+
+/** Any function, as it is. */
+export const anyFunction = z.custom<(...values: never) => unknown>(
+  (value) => typeof value === "function",
+  { message: "must be a function" },
+);
+
+const signal = z.custom<AbortSignal>((value) => value instanceof AbortSignal, {
+  message: "must be an AbortSignal",
+});
+
+/** Longest time that a timer can wait: about 24 days. */
+const longestMs = 2 ** 31 - 1;
+
+/** A time limit in milliseconds. */
+export const timeLimit = z
+  .int({ message: "must be a whole number of milliseconds" })
+  .positive("must be above 0")
+  .max(longestMs, `must be at most ${longestMs}`);
+
+/** Text that can stand in an address: no half of a pair of UTF-16 units. */
+export const addressText = z
+  .string({ message: "must be text" })
+  .refine((text) => text.isWellFormed(), { message: "holds half of a character" });
+
+/** Options that every call takes. */
+export const callOptions = z.looseObject(
+  { signal: signal.optional() },
+  { message: "must be an object" },
+);
+
+/** No body of the service comes near either. */
+const mostDepth = 128;
+const mostValues = 1_000_000;
+
+/** So many steps of a path are enough to find a value. */
+const mostShown = 12;
+
+/** A value inside another one. */
+interface InnerValue {
+  readonly value: unknown;
+  readonly path: readonly PropertyKey[];
+}
+
+const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+};
+
+/** What JSON.stringify would write by itself, or leave out. */
+const isWritable = (value: unknown): boolean => typeof value !== "bigint";
+
+/** What JSON can hold, and gives back as it was. */
+const isJson = (value: unknown): boolean =>
+  value === null ||
+  typeof value === "string" ||
+  typeof value === "boolean" ||
+  (typeof value === "number" && Number.isFinite(value)) ||
+  (typeof value === "object" && (Array.isArray(value) || isPlain(value)));
+
+const membersOf = ({ value, path }: InnerValue): readonly InnerValue[] => {
+  if (Array.isArray(value)) {
+    return Array.from(value, (inner, index) => ({ value: inner, path: [...path, index] }));
+  }
+  if (typeof value !== "object" || value === null) return [];
+  // What writes itself is not looked into.
+  if (typeof Reflect.get(value, "toJSON") === "function") return [];
+  return Object.entries(value).map(([name, inner]) => ({ value: inner, path: [...path, name] }));
+};
+
+/** What is wrong inside a value, the first thing found; never descends without an end. */
+const problemIn = (whole: unknown, allows: (value: unknown) => boolean): string | undefined => {
+  const open: InnerValue[] = [{ value: whole, path: [] }];
+  for (let seen = 0; ; seen++) {
+    const next = open.pop();
+    if (!next) return undefined;
+    const at = () => pathText(next.path.slice(0, mostShown));
+    if (!allows(next.value)) return `${at()} is no JSON value`.trim();
+    if (next.path.length > mostDepth) {
+      return `${at()}… is nested deeper than ${mostDepth} levels, or holds itself`;
+    }
+    if (seen >= mostValues) return `there are more than ${mostValues} values in it`;
+    open.push(...membersOf(next));
+  }
+};
+
+/** Any JSON object: for what no document shows. */
+export const jsonObject = z.custom<JsonObject>().superRefine((value, context) => {
+  const problem = isObject(value) ? problemIn(value, isJson) : "";
+  if (problem === undefined) return;
+  const message = `must be a JSON object${problem === "" ? "" : `: ${problem}`}`;
+  context.addIssue({ code: "custom", message });
+});
+
+/**
+ * Makes sure that a value can be sent as JSON, as JSON.stringify writes it.
+ *
+ * @throws ConversationError `INPUT_INVALID` naming what cannot be written
+ */
+export const assertJson = (doing: string, name: string, value: unknown): void =>
+  prepared(doing, () => {
+    const problem = problemIn(value, isWritable);
+    if (problem !== undefined)
+      throw inputInvalid(doing, `${name} cannot be written as JSON: ${problem}`);
+    try {
+      JSON.stringify(value);
+    } catch (error) {
+      throw inputInvalid(doing, `${name} cannot be written as JSON, see the cause`, error);
+    }
+  });
