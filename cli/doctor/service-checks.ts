@@ -12,8 +12,7 @@ import {
 } from "../../provider/service/http/transport.js";
 import { connectionFault } from "../../provider/service/http/transport-faults.js";
 import { type Settings, settingLabel } from "../../provider/service/settings/settings.js";
-import type { TokenGrant } from "../../provider/service/token/access-token.js";
-import { grantOf, tokenRequest } from "../../provider/service/token/token-call.js";
+import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/token/token-call.js";
 import { messageOf } from "../failure.js";
 import { type CheckResult, fail, ok, skipped, warn } from "./check.js";
 import { proxyAdvice, proxyFailure } from "./proxy-failure.js";

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
 import { packageName, packageVersion } from "../kernel/package-version.js";
 import { waitOutRefusals } from "../pacing/limiter/after-refusals.js";
-import { type ClientParts, datedRequest, type Request } from "./http/client.js";
+import { datedRequest, type Request } from "./http/client.js";
 import type { Pace, Wait } from "./http/pace.js";
 import type { RetryLimits } from "./http/retry.js";
 import { httpTransport, type Transport } from "./http/transport.js";
@@ -10,9 +10,9 @@ import { witness } from "./objects/absence.js";
 import type { Collections } from "./objects/collections.js";
 import { restCollections } from "./objects/rest-collections.js";
 import { serviceTime } from "./objects/service-time.js";
+import { clientSecrets } from "./redaction/secret-texts.js";
 import type { Settings } from "./settings/setting-table.js";
-import type { AccessToken } from "./token/access-token.js";
-import { tokenSource } from "./token/access-token.js";
+import { type AccessToken, type TokenParts, tokenSource } from "./token/access-token.js";
 
 /** What is known of the access token in use; never the token itself. */
 export interface TokenInfo {
@@ -47,27 +47,39 @@ export interface ServiceOptions {
 }
 
 /** Headers of every call. */
-export const commonHeaders = (): Readonly<Record<string, string>> => ({
+const commonHeaders = (): Readonly<Record<string, string>> => ({
   accept: "application/json",
   "accept-language": "en-US",
   "user-agent": `${packageName}/${packageVersion()}`,
 });
 
-const partsOf = (
+/** What every connection to a tenant begins with, and its end. */
+export interface SharedParts extends Omit<TokenParts, "pace"> {
+  /** Ends waiting calls with `CANCELLED` and all connections. */
+  close(): Promise<void>;
+}
+
+/** Sends nothing: connections are had on first use. */
+export const sharedParts = (
   settings: Settings,
-  options: ServiceOptions,
-  signal: AbortSignal,
-): Omit<ClientParts, "tokens"> => {
-  const clock = options.clock ?? systemClock;
-  const { onWait } = options;
+  options: Pick<ServiceOptions, "clock" | "transport" | "retry" | "signal">,
+): SharedParts => {
+  const { clock = systemClock, transport = httpTransport(), retry, signal } = options;
+  const closing = new AbortController();
   return {
     settings,
+    secrets: clientSecrets(settings),
     clock,
-    transport: options.transport ?? httpTransport(),
-    pace: options.pace ?? waitOutRefusals({ clock, ...(onWait ? { onWait } : {}) }),
+    transport,
     headers: commonHeaders(),
-    signal,
-    ...(options.retry ? { retry: options.retry } : {}),
+    signal: signal ? AbortSignal.any([closing.signal, signal]) : closing.signal,
+    ...(retry ? { retry } : {}),
+    close: async () => {
+      closing.abort(
+        new ConversationError("CANCELLED", "The connection to the service was closed."),
+      );
+      await transport.close();
+    },
   };
 };
 
@@ -79,13 +91,13 @@ const infoOf = (token: AccessToken, clock: Clock): TokenInfo => ({
 
 /** Connects to a service. Sends nothing: token, connections and lists are had on first use. */
 export const connectService = (settings: Settings, options: ServiceOptions = {}): Service => {
-  const closing = new AbortController();
-  const signal = options.signal
-    ? AbortSignal.any([closing.signal, options.signal])
-    : closing.signal;
-  const parts = partsOf(settings, options, signal);
+  const { onWait } = options;
+  const { close, ...shared } = sharedParts(settings, options);
+  const { clock } = shared;
+  const pace = options.pace ?? waitOutRefusals({ clock, ...(onWait ? { onWait } : {}) });
+  const parts = { ...shared, pace };
   const tokens = tokenSource(parts);
-  const time = serviceTime(parts.clock);
+  const time = serviceTime(clock);
   const address = witness(settings);
   const request = datedRequest({ ...parts, tokens, onAnswer: time.learn });
   return {
@@ -95,12 +107,7 @@ export const connectService = (settings: Settings, options: ServiceOptions = {})
       if (!answer.unreadable) address.seen();
       return answer;
     },
-    token: async () => infoOf(await tokens.current(), parts.clock),
-    close: async () => {
-      closing.abort(
-        new ConversationError("CANCELLED", "The connection to the service was closed."),
-      );
-      await parts.transport.close();
-    },
+    token: async () => infoOf(await tokens.current(), clock),
+    close,
   };
 };

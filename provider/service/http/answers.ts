@@ -1,8 +1,10 @@
-import type { ConversationError, Effect, ErrorDetails } from "../../kernel/errors.js";
-import { parseJson } from "../../kernel/json.js";
+import { ConversationError, type Effect, type ErrorDetails } from "../../kernel/errors.js";
+import { isObject, parseJson } from "../../kernel/json.js";
 import { isId } from "../../kernel/object-id.js";
+import type { WireObject } from "../objects/collections.js";
 import { dateOf } from "../objects/service-time.js";
 import { type Call, callError, givenUp, possibleEffect } from "./call.js";
+import type { Operation } from "./operations.js";
 import { refusal } from "./refusals.js";
 import type { HttpResponse, TransportFailure } from "./transport.js";
 import { connectionFault } from "./transport-faults.js";
@@ -22,64 +24,58 @@ export interface DatedAnswer extends Answer {
   readonly date?: number;
 }
 
+/** A call with the token that it was sent with, and what came back. */
+export interface Exchange {
+  readonly call: Call;
+  readonly response: HttpResponse;
+}
+
 /** An id at the very start of a body that cannot be read to its end. */
 const leadingId = /^\s*\{\s*"id"\s*:\s*"([^"\\]{1,128})"/;
-
-const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
 
 /** The status alone tells all that callers want to know of a PUT, PATCH or DELETE. */
 const needsBody = ({ operation }: Call): boolean =>
   operation.method === "GET" || operation.method === "POST";
 
-/** What an accepted POST did, as far as its damaged answer tells. */
-const damage = (
-  call: Call,
-  response: HttpResponse,
-): { readonly effect: Effect; readonly details: ErrorDetails } => {
-  const id = leadingId.exec(response.text)?.[1];
-  const { status } = response;
-  if (call.operation.method === "POST" && isId(id)) {
-    return { effect: "done", details: { status, objectId: id } };
-  }
-  return { effect: possibleEffect(call), details: { status } };
-};
-
 /** The error where not even the head of an answer came. */
-export const unanswered = (
-  call: Call,
-  failure: TransportFailure,
-  url: string,
-  signal?: AbortSignal,
-): ConversationError => {
+export const unanswered = (call: Call, failure: TransportFailure): ConversationError => {
   const effect = failure.sent ? possibleEffect(call) : "none";
-  if (signal?.aborted && effect === "none") return givenUp(call);
-  const fault = connectionFault(failure, url);
-  const details = fault.permanent ? { permanent: true as const } : {};
-  return callError(call, fault.code, `failed: ${fault.text}.`, details, effect);
+  if (call.signal.aborted && effect === "none") return givenUp(call);
+  const { code, text, details } = connectionFault(failure, call.url);
+  return callError(call, code, `failed: ${text}.`, details, effect);
 };
 
-const broken = (call: Call, response: HttpResponse, url: string, signal?: AbortSignal) => {
-  const { effect, details } = damage(call, response);
-  if (signal?.aborted && effect === "none") return givenUp(call);
-  const fault = connectionFault({ cause: response.broken, sent: true }, url);
-  const lasting = fault.permanent ? { permanent: true as const } : {};
-  const text = `was accepted (${response.status}), but failed: ${fault.text}.`;
-  return callError(call, fault.code, text, { ...details, ...lasting }, effect);
+/** The error about an accepted call whose answer is damaged; what a POST made, the answer may still tell. */
+const damaged = (
+  { call, response }: Exchange,
+  code: ConversationError["code"],
+  what: string,
+  more: ErrorDetails = {},
+): ConversationError => {
+  const { status, text } = response;
+  const id = leadingId.exec(text)?.[1];
+  const isMade = call.operation.method === "POST" && isId(id);
+  const effect = isMade ? "done" : possibleEffect(call);
+  if (response.broken && call.signal.aborted && effect === "none") return givenUp(call);
+  const details = { status, ...(isMade ? { objectId: id } : {}), ...more };
+  return callError(call, code, `was accepted (${status}), but ${what}.`, details, effect);
 };
 
-const unreadable = (call: Call, response: HttpResponse): ConversationError => {
-  const { effect, details } = damage(call, response);
-  const text = `was accepted (${response.status}), but its answer is not JSON. Check that the base address is the service's own.`;
-  return callError(call, "BAD_RESPONSE", text, details, effect);
+const broken = (exchange: Exchange): ConversationError => {
+  const failure = { cause: exchange.response.broken, sent: true };
+  const { code, text, details } = connectionFault(failure, exchange.call.url);
+  return damaged(exchange, code, `failed: ${text}`, details);
 };
 
-const parsed = (call: Call, response: HttpResponse): unknown => {
+const parsed = (exchange: Exchange): unknown => {
+  const { call, response } = exchange;
   if (response.text.trim() === "" && call.operation.method !== "GET") return undefined;
   try {
     return parseJson(response.text);
   } catch {
     if (!needsBody(call)) return undefined;
-    throw unreadable(call, response);
+    const what = "its answer is not JSON. Check that the base address is the service's own";
+    throw damaged(exchange, "BAD_RESPONSE", what);
   }
 };
 
@@ -88,20 +84,58 @@ const parsed = (call: Call, response: HttpResponse): unknown => {
  *
  * @throws ConversationError for every other status and for a body that cannot be used
  */
-export const answerOf = (
-  call: Call,
-  response: HttpResponse,
-  url: string,
-  signal?: AbortSignal,
-): DatedAnswer => {
-  if (!isSuccess(response.status)) throw refusal(call, response);
-  if (response.broken && needsBody(call)) throw broken(call, response, url, signal);
-  const body = parsed(call, response);
+export const answerOf = (exchange: Exchange): DatedAnswer => {
+  const { call, response } = exchange;
+  const { status } = response;
+  if (status < 200 || status > 299) throw refusal(call, response);
+  if (response.broken && needsBody(call)) throw broken(exchange);
+  const body = parsed(exchange);
   const date = dateOf(response);
   return {
-    status: response.status,
+    status,
     body,
     ...(body === undefined && response.text.trim() !== "" ? { unreadable: true as const } : {}),
     ...(date === undefined ? {} : { date }),
   };
 };
+
+const wrongAnswer = (
+  operation: Operation,
+  status: number,
+  what: string,
+  effect: Effect = "none",
+): ConversationError =>
+  new ConversationError(
+    "BAD_RESPONSE",
+    `Could not ${operation.title}: ${operation.method} ${operation.template} was accepted (${status}), but ${what}.`,
+    { method: operation.method, template: operation.template, status },
+    effect,
+  );
+
+/** The doubt about a write that was accepted with an answer that the service does not give. */
+export const notJson = (operation: Operation, status: number): ConversationError =>
+  wrongAnswer(operation, status, "its answer is not JSON", "unknown");
+
+/** The object that a GET answers with. */
+export const answeredObject = (operation: Operation, { body, status }: Answer): WireObject => {
+  if (isObject(body)) return body;
+  throw wrongAnswer(operation, status, "its answer is not a JSON object");
+};
+
+/** What a POST answers with. Without an id that can be used later nobody can tell which object was made, if any. */
+export const createdOf = (operation: Operation, { body, status }: Answer) => {
+  if (isObject(body) && isId(body.id)) return { ...body, id: body.id };
+  throw wrongAnswer(operation, status, "its answer holds no usable id", "unknown");
+};
+
+type Times = { readonly created?: string; readonly modified?: string };
+
+/** When an object was made or changed: as the answer tells, else by the time of the answer. */
+export const timesOf = ({ body, date }: DatedAnswer, names: readonly (keyof Times)[]): Times =>
+  Object.fromEntries(
+    names.flatMap((name): [string, string][] => {
+      const told = isObject(body) ? body[name] : undefined;
+      if (typeof told === "string") return [[name, told]];
+      return date === undefined ? [] : [[name, new Date(date).toISOString()]];
+    }),
+  );

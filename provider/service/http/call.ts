@@ -6,50 +6,69 @@ import {
 } from "../../kernel/errors.js";
 import { assertId } from "../../kernel/object-id.js";
 import type { Settings } from "../settings/setting-table.js";
-import type { AccessToken } from "../token/access-token.js";
+import type { AccessToken, TokenParts } from "../token/access-token.js";
 import type { Operation } from "./operations.js";
 
-/** One call of an operation, as far as messages need to know it. */
+/** What belongs to one call of an operation. */
+export interface CallOptions {
+  /** For the `{id}` of the path. */
+  readonly id?: string;
+  /** Sent in this order; `$` stays as it is. */
+  readonly query?: Readonly<Record<string, string | number>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Ends waiting and reading. A write that was sent is waited for, since its answer must not be lost. */
+  readonly signal?: AbortSignal;
+  /** Texts of the body that no message may show, should the service echo them. */
+  readonly secrets?: readonly string[];
+}
+
+/** One call of an operation with all that it needs, made once before anything is sent. */
 export interface Call {
   readonly operation: Operation;
+  readonly settings: Settings;
   /** Path below the base address, id included. */
   readonly path: string;
-  readonly settings: Settings;
-  /** The body that was sent, where it is known which of its texts are secrets. */
+  /** The whole address, query included. */
+  readonly url: string;
+  /** The body as JSON text. Left out: none. */
+  readonly text?: string;
+  /** The body that is sent, where it is known which of its texts are secrets. */
   readonly body?: unknown;
   /** Never shown, whatever the service echoes. */
   readonly secrets: readonly string[];
+  readonly signal: AbortSignal;
   /** Token of the last attempt. */
   readonly token?: AccessToken;
 }
 
-/** `Could not read channel: GET /channels/4f…` — how every message about a call begins. */
-export const callName = ({ operation, path }: Call): string =>
-  `Could not ${operation.title}: ${operation.method} ${path}`;
+const queryText = (query: CallOptions["query"] = {}): string => {
+  const encode = (text: string): string => encodeURIComponent(text).replaceAll("%24", "$");
+  const pairs = Object.entries(query).map(([key, value]) => `${encode(key)}=${encode(`${value}`)}`);
+  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
+};
 
-/** What is known of the effect where the service may have acted: reading has none. */
-export const possibleEffect = ({ operation }: Call): Effect =>
-  operation.method === "GET" ? "none" : "unknown";
-
-/** An error about a call; `rest` goes on after the call's name. */
-export const callError = (
-  call: Call,
-  code: ConversationErrorCode,
-  rest: string,
-  details: ErrorDetails = {},
-  effect: Effect = "none",
-): ConversationError =>
-  new ConversationError(
-    code,
-    `${callName(call)} ${rest}`,
-    { method: call.operation.method, template: call.operation.template, ...details },
-    effect,
-  );
-
-/** The caller gave up before anything was sent, or while only a read was under way. */
-export const givenUp = (call: Call): ConversationError =>
-  callError(call, "CANCELLED", "was given up. Nothing was changed.");
-const segmentsOf = (path: string): readonly string[] => path.split("/").slice(1);
+/**
+ * A call, ready to be sent.
+ *
+ * @throws ConversationError `ID_INVALID`
+ */
+export const callOf = (parts: TokenParts, operation: Operation, options: CallOptions): Call => {
+  const { settings, signal } = parts;
+  // First of all: a bad id must not get any further.
+  const path = pathOf(operation.template, options.id);
+  return {
+    operation,
+    settings,
+    path,
+    url: settings.baseUrl + path + queryText(options.query),
+    ...(options.body === undefined ? {} : { text: JSON.stringify(options.body) }),
+    // Where nobody told the secrets of a body, nothing of it may be shown.
+    ...(options.secrets ? { body: options.body } : {}),
+    secrets: [...parts.secrets, ...(options.secrets ?? [])],
+    signal: options.signal ? AbortSignal.any([signal, options.signal]) : signal,
+  };
+};
 
 /**
  * The path of an operation below the base address: `/channels/{id}` and an id give `/channels/4f…`.
@@ -69,11 +88,34 @@ export const pathOf = (template: string, id?: string): string => {
 
 /** The second line of defence: what the address parser makes of the path must still fit the template. */
 const assertShape = (template: string, path: string): void => {
-  const seen = segmentsOf(new URL(path, "http://service.invalid").pathname);
-  if (seen.length === segmentsOf(template).length && seen.every((segment) => segment !== ""))
-    return;
+  const { pathname } = new URL(path, "http://service.invalid");
+  const [seen, wanted] = [pathname, template].map((text) => text.split("/").slice(1));
+  if (seen?.length === wanted?.length && !seen?.includes("")) return;
   throw new ConversationError(
     "ID_INVALID",
     `The path built for ${template} does not have its shape. Nothing was sent.`,
   );
 };
+
+/** What is known of the effect where the service may have acted: reading has none. */
+export const possibleEffect = ({ operation }: Call): Effect =>
+  operation.method === "GET" ? "none" : "unknown";
+
+/** An error about a call: `Could not read channel: GET /channels/4f…`, then `rest`. */
+export const callError = (
+  { operation: { method, template, title }, path }: Call,
+  code: ConversationErrorCode,
+  rest: string,
+  details: ErrorDetails = {},
+  effect: Effect = "none",
+): ConversationError =>
+  new ConversationError(
+    code,
+    `Could not ${title}: ${method} ${path} ${rest}`,
+    { method, template, ...details },
+    effect,
+  );
+
+/** The caller gave up before anything was sent, or while only a read was under way. */
+export const givenUp = (call: Call): ConversationError =>
+  callError(call, "CANCELLED", "was given up. Nothing was changed.");

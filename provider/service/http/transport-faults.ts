@@ -1,12 +1,12 @@
-import type { ConversationErrorCode } from "../../kernel/errors.js";
+import type { ConversationErrorCode, ErrorDetails } from "../../kernel/errors.js";
+import type { TransportFailure } from "./transport.js";
 
 /** What a failure of the connection means, in words for a message. */
 export interface ConnectionFault {
   readonly code: ConversationErrorCode;
   /** What happened and what to check. Quotes nothing that came over the wire. */
   readonly text: string;
-  /** The same call cannot succeed before somebody changes something. */
-  readonly permanent: boolean;
+  readonly details: Pick<ErrorDetails, "permanent">;
 }
 
 const tlsCode =
@@ -37,36 +37,27 @@ const isTimeout = (cause: unknown): boolean =>
 const passing = (code: ConversationErrorCode, text: string): ConnectionFault => ({
   code,
   text,
-  permanent: false,
+  details: {},
 });
+
 const lasting = (code: ConversationErrorCode, text: string): ConnectionFault => ({
   code,
   text,
-  permanent: true,
+  details: { permanent: true },
 });
 
 const beforeSending = (code: string, host: string): ConnectionFault => {
+  const isUnknown = code === "ENOTFOUND" || code === "EAI_AGAIN";
+  const what = isUnknown ? `the name ${host} could not be resolved` : `no connection to ${host}`;
   const suffix = code === "" ? "" : ` (${code})`;
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
-    return passing(
-      "UNREACHABLE",
-      `the name ${host} could not be resolved${suffix}; check the address, the network and the proxy`,
-    );
-  }
-  return passing(
-    "UNREACHABLE",
-    `no connection to ${host}${suffix}; check the address, the network and the proxy`,
-  );
+  return passing("UNREACHABLE", `${what}${suffix}; check the address, the network and the proxy`);
 };
 
-/** What failed, and whether any of the request was written before. */
-export interface Failure {
-  readonly cause?: unknown;
-  readonly sent: boolean;
-}
-
 /** Sorts a failure of the connection into the closed set of codes. */
-export const connectionFault = ({ cause, sent }: Failure, url: string): ConnectionFault => {
+export const connectionFault = (
+  { cause, sent }: Pick<TransportFailure, "cause" | "sent">,
+  url: string,
+): ConnectionFault => {
   const { host } = new URL(url);
   const code = tellingCode(cause);
   if (tlsCode.test(code)) {

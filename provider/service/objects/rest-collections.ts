@@ -1,14 +1,14 @@
 import type { Definition } from "../../definition/define.js";
 import { ConversationError, isConversationError } from "../../kernel/errors.js";
 import { assertId } from "../../kernel/object-id.js";
-import type { DatedAnswer } from "../http/answers.js";
-import type { CallOptions, DatedRequest } from "../http/client.js";
+import { answeredObject, createdOf, type DatedAnswer, notJson, timesOf } from "../http/answers.js";
+import type { CallOptions } from "../http/call.js";
+import type { DatedRequest } from "../http/client.js";
 import { type Operation, setUpOperation } from "../http/operations.js";
 import { secretTexts } from "../redaction/secret-texts.js";
 import type { Witness } from "./absence.js";
 import type { Collections } from "./collections.js";
 import { ListCache } from "./list-cache.js";
-import { answeredObject, createdOf, notJson, timesOf } from "./object-answers.js";
 import { readFirstPage } from "./pages.js";
 import type { ServiceTime } from "./service-time.js";
 
@@ -89,10 +89,11 @@ export const restCollections = ({ request, witness, time }: CollectionParts): Co
         const secrets = secretTexts(definition.fields, body);
         const answer = await request(operation, { body, secrets });
         const created = createdOf(operation, answer);
+        const times = timesOf(answer, ["created", "modified"]);
         witness.seen();
         // Only what the service told: a PUT that carries another time may be refused.
         cacheOf(definition).wrote(created.id, { ...body, ...created });
-        return { ...created, ...timesOf(answer, ["created", "modified"]) };
+        return { ...created, ...times };
       }),
 
     replace: (definition, id, body) =>

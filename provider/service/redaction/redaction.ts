@@ -1,5 +1,5 @@
-import { isObject, parseJson } from "../../kernel/json.js";
 import { cleaned } from "../../kernel/quoted.js";
+import { inBase64 } from "./secret-texts.js";
 
 const hidden = "[secret]";
 
@@ -15,23 +15,6 @@ const longestText = 300;
 
 /** So much of a foreign text is looked at; the most of it is not shown anyway. */
 const longestForeign = 8_000;
-
-const jsonTexts = (text: string): string[] => {
-  if (!/^\s*[[{]/.test(text)) return [];
-  try {
-    return textsIn(parseJson(text));
-  } catch {
-    return [];
-  }
-};
-
-/** Every text and number inside a value, and inside JSON that a text holds. */
-export const textsIn = (value: unknown): string[] => {
-  if (typeof value === "string") return value === "" ? [] : [value, ...jsonTexts(value)];
-  if (typeof value === "number") return [String(value)];
-  if (Array.isArray(value)) return value.flatMap(textsIn);
-  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
-};
 
 /** As it is, and as a service tidies what it is given. */
 const tidied = (secret: string): ReadonlySet<string> =>
@@ -64,13 +47,6 @@ const signs: Readonly<Record<string, string>> = {
   "'": "#39",
 };
 
-const inBase64 = (text: string): string[] =>
-  (["utf8", "latin1"] as const).flatMap((charset) => {
-    const bytes = Buffer.from(text, charset);
-    const base64 = bytes.toString("base64");
-    return [base64, base64.replace(/=+$/, ""), bytes.toString("base64url")];
-  });
-
 /** Every form in which a secret may come back. */
 const formsOf = (secret: string): string[] =>
   [...tidied(secret)].flatMap((text) => [
@@ -81,10 +57,6 @@ const formsOf = (secret: string): string[] =>
     inPage(text),
     ...inBase64(text),
   ]);
-
-/** The credentials of a Basic header (RFC 7617), as they must not be shown either. */
-export const basicCredentials = (user: string, password: string): string[] =>
-  inBase64(`${user}:${password}`);
 
 const known = new WeakMap<readonly string[], readonly string[]>();
 

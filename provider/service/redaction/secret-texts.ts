@@ -1,8 +1,36 @@
 import type { Field, Fields, MapField } from "../../definition/define.js";
 import { wireName } from "../../definition/wire/wire.js";
-import { isObject } from "../../kernel/json.js";
+import { isObject, parseJson } from "../../kernel/json.js";
 import type { Settings } from "../settings/setting-table.js";
-import { basicCredentials, textsIn } from "./redaction.js";
+
+const jsonTexts = (text: string): string[] => {
+  if (!/^\s*[[{]/.test(text)) return [];
+  try {
+    return textsIn(parseJson(text));
+  } catch {
+    return [];
+  }
+};
+
+/** Every text and number inside a value, and inside JSON that a text holds. */
+export const textsIn = (value: unknown): string[] => {
+  if (typeof value === "string") return value === "" ? [] : [value, ...jsonTexts(value)];
+  if (typeof value === "number") return [String(value)];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
+};
+
+/** The bytes of a text in every spelling of base64. */
+export const inBase64 = (text: string): string[] =>
+  (["utf8", "latin1"] as const).flatMap((charset) => {
+    const bytes = Buffer.from(text, charset);
+    const base64 = bytes.toString("base64");
+    return [base64, base64.replace(/=+$/, ""), bytes.toString("base64url")];
+  });
+
+/** The credentials of a Basic header (RFC 7617), as they must not be shown either. */
+export const basicCredentials = (user: string, password: string): string[] =>
+  inBase64(`${user}:${password}`);
 
 /** What no answer of any address may show of a client's credentials. */
 export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly string[] => [

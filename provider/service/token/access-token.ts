@@ -2,21 +2,11 @@ import type { Clock } from "../../kernel/clock.js";
 import { ConversationError, isConversationError } from "../../kernel/errors.js";
 import type { Pace } from "../http/pace.js";
 import { type RetryLimits, withRetry } from "../http/retry.js";
-import { type Transport, TransportFailure } from "../http/transport.js";
-import { connectionFault, type Failure } from "../http/transport-faults.js";
+import { type HttpResponse, type Transport, TransportFailure } from "../http/transport.js";
+import { connectionFault } from "../http/transport-faults.js";
 import { foreignError } from "../redaction/redaction.js";
-import { clientSecrets } from "../redaction/secret-texts.js";
 import type { Settings } from "../settings/setting-table.js";
-import { grantOf, tokenEndpoint, tokenRequest } from "./token-call.js";
-
-/** A token as the token address granted it. */
-export interface TokenGrant {
-  readonly accessToken: string;
-  /** Seconds, counted from receipt. Left out: the token address did not say. */
-  readonly expiresIn?: number;
-  /** Scopes granted, where the token address says. */
-  readonly scopes?: readonly string[];
-}
+import { grantOf, type TokenGrant, tokenEndpoint, tokenRequest } from "./token-call.js";
 
 /** A token in use. */
 export interface AccessToken {
@@ -97,9 +87,12 @@ export const accessTokens = (fetchGrant: () => Promise<TokenGrant>, clock: Clock
 /** What every call of one connection shares. */
 export interface TokenParts {
   readonly settings: Settings;
+  /** The client's credentials, in every form that no message may show. */
+  readonly secrets: readonly string[];
   readonly transport: Transport;
   readonly pace: Pace;
   readonly clock: Clock;
+  /** Of every call. */
   readonly headers: Readonly<Record<string, string>>;
   readonly retry?: Partial<RetryLimits>;
   /** Ends all waiting of all calls. */
@@ -109,47 +102,39 @@ export interface TokenParts {
 /** A token too many does no harm, so every passing failure may be repeated. */
 const mayAskAgain = (error: unknown): boolean =>
   isConversationError(error, "UNREACHABLE", "TIMED_OUT", "UNAVAILABLE") && !error.details.permanent;
-/** The effect is `none` throughout: the operation that wants the token was not sent. */
-const failed = (settings: Settings, failure: Failure): ConversationError => {
-  const fault = connectionFault(failure, settings.tokenUrl);
-  return new ConversationError(fault.code, `Could not fetch an access token: ${fault.text}.`, {
-    ...tokenEndpoint,
-    ...(fault.permanent ? { permanent: true as const } : {}),
-  });
+
+/**
+ * What goes wrong inside the transport may quote the credentials. The effect is `none` throughout: the
+ * operation that wants the token was not sent.
+ */
+const failed = ({ settings, secrets }: TokenParts, error: unknown): unknown => {
+  if (!(error instanceof TransportFailure)) return foreignError(error, secrets);
+  const { code, text, details } = connectionFault(error, settings.tokenUrl);
+  const message = `Could not fetch an access token: ${text}.`;
+  return new ConversationError(code, message, { ...tokenEndpoint, ...details });
 };
 
-/** What goes wrong inside the transport may quote the credentials. */
-const unlessForeign =
-  (settings: Settings) =>
-  (error: unknown): never => {
-    if (error instanceof TransportFailure) throw error;
-    throw foreignError(error, clientSecrets(settings));
-  };
 const asked = async (parts: TokenParts): Promise<TokenGrant> => {
-  const { settings, transport } = parts;
+  const { settings, transport, pace, signal } = parts;
   const request = tokenRequest(settings, parts.headers);
-  try {
-    const send = () => transport.send(request).catch(unlessForeign(settings));
-    const response = await parts.pace(tokenEndpoint, send, parts.signal);
-    const accepted = response.status >= 200 && response.status <= 299;
-    if (accepted && response.broken) {
-      throw failed(settings, { cause: response.broken, sent: true });
+  const send = async (): Promise<HttpResponse> => {
+    try {
+      return await transport.send(request);
+    } catch (error) {
+      throw failed(parts, error);
     }
-    return grantOf(settings, response);
-  } catch (error) {
-    if (!(error instanceof TransportFailure)) throw error;
-    throw failed(settings, error);
+  };
+  const response = await pace(tokenEndpoint, send, signal);
+  const { status, broken } = response;
+  if (broken && status >= 200 && status <= 299) {
+    throw failed(parts, new TransportFailure(true, broken));
   }
+  return grantOf(settings, response);
 };
 
 /** The one token of a service, fetched from its token address on first use. */
-export const tokenSource = (parts: TokenParts): AccessTokens =>
-  accessTokens(
-    () =>
-      withRetry(() => asked(parts), mayAskAgain, {
-        limits: parts.retry ?? {},
-        signal: parts.signal,
-        clock: parts.clock,
-      }),
-    parts.clock,
-  );
+export const tokenSource = (parts: TokenParts): AccessTokens => {
+  const { retry: limits = {}, signal, clock } = parts;
+  const fetchGrant = () => withRetry(() => asked(parts), mayAskAgain, { limits, signal, clock });
+  return accessTokens(fetchGrant, clock);
+};

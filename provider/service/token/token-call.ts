@@ -6,7 +6,15 @@ import { shownText } from "../redaction/redaction.js";
 import { clientSecrets } from "../redaction/secret-texts.js";
 import type { Settings } from "../settings/setting-table.js";
 import { type SettingKey, settingLabel } from "../settings/settings.js";
-import type { TokenGrant } from "./access-token.js";
+
+/** A token as the token address granted it. */
+export interface TokenGrant {
+  readonly accessToken: string;
+  /** Seconds, counted from receipt. Left out: the token address did not say. */
+  readonly expiresIn?: number;
+  /** Scopes granted, where the token address says. */
+  readonly scopes?: readonly string[];
+}
 
 /** How the token call is named in messages, waits and statistics. */
 export const tokenEndpoint: Endpoint = { method: "POST", template: "token address" };

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { type Clock, systemClock } from "../../../provider/kernel/clock.js";
-import { ConversationError } from "../../../provider/kernel/errors.js";
+import type { Clock } from "../../../provider/kernel/clock.js";
 import { waitOutRefusals } from "../../../provider/pacing/limiter/after-refusals.js";
 import {
   type PacedService,
@@ -8,12 +7,12 @@ import {
   servicePaces,
 } from "../../../provider/pacing/plan/service-paces.js";
 import type { BucketStore } from "../../../provider/pacing/stores/bucket-store.js";
-import { commonHeaders } from "../../../provider/service/connect.js";
+import { sharedParts } from "../../../provider/service/connect.js";
 import { type Request, serviceRequest } from "../../../provider/service/http/client.js";
 import type { Endpoint } from "../../../provider/service/http/operations.js";
 import type { Pace, Wait } from "../../../provider/service/http/pace.js";
 import type { RetryLimits } from "../../../provider/service/http/retry.js";
-import { httpTransport, type Transport } from "../../../provider/service/http/transport.js";
+import type { Transport } from "../../../provider/service/http/transport.js";
 import type { Plan } from "../../../provider/service/settings/plans.js";
 import type { Settings } from "../../../provider/service/settings/setting-table.js";
 import { tokenSource } from "../../../provider/service/token/access-token.js";
@@ -121,16 +120,14 @@ const tokenEndpoint = { method: "POST", template: "TOKEN" } as const;
 
 /** Sends nothing: token, connections and buckets are had on first use. */
 export const openConnection = (settings: Settings, options: ConnectionOptions): Connection => {
-  const { onWait, retry, clock = systemClock, transport = httpTransport() } = options;
-  const closing = new AbortController();
-  const signal = AbortSignal.any([closing.signal, ...(options.signal ? [options.signal] : [])]);
+  const { close, ...parts } = sharedParts(settings, options);
+  const { clock, signal, transport } = parts;
+  const { onWait } = options;
   const afterRefusals = () => waitOutRefusals({ clock, ...withoutUndefined({ onWait }) });
   const paces: ServicePaces =
     options.pacing === "after-refusal"
       ? { pace: afterRefusals, close: async () => {} }
       : servicePaces(settings, { ...options, clock });
-  const headers = commonHeaders();
-  const parts = { settings, clock, transport, headers, signal, ...withoutUndefined({ retry }) };
   const observe = callObserver(options, clock);
   const tokens = tokenSource({
     ...parts,
@@ -149,10 +146,7 @@ export const openConnection = (settings: Settings, options: ConnectionOptions): 
     },
     scopes: () => tokens.last?.scopes,
     close: async () => {
-      closing.abort(
-        new ConversationError("CANCELLED", "The connection to the service was closed."),
-      );
-      await Promise.all([transport.close(), paces.close()]);
+      await Promise.all([close(), paces.close()]);
     },
   };
 };

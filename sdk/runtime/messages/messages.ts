@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { ConversationError, isConversationError } from "../../../provider/kernel/errors.js";
 import type { JsonObject } from "../../../provider/kernel/json.js";
-import type { CallOptions, Request } from "../../../provider/service/http/client.js";
+import type { CallOptions } from "../../../provider/service/http/call.js";
+import type { Request } from "../../../provider/service/http/client.js";
 import { endpointName, runtimeOperations } from "../../../provider/service/http/operations.js";
 import { prepared } from "../caller-input.js";
 import { assertJson, callOptions, checkedInput } from "../input-schemas.js";

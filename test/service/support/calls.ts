@@ -1,4 +1,4 @@
-import type { CallOptions } from "../../../provider/service/http/client.js";
+import type { CallOptions } from "../../../provider/service/http/call.js";
 import type { Operation } from "../../../provider/service/http/operations.js";
 
 const operation = (method: Operation["method"], template: string): Operation => ({
