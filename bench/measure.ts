@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { Failure, messageOf } from "../cli/failure.js";
+import { CommandFailure, messageOf } from "../cli/command.js";
 import { packageVersion } from "../cli/package-root.js";
 import type { Progress } from "../cli/terminal/progress.js";
 import { plans } from "../provider/service/settings/plans.js";
@@ -46,7 +46,8 @@ const refreshCases = (): readonly RefreshCase[] =>
     (["list", "items"] as const).map((way) => ({ way, plan, resources: Math.max(...counts) })),
   );
 
-const ended = (): Failure => new Failure("The benchmark was interrupted; nothing was kept.", 130);
+const ended = (): CommandFailure =>
+  new CommandFailure("The benchmark was interrupted; nothing was kept.", 130);
 
 const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Failure, messageOf } from "../cli/failure.js";
+import { CommandFailure, messageOf } from "../cli/command.js";
 import { packageRoot } from "../cli/package-root.js";
 import { interruption } from "../cli/process/interruption.js";
 import { progressOn } from "../cli/terminal/progress.js";
@@ -25,7 +25,7 @@ const parsed = (args: readonly string[]) => {
   try {
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
-    throw new Failure(`${messageOf(error)} What there is:\n\n${usage}`, 2);
+    throw new CommandFailure(`${messageOf(error)} What there is:\n\n${usage}`, 2);
   }
 };
 
@@ -54,7 +54,7 @@ if (require.main === module) {
     () => process.exit(0),
     (error: unknown) => {
       console.error(`\n✗ ${messageOf(error)}`);
-      process.exit(error instanceof Failure ? error.exitCode : 1);
+      process.exit(error instanceof CommandFailure ? error.exitCode : 1);
     },
   );
 }

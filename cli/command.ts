@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 /** One run of the command line: where it writes, and how it ends. */
-export interface Session {
+export interface CommandRun {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   /** Whether `out` is a terminal that shows colours. */
@@ -13,4 +13,24 @@ export interface Session {
 }
 
 /** Adds one command to the program. What it needs is loaded when it runs, so that help is instant. */
-export type RegisterCommand = (program: Command, session: Session) => void;
+export type RegisterCommand = (program: Command, run: CommandRun) => void;
+
+/**
+ * Something that the person at the terminal can act on. Its message stands alone and is shown
+ * without a stack trace; the exit code is 1, or 2 where the command line itself was wrong.
+ */
+export class CommandFailure extends Error {
+  override readonly name = "CommandFailure";
+
+  constructor(
+    message: string,
+    readonly exitCode: number = 1,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** What a failure says, whatever was thrown: errors of the service too carry a message that stands alone. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { resources } from "../provider/resources/index.js";
+import { resourceReference, resourceTable, settingsTable } from "./generate/reference-docs.js";
 import { resourceClasses } from "./generate/resource-classes.js";
-import { resourceReference, resourceTable } from "./generate/resource-docs.js";
-import { settingsTable } from "./generate/settings-docs.js";
 
 const root = join(__dirname, "..", "..");
 

@@ -1,11 +1,10 @@
 import { Command, CommanderError } from "commander";
 import { packageVersion } from "../provider/kernel/package-version.js";
-import type { RegisterCommand, Session } from "./command.js";
+import { CommandFailure, type CommandRun, messageOf, type RegisterCommand } from "./command.js";
 import { registerDoctor } from "./commands/doctor.js";
 import { registerEmulator } from "./commands/emulator.js";
 import { registerForecast } from "./commands/forecast.js";
 import { registerOrphans } from "./commands/orphans.js";
-import { Failure, messageOf } from "./failure.js";
 import { untilInterrupted } from "./process/interruption.js";
 
 /** Every command, in the order of the help. */
@@ -17,7 +16,7 @@ const commands: readonly RegisterCommand[] = [
 ];
 
 /** A run on the process's own streams. */
-const ownSession = (): Session => ({
+const ownRun = (): CommandRun => ({
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
   coloured: process.stdout.isTTY === true && !process.env.NO_COLOR,
@@ -25,7 +24,7 @@ const ownSession = (): Session => ({
   exitCode: 0,
 });
 
-const createProgram = (session: Session): Command => {
+const createProgram = (session: CommandRun): Command => {
   const program = new Command("pulumi-conversation")
     .description("Works beside Pulumi on conversation accounts of the messaging hub.")
     .version(packageVersion(), "-V, --version", "Show the version of this package.")
@@ -41,7 +40,7 @@ const createProgram = (session: Session): Command => {
 /** 2 where the command line is wrong, as far as commander can tell. */
 const exitCodeOf = (error: unknown): number => {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  return error instanceof Failure ? error.exitCode : 1;
+  return error instanceof CommandFailure ? error.exitCode : 1;
 };
 
 /**
@@ -51,7 +50,7 @@ const exitCodeOf = (error: unknown): number => {
  */
 export const runProgram = async (
   args: readonly string[],
-  session: Session = ownSession(),
+  session: CommandRun = ownRun(),
 ): Promise<number> => {
   try {
     await createProgram(session).parseAsync(args, { from: "user" });

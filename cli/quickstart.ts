@@ -1,4 +1,4 @@
-import { Failure, messageOf } from "./failure.js";
+import { CommandFailure, messageOf } from "./command.js";
 import { packageRoot } from "./package-root.js";
 import { interruption } from "./process/interruption.js";
 import { runQuickstart } from "./quickstart/run-quickstart.js";
@@ -9,7 +9,7 @@ npm run quickstart -- --destroy  take it down again`;
 const wantsDestroy = (args: readonly string[]): boolean => {
   const unknown = args.find((arg) => arg !== "--destroy");
   if (unknown !== undefined)
-    throw new Failure(`Unknown option ${unknown}. What there is:\n\n${USAGE}`, 2);
+    throw new CommandFailure(`Unknown option ${unknown}. What there is:\n\n${USAGE}`, 2);
   return args.length > 0;
 };
 
@@ -29,6 +29,6 @@ main(process.argv.slice(2)).then(
   () => process.exit(0),
   (error: unknown) => {
     console.error(`\n✗ ${messageOf(error)}`);
-    process.exit(error instanceof Failure ? error.exitCode : 1);
+    process.exit(error instanceof CommandFailure ? error.exitCode : 1);
   },
 );

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "./failure.js";
+import { messageOf } from "./command.js";
 import { packageRoot } from "./package-root.js";
 import { releaseProblems } from "./release/release-problems.js";
 import {

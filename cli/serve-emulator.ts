@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type Emulator, type PlanName, type Switches, startEmulator } from "../emulator/index.js";
-import type { Session } from "./command.js";
+import { CommandFailure, type CommandRun, messageOf } from "./command.js";
 import { emulatorEnvironment } from "./emulator-settings.js";
-import { Failure, messageOf } from "./failure.js";
 
 /** What the command line says of the emulator, with the defaults filled in. */
 export interface EmulatorArguments {
@@ -32,7 +31,7 @@ const reasons: Readonly<Record<string, (options: EmulatorArguments) => string>> 
 const start = async (options: EmulatorArguments): Promise<Emulator> => {
   const { port, host, plan, burst, clock, data, switch: switches } = options;
   if (data !== undefined && !existsSync(dirname(resolve(data))))
-    throw new Failure(
+    throw new CommandFailure(
       `Starting the emulator: the folder of --data ${data} does not exist. Make it first.`,
     );
   try {
@@ -47,7 +46,7 @@ const start = async (options: EmulatorArguments): Promise<Emulator> => {
     });
   } catch (error) {
     const reason = reasons[String(codeOf(error))]?.(options) ?? messageOf(error);
-    throw new Failure(`Starting the emulator: ${reason}`, 1, { cause: error });
+    throw new CommandFailure(`Starting the emulator: ${reason}`, 1, { cause: error });
   }
 };
 
@@ -84,11 +83,11 @@ const readable = (emulator: Emulator, { plan, clock, data }: EmulatorArguments):
 /**
  * Runs the emulator until the session is interrupted, and ends it in an orderly way.
  *
- * @throws Failure that says why it does not start
+ * @throws CommandFailure that says why it does not start
  */
 export const serveEmulator = async (
   options: EmulatorArguments,
-  session: Session,
+  session: CommandRun,
 ): Promise<void> => {
   // Listened for from the beginning: whoever reads the first line may interrupt at once.
   const interrupted = session.untilInterrupted();

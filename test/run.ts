@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Failure, messageOf } from "../cli/failure.js";
+import { CommandFailure, messageOf } from "../cli/command.js";
 import { packageRoot } from "../cli/package-root.js";
 import { interruption } from "../cli/process/interruption.js";
 import { runCommand } from "../cli/process/run-command.js";
@@ -105,8 +105,8 @@ const runAll = async (filters: readonly string[], signal: AbortSignal): Promise<
     : { root, env: process.env, signal };
   const checked = filters.length === 0 ? await runChecks(surroundings) : noTests;
   const tested = await runVitest(surroundings, filters);
-  if (signal.aborted) throw new Failure("The tests were interrupted.", 130);
-  if (tested.passed + tested.failed === 0) throw new Failure("No test was found.");
+  if (signal.aborted) throw new CommandFailure("The tests were interrupted.", 130);
+  if (tested.passed + tested.failed === 0) throw new CommandFailure("No test was found.");
   return sum(checked, tested);
 };
 
@@ -118,7 +118,7 @@ const main = async (filters: readonly string[]): Promise<number> => {
     return counts.failed === 0 ? 0 : 1;
   } catch (error) {
     console.log(`\n✗ ${messageOf(error)}\n\n${countsLine({ ...noTests, failed: 1 })}`);
-    return error instanceof Failure ? error.exitCode : 1;
+    return error instanceof CommandFailure ? error.exitCode : 1;
   }
 };
 

@@ -21,7 +21,7 @@ export const registerDoctor: RegisterCommand = (program, session) => {
     .option("--json", "Print one JSON object: { ok, checks: [{ name, status, message, advice }] }.")
     .action(async ({ json, ...options }: DoctorOptions) => {
       const { diagnose } = await import("../doctor/diagnose.js");
-      const { doctorReport } = await import("../doctor/report.js");
+      const { doctorReport } = await import("../doctor/check.js");
       const diagnosis = await diagnose(options);
       session.out(
         json

@@ -2,8 +2,7 @@ import { InvalidArgumentError, Option } from "commander";
 import { switchTable } from "../../emulator/control/switch-table.js";
 import { parseSwitch, type Switches } from "../../emulator/control/switches.js";
 import { planNames } from "../../emulator/http/rate-limit.js";
-import type { RegisterCommand } from "../command.js";
-import { messageOf } from "../failure.js";
+import { messageOf, type RegisterCommand } from "../command.js";
 import type { EmulatorArguments } from "../serve-emulator.js";
 
 const LAST_PORT = 65_535;

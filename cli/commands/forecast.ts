@@ -2,22 +2,18 @@ import { InvalidArgumentError, Option } from "commander";
 import { type Plan, plans } from "../../provider/service/settings/plans.js";
 import type { RegisterCommand } from "../command.js";
 import type { ForecastOptions } from "../forecast/run-forecast.js";
-import { operations } from "../forecast/simulation/operations.js";
+import { forecastOperations } from "../forecast/simulation/workload.js";
 
-const wholeNumber = (text: string): number => {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Allowed is a whole number of at least 1.");
-};
+const number =
+  (pattern: RegExp, allowed: string) =>
+  (text: string): number => {
+    if (pattern.test(text)) return Number(text);
+    throw new InvalidArgumentError(`Allowed is ${allowed}.`);
+  };
 
-const zeroOrMore = (text: string): number => {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Allowed is a whole number of at least 0.");
-};
-
-const minutes = (text: string): number => {
-  if (/^\d{0,9}\.?\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Allowed is a number of at least 0, such as 10 or 2.5.");
-};
+const atLeastOne = number(/^[1-9]\d{0,8}$/, "a whole number of at least 1");
+const zeroOrMore = number(/^\d{1,9}$/, "a whole number of at least 0");
+const minutes = number(/^\d{0,9}\.?\d{1,9}$/, "a number of at least 0, such as 10 or 2.5");
 
 const plan = (text: string): Plan => {
   const found = plans.find((known) => known === text.toLowerCase());
@@ -25,8 +21,11 @@ const plan = (text: string): Plan => {
   throw new InvalidArgumentError(`Allowed choices are ${plans.join(", ")}.`);
 };
 
+const option = <T>(flags: string, description: string, parse: (text: string) => T): Option =>
+  new Option(flags, description).argParser(parse);
+
 /** `forecast`: says beforehand how many calls a run makes and how long it takes. */
-export const registerForecast: RegisterCommand = (program, session) => {
+export const registerForecast: RegisterCommand = (program, run) => {
   program
     .command("forecast")
     .summary("Say how many calls a run makes and how long it takes.")
@@ -37,42 +36,42 @@ export const registerForecast: RegisterCommand = (program, session) => {
         "Exit code 0; 1 if it failed, 2 if the command line is wrong, 3 if the run goes beyond a budget.",
     )
     .addOption(
-      new Option("--operation <operation>", "What is forecast.").choices(operations).default("up"),
+      new Option("--operation <operation>", "What is forecast.")
+        .choices(forecastOperations)
+        .default("up"),
     )
     .option("--stack <name>", "Forecast this stack (default: the selected one).")
     .addOption(
-      new Option(
+      option(
         "--plan <plan>",
         `Plan of the tenant: ${plans.join(", ")} (default: CONVERSATION_PLAN, else conversation:plan).`,
-      ).argParser(plan),
+        plan,
+      ),
     )
     .addOption(
-      new Option(
+      option(
         "--burst <calls>",
         "Calls that an endpoint takes in a spike (default: CONVERSATION_BURST, else conversation:burst, else about 20 s of its rate).",
-      ).argParser(wholeNumber),
+        atLeastOne,
+      ),
     )
     .addOption(
-      new Option(
+      option(
         "--parallel <steps>",
         "Steps that Pulumi runs together (default: PULUMI_PARALLEL, else 4 for each core).",
-      ).argParser(wholeNumber),
+        atLeastOne,
+      ),
     )
     .addOption(
-      new Option(
+      option(
         "--page-size <objects>",
         "Objects on a page of a list (default: 10, assumed).",
-      ).argParser(wholeNumber),
-    )
-    .addOption(
-      new Option("--max-minutes <minutes>", "Exit with 3 if the run takes longer.").argParser(
-        minutes,
+        atLeastOne,
       ),
     )
+    .addOption(option("--max-minutes <minutes>", "Exit with 3 if the run takes longer.", minutes))
     .addOption(
-      new Option("--max-calls <calls>", "Exit with 3 if the run makes more calls.").argParser(
-        zeroOrMore,
-      ),
+      option("--max-calls <calls>", "Exit with 3 if the run makes more calls.", zeroOrMore),
     )
     .option("--compare-plans", "Show what the run would take on each plan.")
     .option(
@@ -82,6 +81,6 @@ export const registerForecast: RegisterCommand = (program, session) => {
     .option("--json", "Print one JSON object.")
     .action(async (options: ForecastOptions) => {
       const { runForecast } = await import("../forecast/run-forecast.js");
-      await runForecast(options, session);
+      await runForecast(options, run);
     });
 };

@@ -1,5 +1,4 @@
-import type { RegisterCommand } from "../command.js";
-import { Failure } from "../failure.js";
+import { CommandFailure, type RegisterCommand } from "../command.js";
 import type { OrphansOptions } from "../orphans/run-orphans.js";
 
 interface OrphansFlags extends Omit<OrphansOptions, "folder" | "env" | "say" | "clock"> {
@@ -8,7 +7,7 @@ interface OrphansFlags extends Omit<OrphansOptions, "folder" | "env" | "say" | "
 
 /** Options that only make sense together, or not together. */
 const assertSensible = ({ delete: remove, release, ids, ignoreLock }: OrphansFlags): void => {
-  const wrong = (text: string): Failure => new Failure(text, 2);
+  const wrong = (text: string): CommandFailure => new CommandFailure(text, 2);
   if (remove && release) throw wrong("Give either --delete or --release, not both.");
   if (release && !ids) throw wrong("Name what --release is to release, with --id.");
   if (ids && !remove && !release)

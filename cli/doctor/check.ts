@@ -1,7 +1,9 @@
+import { styleText } from "node:util";
+
 export type CheckStatus = "ok" | "warn" | "fail" | "skipped";
 
 /** What one check found. Never holds a secret. */
-export interface CheckResult {
+export interface DoctorCheck {
   /** Stable name, such as `node` or `setting:baseUrl`. */
   readonly name: string;
   readonly status: CheckStatus;
@@ -14,14 +16,42 @@ export interface CheckResult {
 /** Everything that the checks found; `ok` is false as soon as one of them failed. */
 export interface Diagnosis {
   readonly ok: boolean;
-  readonly checks: readonly CheckResult[];
+  readonly checks: readonly DoctorCheck[];
 }
 
 const result =
   (status: CheckStatus) =>
-  (name: string, message: string, advice = ""): CheckResult => ({ name, status, message, advice });
+  (name: string, message: string, advice = ""): DoctorCheck => ({ name, status, message, advice });
 
 export const ok = result("ok");
 export const warn = result("warn");
 export const fail = result("fail");
 export const skipped = result("skipped");
+
+const signs = {
+  ok: { sign: "✓", colour: "green" },
+  warn: { sign: "!", colour: "yellow" },
+  fail: { sign: "✗", colour: "red" },
+  skipped: { sign: "–", colour: "dim" },
+} as const satisfies Record<CheckStatus, { sign: string; colour: string }>;
+
+const counted = (count: number, what: string): string[] =>
+  count === 0 ? [] : [`${count} ${what}`];
+
+/** The diagnosis as a person reads it. */
+export const doctorReport = ({ checks }: Diagnosis, coloured: boolean): string => {
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  const lines = checks.flatMap(({ name, status, message, advice }) => {
+    const { sign, colour } = signs[status];
+    const shown = coloured ? styleText(colour, sign, { validateStream: false }) : sign;
+    const first = `${shown} ${name.padEnd(width)}  ${message.replaceAll("\n", " ")}`;
+    return advice === "" ? [first] : [first, `${" ".repeat(width + 4)}→ ${advice}`];
+  });
+  const count = (status: CheckStatus) => checks.filter((check) => check.status === status).length;
+  const verdict = [
+    ...counted(count("fail"), "failed"),
+    ...counted(count("warn"), "to look at"),
+    ...counted(count("skipped"), "skipped"),
+  ].join(", ");
+  return `${lines.join("\n")}\n\n${verdict === "" ? "All is well." : `${verdict}.`}\n`;
+};

@@ -3,14 +3,12 @@ import {
   readSettings,
   type SettingSource,
 } from "../../provider/service/settings/settings.js";
-import { type CheckResult, type Diagnosis, skipped } from "./check.js";
-import { checkConfigKeys, checkConfigSecrets } from "./config-checks.js";
+import { pulumiPlace, readStackConfig } from "../pulumi-cli/stack-config.js";
+import { type Diagnosis, type DoctorCheck, skipped } from "./check.js";
 import { checkCertificates, checkProxy } from "./network-checks.js";
-import { checkParallel } from "./parallel-check.js";
 import { checkConnection, skippedAfterToken } from "./service-checks.js";
-import { checkSetting, checkVersionSegment } from "./setting-checks.js";
-import { readStackConfig } from "./stack-config.js";
-import { checkNode, checkPulumi, checkSdk } from "./tool-checks.js";
+import { checkConfig, checkSetting, checkVersionSegment } from "./setting-checks.js";
+import { checkNode, checkParallel, checkPulumi, checkSdk } from "./tool-checks.js";
 
 export interface DiagnoseOptions {
   /** Where a program of the user would run. Default: the current folder. */
@@ -22,7 +20,7 @@ export interface DiagnoseOptions {
   readonly stack?: string;
 }
 
-const checkSettings = (source: SettingSource, profile?: string): readonly CheckResult[] =>
+const checkSettings = (source: SettingSource, profile?: string): readonly DoctorCheck[] =>
   describeSettings(profile).flatMap((setting) => {
     const check = checkSetting(setting, source);
     return setting.key === "baseUrl" ? [check, checkVersionSegment(setting, source)] : [check];
@@ -35,8 +33,8 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
     checkPulumi(env),
     readStackConfig(folder, env, stack),
   ]);
-  const source: SettingSource = { environment: env, config: (key) => config.values.get(key) };
-  const parallel = await checkParallel({ folder, env, ...(stack ? { stack } : {}) }, source);
+  const { source } = config;
+  const parallel = await checkParallel(pulumiPlace(folder, env, stack), source);
   const settings = checkSettings(source, profile);
   const usable = settings.every(({ status }) => status !== "fail");
   const why = "the settings cannot be used yet";
@@ -47,10 +45,7 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
     checkNode(),
     checkSdk(folder),
     pulumi,
-    config.check,
-    ...(config.entries.size > 0
-      ? [checkConfigKeys(config.entries, stack), checkConfigSecrets(config.entries, stack)]
-      : []),
+    ...checkConfig(config, stack),
     ...settings,
     parallel,
     checkProxy(env),

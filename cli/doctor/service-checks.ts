@@ -12,10 +12,11 @@ import {
 } from "../../provider/service/http/transport.js";
 import { connectionFault } from "../../provider/service/http/transport-faults.js";
 import { type Settings, settingLabel } from "../../provider/service/settings/settings.js";
-import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/token/token-call.js";
-import { messageOf } from "../failure.js";
-import { type CheckResult, fail, ok, skipped, warn } from "./check.js";
-import { proxyAdvice, proxyFailure } from "./proxy-failure.js";
+import type { TokenGrant } from "../../provider/service/token/token-call.js";
+import { grantOf, tokenRequest } from "../../provider/service/token/token-call.js";
+import { messageOf } from "../command.js";
+import { type DoctorCheck, fail, ok, skipped, warn } from "./check.js";
+import { proxyAdvice, proxyFailure } from "./network-checks.js";
 
 const CALL_MS = 15_000;
 const CLOCK_WARN_S = 30;
@@ -27,7 +28,7 @@ const isAllowed = (operation: Operation, scopes: readonly string[] | undefined):
   scopes === undefined || operation.scopes.some((scope) => scopes.includes(scope));
 
 /** Which operations the granted scopes leave out. */
-export const checkScopes = (scopes: readonly string[] | undefined): CheckResult => {
+export const checkScopes = (scopes: readonly string[] | undefined): DoctorCheck => {
   const name = "scopes";
   if (scopes === undefined)
     return skipped(name, "the token address does not say which scopes it granted");
@@ -44,7 +45,7 @@ export const checkScopes = (scopes: readonly string[] | undefined): CheckResult 
 };
 
 /** How far this machine's clock is from the service's, by the Date header of an answer. */
-export const checkClock = (date: unknown, now: number): CheckResult => {
+export const checkClock = (date: unknown, now: number): DoctorCheck => {
   const name = "clock";
   const theirs = typeof date === "string" ? Date.parse(date) : Number.NaN;
   if (Number.isNaN(theirs)) return skipped(name, "the service sends no Date");
@@ -69,7 +70,7 @@ const unanswered = (
   url: string,
   env: NodeJS.ProcessEnv,
   advice: string,
-): CheckResult => {
+): DoctorCheck => {
   const ofProxy = proxyFailure(error, url, env);
   return ofProxy ? fail(name, ofProxy, proxyAdvice) : fail(name, reason(error, url), advice);
 };
@@ -78,7 +79,7 @@ const checkToken = async (
   settings: Settings,
   transport: Transport,
   env: NodeJS.ProcessEnv,
-): Promise<{ check: CheckResult; grant?: TokenGrant }> => {
+): Promise<{ check: DoctorCheck; grant?: TokenGrant }> => {
   try {
     const grant = grantOf(settings, await transport.send(tokenRequest(settings, HEADERS)));
     const lifetime = grant.expiresIn === undefined ? "" : `, good for ${grant.expiresIn} s`;
@@ -91,7 +92,7 @@ const checkToken = async (
   }
 };
 
-const judgeAnswer = ({ status }: HttpResponse, call: string): CheckResult => {
+const judgeAnswer = ({ status }: HttpResponse, call: string): DoctorCheck => {
   const name = "service";
   const said = `${call} answered ${status}`;
   if (status === 200) return ok(name, said);
@@ -110,7 +111,7 @@ const checkService = async (
   transport: Transport,
   env: NodeJS.ProcessEnv,
   now: () => number,
-): Promise<CheckResult[]> => {
+): Promise<DoctorCheck[]> => {
   const lists = allOperations().filter(
     ({ method, template }) => method === "GET" && !template.includes("{"),
   );
@@ -140,7 +141,7 @@ export const checkConnection = async (
   settings: Settings,
   env: NodeJS.ProcessEnv,
   now: () => number = Date.now,
-): Promise<readonly CheckResult[]> => {
+): Promise<readonly DoctorCheck[]> => {
   const transport = httpTransport({ callTimeoutMs: CALL_MS, environment: env });
   try {
     const { check, grant } = await checkToken(settings, transport, env);
@@ -153,5 +154,5 @@ export const checkConnection = async (
 };
 
 /** The checks that cannot run, and why. */
-export const skippedAfterToken = (why: string): readonly CheckResult[] =>
+export const skippedAfterToken = (why: string): readonly DoctorCheck[] =>
   ["scopes", "service", "clock"].map((name) => skipped(name, why));

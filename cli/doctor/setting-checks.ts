@@ -3,7 +3,8 @@ import type {
   SettingDescription,
   SettingSource,
 } from "../../provider/service/settings/settings.js";
-import { type CheckResult, fail, ok, skipped } from "./check.js";
+import { type ConfigEntry, type StackConfig, stackAdvice } from "../pulumi-cli/stack-config.js";
+import { type DoctorCheck, fail, ok, skipped, warn } from "./check.js";
 
 interface Found {
   readonly text: string;
@@ -28,7 +29,7 @@ const ruleBroken = (key: SettingKey, text: string): string | undefined => {
 
 const SHOWN_DEFAULT = 40;
 
-const unset = (name: string, setting: SettingDescription): CheckResult => {
+const unset = (name: string, setting: SettingDescription): DoctorCheck => {
   if (setting.required) return fail(name, "missing", howToSet(setting));
   const { default: fallback } = setting;
   if (fallback === undefined) return ok(name, "not set");
@@ -39,7 +40,7 @@ const unset = (name: string, setting: SettingDescription): CheckResult => {
 };
 
 /** One setting: is it there, where from, is it well formed? Values of secrets are not shown. */
-export const checkSetting = (setting: SettingDescription, source: SettingSource): CheckResult => {
+export const checkSetting = (setting: SettingDescription, source: SettingSource): DoctorCheck => {
   const name = `setting:${setting.key}`;
   const found = find(setting, source);
   if (!found) return unset(name, setting);
@@ -53,7 +54,7 @@ export const checkSetting = (setting: SettingDescription, source: SettingSource)
 export const checkVersionSegment = (
   baseUrl: SettingDescription,
   source: SettingSource,
-): CheckResult => {
+): DoctorCheck => {
   const name = "version-segment";
   const found = find(baseUrl, source);
   if (!found) return skipped(name, "no base address");
@@ -63,4 +64,113 @@ export const checkVersionSegment = (
     name,
     `${found.text.trim().replace(/^.*\/(?=[^/])|\/$/g, "")}, the version this package talks to`,
   );
+};
+
+const mostTypos = 2;
+
+const settingKeys: readonly string[] = Object.keys(settingTable);
+
+const isSettingKey = (text: string): text is SettingKey => settingKeys.includes(text);
+
+/** A key of our namespace in two parts, such as `conversation:staging.` and `baseUrl`; undefined for others. */
+const ownKey = (key: string): { readonly start: string; readonly last: string } | undefined => {
+  const [, start, last] = /^(conversation:(?:.*\.)?)([^.]*)$/s.exec(key) ?? [];
+  return start === undefined || last === undefined ? undefined : { start, last };
+};
+
+/** The setting that a full key such as `conversation:staging.baseUrl` stands for, if it is one. */
+export const settingFor = (key: string): SettingKey | undefined => {
+  const last = ownKey(key)?.last ?? "";
+  return isSettingKey(last) ? last : undefined;
+};
+
+/** How many characters have to be put in, left out or exchanged to get from one text to the other. */
+export const distance = (one: string, other: string): number => {
+  let before = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (const [row, character] of [...one].entries()) {
+    const next = [row + 1];
+    for (const [column, wanted] of [...other].entries())
+      next.push(
+        Math.min(
+          (before[column + 1] ?? 0) + 1,
+          (next[column] ?? 0) + 1,
+          (before[column] ?? 0) + (character === wanted ? 0 : 1),
+        ),
+      );
+    before = next;
+  }
+  return before.at(-1) ?? 0;
+};
+
+/** The key that was surely meant by one that is none: case and at most two characters apart. */
+export const meantKey = (key: string): string | undefined => {
+  const own = ownKey(key);
+  if (!own || isSettingKey(own.last)) return undefined;
+  const near = settingKeys
+    .map((known) => ({ known, typos: distance(own.last.toLowerCase(), known.toLowerCase()) }))
+    .filter(({ typos, known }) => typos <= mostTypos && typos < known.length / 2)
+    .sort((one, other) => one.typos - other.typos);
+  return near[0] && `${own.start}${near[0].known}`;
+};
+
+type Entries = StackConfig["entries"];
+
+const forStack = (stack: string | undefined): string => (stack ? ` --stack ${stack}` : "");
+
+/** Keys in our namespace that are no settings, and what was meant by them. */
+export const checkConfigKeys = (entries: Entries, stack?: string): DoctorCheck => {
+  const name = "config-keys";
+  const keys = [...entries.keys()].filter((key) => ownKey(key) && !settingFor(key));
+  const typos = keys.flatMap((key) => {
+    const meant = meantKey(key);
+    return meant ? [{ key, meant }] : [];
+  });
+  if (typos.length > 0)
+    return warn(
+      name,
+      typos.map(({ key, meant }) => `${key} is no setting: did you mean ${meant}?`).join(" "),
+      `Set it under the right name, then run: ${typos
+        .map(({ key }) => `pulumi config rm ${key}${forStack(stack)}`)
+        .join("; ")}`,
+    );
+  // A program, or a project called conversation, may keep values of its own there.
+  return ok(name, keys.length > 0 ? `not ours, not read: ${keys.join(", ")}` : "all known");
+};
+
+const holdsPassword = (text: string): boolean =>
+  !URL.canParse(text) || new URL(text).password !== "";
+
+const isExposed = (key: string, { secret, text = "" }: ConfigEntry): boolean => {
+  const setting = settingFor(key) ?? settingFor(meantKey(key) ?? "");
+  if (secret || text.trim() === "" || !setting || !settingTable[setting].secret) return false;
+  return setting !== "redisUrl" || holdsPassword(text);
+};
+
+/** Secrets that stand in the stack's file for everyone to read. */
+export const checkConfigSecrets = (entries: Entries, stack?: string): DoctorCheck => {
+  const name = "config-secrets";
+  const exposed = [...entries].flatMap(([key, entry]) => (isExposed(key, entry) ? [key] : []));
+  if (exposed.length === 0) return ok(name, "none in clear text");
+  const commands = exposed.map((key) => `pulumi config set --secret ${key}${forStack(stack)}`);
+  return warn(
+    name,
+    `in clear text in the stack's file: ${exposed.join(", ")}`,
+    `Encrypt: ${commands.join("; ")}. Where the file was shared or committed, have a new secret made.`,
+  );
+};
+
+/** The stack's configuration as a whole: was it read, are its keys known, are its secrets encrypted? */
+export const checkConfig = (config: StackConfig, stack?: string): readonly DoctorCheck[] => {
+  const name = "stack-config";
+  const { absent, unread, entries } = config;
+  if (absent !== undefined) return [skipped(name, `${absent}: only the environment is looked at`)];
+  if (unread !== undefined) {
+    const message = `the stack's configuration could not be read: ${unread}`;
+    const advice = `${stackAdvice(unread)} Only the environment was looked at.`;
+    return [warn(name, message, advice)];
+  }
+  const own = [...entries.keys()].filter((key) => settingFor(key) !== undefined).length;
+  const read = ok(name, `${own} of our keys set in ${stack ?? "the selected stack"}`);
+  if (entries.size === 0) return [read];
+  return [read, checkConfigKeys(entries, stack), checkConfigSecrets(entries, stack)];
 };

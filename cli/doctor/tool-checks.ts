@@ -1,17 +1,23 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { findProgram, inspectPulumi } from "../pulumi-cli/pulumi-cli.js";
-import { LEAST_PULUMI } from "../pulumi-cli/releases.js";
-import { isAtLeast } from "../version-number.js";
-import { type CheckResult, fail, ok, warn } from "./check.js";
+import type { Plan } from "../../provider/service/settings/plans.js";
+import { plan as planRule } from "../../provider/service/settings/setting-rules.js";
+import { type SettingSource, settingNames } from "../../provider/service/settings/settings.js";
+import { type PulumiPlace, queryPulumi } from "../../provider/stacks/pulumi-queries.js";
+import { type PulumiResource, readDocument, resourcesOf } from "../forecast/documents.js";
+import { countKinds } from "../forecast/planned-steps.js";
+import { recommendedParallel } from "../forecast/recommended-parallel.js";
+import { defaultParallel } from "../forecast/simulation/engine.js";
+import { findProgram, inspectPulumi, isAtLeast, LEAST_PULUMI } from "../pulumi-cli/pulumi-cli.js";
+import { type DoctorCheck, fail, ok, warn } from "./check.js";
 
 const LEAST_NODE = "22.19";
 const BEST_NODE = "24";
 const LEAST_SDK = "3.216.0";
 
 /** Node: new enough, and able to share rate limits between processes. */
-export const checkNode = (version = process.versions.node): CheckResult => {
+export const checkNode = (version = process.versions.node): DoctorCheck => {
   if (!isAtLeast(version, LEAST_NODE))
     return fail("node", `Node ${version} is older than ${LEAST_NODE}`, "Install Node 24.");
   if (!isAtLeast(version, `${BEST_NODE}.0`))
@@ -32,7 +38,7 @@ const sdkVersionFrom = (folder: string): string | undefined => {
 };
 
 /** The Pulumi SDK that a program in this folder would load. */
-export const checkSdk = (folder: string): CheckResult => {
+export const checkSdk = (folder: string): DoctorCheck => {
   const version = sdkVersionFrom(folder);
   const install = 'Run: npm install "@pulumi/pulumi@^3"';
   if (version === undefined)
@@ -47,11 +53,44 @@ export const checkSdk = (folder: string): CheckResult => {
 };
 
 /** The Pulumi CLI on PATH, with what it needs to run TypeScript programs. */
-export const checkPulumi = async (env: NodeJS.ProcessEnv): Promise<CheckResult> => {
+export const checkPulumi = async (env: NodeJS.ProcessEnv): Promise<DoctorCheck> => {
   const install = `Install Pulumi ${LEAST_PULUMI} or newer: https://www.pulumi.com/docs/install/`;
   const command = findProgram("pulumi", env.PATH);
   if (command === undefined) return fail("pulumi-cli", "no pulumi on PATH", install);
   const inspected = await inspectPulumi(command, "PATH", env);
   if ("unusable" in inspected) return fail("pulumi-cli", inspected.unusable, install);
   return ok("pulumi-cli", `Pulumi ${inspected.cli.version} (${command})`);
+};
+
+const planOf = ({ environment, config }: SettingSource): Plan => {
+  const names = settingNames("plan");
+  const parsed = planRule((environment[names.environment] ?? config(names.config) ?? "").trim());
+  return "value" in parsed ? parsed.value : "enterprise";
+};
+
+/** The resources of the stack; none without project, stack or Pulumi, which other checks tell. */
+const resourcesIn = async (place: PulumiPlace | undefined): Promise<readonly PulumiResource[]> => {
+  const answer = place && (await queryPulumi(place, ["stack", "export"]));
+  return answer && "text" in answer ? resourcesOf(readDocument(answer.text)?.state) : [];
+};
+
+/** Whether Pulumi runs enough steps together for the objects of the stack: advice only. */
+export const checkParallel = async (
+  place: PulumiPlace | undefined,
+  source: SettingSource,
+): Promise<DoctorCheck> => {
+  const name = "parallel";
+  const now = defaultParallel(source.environment);
+  const counts = countKinds(await resourcesIn(place));
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const best = recommendedParallel(planOf(source), counts, now);
+  const together = `Pulumi runs ${now} steps together`;
+  if (total === 0)
+    return ok(name, `${together}; the command forecast says whether more would be faster`);
+  if (best === now) return ok(name, `${together}: enough for the stack's ${total} objects`);
+  return ok(
+    name,
+    `${together}: with the stack's ${total} objects, steps that wait for one endpoint hold up others`,
+    `Set PULUMI_PARALLEL=${best}, or run pulumi with --parallel ${best}.`,
+  );
 };

@@ -1,38 +1,90 @@
 import { readFile } from "node:fs/promises";
-import { Failure, messageOf } from "../failure.js";
+import { stripVTControlCharacters } from "node:util";
+import { z } from "zod";
+import { CommandFailure, messageOf } from "../command.js";
 import { runCommand } from "../process/run-command.js";
 import { findProgram } from "../pulumi-cli/pulumi-cli.js";
-import { errorsIn, type Preview, readDocument, type State } from "./pulumi-documents.js";
-import type { Operation } from "./simulation/operations.js";
+import { printedJson } from "../pulumi-cli/stack-config.js";
+import type { ForecastOperation } from "./simulation/workload.js";
+
+const names = z.array(z.string()).nullish();
+
+const resource = z.object({
+  urn: z.string(),
+  type: z.string(),
+  custom: z.boolean().nullish(),
+  inputs: z.record(z.string(), z.unknown()).nullish(),
+  parent: z.string().nullish(),
+  dependencies: names,
+  propertyDependencies: z.record(z.string(), names).nullish(),
+  deletedWith: z.string().nullish(),
+  retainOnDelete: z.boolean().nullish(),
+  external: z.boolean().nullish(),
+  delete: z.boolean().nullish(),
+});
+
+const previewSchema = z.object({
+  steps: z
+    .array(
+      z.object({
+        op: z.string(),
+        urn: z.string(),
+        oldState: resource.nullish(),
+        newState: resource.nullish(),
+      }),
+    )
+    .default([]),
+  /** Nanoseconds. */
+  duration: z.number().nullish(),
+  changeSummary: z.record(z.string(), z.number()),
+});
+
+const stateSchema = z.object({
+  version: z.number(),
+  deployment: z.object({ resources: z.array(resource).nullish() }),
+});
+
+const errorSchema = z.object({
+  diagnostics: z.array(z.object({ message: z.string(), severity: z.string() })),
+});
+
+/** A resource as Pulumi writes it in a preview or in the state of a stack. */
+export type PulumiResource = z.infer<typeof resource>;
+
+/** What `pulumi preview --json` prints. */
+export type Preview = z.infer<typeof previewSchema>;
 
 /** What a forecast is made from. */
 export interface Documents {
   /** Of `up`; the other operations need none. */
   readonly preview?: Preview;
-  readonly state?: State;
+  /** What `pulumi stack export` prints. */
+  readonly state?: z.infer<typeof stateSchema>;
   /** How long the command took that made the preview. Left out: it was made before. */
   readonly previewSeconds?: number;
 }
 
-/** Where Pulumi is run. */
-export interface Place {
-  readonly folder: string;
-  readonly env: NodeJS.ProcessEnv;
-  /** Default: the selected stack. */
-  readonly stack?: string;
-  /** Longest run of each command. Default: none. */
-  readonly timeoutMs?: number;
-}
+/** One of Pulumi's two documents, told apart by what is in it; undefined for anything else. */
+export const readDocument = (text: string): Documents | undefined => {
+  const json = printedJson(text);
+  const preview = previewSchema.safeParse(json).data;
+  if (preview) return { preview };
+  const state = stateSchema.safeParse(json).data;
+  return state && { state };
+};
 
-const commands = {
-  preview: ["preview", "--json"],
-  state: ["stack", "export"],
-} as const;
+/** The resources of a state, in the order in which they were made; none where there is no state. */
+export const resourcesOf = (state: Documents["state"]): readonly PulumiResource[] =>
+  state?.deployment.resources ?? [];
 
-const quiet = { PULUMI_SKIP_UPDATE_CHECK: "true" };
+/** What a preview that failed says was wrong, without colours; empty where it says nothing. */
+const errorsIn = (text: string): readonly string[] =>
+  (errorSchema.safeParse(printedJson(text)).data?.diagnostics ?? [])
+    .filter(({ severity }) => severity === "error")
+    .map(({ message }) => stripVTControlCharacters(message).trim());
 
 /** What Pulumi said of its failure, and what may help. */
-const failed = (shown: string, stdout: string, lastLines: readonly string[]): Failure => {
+const failed = (shown: string, stdout: string, lastLines: readonly string[]): CommandFailure => {
   const errors = errorsIn(stdout);
   const lines = errors.length > 0 ? errors : lastLines.filter((line) => line.trim() !== "");
   const said = lines.join("\n");
@@ -41,46 +93,55 @@ const failed = (shown: string, stdout: string, lastLines: readonly string[]): Fa
     : /no stack/.test(said)
       ? "Select a stack (pulumi stack select), or name one with --stack."
       : "Correct that first: a forecast needs a preview that works.";
-  return new Failure(`Forecasting: ${shown} failed. Pulumi says:\n${said}\n${advice}`);
+  return new CommandFailure(`Forecasting: ${shown} failed. Pulumi says:\n${said}\n${advice}`);
 };
 
-const asked = async (what: keyof typeof commands, { folder, env, stack, timeoutMs }: Place) => {
+/** Where Pulumi is run; without a stack on the selected one. */
+export interface RunPlace {
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly stack?: string;
+}
+
+const printed = async (what: readonly string[], { folder, env, stack }: RunPlace) => {
   const command = findProgram("pulumi", env.PATH);
   if (command === undefined)
-    throw new Failure(
+    throw new CommandFailure(
       "Forecasting: there is no pulumi on PATH. Install it, or give saved documents with --from.",
     );
-  const args = [...commands[what], ...(stack === undefined ? [] : ["--stack", stack])];
+  const args = [...what, ...(stack === undefined ? [] : ["--stack", stack])];
   const shown = `pulumi ${args.join(" ")}`;
   const ended = await runCommand(command, [...args, "--non-interactive"], {
     cwd: folder,
-    env: { ...env, ...quiet },
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
   });
   if (ended.code !== 0) throw failed(shown, ended.stdout, ended.lastLines);
   const document = readDocument(ended.stdout);
   if (document) return document;
-  throw new Failure(
+  throw new CommandFailure(
     `Forecasting: what ${shown} printed cannot be read. Use a Pulumi of version 3.254 or newer.`,
   );
 };
 
 /** Has Pulumi make a preview of the project in a folder, and export the state of its stack. */
-export const askPulumi = async (operation: Operation, place: Place): Promise<Documents> => {
-  const state = await asked("state", place);
+export const currentDocuments = async (
+  operation: ForecastOperation,
+  place: RunPlace,
+): Promise<Documents> => {
+  const state = await printed(["stack", "export"], place);
   if (operation !== "up") return state;
   const start = performance.now();
-  const preview = await asked("preview", place);
+  const preview = await printed(["preview", "--json"], place);
   return { ...state, ...preview, previewSeconds: (performance.now() - start) / 1000 };
 };
 
-const readSaved = async (file: string) => {
+const readSaved = async (file: string): Promise<Documents> => {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new Failure(`Forecasting: ${file} cannot be read: ${messageOf(error)}`, 2);
+    throw new CommandFailure(`Forecasting: ${file} cannot be read: ${messageOf(error)}`, 2);
   });
   const document = readDocument(text);
   if (document) return document;
-  throw new Failure(
+  throw new CommandFailure(
     `Forecasting: ${file} is neither what \`pulumi preview --json\` prints nor what \`pulumi stack export\` prints.`,
     2,
   );
@@ -88,17 +149,16 @@ const readSaved = async (file: string) => {
 
 /** Reads documents that were saved before, in any order. */
 export const savedDocuments = async (
-  operation: Operation,
+  operation: ForecastOperation,
   files: readonly string[],
 ): Promise<Documents> => {
-  const parts: Documents[] = await Promise.all(files.map(readSaved));
-  const documents: Documents = Object.assign({}, ...parts);
+  const documents: Documents = Object.assign({}, ...(await Promise.all(files.map(readSaved))));
   const [needed, how] =
     operation === "up"
       ? [documents.preview, "pulumi preview --json"]
       : [documents.state, "pulumi stack export"];
   if (needed) return documents;
-  throw new Failure(
+  throw new CommandFailure(
     `Forecasting: pulumi ${operation} is forecast from what \`${how}\` prints, and no file of --from holds that. Save it with: ${how} > file.json`,
     2,
   );

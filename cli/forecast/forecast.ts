@@ -1,11 +1,55 @@
 import { type Plan, plans } from "../../provider/service/settings/plans.js";
-import { criticalPath, type PathPart } from "./critical-path.js";
-import { type Conditions, limitOf } from "./simulation/conditions.js";
-import { type EngineTimes, engineTimes } from "./simulation/engine-times.js";
-import type { Operation } from "./simulation/operations.js";
+import { type Conditions, endpointLimit } from "./conditions.js";
+import { type EngineTimes, engineTimes } from "./simulation/engine.js";
 import { type Simulated, simulate } from "./simulation/simulate.js";
+import type { SimulatedCall } from "./simulation/simulated-service.js";
 import { callsOf } from "./simulation/step-calls.js";
-import type { Workload } from "./simulation/workload.js";
+import type { ForecastOperation, Workload } from "./simulation/workload.js";
+
+/** Calls of one endpoint in a row, each of which holds up the next. */
+export interface PathPart {
+  /** Such as `POST /participants`. */
+  readonly endpoint: string;
+  readonly calls: number;
+  /** The resources whose calls these are, such as `Participant orders`, in their order. */
+  readonly resources: readonly string[];
+  /** Seconds since the start, by which this part can begin. */
+  readonly fromSeconds: number;
+  readonly toSeconds: number;
+  /** Whether the calls wait for the rate limit of the endpoint. */
+  readonly waitsForRate: boolean;
+}
+
+/** The calls that led to one, in groups of one endpoint. */
+const groupsTo = (last: SimulatedCall | undefined): readonly (readonly SimulatedCall[])[] => {
+  const groups: SimulatedCall[][] = [];
+  for (let call = last; call; call = call.cause) {
+    const group = groups[0];
+    if (group?.[0]?.endpoint === call.endpoint) group.unshift(call);
+    else groups.unshift([call]);
+  }
+  return groups;
+};
+
+/** The chain of calls that makes the run as long as it is; empty where there are none. */
+export const criticalPath = (calls: readonly SimulatedCall[]): readonly PathPart[] => {
+  const last = calls.reduce<SimulatedCall | undefined>(
+    (latest, call) => (latest && latest.endedAt >= call.endedAt ? latest : call),
+    undefined,
+  );
+  return groupsTo(last).flatMap((group) => {
+    const [first, end] = [group[0], group.at(-1)];
+    if (!first || !end) return [];
+    return {
+      endpoint: first.endpoint,
+      calls: group.length,
+      resources: [...new Set(group.map(({ step }) => step.label))],
+      fromSeconds: first.wantedAt,
+      toSeconds: end.endedAt,
+      waitsForRate: group.some(({ sentAt, wantedAt }) => sentAt > wantedAt),
+    };
+  });
+};
 
 /** What one endpoint has to bear. */
 export interface EndpointForecast {
@@ -25,7 +69,7 @@ export interface PlanForecast {
 
 /** The forecast of a run, as `--json` prints it. */
 export interface Forecast {
-  readonly operation: Operation;
+  readonly operation: ForecastOperation;
   readonly plan: Plan;
   readonly parallel: number;
   /** From the start of the command to its end, without the preview that Pulumi may make before. */
@@ -49,7 +93,7 @@ export const simulateRun = (
     parallel: conditions.parallel,
     roundTripSeconds,
     engine,
-    limitOf: ({ endpoint }) => limitOf(endpoint, conditions),
+    limitOf: ({ endpoint }) => endpointLimit(endpoint, conditions),
     callsOf: (step) => callsOf(step, workload, conditions.pageSize),
   });
 

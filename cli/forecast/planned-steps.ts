@@ -1,15 +1,100 @@
-import type { Documents } from "./documents.js";
-import { type Preview, type PulumiResource, resourcesOf } from "./pulumi-documents.js";
-import { deletionLevels } from "./simulation/deletion-levels.js";
-import type { Operation } from "./simulation/operations.js";
+import type { Definition } from "../../provider/definition/define.js";
+import { typeToken } from "../../provider/pointer.js";
+import { resources } from "../../provider/resources/index.js";
+import { type Documents, type Preview, type PulumiResource, resourcesOf } from "./documents.js";
 import {
-  type Action,
-  countObjects,
-  dependenciesOf,
-  type Step,
-  stepFor,
+  collectionKey,
+  type ForecastOperation,
+  type PlannedStep,
+  type StepAction,
   type Workload,
 } from "./simulation/workload.js";
+
+/** The kind of a resource of this package; undefined for all others, `Ownership` too. */
+const definitionOf = ({ type }: PulumiResource): Definition | undefined =>
+  resources.find(({ kind }) => typeToken(kind) === type);
+
+/** The profile that a resource belongs to. */
+const profileOf = ({ inputs }: PulumiResource): string | undefined =>
+  typeof inputs?.profile === "string" ? inputs.profile : undefined;
+
+/** `Participant orders`, from the end of the type and of the URN. */
+const labelOf = ({ type, urn }: PulumiResource): string =>
+  `${type.split(/[:/]/).at(-1) ?? type} ${urn.split("::").slice(3).join("::")}`;
+
+/** Everything that a resource waits for, and that waits for it when it is deleted. */
+const dependenciesOf = (resource: PulumiResource): readonly string[] => {
+  const { dependencies, propertyDependencies, parent, deletedWith } = resource;
+  const byProperty = Object.values(propertyDependencies ?? {}).flatMap((urns) => urns ?? []);
+  const all = [...(dependencies ?? []), ...byProperty, parent, deletedWith];
+  return [...new Set(all.filter((urn): urn is string => typeof urn === "string" && urn !== ""))];
+};
+
+/** A step for a resource; without a kind it makes no calls. */
+export const stepFor = (
+  resource: PulumiResource,
+  action: StepAction,
+  { phase, after }: { readonly phase: number; readonly after: readonly string[] },
+): PlannedStep => {
+  const definition = definitionOf(resource);
+  const profile = profileOf(resource);
+  return {
+    urn: resource.urn,
+    label: labelOf(resource),
+    action: definition ? action : "none",
+    phase,
+    after,
+    ...(definition ? { definition } : {}),
+    ...(profile === undefined ? {} : { profile }),
+  };
+};
+
+/** Counts the objects of each collection. */
+const countObjects = (all: readonly PulumiResource[]): Workload["counts"] => {
+  const counts = new Map<string, number>();
+  for (const resource of all) {
+    const definition = definitionOf(resource);
+    if (!definition) continue;
+    const key = collectionKey(definition, profileOf(resource));
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
+};
+
+/** Counts the objects of each kind, such as `{ Channel: 12 }`. */
+export const countKinds = (all: readonly PulumiResource[]): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {};
+  for (const resource of all) {
+    const kind = definitionOf(resource)?.kind;
+    if (kind !== undefined) counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  return counts;
+};
+
+/**
+ * The order in which Pulumi deletes: in levels, each of which ends before the next begins. What
+ * depends on nothing else that is deleted belongs to the last level, its direct dependents to the
+ * one before, and so on; so a resource may wait although nothing that depends on it is left.
+ *
+ * @returns the number of its level for each URN, from 0
+ */
+const deletionLevels = (deleted: readonly PulumiResource[]): ReadonlyMap<string, number> => {
+  const byUrn = new Map(deleted.map((resource) => [resource.urn, resource]));
+  const depths = new Map<string, number>();
+  const depthOf = (urn: string): number => {
+    const known = depths.get(urn);
+    if (known !== undefined) return known;
+    // A state that was edited by hand may hold a circle.
+    depths.set(urn, 0);
+    const resource = byUrn.get(urn);
+    const below = resource ? dependenciesOf(resource).filter((other) => byUrn.has(other)) : [];
+    const depth = below.reduce((most, other) => Math.max(most, depthOf(other) + 1), 0);
+    depths.set(urn, depth);
+    return depth;
+  };
+  const deepest = deleted.reduce((most, { urn }) => Math.max(most, depthOf(urn)), 0);
+  return new Map(deleted.map(({ urn }) => [urn, deepest - depthOf(urn)]));
+};
 
 /** What the command takes before Pulumi begins to count (measured on two cores). */
 const startSeconds = 0.5;
@@ -17,7 +102,7 @@ const startSeconds = 0.5;
 type PreviewStep = Preview["steps"][number];
 
 /** What the life cycle does in each of Pulumi's steps; all others make no calls. */
-const actions: Readonly<Record<string, Action>> = {
+const actions: Readonly<Record<string, StepAction>> = {
   create: "create",
   update: "update",
   delete: "delete",
@@ -29,7 +114,7 @@ const actions: Readonly<Record<string, Action>> = {
   refresh: "find",
 };
 
-const actionOf = ({ op, newState, oldState }: PreviewStep): Action => {
+const actionOf = ({ op, newState, oldState }: PreviewStep): StepAction => {
   const action = actions[op] ?? "none";
   const adopt = newState?.inputs?.adopt;
   if (action === "create" && adopt === true) return "takeOver";
@@ -38,12 +123,15 @@ const actionOf = ({ op, newState, oldState }: PreviewStep): Action => {
 };
 
 /** What a program only looked up, or leaves at the service, is not deleted. */
-const deletion = (resource: PulumiResource | null | undefined): Action =>
+const deletion = (resource: PulumiResource | null | undefined): StepAction =>
   resource?.retainOnDelete || resource?.external ? "none" : "delete";
 
 const isDeletion = ({ op }: PreviewStep): boolean => op.startsWith("delete");
 
-const deletionSteps = (deleted: readonly PulumiResource[], firstPhase: number): readonly Step[] => {
+const deletionSteps = (
+  deleted: readonly PulumiResource[],
+  firstPhase: number,
+): readonly PlannedStep[] => {
   const levels = deletionLevels(deleted);
   const phaseOf = (urn: string): number => firstPhase + (levels.get(urn) ?? 0);
   const gone = new Set(deleted.map(({ urn }) => urn));
@@ -59,9 +147,9 @@ const deletionSteps = (deleted: readonly PulumiResource[], firstPhase: number): 
  * The steps of `pulumi up`. A preview leaves out what does not change, but a changed resource may
  * wait for another one through it: those come from the state.
  */
-const upSteps = (preview: Preview, before: readonly PulumiResource[]): readonly Step[] => {
+const upSteps = (preview: Preview, before: readonly PulumiResource[]): readonly PlannedStep[] => {
   const changed = new Set(preview.steps.map(({ urn }) => urn));
-  const forward = preview.steps.flatMap((step): Step[] => {
+  const forward = preview.steps.flatMap((step): PlannedStep[] => {
     const resource = step.newState ?? step.oldState;
     if (!resource || isDeletion(step)) return [];
     return [stepFor(resource, actionOf(step), { phase: 0, after: dependenciesOf(resource) })];
@@ -77,14 +165,14 @@ const upSteps = (preview: Preview, before: readonly PulumiResource[]): readonly 
 
 const here = (resource: PulumiResource) => ({ phase: 0, after: dependenciesOf(resource) });
 
-const refreshSteps = (before: readonly PulumiResource[]): readonly Step[] =>
+const refreshSteps = (before: readonly PulumiResource[]): readonly PlannedStep[] =>
   before.map((resource) => stepFor(resource, "find", { phase: 0, after: [] }));
 
 const stepsOf = (
-  operation: Operation,
+  operation: ForecastOperation,
   before: readonly PulumiResource[],
   preview: Preview | undefined,
-): readonly Step[] => {
+): readonly PlannedStep[] => {
   if (operation === "refresh") return refreshSteps(before);
   if (operation === "destroy") return deletionSteps(before, 0);
   return preview ? upSteps(preview, before) : [];
@@ -103,7 +191,7 @@ const secondsSaid = (preview: Preview | undefined): number | undefined => {
  * @param state left out: the stack holds what the preview shows of it
  */
 export const workloadOf = (
-  operation: Operation,
+  operation: ForecastOperation,
   { preview, state, previewSeconds }: Documents,
 ): Workload => {
   const shown = preview?.steps.flatMap(({ oldState }) => oldState ?? []) ?? [];

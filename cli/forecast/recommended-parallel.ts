@@ -2,11 +2,11 @@ import { referencesOf } from "../../provider/definition/references.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
 import type { Plan } from "../../provider/service/settings/plans.js";
-import { simulateRun } from "./forecast.js";
-import type { Conditions } from "./simulation/conditions.js";
-import { defaultParallel } from "./simulation/parallel-steps.js";
+import type { Conditions } from "./conditions.js";
+import { type Forecast, simulateRun } from "./forecast.js";
+import { stepFor } from "./planned-steps.js";
 import { assumedPageSize } from "./simulation/step-calls.js";
-import { type Step, stepFor, type Workload } from "./simulation/workload.js";
+import type { PlannedStep, Workload } from "./simulation/workload.js";
 
 /** Numbers worth trying: more slots hardly cost anything, but all of them are waited for on Ctrl-C. */
 const choices = [16, 32, 64, 128, 256];
@@ -17,10 +17,7 @@ const closePart = 0.02;
 const worthSeconds = 2;
 
 /** A number of parallel steps, with the time that the run then takes. */
-export interface ParallelChoice {
-  readonly parallel: number;
-  readonly totalSeconds: number;
-}
+export type ParallelChoice = Pick<Forecast, "parallel" | "totalSeconds">;
 
 /** The smallest number of parallel steps with which nothing waits for a slot; undefined where the given one will do. */
 export const fasterParallel = (
@@ -39,7 +36,7 @@ export const fasterParallel = (
 };
 
 /** Objects of one kind that are made, each after the first object of every kind it may refer to. */
-const creations = (kind: string, count: number): readonly Step[] => {
+const creations = (kind: string, count: number): readonly PlannedStep[] => {
   const definition = resources.find((known) => known.kind === kind);
   const targets = definition ? referencesOf(definition).map(({ to }) => `${to.kind} 1`) : [];
   return Array.from({ length: count }, (_, index) =>
@@ -64,18 +61,13 @@ const creationOfAll = (counts: Readonly<Record<string, number>>): Workload => ({
  * with any higher one.
  *
  * @param resourceCounts objects of each kind, such as `{ Channel: 12 }`
- * @param leastParallel never less than this. Default: what Pulumi does by itself on this machine
+ * @param leastParallel never less than this
  */
 export const recommendedParallel = (
   plan: Plan,
   resourceCounts: Readonly<Record<string, number>>,
-  leastParallel: number = defaultParallel({}),
+  leastParallel: number,
 ): number => {
-  const conditions: Conditions = {
-    plan,
-    share: 1,
-    parallel: leastParallel,
-    pageSize: assumedPageSize,
-  };
+  const conditions = { plan, share: 1, parallel: leastParallel, pageSize: assumedPageSize };
   return fasterParallel(creationOfAll(resourceCounts), conditions)?.parallel ?? leastParallel;
 };

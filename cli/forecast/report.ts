@@ -1,7 +1,7 @@
 import { table } from "../terminal/table.js";
-import type { PathPart } from "./critical-path.js";
-import type { Forecast } from "./forecast.js";
-import type { Conditions } from "./simulation/conditions.js";
+import type { Conditions } from "./conditions.js";
+import type { Forecast, PathPart } from "./forecast.js";
+import type { ParallelChoice } from "./recommended-parallel.js";
 
 /** `45.3 s`, `12 min 5 s`, `2 h 3 min`. */
 export const duration = (seconds: number): string => {
@@ -12,9 +12,6 @@ export const duration = (seconds: number): string => {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 };
 
-const counted = (count: number, noun: string): string =>
-  `${count} ${noun}${count === 1 ? "" : "s"}`;
-
 const shownResources = 3;
 
 const resourcesText = (resources: readonly string[]): string => {
@@ -23,18 +20,11 @@ const resourcesText = (resources: readonly string[]): string => {
   return `${first} … ${rest.at(-1)} (${resources.length})`;
 };
 
-const pathLine = ({
-  endpoint,
-  calls,
-  resources,
-  fromSeconds,
-  toSeconds,
-  waitsForRate,
-}: PathPart) => [
-  `${duration(fromSeconds)} – ${duration(toSeconds)}`,
-  calls === 1 ? endpoint : `${endpoint} × ${calls}`,
-  waitsForRate ? "waits for its rate" : "",
-  resourcesText(resources),
+const pathLine = (part: PathPart): readonly string[] => [
+  `${duration(part.fromSeconds)} – ${duration(part.toSeconds)}`,
+  part.calls === 1 ? part.endpoint : `${part.endpoint} × ${part.calls}`,
+  part.waitsForRate ? "waits for its rate" : "",
+  resourcesText(part.resources),
 ];
 
 const endpointLines = ({ endpoints }: Forecast): readonly string[] =>
@@ -60,30 +50,28 @@ const planLines = ({ plan, plans }: Forecast): readonly string[] =>
     ]),
   );
 
-const headline = ({ operation, totalSeconds, totalCalls }: Forecast): string =>
-  totalCalls === 0
-    ? `pulumi ${operation}: no calls, about ${duration(totalSeconds)}.`
-    : `pulumi ${operation}: ${counted(totalCalls, "call")}, about ${duration(totalSeconds)}.`;
-
-const limitsLine = ({ plan, parallel }: Forecast, { burst, share }: Conditions): string => {
-  const spike =
-    burst === undefined ? "bursts of about 20 s of each rate (assumed)" : `bursts of ${burst}`;
-  const part = share === 1 ? "" : `, ${share} of each rate`;
-  return `Plan ${plan}, ${spike}${part}, --parallel ${parallel}.`;
+const headline = ({ operation, totalSeconds, totalCalls }: Forecast): string => {
+  const calls = totalCalls === 0 ? "no calls" : totalCalls === 1 ? "1 call" : `${totalCalls} calls`;
+  return `pulumi ${operation}: ${calls}, about ${duration(totalSeconds)}.`;
 };
 
-/** What a person reads besides the numbers. */
-export interface ReportNotes {
-  readonly comparePlans: boolean;
-  /** The number of parallel steps that would be faster, with what it takes then. */
-  readonly faster?: { readonly parallel: number; readonly totalSeconds: number };
-}
+const limitsLine = ({ plan, parallel }: Forecast, { burst, share }: Conditions): string => {
+  const bursts =
+    burst === undefined ? "bursts of about 20 s of each rate (assumed)" : `bursts of ${burst}`;
+  const part = share === 1 ? "" : `, ${share} of each rate`;
+  return `Plan ${plan}, ${bursts}${part}, --parallel ${parallel}.`;
+};
 
-/** The forecast as a person reads it. */
+/**
+ * The forecast as a person reads it.
+ *
+ * @param faster the number of parallel steps that would be faster, where there is one
+ */
 export const forecastReport = (
   forecast: Forecast,
   conditions: Conditions,
-  { comparePlans, faster }: ReportNotes,
+  comparePlans: boolean,
+  faster: ParallelChoice | undefined,
 ): string => {
   const { totalCalls, criticalPath } = forecast;
   const path = table(["When", "Critical path", "", "Resources"], criticalPath.map(pathLine));

@@ -1,17 +1,22 @@
-import type { Session } from "../command.js";
-import { readStackConfig } from "../doctor/stack-config.js";
-import { type Budget, overBudget } from "./budget.js";
-import { askPulumi, type Documents, savedDocuments } from "./documents.js";
-import { forecast } from "./forecast.js";
-import { type ConditionOptions, givenConditions } from "./given-conditions.js";
+import type { CommandRun } from "../command.js";
+import { environmentOnly, readStackConfig } from "../pulumi-cli/stack-config.js";
+import { type ConditionOptions, givenConditions } from "./conditions.js";
+import { currentDocuments, savedDocuments } from "./documents.js";
+import { type Forecast, forecast } from "./forecast.js";
 import { workloadOf } from "./planned-steps.js";
 import { fasterParallel } from "./recommended-parallel.js";
-import { forecastReport } from "./report.js";
-import type { Operation } from "./simulation/operations.js";
+import { duration, forecastReport } from "./report.js";
+import type { ForecastOperation } from "./simulation/workload.js";
+
+/** What a run may cost. */
+interface Budget {
+  readonly maxMinutes?: number;
+  readonly maxCalls?: number;
+}
 
 /** What the command line says of a forecast. */
 export interface ForecastOptions extends ConditionOptions, Budget {
-  readonly operation: Operation;
+  readonly operation: ForecastOperation;
   readonly stack?: string;
   readonly comparePlans?: true;
   readonly from?: readonly string[];
@@ -21,47 +26,60 @@ export interface ForecastOptions extends ConditionOptions, Budget {
 /** Exit code of a run that would go beyond its budget. */
 const overBudgetCode = 3;
 
-const documentsFor = (
+/** By how much a run goes beyond what it may cost, a sentence for each limit; empty where it does not. */
+const overBudget = (
+  { operation, totalSeconds, totalCalls }: Forecast,
+  { maxMinutes = Number.POSITIVE_INFINITY, maxCalls = Number.POSITIVE_INFINITY }: Budget,
+): readonly string[] => {
+  const over: string[] = [];
+  const seconds = totalSeconds - maxMinutes * 60;
+  const calls = totalCalls - maxCalls;
+  if (seconds > 0)
+    over.push(
+      `pulumi ${operation} would take ${duration(totalSeconds)}, ${duration(seconds)} more than the ${maxMinutes} min of --max-minutes.`,
+    );
+  if (calls > 0)
+    over.push(
+      `pulumi ${operation} would make ${totalCalls} calls, ${calls} more than the ${maxCalls} of --max-calls.`,
+    );
+  return over;
+};
+
+/** Settings of the stack count where the stack is there; files may come from elsewhere. */
+const readInputs = async (
   { operation, from, stack }: ForecastOptions,
   folder: string,
   env: NodeJS.ProcessEnv,
-): Promise<Documents> =>
-  from
-    ? savedDocuments(operation, from)
-    : askPulumi(operation, { folder, env, ...(stack === undefined ? {} : { stack }) });
-
-/** Settings of the stack count where the stack is there; files may come from elsewhere. */
-const configFor = async (
-  { from, stack }: ForecastOptions,
-  folder: string,
-  env: NodeJS.ProcessEnv,
-) => (from ? new Map<string, string>() : (await readStackConfig(folder, env, stack)).values);
+) => {
+  if (from)
+    return { documents: await savedDocuments(operation, from), source: environmentOnly(env) };
+  const place = { folder, env, ...(stack === undefined ? {} : { stack }) };
+  const documents = await currentDocuments(operation, place);
+  return { documents, source: (await readStackConfig(folder, env, stack)).source };
+};
 
 /**
  * Makes the forecast and writes it. Beyond the budget the exit code is 3.
  *
- * @throws Failure where there is no project, no stack, no preview that works, or no such file
+ * @throws CommandFailure where there is no project, no stack, no preview that works, or no such file
  */
 export const runForecast = async (
   options: ForecastOptions,
-  session: Session,
+  run: CommandRun,
   env: NodeJS.ProcessEnv = process.env,
   folder: string = process.cwd(),
 ): Promise<void> => {
-  const documents = await documentsFor(options, folder, env);
-  const config = await configFor(options, folder, env);
-  const source = { environment: env, config: (key: string) => config.get(key) };
+  const { documents, source } = await readInputs(options, folder, env);
   const { conditions, assumed } = givenConditions(options, source);
   const workload = workloadOf(options.operation, documents);
   const made = forecast(workload, conditions);
-  for (const sentence of assumed) session.err(`note: ${sentence}\n`);
-  if (options.json) session.out(`${JSON.stringify(made, null, 2)}\n`);
+  for (const sentence of assumed) run.err(`note: ${sentence}\n`);
+  if (options.json) run.out(`${JSON.stringify(made, null, 2)}\n`);
   else {
     const faster = fasterParallel(workload, conditions);
-    const comparePlans = options.comparePlans === true;
-    session.out(forecastReport(made, conditions, { comparePlans, ...(faster ? { faster } : {}) }));
+    run.out(forecastReport(made, conditions, options.comparePlans === true, faster));
   }
   const over = overBudget(made, options);
-  for (const sentence of over) session.err(`over budget: ${sentence}\n`);
-  if (over.length > 0) session.exitCode = overBudgetCode;
+  for (const sentence of over) run.err(`over budget: ${sentence}\n`);
+  if (over.length > 0) run.exitCode = overBudgetCode;
 };

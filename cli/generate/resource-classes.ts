@@ -2,7 +2,6 @@ import type { Definition } from "../../provider/definition/define.js";
 import { outputFields } from "../../provider/definition/define.js";
 import { toldByService } from "./field-facts.js";
 import { resourceArguments } from "./resource-arguments.js";
-import { type Shape, shapesOf } from "./shapes.js";
 import {
   comment,
   docOf,
@@ -10,6 +9,8 @@ import {
   outputMembers,
   outputType,
   ruleType,
+  type Shape,
+  shapesOf,
   withoutRuled,
 } from "./types.js";
 

@@ -1,17 +1,8 @@
 import type { Orphan, StackNames } from "../../provider/lifecycle/ownership/orphans.js";
-import type { LockReader, StackLock } from "../../provider/stacks/stack-lock.js";
+import type { StackLock } from "../../provider/stacks/stack-lock.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
-import { Failure } from "../failure.js";
-
-/** What is to be done with objects, in words for messages. */
-export interface Purpose {
-  /** Such as `deleted`. */
-  readonly done: string;
-  readonly option: "--delete" | "--release";
-}
-
-export const deletion: Purpose = { done: "deleted", option: "--delete" };
-export const releasing: Purpose = { done: "released", option: "--release" };
+import { CommandFailure } from "../command.js";
+import type { Purpose } from "./orphan-changes.js";
 
 const atWork = ({ project, stack }: StackNames, by: string | undefined): string =>
   `the stack ${project}/${stack} is locked${by ? ` (${by})` : ""}, so a run may be at work on these objects. ` +
@@ -58,7 +49,7 @@ const refusalFor = (
  * What may be deleted or released, in the order of the orphans.
  *
  * @param ids only these, where given; else every left-over
- * @throws Failure where one of the ids must not be touched, or where left-overs cannot be told for certain
+ * @throws CommandFailure where one of the ids must not be touched, or where left-overs cannot be told for certain
  */
 export const chosenAmong = (
   orphans: readonly Orphan[],
@@ -72,38 +63,13 @@ export const chosenAmong = (
       const reason = refusalFor(id, purpose, orphans, states);
       return reason ? [`  ${id}: ${reason}`] : [];
     });
-    if (refused.length > 0) throw new Failure([nothing, ...refused].join("\n"));
+    if (refused.length > 0) throw new CommandFailure([nothing, ...refused].join("\n"));
     return orphans.filter(({ id }) => ids.includes(id));
   }
   const leftOver = orphans.filter(({ standing }) => standing === "left-over");
   if (leftOver.length === 0 || states.complete) return leftOver;
-  throw new Failure(
+  throw new CommandFailure(
     `${nothing} not every stack of the backend could be read, and one of the others may hold what looks left over. ` +
       "Name what is surely not needed: --delete --id <id>",
   );
-};
-
-/** What must hold at the moment in which an object is changed. */
-export interface Watch {
-  readonly lock: LockReader;
-  /** The own state, read anew. */
-  readonly states: () => Promise<StackStates>;
-  readonly names: StackNames;
-  readonly ignoreLock: boolean;
-}
-
-/**
- * Looks once more, right before an object is changed: no run has taken it over in the meantime, and
- * none is at work.
- *
- * @throws Failure where one has or is
- */
-export const assertStill = async (
-  { definition, id }: Orphan,
-  { lock, states, names, ignoreLock }: Watch,
-): Promise<void> => {
-  const holder = (await states()).holdersOf(definition.kind, id)[0];
-  if (holder) throw new Failure(`a run has taken it over since: ${holder.urn}`);
-  const refusal = lockRefusal(await lock(), names, ignoreLock);
-  if (refusal) throw new Failure(refusal);
 };

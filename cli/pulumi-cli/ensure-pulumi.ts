@@ -1,16 +1,22 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { Failure } from "../failure.js";
+import { CommandFailure } from "../command.js";
 import { tryLock } from "../process/file-lock.js";
 import type { Progress } from "../terminal/progress.js";
-import type { Attempt, Surroundings } from "./attempt.js";
-import { pulumiCacheFolder } from "./cache-folder.js";
-import { buildFromGoModules } from "./go-build.js";
-import { installOfficially } from "./official-installer.js";
-import { findProgram, inspectPulumi, type PulumiCli } from "./pulumi-cli.js";
-import { LEAST_PULUMI, release } from "./releases.js";
+import {
+  buildFromGoModules,
+  type FetchOptions,
+  installOfficially,
+  release,
+} from "./fetch-pulumi.js";
+import { findProgram, inspectPulumi, LEAST_PULUMI, type PulumiCli } from "./pulumi-cli.js";
+
+/** Where this package keeps Pulumi CLIs that it fetched, one folder per version. */
+const pulumiCacheFolder = (env: NodeJS.ProcessEnv): string =>
+  join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "pulumi-conversation", "pulumi");
 
 export interface EnsureOptions {
   readonly progress: Progress;
@@ -22,10 +28,10 @@ export interface EnsureOptions {
   readonly ways?: readonly Way[];
 }
 
-/** A way to put a CLI into the folder `bin` below `root`. */
+/** A way to put a CLI into the folder `bin` below `root`; gives the reason where it did not work. */
 export interface Way {
   readonly origin: PulumiCli["origin"];
-  readonly get: (root: string, surroundings: Surroundings) => Promise<Attempt>;
+  readonly get: (root: string, options: FetchOptions) => Promise<string | undefined>;
 }
 
 const usualWays: readonly Way[] = [
@@ -45,8 +51,8 @@ const addProviderScript = (bin: string): void => {
   chmodSync(target, 0o755);
 };
 
-const giveUp = (tried: readonly string[]): Failure =>
-  new Failure(
+const giveUp = (tried: readonly string[]): CommandFailure =>
+  new CommandFailure(
     [
       `Looking for the Pulumi CLI (${LEAST_PULUMI} or newer): none could be had.`,
       ...tried.map((line) => `  - ${line}`),
@@ -59,7 +65,10 @@ const giveUp = (tried: readonly string[]): Failure =>
 
 const throwIfAborted = (signal: AbortSignal | undefined): void => {
   if (signal?.aborted)
-    throw new Failure("Getting the Pulumi CLI: interrupted; nothing half-made was kept.", 130);
+    throw new CommandFailure(
+      "Getting the Pulumi CLI: interrupted; nothing half-made was kept.",
+      130,
+    );
 };
 
 /** Waits until no other process is filling the cache. */
@@ -91,10 +100,10 @@ const fill = async (
     rmSync(draft, { recursive: true, force: true });
     mkdirSync(join(draft, "bin"), { recursive: true });
     try {
-      const attempt = await get(draft, options);
+      const reason = await get(draft, options);
       throwIfAborted(options.signal);
-      if (!attempt.ok) {
-        tried.push(`${origin}: ${attempt.reason}`);
+      if (reason !== undefined) {
+        tried.push(`${origin}: ${reason}`);
         continue;
       }
       addProviderScript(join(draft, "bin"));
@@ -103,12 +112,8 @@ const fill = async (
     } finally {
       rmSync(draft, { recursive: true, force: true });
     }
-    const inspected = await inspectPulumi(
-      join(cached, "bin", "pulumi"),
-      origin,
-      options.env,
-      options.signal,
-    );
+    const command = join(cached, "bin", "pulumi");
+    const inspected = await inspectPulumi(command, origin, options.env, options.signal);
     if ("cli" in inspected) return inspected.cli;
     tried.push(`${origin}: ${inspected.unusable}`);
   }
@@ -124,7 +129,7 @@ const inspectCache = async (cached: string, { env, signal }: Required<EnsureOpti
  * Gives a Pulumi CLI that can run this package's programs: the one on PATH where it is new enough,
  * else the one in the user's cache, which the official installer or a build from Go modules fills.
  *
- * @throws Failure that names every way tried and what the person can do.
+ * @throws CommandFailure that names every way tried and what the person can do.
  */
 export const ensurePulumi = async (given: EnsureOptions): Promise<PulumiCli> => {
   const options = { signal: undefined, env: process.env, ways: usualWays, ...given };

@@ -1,8 +1,26 @@
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { runCommand } from "../process/run-command.js";
-import { isAtLeast, versionIn } from "../version-number.js";
-import { companions, LEAST_PULUMI } from "./releases.js";
+
+/** Oldest Pulumi CLI that is used as it is found. */
+export const LEAST_PULUMI = "3.254.0";
+
+/** What must stand beside `pulumi`, or on PATH, to run TypeScript programs with dynamic providers. */
+const companions = ["pulumi-language-nodejs", "pulumi-resource-pulumi-nodejs"] as const;
+
+/** Major, minor and patch of the first version in a text such as `v3.259.0` or `go version go1.26.8`. */
+export const versionIn = (text: string): readonly number[] | undefined => {
+  const match = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(text);
+  return match ? [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)] : undefined;
+};
+
+/** Whether the first version in a text is at least another; false where the text holds none. */
+export const isAtLeast = (text: string, least: string): boolean => {
+  const [have, need] = [versionIn(text), versionIn(least)];
+  if (!have || !need) return false;
+  const different = have.findIndex((part, index) => part !== need[index]);
+  return different === -1 || (have[different] ?? 0) > (need[different] ?? 0);
+};
 
 /** A Pulumi CLI that can run the programs of this package. */
 export interface PulumiCli {
@@ -32,22 +50,11 @@ export const findProgram = (name: string, path: string | undefined): string | un
 };
 
 /** The version that a `pulumi` program reports, or undefined where it does not run. */
-export const versionOf = async (
-  command: string,
-  env: NodeJS.ProcessEnv,
-  signal?: AbortSignal,
-): Promise<string | undefined> => {
-  const quiet = { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" };
-  const ended = await runCommand(command, ["version"], {
-    env: quiet,
-    signal,
-    timeoutMs: 20_000,
-  }).catch(() => undefined);
+const versionOf = async (command: string, env: NodeJS.ProcessEnv, signal?: AbortSignal) => {
+  const options = { env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" }, signal, timeoutMs: 20_000 };
+  const ended = await runCommand(command, ["version"], options).catch(() => undefined);
   return ended?.code === 0 ? versionIn(ended.stdout)?.join(".") : undefined;
 };
-
-/** Why a program that was found cannot be used, or the CLI. */
-export type Inspection = { readonly cli: PulumiCli } | { readonly unusable: string };
 
 /** Looks at one `pulumi` program: does it run, is it new enough, does it have its companions? */
 export const inspectPulumi = async (
@@ -55,7 +62,7 @@ export const inspectPulumi = async (
   origin: PulumiCli["origin"],
   env: NodeJS.ProcessEnv,
   signal?: AbortSignal,
-): Promise<Inspection> => {
+): Promise<{ readonly cli: PulumiCli } | { readonly unusable: string }> => {
   const version = await versionOf(command, env, signal);
   if (version === undefined) return { unusable: `${command} does not run` };
   if (!isAtLeast(version, LEAST_PULUMI))

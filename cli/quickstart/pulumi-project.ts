@@ -1,9 +1,50 @@
-import { Failure } from "../failure.js";
+import { stripVTControlCharacters } from "node:util";
+import { CommandFailure } from "../command.js";
+import { endProcessesWith } from "../process/process-group.js";
 import { type Ended, runCommand, type Stops } from "../process/run-command.js";
 import { environmentFor, type PulumiCli } from "../pulumi-cli/pulumi-cli.js";
-import { compact } from "./compact-output.js";
-import { ownedBy } from "./own-processes.js";
 import { type ProjectState, STACK } from "./state-folder.js";
+
+/** Marks every process that is started for the quick start of one checkout. */
+const OWNER = "PULUMI_CONVERSATION_QUICKSTART";
+
+/** What the environment of such a process holds. */
+export const ownedBy = (stateFolder: string): Readonly<Record<string, string>> => ({
+  [OWNER]: stateFolder,
+});
+
+/** Ends what a killed run of the quick start has left behind. */
+export const endLeftovers = (stateFolder: string): void => endProcessesWith(OWNER, stateFolder);
+
+/** Lines of Pulumi's display that say nothing to somebody who watches it for the first time. */
+const noise = [
+  /^\s*$/,
+  /^@ /,
+  /^\s*(Outputs|Resources):$/,
+  /^ {2,4}([+~-] )?(?!error|warning)\w+ *: +["[]/,
+  // What is under way; the same line comes again when it is done.
+  /\b(creating|updating|deleting|reading|refreshing) \(\d/,
+  /^The resources in the stack have been deleted, but/,
+  /^If you want to remove the stack completely/,
+  // The row of the program itself, unless it says more.
+  /pulumi:pulumi:Stack \S+(\s+(create|delete|created|deleted|running)( \([\d.]+s\))?)?\s*$/,
+];
+
+/** A row of the plan that `pulumi up` shows first; the same row comes again when it is done. */
+const planned = /:\S+ \S+ (create|update|delete|replace)( \[diff: .*\])?\s*$/;
+
+export interface CompactOptions {
+  /** Leave out the rows of the plan. */
+  readonly withoutPlan: boolean;
+}
+
+/** A line of Pulumi's own output as the quick start shows it; undefined where it shows nothing. */
+export const compact = (line: string, { withoutPlan }: CompactOptions): string | undefined => {
+  const plain = stripVTControlCharacters(line);
+  const hidden = withoutPlan ? [...noise, planned] : noise;
+  if (hidden.some((pattern) => pattern.test(plain))) return undefined;
+  return `  ${line.trimEnd().replace(/(pulumi-nodejs:dynamic\/conversation|conversation:index):/, "")}`;
+};
 
 /** Runs Pulumi on one example, with everything it writes in the state folder. */
 export interface PulumiProject {
@@ -52,19 +93,22 @@ const environment = ({ cli, folder, settings }: ProjectOptions): NodeJS.ProcessE
   ...settings,
 });
 
-export const interrupted = (): Failure =>
-  new Failure("Interrupted. Nothing is left running; npm run quickstart goes on from here.", 130);
+export const interrupted = (): CommandFailure =>
+  new CommandFailure(
+    "Interrupted. Nothing is left running; npm run quickstart goes on from here.",
+    130,
+  );
 
 const howItEnded = ({ code, timedOut }: Ended): string => {
   if (timedOut) return `did not end within ${LONGEST_MS / 60_000} minutes`;
   return code === undefined ? "was ended by a signal" : `failed (exit code ${code})`;
 };
 
-const failed = (command: string, ended: Ended, shown: boolean): Failure => {
+const failed = (command: string, ended: Ended, shown: boolean): CommandFailure => {
   const said = shown ? ["What it said is above."] : ended.lastLines;
   const next =
     "Run npm run quickstart again to go on, or remove the folder .quickstart to start afresh.";
-  return new Failure([`pulumi ${command} ${howItEnded(ended)}.`, ...said, next].join("\n"));
+  return new CommandFailure([`pulumi ${command} ${howItEnded(ended)}.`, ...said, next].join("\n"));
 };
 
 const flags = (name: string, values: Values): readonly string[] =>

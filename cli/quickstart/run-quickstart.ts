@@ -2,18 +2,15 @@ import { styleText } from "node:util";
 import { startEmulator } from "../../emulator/index.js";
 import { connectService } from "../../provider/service/connect.js";
 import { readSettings } from "../../provider/service/settings/settings.js";
+import { CommandFailure } from "../command.js";
 import { emulatorEnvironment } from "../emulator-settings.js";
-import { Failure } from "../failure.js";
 import { tryLock } from "../process/file-lock.js";
 import { ensurePulumi } from "../pulumi-cli/ensure-pulumi.js";
 import { type ProgressStream, progressOn } from "../terminal/progress.js";
-import { readObjects, type ServiceObject } from "./object-table.js";
-import { endLeftovers } from "./own-processes.js";
-import { interrupted, pulumiProject } from "./pulumi-project.js";
-import type { Scene } from "./scene.js";
-import { setUp } from "./set-up.js";
+import { endLeftovers, interrupted, pulumiProject } from "./pulumi-project.js";
+import { readObjects, type Scene, type ServiceObject } from "./quickstart-context.js";
+import { setUp, takeDown } from "./set-up.js";
 import { type ProjectName, type StateFolder, stateFolder } from "./state-folder.js";
-import { takeDown } from "./take-down.js";
 
 export interface QuickstartOptions {
   /** Folder of the checkout. */
@@ -74,7 +71,7 @@ const play = async (options: QuickstartOptions, state: StateFolder): Promise<voi
  * The whole way from nothing to a conversation: Pulumi, the emulator, `pulumi up` on the examples,
  * what then exists, a preview without changes, and a conversation on the account of a bot. Or back.
  *
- * @throws Failure that says what went wrong and what to do; nothing that was started is left running
+ * @throws CommandFailure that says what went wrong and what to do; nothing that was started is left running
  */
 export const runQuickstart = async (options: QuickstartOptions): Promise<void> => {
   const state = stateFolder(options.root);
@@ -84,7 +81,7 @@ export const runQuickstart = async (options: QuickstartOptions): Promise<void> =
   }
   const lock = tryLock(state.lock);
   if (!lock.release)
-    throw new Failure(
+    throw new CommandFailure(
       `Another quick start runs in this folder: ${lock.heldBy}. Wait for it, or end it.`,
     );
   try {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compact } from "../../cli/quickstart/compact-output.js";
+import { compact } from "../../cli/quickstart/pulumi-project.js";
 
 const token = "pulumi-nodejs:dynamic/conversation:Channel";
 

@@ -1,8 +1,13 @@
 import { expect, test } from "vitest";
-import { checkConfigKeys, checkConfigSecrets } from "../../cli/doctor/config-checks.js";
-import { distance, meantKey, settingOf } from "../../cli/doctor/config-keys.js";
-import { proxyFailure } from "../../cli/doctor/proxy-failure.js";
-import { stackAdvice } from "../../cli/pulumi-cli/stack-advice.js";
+import { proxyFailure } from "../../cli/doctor/network-checks.js";
+import {
+  checkConfigKeys,
+  checkConfigSecrets,
+  distance,
+  meantKey,
+  settingFor,
+} from "../../cli/doctor/setting-checks.js";
+import { stackAdvice } from "../../cli/pulumi-cli/stack-config.js";
 import { type SettingKey, settingTable } from "../../provider/service/settings/setting-table.js";
 
 const keys = Object.keys(settingTable) as SettingKey[];
@@ -19,7 +24,7 @@ const entries = (values: Readonly<Record<string, string | { secure: string }>>) 
 
 test.each(keys)("%s is known, in a profile too, and no other key is meant by it", (key) => {
   for (const full of [`conversation:${key}`, `conversation:staging.${key}`]) {
-    expect(settingOf(full)).toBe(key);
+    expect(settingFor(full)).toBe(key);
     expect(meantKey(full)).toBeUndefined();
   }
 });

@@ -109,7 +109,7 @@ test("settings come from the named stack where the environment has none", async 
   const config = '{"conversation:clientId":{"value":"from-stack","secret":false}}';
   shellScript(
     join(bin, "pulumi"),
-    `case "$*" in version) echo v3.259.0;; *"--stack dev") echo '${config}';; *) exit 1;; esac`,
+    `case "$*" in version) echo v3.259.0;; *"--stack dev"*) echo '${config}';; *) exit 1;; esac`,
   );
   const { checks } = await diagnose({ folder, env: { ...rest, PATH: bin }, stack: "dev" });
   const check = checks.find(({ name }) => name === "setting:clientId");

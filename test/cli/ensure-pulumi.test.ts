@@ -2,7 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ensurePulumi, type Way } from "../../cli/pulumi-cli/ensure-pulumi.js";
-import { release } from "../../cli/pulumi-cli/releases.js";
+import { release } from "../../cli/pulumi-cli/fetch-pulumi.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { fakePulumi, temporaryFolder } from "./temporary-folder.js";
 
@@ -12,13 +12,13 @@ const making: Way = {
   origin: "Go modules",
   get: async (root) => {
     fakePulumi(join(root, "bin"), release.version);
-    return { ok: true };
+    return undefined;
   },
 };
 
 const refusing = (reason: string): Way => ({
   origin: "official installer",
-  get: async () => ({ ok: false, reason }),
+  get: async () => reason,
 });
 
 const never: Way = { origin: "Go modules", get: () => Promise.reject(new Error("not wanted")) };
@@ -85,7 +85,7 @@ test("an interruption leaves neither a half-made CLI nor a lock", async () => {
     get: async (root, { signal }) => {
       fakePulumi(join(root, "bin"), release.version);
       controller.abort();
-      return { ok: !signal?.aborted, reason: "aborted" };
+      return signal?.aborted ? "aborted" : undefined;
     },
   };
   const attempt = ensurePulumi({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { orphansReport, wrapped } from "../../cli/orphans/orphans-report.js";
-import type { OrphansResult } from "../../cli/orphans/run-orphans.js";
+import { type OrphansResult, orphansReport, wrapped } from "../../cli/orphans/orphans-report.js";
+
 import { run } from "./session.js";
 
 test("the help tells standings, JSON and exit codes", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { messageOf } from "../../cli/failure.js";
+import { messageOf } from "../../cli/command.js";
 import { application, authentication, channel, orphansSandbox } from "./orphans-sandbox.js";
 import { run } from "./session.js";
 import { stateText } from "./stack-documents.js";

@@ -4,8 +4,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { packageRoot } from "../../cli/package-root.js";
-import { configureCallbacks } from "../../cli/quickstart/conversation.js";
 import type { PulumiProject } from "../../cli/quickstart/pulumi-project.js";
+import { configureCallbacks } from "../../cli/quickstart/set-up.js";
 import { stateFolder } from "../../cli/quickstart/state-folder.js";
 import { temporaryFolder } from "./temporary-folder.js";
 

@@ -1,11 +1,11 @@
-import type { Session } from "../../cli/command.js";
+import type { CommandRun } from "../../cli/command.js";
 import { runProgram } from "../../cli/program.js";
 
 /** A session that keeps what is written, and is interrupted when told. */
 export const recordedSession = () => {
   const interrupted = Promise.withResolvers<void>();
   const written = { out: "", err: "" };
-  const session: Session = {
+  const session: CommandRun = {
     out: (text) => {
       written.out += text;
     },

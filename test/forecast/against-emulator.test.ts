@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "vitest";
+import { readDocument } from "../../cli/forecast/documents.js";
 import { simulateRun } from "../../cli/forecast/forecast.js";
 import { workloadOf } from "../../cli/forecast/planned-steps.js";
-import { readDocument } from "../../cli/forecast/pulumi-documents.js";
-import type { Operation } from "../../cli/forecast/simulation/operations.js";
+import type { ForecastOperation } from "../../cli/forecast/simulation/workload.js";
 import { type Emulator, startEmulator } from "../../emulator/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
@@ -48,7 +48,7 @@ const start = async (plan: Plan, burst: number | undefined) => {
 
 const expected = (
   program: ProgramName,
-  operation: Operation,
+  operation: ForecastOperation,
   op: string,
   conditions: { readonly plan: Plan; readonly burst?: number },
 ) => {

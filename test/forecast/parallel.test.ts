@@ -1,9 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { checkParallel } from "../../cli/doctor/parallel-check.js";
+import { checkParallel } from "../../cli/doctor/tool-checks.js";
 import { recommendedParallel } from "../../cli/forecast/recommended-parallel.js";
-import { defaultParallel } from "../../cli/forecast/simulation/parallel-steps.js";
+import { defaultParallel } from "../../cli/forecast/simulation/engine.js";
+import { environmentOnly, pulumiPlace } from "../../cli/pulumi-cli/stack-config.js";
 import { shellScript, temporaryFolder } from "../cli/temporary-folder.js";
 import { programs, stateOf } from "./support/program.js";
 
@@ -38,10 +39,7 @@ const doctored = (state: string) => {
     CONVERSATION_PLAN: "developer",
     PULUMI_PARALLEL: "8",
   };
-  return checkParallel(
-    { folder: temporaryFolder(), env },
-    { environment: env, config: () => undefined },
-  );
+  return checkParallel(pulumiPlace(temporaryFolder(), env), environmentOnly(env));
 };
 
 test("doctor names a number of parallel steps where it would help", async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import type { PulumiResource } from "../../cli/forecast/documents.js";
 import { workloadOf } from "../../cli/forecast/planned-steps.js";
-import type { PulumiResource } from "../../cli/forecast/pulumi-documents.js";
-import type { Operation } from "../../cli/forecast/simulation/operations.js";
 import { callsOf } from "../../cli/forecast/simulation/step-calls.js";
+import type { ForecastOperation } from "../../cli/forecast/simulation/workload.js";
 import { typeToken } from "../../provider/pointer.js";
 import { endpointName } from "../../provider/service/http/operations.js";
 
@@ -116,7 +116,7 @@ test("a change waits for another one through a resource that does not change", (
   expect(middle).toMatchObject({ action: "none", after: [a.urn] });
 });
 
-const phases = (operation: Operation, ...resources: readonly PulumiResource[]) =>
+const phases = (operation: ForecastOperation, ...resources: readonly PulumiResource[]) =>
   Object.fromEntries(
     workloadOf(operation, { state: stateOf(...resources) }).steps.map(({ label, phase }) => [
       label,

@@ -1,22 +1,23 @@
 import { expect, test } from "vitest";
-import { criticalPath } from "../../cli/forecast/critical-path.js";
-import { RateBucket } from "../../cli/forecast/simulation/rate-bucket.js";
+import { criticalPath } from "../../cli/forecast/forecast.js";
+import { stepFor } from "../../cli/forecast/planned-steps.js";
 import { type SimulationOptions, simulate } from "../../cli/forecast/simulation/simulate.js";
+import { rateBucket } from "../../cli/forecast/simulation/simulated-service.js";
 import { callsOf } from "../../cli/forecast/simulation/step-calls.js";
-import { type Step, stepFor } from "../../cli/forecast/simulation/workload.js";
+import type { PlannedStep } from "../../cli/forecast/simulation/workload.js";
 import { typeToken } from "../../provider/pointer.js";
 
-const step = (kind: string, name: string, after: readonly string[] = [], phase = 0): Step =>
+const step = (kind: string, name: string, after: readonly string[] = [], phase = 0): PlannedStep =>
   stepFor(
     { urn: `urn:pulumi:prod::shop::${typeToken(kind)}::${name}`, type: typeToken(kind) },
     "delete",
     { phase, after },
   );
 
-const times = (count: number, make: (index: number) => Step): readonly Step[] =>
+const times = (count: number, make: (index: number) => PlannedStep): readonly PlannedStep[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-const run = (steps: readonly Step[], options: Partial<SimulationOptions> = {}) =>
+const run = (steps: readonly PlannedStep[], options: Partial<SimulationOptions> = {}) =>
   simulate(steps, {
     parallel: 8,
     roundTripSeconds: 0,
@@ -27,9 +28,9 @@ const run = (steps: readonly Step[], options: Partial<SimulationOptions> = {}) =
   });
 
 test("a bucket lets the burst through at once, the rest at its rate, and fills up again", () => {
-  const bucket = new RateBucket({ rate: 0.5, burst: 3 });
-  expect([0, 0, 0, 0, 0].map((now) => bucket.take(now))).toEqual([0, 0, 0, 2, 4]);
-  expect([100, 100, 100, 100].map((now) => bucket.take(now))).toEqual([100, 100, 100, 102]);
+  const bucket = rateBucket({ rate: 0.5, burst: 3 });
+  expect([0, 0, 0, 0, 0].map((now) => bucket(now))).toEqual([0, 0, 0, 2, 4]);
+  expect([100, 100, 100, 100].map((now) => bucket(now))).toEqual([100, 100, 100, 102]);
 });
 
 test("calls of one endpoint queue, those of another one do not notice", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { resourceReference } from "../../cli/generate/resource-docs.js";
+import { resourceReference } from "../../cli/generate/reference-docs.js";
 import type { Field, Fields, NumberField } from "../../provider/definition/define.js";
 import { resources } from "../../provider/resources/index.js";
 

@@ -1,12 +1,33 @@
 import { endpointName } from "../../../provider/service/http/operations.js";
-import type { Timeline } from "../timeline.js";
-import { type Limit, RateBucket } from "./rate-bucket.js";
+import type { Timeline } from "./engine.js";
 import type { PlannedCalls } from "./step-calls.js";
-import type { Step } from "./workload.js";
+import type { PlannedStep } from "./workload.js";
+
+/** The rate limit of one endpoint. */
+export interface EndpointLimit {
+  /** Calls per second. */
+  readonly rate: number;
+  /** Calls that a full bucket takes at once. */
+  readonly burst: number;
+}
+
+/**
+ * The bucket of one endpoint over time; full at the start. For a call that is wanted at a time it
+ * gives the time at which it may go, in seconds. Calls must come in the order of time.
+ */
+export const rateBucket = ({ rate, burst }: EndpointLimit): ((now: number) => number) => {
+  const beforehand = (Math.max(1, burst) - 1) / rate;
+  let fullAt = 0;
+  return (now) => {
+    const goesAt = Math.max(now, fullAt - beforehand);
+    fullAt = Math.max(fullAt, goesAt) + 1 / rate;
+    return goesAt;
+  };
+};
 
 /** A call in simulated time, in seconds since the start. */
 export interface SimulatedCall {
-  readonly step: Step;
+  readonly step: PlannedStep;
   /** Such as `POST /channels`, with the profile where there is one. */
   readonly endpoint: string;
   readonly wantedAt: number;
@@ -17,25 +38,31 @@ export interface SimulatedCall {
   readonly cause?: SimulatedCall;
 }
 
-/** How the service answers. */
-export interface ServiceModel {
-  readonly roundTripSeconds: number;
-  readonly limitOf: (calls: PlannedCalls) => Limit;
-}
-
-/** `GET /channels`, or `GET /channels (profile staging)`: each has a bucket of its own. */
-const bucketName = ({ endpoint, profile }: PlannedCalls): string =>
-  `${endpointName(endpoint)}${profile === undefined ? "" : ` (profile ${profile})`}`;
-
 type Wake = (last: SimulatedCall) => void;
+
+/** A call that several steps wait for. */
+class AwaitedCall {
+  ended: SimulatedCall | undefined;
+  readonly #waiting: Wake[] = [];
+
+  wait(cause: SimulatedCall | undefined, next: Wake): void {
+    // Found in the list long ago: no reason for what comes now.
+    if (this.ended) next(cause ?? this.ended);
+    else this.#waiting.push(next);
+  }
+
+  end(call: SimulatedCall): void {
+    this.ended = call;
+    for (const wake of this.#waiting) wake(call);
+  }
+}
 
 /** Calls that several steps wait for together: the first of them, or all. */
 class SharedCalls {
-  readonly #wait = { first: [] as Wake[], rest: [] as Wake[] };
-  #first: SimulatedCall | undefined;
-  #last: SimulatedCall | undefined;
+  readonly #first = new AwaitedCall();
+  readonly #last = new AwaitedCall();
   #served = 0;
-  #restRuns = false;
+  #rest: "not wanted" | "wanted" | "runs" = "not wanted";
 
   /** @param send makes so many calls in a row */
   constructor(
@@ -45,60 +72,63 @@ class SharedCalls {
 
   start(cause: SimulatedCall | undefined): void {
     this.send(1, cause, (call) => {
-      this.#first = call;
-      if (this.calls.times === 1) this.#last = call;
-      for (const wake of this.#wait.first) wake(call);
-      if (this.#last) for (const wake of this.#wait.rest) wake(call);
-      else if (this.#wait.rest.length > 0) this.#sendRest(call);
+      if (this.calls.times === 1) this.#last.ended = call;
+      this.#first.end(call);
+      if (this.calls.times === 1) this.#last.end(call);
+      else this.#sendRest();
     });
   }
 
-  join(servedByFirst: number, cause: SimulatedCall | undefined, next: Wake): void {
+  join(cause: SimulatedCall | undefined, next: Wake): void {
     this.#served += 1;
-    const needsFirst = this.#served <= servedByFirst;
-    const done = needsFirst ? this.#first : this.#last;
-    // Found in the list long ago: no reason for what comes now.
-    if (done) next(cause ?? done);
-    else this.#wait[needsFirst ? "first" : "rest"].push(next);
-    if (!needsFirst && this.#first && !done) this.#sendRest(this.#first);
+    const needsFirst = this.#served <= (this.calls.servedByFirst ?? 0);
+    (needsFirst ? this.#first : this.#last).wait(cause, next);
+    if (needsFirst || this.#rest === "runs" || this.#last.ended) return;
+    this.#rest = "wanted";
+    this.#sendRest();
   }
 
-  #sendRest(cause: SimulatedCall): void {
-    if (this.#restRuns) return;
-    this.#restRuns = true;
-    this.send(this.calls.times - 1, cause, (last) => {
-      this.#last = last;
-      for (const wake of this.#wait.rest) wake(last);
-    });
+  #sendRest(): void {
+    if (this.#rest !== "wanted" || !this.#first.ended) return;
+    this.#rest = "runs";
+    this.send(this.calls.times - 1, this.#first.ended, (last) => this.#last.end(last));
   }
 }
 
-interface KnownBucket {
-  readonly bucket: RateBucket;
+/** How the service answers. */
+export interface ServiceModel {
+  readonly roundTripSeconds: number;
+  readonly limitOf: (calls: PlannedCalls) => EndpointLimit;
+}
+
+/** `GET /channels`, or `GET /channels (profile staging)`: each has a bucket of its own. */
+const bucketName = ({ endpoint, profile }: PlannedCalls): string =>
+  `${endpointName(endpoint)}${profile === undefined ? "" : ` (profile ${profile})`}`;
+
+interface Bucket {
+  readonly take: (now: number) => number;
   last?: SimulatedCall;
 }
 
 /** The service of a simulation: every call waits for its bucket and takes one round trip. */
 export class SimulatedService {
+  /** In the order in which they were sent. */
   readonly calls: SimulatedCall[] = [];
-  readonly #options: ServiceModel;
-  readonly #timeline: Timeline;
-  readonly #buckets = new Map<string, KnownBucket>();
+  readonly #buckets = new Map<string, Bucket>();
   readonly #shared = new Map<string, SharedCalls>();
 
-  constructor(options: ServiceModel, timeline: Timeline) {
-    this.#options = options;
-    this.#timeline = timeline;
-  }
+  constructor(
+    readonly model: ServiceModel,
+    readonly timeline: Timeline,
+  ) {}
 
   /** Makes the calls of a step, one after the other. */
   make(
-    step: Step,
-    calls: readonly PlannedCalls[],
+    step: PlannedStep,
+    [first, ...rest]: readonly PlannedCalls[],
     cause: SimulatedCall | undefined,
     done: (last: SimulatedCall | undefined) => void,
   ): void {
-    const [first, ...rest] = calls;
     if (!first) {
       done(cause);
       return;
@@ -109,59 +139,46 @@ export class SimulatedService {
   }
 
   #share(
-    step: Step,
+    step: PlannedStep,
     calls: PlannedCalls,
     name: string,
     cause: SimulatedCall | undefined,
-    next: (last: SimulatedCall) => void,
+    next: Wake,
   ): void {
     const known = this.#shared.get(name);
     const shared =
       known ??
       new SharedCalls(calls, (times, why, done) => this.#repeat(step, calls, times, why, done));
     this.#shared.set(name, shared);
-    shared.join(calls.servedByFirst ?? 0, cause, next);
+    shared.join(cause, next);
     if (!known) shared.start(cause);
   }
 
   #repeat(
-    step: Step,
+    step: PlannedStep,
     calls: PlannedCalls,
     times: number,
     cause: SimulatedCall | undefined,
-    next: (last: SimulatedCall) => void,
+    next: Wake,
   ): void {
     const call = this.#send(step, calls, cause);
-    this.#timeline.at(call.endedAt, () => {
+    this.timeline.at(call.endedAt, () => {
       if (times > 1) this.#repeat(step, calls, times - 1, call, next);
       else next(call);
     });
   }
 
-  #send(step: Step, calls: PlannedCalls, cause: SimulatedCall | undefined): SimulatedCall {
-    const known = this.#bucketOf(calls);
-    const wantedAt = this.#timeline.now;
-    const sentAt = known.bucket.take(wantedAt);
-    const why = sentAt > wantedAt ? known.last : cause;
-    const call: SimulatedCall = {
-      step,
-      endpoint: bucketName(calls),
-      wantedAt,
-      sentAt,
-      endedAt: sentAt + this.#options.roundTripSeconds,
-      ...(why ? { cause: why } : {}),
-    };
-    known.last = call;
+  #send(step: PlannedStep, calls: PlannedCalls, cause: SimulatedCall | undefined): SimulatedCall {
+    const endpoint = bucketName(calls);
+    const bucket = this.#buckets.get(endpoint) ?? { take: rateBucket(this.model.limitOf(calls)) };
+    this.#buckets.set(endpoint, bucket);
+    const wantedAt = this.timeline.now;
+    const sentAt = bucket.take(wantedAt);
+    const why = sentAt > wantedAt ? bucket.last : cause;
+    const endedAt = sentAt + this.model.roundTripSeconds;
+    const call = { step, endpoint, wantedAt, sentAt, endedAt, ...(why ? { cause: why } : {}) };
+    bucket.last = call;
     this.calls.push(call);
     return call;
-  }
-
-  #bucketOf(calls: PlannedCalls): KnownBucket {
-    const name = bucketName(calls);
-    const known = this.#buckets.get(name) ?? {
-      bucket: new RateBucket(this.#options.limitOf(calls)),
-    };
-    this.#buckets.set(name, known);
-    return known;
   }
 }

@@ -5,7 +5,7 @@ import {
   setUpOperation,
 } from "../../../provider/service/http/operations.js";
 import { listCalls } from "../../../provider/service/objects/pages.js";
-import { type Action, collectionKey, type Step, type Workload } from "./workload.js";
+import { collectionKey, type PlannedStep, type StepAction, type Workload } from "./workload.js";
 
 /** Calls that follow each other on one endpoint. */
 export interface PlannedCalls {
@@ -23,7 +23,7 @@ export interface PlannedCalls {
 export const assumedPageSize = 10;
 
 /** The life cycle of each action, call by call. */
-const sequences: Readonly<Record<Action, readonly SetUpAction[]>> = {
+const sequences: Readonly<Record<StepAction, readonly SetUpAction[]>> = {
   create: ["list", "create"],
   takeOver: ["list", "update"],
   adopt: ["list", "get", "update"],
@@ -36,7 +36,7 @@ const sequences: Readonly<Record<Action, readonly SetUpAction[]>> = {
 
 /** The calls of a step in their order. An access token is not counted: it has no bucket. */
 export const callsOf = (
-  step: Step,
+  step: PlannedStep,
   { counts }: Pick<Workload, "counts">,
   pageSize: number = assumedPageSize,
 ): readonly PlannedCalls[] => {

@@ -2,6 +2,8 @@ import { naturalKey } from "../../provider/definition/references.js";
 import { resources } from "../../provider/resources/index.js";
 import type { Collections, WireObject } from "../../provider/service/objects/collections.js";
 import { table } from "../terminal/table.js";
+import type { PulumiProject } from "./pulumi-project.js";
+import type { ProjectName, StateFolder } from "./state-folder.js";
 
 /** An object that exists in the service. */
 export interface ServiceObject {
@@ -48,4 +50,25 @@ export const objectTable = (objects: readonly ServiceObject[]): readonly string[
     ["kind", "name", "id", "refers to"],
     objects.map((object) => [object.kind, object.name, object.id, mentioned(object, names)]),
   );
+};
+
+/** A quick start under way: where it writes, and what it works with. */
+export interface Scene {
+  readonly state: StateFolder;
+  /** Settings of the service, as environment variables. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Aborted when everything is to end. */
+  readonly signal: AbortSignal;
+  readonly print: (line: string) => void;
+  readonly title: (text: string) => void;
+  pulumi(name: ProjectName): PulumiProject;
+  /** Everything that exists in the service. */
+  objects(): Promise<readonly ServiceObject[]>;
+}
+
+export const showObjects = async ({ print, title, objects }: Scene): Promise<void> => {
+  const found = await objects();
+  title("What the service holds now");
+  const lines = found.length === 0 ? ["nothing"] : objectTable(found);
+  for (const line of lines) print(`  ${line}`);
 };

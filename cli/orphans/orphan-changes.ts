@@ -1,16 +1,47 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { mergeFields } from "../../provider/definition/wire/merge.js";
+import { isConversationError } from "../../provider/kernel/errors.js";
 import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { nameOnWire } from "../../provider/lifecycle/declared.js";
 import { readMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { Orphan } from "../../provider/lifecycle/ownership/orphans.js";
+import { describeUser, usersOf } from "../../provider/lifecycle/ownership/users.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
+import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
-import { messageOf } from "../failure.js";
+import { messageOf } from "../command.js";
+import { type FoundOrphan, shownOrphan } from "./orphans-report.js";
+import type { ServiceAccess } from "./service-access.js";
+
+/** Why an object could not be deleted; a refusal names who still uses it. */
+const reasonOf = async (
+  error: unknown,
+  { definition, id, mark }: Orphan,
+  session: AccountSession,
+): Promise<string> => {
+  if (!isConversationError(error, "REJECTED", "FORBIDDEN")) return messageOf(error);
+  const users = await usersOf(definition, id, session, resources);
+  if (users.length === 0) return messageOf(error);
+  const named = users.map((user) => describeUser(user, mark)).join("; ");
+  return `the service refuses (${error.details.status ?? "no status"}), as it is used by ${named}`;
+};
+
+/** Deletes an object. @returns why it is still there; undefined: it is gone */
+const removeOrphan = async (
+  orphan: Orphan,
+  session: AccountSession,
+): Promise<string | undefined> => {
+  try {
+    await session.service.remove(orphan.definition, orphan.id);
+    return undefined;
+  } catch (error) {
+    return reasonOf(error, orphan, session);
+  }
+};
 
 /** The body of the PUT that takes a mark off, and what it would erase as the service hides it. */
-export interface Unmarked {
+interface Unmarked {
   readonly body: JsonObject;
   /** Paths such as `basicAuth.password`. */
   readonly hidden: readonly string[];
@@ -24,7 +55,7 @@ const descriptionOf = (definition: Definition, live: WireObject, keeps: boolean)
 };
 
 /** A live object without its mark, everything else as it is. */
-export const withoutMark = (
+const withoutMark = (
   definition: Definition,
   live: WireObject,
   { put }: Pick<Settings, "put">,
@@ -43,7 +74,7 @@ export const withoutMark = (
 };
 
 /** Takes the mark off an object. @returns why it is still there; undefined: it is gone */
-export const releaseOrphan = async (
+const releaseOrphan = async (
   { definition, id, mark }: Orphan,
   { service, settings }: AccountSession,
 ): Promise<string | undefined> => {
@@ -65,4 +96,28 @@ export const releaseOrphan = async (
   } catch (error) {
     return messageOf(error);
   }
+};
+
+/** What is to be done with objects, in words for messages. */
+export interface Purpose {
+  /** Such as `deleted`. */
+  readonly done: string;
+  readonly option: "--delete" | "--release";
+}
+
+/** Changes one object; `assertStill` passes right before anything is sent, once nobody else is at work on it. */
+export const changeOrphan = async (
+  orphan: Orphan,
+  { option }: Purpose,
+  access: ServiceAccess,
+  assertStill: () => Promise<void>,
+): Promise<FoundOrphan> => {
+  const act = option === "--delete" ? removeOrphan : releaseOrphan;
+  const reason = await access.guarded(assertStill, () => act(orphan, access));
+  const ok = reason === undefined;
+  return {
+    ...shownOrphan(orphan),
+    ...(option === "--delete" ? { deleted: ok } : { released: ok }),
+    ...(ok ? {} : { reason }),
+  };
 };

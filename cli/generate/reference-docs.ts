@@ -1,6 +1,7 @@
-import type { Definition, Field } from "../../provider/definition/define.js";
-import { outputFields } from "../../provider/definition/define.js";
+import type { Field } from "../../provider/definition/define.js";
+import { type Definition, outputFields } from "../../provider/definition/define.js";
 import { referencesOf, referencesTo } from "../../provider/definition/references.js";
+import { describeSettings } from "../../provider/service/settings/settings.js";
 import { factsOf, sourceOf, toldByService } from "./field-facts.js";
 import { resourceArguments } from "./resource-arguments.js";
 import { mustGive, type ObjectShape } from "./types.js";
@@ -142,5 +143,23 @@ export const resourceTable = (resources: readonly Definition[]): string =>
       const users = [...new Set(referencesTo(definition, resources).map(({ from }) => from.kind))];
       return `| [\`${definition.kind}\`](docs/resources.md#${definition.kind.toLowerCase()}) | ${cell(definition.doc)} | ${usesOf(definition)} | ${users.join(", ") || "–"} |`;
     }),
+    "",
+  ].join("\n");
+
+/** The configuration table: one row for each setting. */
+export const settingsTable = (): string =>
+  [
+    "| Config key | Environment | Meaning |",
+    "|---|---|---|",
+    ...describeSettings().map(
+      ({ config, environment, doc, required, secret, default: fallback }) => {
+        const notes = [
+          required ? "Required." : "",
+          secret ? "Secret." : "",
+          fallback ? `Default: \`${fallback}\`.` : "",
+        ];
+        return `| \`${config}\` | \`${environment}\` | ${[doc, ...notes].filter(Boolean).join(" ").replaceAll("|", "\\|")} |`;
+      },
+    ),
     "",
   ].join("\n");

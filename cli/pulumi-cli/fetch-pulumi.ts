@@ -1,0 +1,164 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { type Ended, runCommand, type Stops } from "../process/run-command.js";
+import type { Progress, Step } from "../terminal/progress.js";
+import { findProgram, isAtLeast } from "./pulumi-cli.js";
+
+/** The release that is fetched where none is found, and what it takes to build it from its Go modules. */
+export const release = {
+  version: "3.259.0",
+  installer: "https://get.pulumi.com/install.sh",
+  leastGo: "1.26",
+  programs: [
+    {
+      name: "pulumi",
+      module: "github.com/pulumi/pulumi/pkg/v3",
+      version: "v3.259.0",
+      package: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
+      flags: [
+        "-tags",
+        "osusergo,grpcnotrace",
+        "-ldflags",
+        "-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v3.259.0",
+      ],
+    },
+    {
+      // Later releases of the language host have no tagged module; this one works with the engine above.
+      name: "pulumi-language-nodejs",
+      module: "github.com/pulumi/pulumi/sdk/v3",
+      version: "v3.68.0",
+      package: "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs",
+      flags: ["-ldflags", "-s -w"],
+    },
+  ],
+} as const;
+
+type GoProgram = (typeof release.programs)[number];
+
+/** What a way of getting the CLI may use. */
+export interface FetchOptions {
+  readonly progress: Progress;
+  /** Aborting ends what is under way. */
+  readonly signal: AbortSignal | undefined;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const LONGEST_INSTALLATION_MS = 600_000;
+
+/**
+ * Installs Pulumi's own release into a folder, with the installer that the Automation API carries.
+ * In a process of its own, so that it can be ended at any time.
+ *
+ * @returns why it did not work; undefined: it did
+ */
+export const installOfficially = async (
+  root: string,
+  { progress, signal, env }: FetchOptions,
+): Promise<string | undefined> => {
+  const step = progress.step(`Installing Pulumi ${release.version} with the official installer`);
+  const script = join(__dirname, "installer-process.js");
+  const ended = await runCommand(process.execPath, [script, root], {
+    env: { ...env, NODE_USE_ENV_PROXY: "1" },
+    signal,
+    timeoutMs: LONGEST_INSTALLATION_MS,
+  });
+  if (ended.code === 0) {
+    step.done(`Installed Pulumi ${release.version} with the official installer`);
+    return undefined;
+  }
+  const reason = ended.timedOut
+    ? `no end within ${LONGEST_INSTALLATION_MS / 60_000} minutes`
+    : (ended.lastLines.at(-1) ?? "no reason given");
+  step.failed(`Official installer: ${reason}`);
+  return reason;
+};
+
+const LONGEST_BUILD_MS = 1_800_000;
+/** Where Go's own instructions put it, for a PATH that lacks it. */
+const USUAL_FOLDER = "/usr/local/go/bin";
+
+/** Go removes its working files when interrupted. */
+const STOPS: Stops = [
+  { signal: "SIGINT", afterMs: 0 },
+  { signal: "SIGKILL", afterMs: 4000 },
+];
+
+/** The Go toolchain, or why there is none to build with. */
+const findGo = async (env: NodeJS.ProcessEnv): Promise<{ go: string } | { missing: string }> => {
+  const go = findProgram("go", [env.PATH ?? "", USUAL_FOLDER].join(delimiter));
+  if (go === undefined) return { missing: "Go is not installed" };
+  const { stdout } = await runCommand(go, ["version"], { env, timeoutMs: 60_000 });
+  if (isAtLeast(stdout, release.leastGo)) return { go };
+  return { missing: `${stdout.trim() || go} is older than Go ${release.leastGo}` };
+};
+
+/** Counts what Go says it does, so that a long build is seen to move. */
+const follow = (step: Step): ((line: string) => void) => {
+  const counts = { downloaded: 0, compiled: 0 };
+  return (line) => {
+    if (line.startsWith("go: downloading")) counts.downloaded += 1;
+    else if (/^[\w.-]+(\/[\w.~-]+)*$/.test(line)) counts.compiled += 1;
+    step.detail(`${counts.downloaded} modules downloaded, ${counts.compiled} packages compiled`);
+  };
+};
+
+/** Builds one program in a module of its own; Go's checksum database vouches for what it downloads. */
+const build = (
+  go: string,
+  program: GoProgram,
+  root: string,
+  step: Step,
+  { env, signal }: FetchOptions,
+): Promise<Ended> => {
+  const cwd = join(root, "build", program.name);
+  mkdirSync(cwd, { recursive: true });
+  const requirement = `require ${program.module} ${program.version}`;
+  writeFileSync(join(cwd, "go.mod"), `module build\n\ngo ${release.leastGo}\n\n${requirement}\n`);
+  const output = join(root, "bin", program.name);
+  return runCommand(
+    go,
+    ["build", "-v", "-mod=mod", "-trimpath", ...program.flags, "-o", output, program.package],
+    {
+      cwd,
+      env: {
+        ...env,
+        CGO_ENABLED: "0",
+        GOFLAGS: "-buildvcs=false",
+        GOWORK: "off",
+        GOTMPDIR: join(root, "build"),
+      },
+      signal,
+      stops: STOPS,
+      timeoutMs: LONGEST_BUILD_MS,
+      onLine: follow(step),
+    },
+  );
+};
+
+/**
+ * Builds the CLI and the language host from their published Go modules into a folder.
+ *
+ * @returns why it did not work; undefined: it did
+ */
+export const buildFromGoModules = async (
+  root: string,
+  options: FetchOptions,
+): Promise<string | undefined> => {
+  const found = await findGo(options.env);
+  if ("missing" in found) return found.missing;
+  options.progress.note(
+    `Building Pulumi ${release.version} from its Go modules: about 4 minutes on two cores, once per user.`,
+  );
+  for (const program of release.programs) {
+    const step = options.progress.step(`Building ${program.name}`);
+    const ended = await build(found.go, program, root, step, options);
+    if (ended.code !== 0) {
+      step.failed();
+      const last = ended.lastLines.slice(-5).join("\n  ");
+      return `go build of ${program.package} failed:\n  ${last}`;
+    }
+    step.done(`Built ${program.name}`);
+  }
+  rmSync(join(root, "build"), { recursive: true, force: true });
+  return undefined;
+};

@@ -1,0 +1,133 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isObject } from "../../provider/kernel/json.js";
+import type { SettingSource } from "../../provider/service/settings/settings.js";
+import { type PulumiPlace, queryPulumi } from "../../provider/stacks/pulumi-queries.js";
+import { findProgram } from "./pulumi-cli.js";
+
+/** What Pulumi says of a stack that it cannot read, and what to do about it. The first that fits counts. */
+const advices = [
+  {
+    when: /PULUMI_ACCESS_TOKEN|pulumi login|not logged in|[Uu]nauthorized|\b401\b/,
+    text: "Log in first (pulumi login), set PULUMI_ACCESS_TOKEN, or name a backend in PULUMI_BACKEND_URL.",
+  },
+  {
+    when: /yaml|unmarshal|invalid character/i,
+    text: "Correct Pulumi.yaml, or the stack's own file beside it.",
+  },
+  {
+    when: /passphrase/,
+    text: "Set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase of the stack.",
+  },
+  {
+    when: /no stack named/,
+    text: "Name a stack that is there with --stack; pulumi stack ls shows them, pulumi stack init makes one.",
+  },
+  {
+    when: /no stack selected|--stack flag/,
+    text: "Select a stack (pulumi stack select), or name one with --stack.",
+  },
+  {
+    when: /no Pulumi\.yaml|no project file/,
+    text: "Run this in the folder of a Pulumi project.",
+  },
+  {
+    when: /state directory|backend|bucket|dial tcp|connect/,
+    text: "Check where the states are kept: PULUMI_BACKEND_URL, or what pulumi whoami --verbose shows.",
+  },
+  { when: /no answer within/, text: "Try again; if it stays so, look at pulumi stack export." },
+];
+
+/** What to do when Pulumi cannot read a stack, from what it said. */
+export const stackAdvice = (said: string): string =>
+  advices.find(({ when }) => when.test(said))?.text ?? "Correct that first.";
+
+/** Where Pulumi is asked about a stack; undefined where there is no CLI on PATH. */
+export const pulumiPlace = (
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  stack?: string,
+): PulumiPlace | undefined => {
+  const command = findProgram("pulumi", env.PATH);
+  return command === undefined ? undefined : { command, folder, env, ...(stack ? { stack } : {}) };
+};
+
+/** The project file that Pulumi finds from a folder: there, or in a folder above. */
+export const projectFile = (folder: string): string | undefined => {
+  const names = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
+  const found = names.map((name) => join(folder, name)).find((path) => existsSync(path));
+  const parent = dirname(folder);
+  return found ?? (parent === folder ? undefined : projectFile(parent));
+};
+
+/** JSON that Pulumi printed; undefined where it is none. */
+export const printedJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** One entry of a stack's configuration. */
+export interface ConfigEntry {
+  /** Undefined where it is encrypted and cannot be read. */
+  readonly text?: string;
+  readonly secret: boolean;
+}
+
+/** Configuration of a stack by full key, such as `conversation:baseUrl`. */
+export interface StackConfig {
+  /** Texts or not; empty where there is no configuration, or it could not be read. */
+  readonly entries: ReadonlyMap<string, ConfigEntry>;
+  /** Settings of the environment, then of this configuration. */
+  readonly source: SettingSource;
+  /** Why there is nothing to read. */
+  readonly absent?: string;
+  /** Why it could not be read. */
+  readonly unread?: string;
+}
+
+/** Settings of the environment alone. */
+export const environmentOnly = (environment: SettingSource["environment"]): SettingSource => ({
+  environment,
+  config: () => undefined,
+});
+
+const entryOf = ({ value, secret }: Readonly<Record<string, unknown>>): ConfigEntry => ({
+  ...(typeof value === "string" ? { text: value } : {}),
+  secret: secret === true,
+});
+
+/** What `pulumi config --json` prints: `{ key: { value, secret } }`; undefined where that is no JSON. */
+export const configEntries = (json: string): StackConfig["entries"] | undefined => {
+  const config = printedJson(json);
+  if (!isObject(config)) return undefined;
+  return new Map(
+    Object.entries(config).flatMap(([key, entry]): [string, ConfigEntry][] =>
+      isObject(entry) ? [[key, entryOf(entry)]] : [],
+    ),
+  );
+};
+
+/** Reads the stack's configuration through the Pulumi CLI; without one only the environment counts. */
+export const readStackConfig = async (
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  stack?: string,
+): Promise<StackConfig> => {
+  const without = (why: Pick<StackConfig, "absent" | "unread">): StackConfig => ({
+    entries: new Map(),
+    source: environmentOnly(env),
+    ...why,
+  });
+  const project = projectFile(folder);
+  if (project === undefined) return without({ absent: "no Pulumi project in this folder" });
+  const place = pulumiPlace(dirname(project), env, stack);
+  if (!place) return without({ absent: "no pulumi on PATH" });
+  const answer = await queryPulumi(place, ["config", "--json", "--show-secrets"]);
+  if ("reason" in answer) return without({ unread: answer.reason });
+  const entries = configEntries(answer.text);
+  if (!entries) return without({ unread: "pulumi config printed no JSON" });
+  return { entries, source: { environment: env, config: (key) => entries.get(key)?.text } };
+};
