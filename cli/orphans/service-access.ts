@@ -1,8 +1,8 @@
 import { waitText } from "../../provider/engine/engine-session.js";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
-import { servicePaces } from "../../provider/pacing/plan/service-paces.js";
-import { memoryBuckets } from "../../provider/pacing/stores/memory-buckets.js";
+import { servicePaces } from "../../provider/pacing/pacer.js";
+import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
 import { connectService } from "../../provider/service/connect.js";
 import type { Pace } from "../../provider/service/http/pace.js";
 import type { Settings } from "../../provider/service/settings/settings.js";

@@ -56,7 +56,7 @@ export const engineSessions = (
     const settings = readSettings(source, profile);
     const [{ connectService }, { servicePaces }, { systemClock }] = await Promise.all([
       import("../service/connect.js"),
-      import("../pacing/plan/service-paces.js"),
+      import("../pacing/pacer.js"),
       import("../kernel/clock.js"),
     ]);
     const paces = servicePaces(settings, {

@@ -1,23 +1,20 @@
 import { AsyncResource } from "node:async_hooks";
 import type { Clock } from "../kernel/clock.js";
-import type { ConversationError } from "../kernel/errors.js";
-import type { Endpoint } from "../service/http/operations.js";
+import { ConversationError } from "../kernel/errors.js";
+import { type Endpoint, endpointName } from "../service/http/operations.js";
+import type { Pace, Wait } from "../service/http/pace.js";
 import { retryAfterMs } from "../service/http/retry-after.js";
 import type { HttpResponse } from "../service/http/transport.js";
-import type { EndpointLimiter } from "./endpoint-limiter.js";
-import type { Admission, Slept, Wait } from "./limiter/limiter-state.js";
-import { type Queued, WaitingCalls, type WaitNews } from "./waiting-calls.js";
-import { cancelledWhileWaiting, stillRefused } from "./waiting-errors.js";
+import type { Admission, Delay, EndpointLimiter, Outcome, Slept } from "./limiter/limiter-state.js";
 
-export interface EndpointQueueOptions {
-  readonly endpoint: Endpoint;
+export interface QueueOptions {
   readonly clock: Clock;
-  readonly limiter: EndpointLimiter;
-  /** Longest time for one call to get through after its first refusal, in milliseconds. */
-  readonly totalMs: number;
-  /** Shorter waits are not announced, in milliseconds. */
-  readonly announcedMs: number;
-  readonly onWait: (news: WaitNews) => void;
+  /** Longest time for one call to get through after its first refusal, in milliseconds. Default: one hour. */
+  readonly totalMs?: number | undefined;
+  /** Shorter waits are not announced, in milliseconds. Default: 0, every wait is. */
+  readonly announcedMs?: number;
+  /** A call has to wait; told again every 10 seconds with the time left, in the caller's asynchronous context. */
+  readonly onWait?: ((wait: Wait) => void) | undefined;
 }
 
 /** One call on its way. */
@@ -30,103 +27,83 @@ interface Call {
 }
 
 /** A call in the queue. */
-interface Waiting extends Queued {
+interface Waiting {
   readonly call: Call;
   readonly go: (admission: Admission) => void;
   readonly fail: (error: unknown) => void;
+  /** When it was last announced, in milliseconds. */
+  announcedAt: number;
+  /** In the asynchronous context of the caller, so that the listener knows who waits. */
+  readonly announce: ((wait: Wait) => void) | undefined;
 }
+
+/** Default time for a call to get through, in milliseconds. */
+const hourMs = 60 * 60_000;
 
 /** So often at least the head of the queue looks again, and waits are announced, in milliseconds. */
 const longestSleepMs = 10_000;
 
-const ended = (signal: AbortSignal): Promise<never> =>
+const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
 
+const cancelled = (endpoint: Endpoint): ConversationError =>
+  new ConversationError(
+    "CANCELLED",
+    `${endpointName(endpoint)} was given up while it waited for its turn. Nothing was sent.`,
+    endpoint,
+  );
+
+const stillRefused = (endpoint: Endpoint, refusals: number): ConversationError =>
+  new ConversationError(
+    "THROTTLED",
+    `${endpointName(endpoint)} is still over its rate limit; the time allowed for the call is over after ${refusals} refusals. Nothing was done. The limit is shared by everything that calls the service for the tenant: run again when there is less traffic, or with a higher plan.`,
+    { ...endpoint, status: 429 },
+  );
+
 /** The calls of one endpoint, in order of arrival; the first one waits until the limiter lets it go. */
-export class EndpointQueue {
-  readonly #options: EndpointQueueOptions;
-  readonly #waiting: WaitingCalls<Waiting>;
+class EndpointQueue {
+  readonly #endpoint: Endpoint;
+  readonly #limiter: EndpointLimiter;
+  readonly #options: QueueOptions;
+  /** The next one first. */
+  readonly #waiting: Waiting[] = [];
   #arrivals = 0;
   #isServing = false;
   #sleep: AbortController | undefined;
   /** Answers so far: a change while the limiter was asked means that it is asked again. */
   #answers = 0;
 
-  constructor(options: EndpointQueueOptions) {
+  constructor(endpoint: Endpoint, limiter: EndpointLimiter, options: QueueOptions) {
+    this.#endpoint = endpoint;
+    this.#limiter = limiter;
     this.#options = options;
-    this.#waiting = new WaitingCalls(options.announcedMs, longestSleepMs);
   }
 
   async run(attempt: () => Promise<HttpResponse>, signal?: AbortSignal): Promise<HttpResponse> {
+    const { clock, totalMs = hourMs } = this.#options;
     const number = this.#arrivals++;
     const call: Call = { number, signal, refusals: 0, giveUpAt: Number.POSITIVE_INFINITY };
     for (;;) {
-      const admission = await this.#turn(call);
-      const response = await this.#tried(admission, attempt);
+      const response = await this.#sent(await this.#turn(call), attempt);
       if (response.status !== 429) return response;
       call.refusals += 1;
-      if (call.refusals === 1) call.giveUpAt = this.#options.clock.now() + this.#options.totalMs;
+      if (call.refusals === 1) call.giveUpAt = clock.now() + totalMs;
     }
   }
 
-  async #tried(admission: Admission, attempt: () => Promise<HttpResponse>): Promise<HttpResponse> {
-    const { limiter, clock } = this.#options;
-    let response: HttpResponse;
-    try {
-      response = await attempt();
-    } catch (error) {
-      await limiter.ended(admission);
-      this.#wake();
-      throw error;
-    }
-    const learnt =
-      response.status === 429
-        ? limiter.refused(admission, retryAfterMs(response.headers, clock.wall()))
-        : limiter.accepted(admission);
-    if (learnt) await learnt;
-    this.#wake();
-    return response;
-  }
-
-  #wake(): void {
-    this.#answers += 1;
-    this.#sleep?.abort();
-  }
-
-  /** While nobody waits there is no need to queue. */
-  async #turn(call: Call): Promise<Admission> {
-    const failure = this.#endOf(call);
-    if (failure) throw failure;
-    if (this.#isServing) return this.#queued(call);
-    const asked = this.#options.limiter.ask();
-    const turn = asked instanceof Promise ? await this.#alone(asked) : asked;
-    return "kind" in turn ? turn : this.#queued(call);
-  }
-
-  /** One call asks at a time, so that each knows what the one before was given. */
-  async #alone(asked: Promise<Admission | Wait>): Promise<Admission | Wait> {
-    this.#isServing = true;
-    let turn: Admission | Wait | undefined;
-    try {
-      turn = await asked;
-      return turn;
-    } finally {
-      this.#isServing = false;
-      // Where this call has to wait it goes on for all, and comes first.
-      if (this.#waiting.first && !(turn && "waitMs" in turn)) void this.#serve();
-    }
-  }
-
-  #queued(call: Call): Promise<Admission> {
+  #turn(call: Call): Promise<Admission> {
     return new Promise((resolve, reject) => {
-      const { signal, number } = call;
+      const { signal } = call;
+      const { onWait } = this.#options;
+      const cancel = (): void => {
+        this.#leave(waiting);
+        waiting.fail(cancelled(this.#endpoint));
+        this.#wake();
+      };
       const waiting: Waiting = {
         call,
-        number,
-        announcedAt: Number.NEGATIVE_INFINITY,
-        announce: AsyncResource.bind(this.#options.onWait),
         go: (admission) => {
           signal?.removeEventListener("abort", cancel);
           resolve(admission);
@@ -135,23 +112,14 @@ export class EndpointQueue {
           signal?.removeEventListener("abort", cancel);
           reject(error);
         },
+        announcedAt: Number.NEGATIVE_INFINITY,
+        announce: onWait && AsyncResource.bind(onWait),
       };
-      const cancel = (): void => {
-        this.#waiting.leave(waiting);
-        waiting.fail(cancelledWhileWaiting(this.#options.endpoint));
-        this.#wake();
-      };
-      if (signal?.aborted) return cancel();
       signal?.addEventListener("abort", cancel, { once: true });
-      this.#waiting.join(waiting);
+      const place = this.#waiting.findLastIndex((other) => other.call.number < call.number) + 1;
+      this.#waiting.splice(place, 0, waiting);
       if (!this.#isServing) void this.#serve();
     });
-  }
-
-  #endOf({ signal, giveUpAt, refusals }: Call): ConversationError | undefined {
-    const { endpoint, clock } = this.#options;
-    if (signal?.aborted) return cancelledWhileWaiting(endpoint);
-    return clock.now() >= giveUpAt ? stillRefused(endpoint, refusals) : undefined;
   }
 
   /** Lets the first call go when the limiter says so, again and again; comes to an end with the queue. */
@@ -161,14 +129,15 @@ export class EndpointQueue {
       let slept: Slept | undefined;
       for (let first = this.#first(); first; first = this.#first()) {
         const answers = this.#answers;
-        const asked = this.#options.limiter.ask(slept);
+        const asked = this.#limiter.ask(slept);
+        // Those that may go at once are under way together.
         const turn = asked instanceof Promise ? await asked : asked;
         slept = undefined;
         if ("kind" in turn) this.#admit(turn);
         else if (answers === this.#answers) slept = await this.#pause(turn);
       }
     } catch (error) {
-      for (const waiting of this.#waiting.clear()) waiting.fail(error);
+      for (const waiting of this.#waiting.splice(0)) waiting.fail(error);
     } finally {
       this.#isServing = false;
     }
@@ -177,31 +146,35 @@ export class EndpointQueue {
   /** The call whose turn is next; those whose time is over leave. */
   #first(): Waiting | undefined {
     for (;;) {
-      const first = this.#waiting.first;
+      const first = this.#waiting[0];
       const failure = first && this.#endOf(first.call);
       if (!first || !failure) return first;
-      this.#waiting.leave(first);
+      this.#leave(first);
       first.fail(failure);
     }
   }
 
-  /** To the call that is first now: the one that was may have gone. */
-  #admit(admission: Admission): void {
-    const first = this.#waiting.first;
-    if (!first) return void this.#options.limiter.ended(admission);
-    this.#waiting.leave(first);
-    first.go(admission);
+  #endOf({ signal, giveUpAt, refusals }: Call): ConversationError | undefined {
+    if (signal?.aborted) return cancelled(this.#endpoint);
+    const isOver = this.#options.clock.now() >= giveUpAt;
+    return isOver ? stillRefused(this.#endpoint, refusals) : undefined;
+  }
+
+  #leave(waiting: Waiting): void {
+    const place = this.#waiting.indexOf(waiting);
+    if (place >= 0) this.#waiting.splice(place, 1);
   }
 
   /** Gives back what was slept in full; nothing where an answer came first. */
-  async #pause({ waitMs, mayEndEarly, at }: Wait): Promise<Slept | undefined> {
-    const { clock, limiter } = this.#options;
-    if (!mayEndEarly) this.#waiting.announce(clock.now(), waitMs, limiter.periodMs);
+  async #pause(delay: Delay): Promise<Slept | undefined> {
+    const { clock } = this.#options;
+    const { waitMs, mayEndEarly, at } = delay;
+    if (!mayEndEarly) this.#announce(delay);
     const sleep = new AbortController();
     this.#sleep = sleep;
     const ms = Math.min(Math.ceil(waitMs), longestSleepMs);
     try {
-      await (Number.isFinite(waitMs) ? clock.sleep(ms, sleep.signal) : ended(sleep.signal));
+      await (Number.isFinite(waitMs) ? clock.sleep(ms, sleep.signal) : aborted(sleep.signal));
       return { ms, since: at };
     } catch {
       // Woken by an answer, or because a caller has gone: the loop looks again.
@@ -210,4 +183,60 @@ export class EndpointQueue {
       this.#sleep = undefined;
     }
   }
+
+  /** Tells everyone who still has to wait for long and was not told lately. */
+  #announce({ waitMs: firstMs, periodMs }: Delay): void {
+    const { clock, announcedMs = 0 } = this.#options;
+    const now = clock.now();
+    const queued = this.#waiting.length;
+    for (const [place, waiting] of this.#waiting.entries()) {
+      const waitMs = firstMs + place * periodMs;
+      if (waitMs <= announcedMs || now - waiting.announcedAt < longestSleepMs) continue;
+      waiting.announcedAt = now;
+      waiting.announce?.({ ...this.#endpoint, queued, waitMs });
+    }
+  }
+
+  /** To the call that is first now: the one that was may have gone. */
+  #admit(admission: Admission): void {
+    const first = this.#waiting.shift();
+    if (first) first.go(admission);
+    else void this.#limiter.ended(admission, { type: "ended" });
+  }
+
+  async #sent(admission: Admission, attempt: () => Promise<HttpResponse>): Promise<HttpResponse> {
+    let outcome: Outcome = { type: "ended" };
+    try {
+      const response = await attempt();
+      const askedMs = retryAfterMs(response.headers, this.#options.clock.wall());
+      outcome = response.status === 429 ? { type: "refused", askedMs } : { type: "accepted" };
+      return response;
+    } finally {
+      await this.#limiter.ended(admission, outcome);
+      this.#wake();
+    }
+  }
+
+  #wake(): void {
+    this.#answers += 1;
+    this.#sleep?.abort();
+  }
 }
+
+/** A queue for each endpoint, made when it is first called. */
+export const queuePerEndpoint = (
+  limiterOf: (endpoint: Endpoint) => EndpointLimiter,
+  options: QueueOptions,
+): Pace => {
+  const queues = new Map<string, EndpointQueue>();
+  return (endpoint, attempt, signal) => {
+    const name = endpointName(endpoint);
+    let queue = queues.get(name);
+    if (!queue) {
+      const { method, template } = endpoint;
+      queue = new EndpointQueue({ method, template }, limiterOf({ method, template }), options);
+      queues.set(name, queue);
+    }
+    return queue.run(attempt, signal);
+  };
+};

@@ -3,26 +3,41 @@ import type { Clock } from "../kernel/clock.js";
 import { type Endpoint, endpointName } from "../service/http/operations.js";
 import type { Pace, Wait } from "../service/http/pace.js";
 import type { Plan } from "../service/settings/plans.js";
+import type { Settings } from "../service/settings/setting-table.js";
 import { tokenEndpoint } from "../service/token/token-call.js";
-import { BucketLimiter } from "./endpoint-limiter.js";
-import { EndpointQueue } from "./endpoint-queue.js";
-import { perEndpoint, waitOutRefusals } from "./limiter/after-refusals.js";
-import { rateOf } from "./plan/plan-rates.js";
+import { BucketLimiter } from "./bucket-limiter.js";
+import { queuePerEndpoint } from "./endpoint-queue.js";
+import { conversationRate } from "./plan/plan-rates.js";
+import type { PlanRates } from "./plan/rate-rows.js";
 import { TenantPlan } from "./plan/tenant-plan.js";
-import type { BucketStore } from "./stores/bucket-store.js";
-import { memoryBuckets } from "./stores/memory-buckets.js";
+import { type BucketStore, memoryBuckets } from "./stores/bucket-store.js";
+import { type SharedBucketsOptions, sharedBuckets } from "./stores/shared-buckets.js";
+import { unlimitedUntilRefused } from "./wait-out-refusals.js";
 
 /** Calls per second that an endpoint allows on a plan. */
 export type RateTable = (endpoint: Endpoint, plan: Plan) => number;
 
-export interface PacingOptions {
+/** Who is told of what while calls are paced. */
+export interface PacingHooks {
+  /**
+   * A call has to wait for more than 2 seconds; told again every 10 seconds with the time left. Runs
+   * in the caller's own asynchronous context.
+   */
+  readonly onWait?: ((wait: Wait) => void) | undefined;
+  /** Told once which plan a tenant without a configured one seems to have, if not the highest. */
+  readonly onPlanGuess?: ((plan: Plan) => void) | undefined;
+  /** Told once, as a sentence for people, where the configured plan seems to be too high. */
+  readonly onNotice?: ((text: string) => void) | undefined;
+}
+
+export interface PacingOptions extends PacingHooks {
   readonly clock: Clock;
   /** Whose buckets these are: the base address of the service. Kept as a hash only. */
   readonly tenant: string;
   /** Left out: the highest, stepping down while calls are refused, and up while they get through. */
-  readonly plan?: Plan;
+  readonly plan?: Plan | undefined;
   /** Calls that an endpoint takes in a spike. Left out: found out. */
-  readonly burst?: number;
+  readonly burst?: number | undefined;
   /**
    * Part of each limit that may be used, above 0, at most 1. Below 1 also a spike is kept to that
    * part of `burst`, or to one call where `burst` is left out.
@@ -30,88 +45,47 @@ export interface PacingOptions {
   readonly share: number;
   /** Where the buckets are kept. Default: in this process. */
   readonly store?: BucketStore;
-  /**
-   * A call has to wait for more than 2 seconds; told again every 10 seconds with the time left. Runs
-   * in the caller's own asynchronous context.
-   */
-  readonly onWait?: (wait: Wait) => void;
-  /** Told once which plan a tenant without a configured one seems to have, if not the highest. */
-  readonly onPlanGuess?: (plan: Plan) => void;
-  /** Told once, as a sentence for people, where the configured plan seems to be too high. */
-  readonly onNotice?: (text: string) => void;
   /** Longest time for one call to get through after its first refusal. Default: one hour. */
   readonly totalMs?: number;
   /** Rates of the endpoints. Default: Conversation v3 (specification §8.2). */
-  readonly rates?: RateTable;
+  readonly rates?: RateTable | undefined;
 }
 
-/** Default time for a call to get through after its first refusal, in milliseconds. */
-const hourMs = 60 * 60_000;
 /** Shorter waits are not worth a message, in milliseconds. */
 const shortMs = 2_000;
-
-const conversationRates: RateTable = ({ method, template }, plan) =>
-  rateOf({ service: "Conversation", version: "v3", plan, method, template });
 
 /** How a tenant is named in a store that others can read. */
 const tenantKey = (tenant: string): string =>
   createHash("sha256").update(tenant).digest("hex").slice(0, 16);
 
 /** A hook that fails must not fail a call. */
-const harmless =
-  <T>(hook: ((news: T) => void) | undefined) =>
-  (news: T): void => {
+const harmless = <T>(hook: ((news: T) => void) | undefined) =>
+  hook &&
+  ((news: T): void => {
     try {
-      hook?.(news);
+      hook(news);
     } catch {
       // Whoever listens is told best effort.
     }
-  };
+  });
 
 const isToken = ({ method, template }: Endpoint): boolean =>
   method === tokenEndpoint.method && template === tokenEndpoint.template;
 
+const onEachPlan = (endpoint: Endpoint, rates: RateTable): PlanRates => ({
+  developer: rates(endpoint, "developer"),
+  basic: rates(endpoint, "basic"),
+  enterprise: rates(endpoint, "enterprise"),
+});
+
 /** Who is told of a plan that is not the one to be expected. */
-const guessed = ({ plan, onPlanGuess, onNotice }: PacingOptions): ((guess: Plan) => void) => {
+const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
   if (plan === undefined) return harmless(onPlanGuess);
   const notice = harmless(onNotice);
-  return (guess) =>
-    notice(
+  return (guess: Plan): void =>
+    notice?.(
       `The tenant seems to have the plan ${guess}, not ${plan} as configured: its calls are refused again and again. Correct the setting plan.`,
     );
-};
-
-/** Makes the queue of one endpoint. */
-const queues = (options: PacingOptions): ((endpoint: Endpoint) => EndpointQueue) => {
-  const { clock, share, burst, totalMs = hourMs, rates = conversationRates } = options;
-  const store = options.store ?? memoryBuckets(() => clock.now());
-  const onWait = harmless(options.onWait);
-  const tenant = tenantKey(options.tenant);
-  const plan = new TenantPlan({
-    store,
-    key: `${tenant}:plan ${options.plan ?? ""}`,
-    now: () => clock.now(),
-    ...(options.plan ? { plan: options.plan } : {}),
-    onGuess: guessed(options),
-  });
-  return (endpoint) => {
-    const name = endpointName(endpoint);
-    const limiter = new BucketLimiter({
-      store,
-      key: `${tenant}:${name}`,
-      plan: plan.forEndpoint(name, (one) => rates(endpoint, one)),
-      share,
-      ...(burst === undefined ? {} : { burst }),
-    });
-    return new EndpointQueue({
-      endpoint,
-      clock,
-      limiter,
-      totalMs,
-      announcedMs: shortMs,
-      onWait: (news) => onWait({ ...endpoint, ...news }),
-    });
-  };
 };
 
 /**
@@ -121,14 +95,62 @@ const queues = (options: PacingOptions): ((endpoint: Endpoint) => EndpointQueue)
  * address has no known rate: it is not held back before it refuses.
  */
 export const pacedCalls = (options: PacingOptions): Pace => {
-  const { clock, totalMs = hourMs } = options;
-  const tokenCalls = waitOutRefusals({
+  const { clock, share, burst, totalMs, rates = conversationRate } = options;
+  const store = options.store ?? memoryBuckets(() => clock.now());
+  const tenant = tenantKey(options.tenant);
+  const plan = new TenantPlan({
+    store,
+    key: `${tenant}:plan ${options.plan ?? ""}`,
     clock,
-    totalMs,
-    announcedMs: shortMs,
-    onWait: harmless(options.onWait),
+    plan: options.plan,
+    onGuess: onGuessOf(options),
   });
-  const paced = perEndpoint(queues(options));
-  return (endpoint, attempt, signal) =>
-    (isToken(endpoint) ? tokenCalls : paced)(endpoint, attempt, signal);
+  const limiterOf = (endpoint: Endpoint) => {
+    if (isToken(endpoint)) return unlimitedUntilRefused(clock);
+    const key = `${tenant}:${endpointName(endpoint)}`;
+    return new BucketLimiter({
+      store,
+      key,
+      plan,
+      rates: onEachPlan(endpoint, rates),
+      share,
+      burst,
+    });
+  };
+  const onWait = harmless(options.onWait);
+  return queuePerEndpoint(limiterOf, { clock, totalMs, announcedMs: shortMs, onWait });
+};
+
+/** A service of the tenant. */
+export interface PacedService {
+  readonly baseUrl: string;
+  /** Rates of its endpoints. Default: those of Conversation v3. */
+  readonly rates?: RateTable | undefined;
+}
+
+/** The paces of the services of one tenant, and the place where they keep their buckets. */
+export interface ServicePaces {
+  pace(service: PacedService): Pace;
+  /** Gives the place back; a connection to Redis would keep the process alive. */
+  close(): Promise<void>;
+}
+
+export interface ServicePacesOptions
+  extends PacingHooks,
+    Pick<SharedBucketsOptions, "onNotice" | "environment"> {
+  readonly clock: Clock;
+  /** Default: shared with other processes and within this one, see {@link sharedBuckets}. */
+  readonly buckets?: BucketStore | undefined;
+}
+
+/** How calls keep to the rates that the settings tell. Opens nothing before the first call. */
+export const servicePaces = (settings: Settings, options: ServicePacesOptions): ServicePaces => {
+  const { plan, burst, share, redisUrl } = settings;
+  const { clock, buckets, environment, onWait, onPlanGuess, onNotice } = options;
+  const store = buckets ?? sharedBuckets({ clock, redisUrl, onNotice, environment });
+  const shared = { clock, store, plan, burst, share, onWait, onPlanGuess, onNotice };
+  return {
+    pace: ({ baseUrl, rates }) => pacedCalls({ ...shared, tenant: baseUrl, rates }),
+    close: () => store.close(),
+  };
 };

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
 import { packageName, packageVersion } from "../kernel/package-version.js";
-import { waitOutRefusals } from "../pacing/limiter/after-refusals.js";
+import { waitOutRefusals } from "../pacing/wait-out-refusals.js";
 import { datedRequest, type Request } from "./http/client.js";
 import type { Pace, Wait } from "./http/pace.js";
 import type { RetryLimits } from "./http/retry.js";

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { bucketFilePath } from "../../provider/pacing/stores/bucket-file.js";
 import type { BucketStore } from "../../provider/pacing/stores/bucket-store.js";
-import { fileBuckets } from "../../provider/pacing/stores/file-buckets.js";
+import { bucketFilePath, fileBuckets } from "../../provider/pacing/stores/file-buckets.js";
 import { sharedBuckets } from "../../provider/pacing/stores/shared-buckets.js";
 import { JumpingClock } from "../service/support/clocks.js";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { servicePaces } from "../../provider/pacing/plan/service-paces.js";
+import { servicePaces } from "../../provider/pacing/pacer.js";
 import type { BucketStore } from "../../provider/pacing/stores/bucket-store.js";
 import { sharedBuckets } from "../../provider/pacing/stores/shared-buckets.js";
 import type { Settings } from "../../provider/service/settings/settings.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
-import { memoryBuckets } from "../../provider/pacing/stores/memory-buckets.js";
+import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
 import { calling, makeCalls, pacer } from "./support/simulation.js";
 import { virtualTime } from "./support/virtual-time.js";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { BucketStore } from "../../provider/pacing/stores/bucket-store.js";
-import { withLocalBuckets } from "../../provider/pacing/stores/local-fallback.js";
-import { memoryBuckets } from "../../provider/pacing/stores/memory-buckets.js";
+import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
 import { redisBuckets } from "../../provider/pacing/stores/redis-buckets.js";
 import { connectRedis } from "../../provider/pacing/stores/redis-client.js";
+import { withLocalBuckets } from "../../provider/pacing/stores/shared-buckets.js";
 import { FakeRedis } from "./support/fake-redis.js";
 
 const found = (store: BucketStore) => store.change("k", (state) => ({ state, result: state }));

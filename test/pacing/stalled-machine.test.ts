@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import type { Bucket } from "../../provider/pacing/limiter/bucket.js";
 import type { BucketStore } from "../../provider/pacing/stores/bucket-store.js";
-import { memoryBuckets } from "../../provider/pacing/stores/memory-buckets.js";
+import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
 import { calling, makeCalls, pacer, series } from "./support/simulation.js";
 import { type VirtualTime, virtualTime } from "./support/virtual-time.js";
 

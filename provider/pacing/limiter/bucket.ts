@@ -1,4 +1,5 @@
-import type { Kept } from "../stores/bucket-store.js";
+import { isObject } from "../../kernel/json.js";
+import { isNumber, type Kept } from "../stores/bucket-store.js";
 
 /** Who tries calls that are not due, so that processes do not do so together. */
 export interface Prober {
@@ -17,7 +18,7 @@ export interface Prober {
  * - `found`: one was refused, and the bucket had been full. Searched again when the time is over.
  * - `spaced`: it saves up nothing (a burst of one), so a margin is kept beside each period.
  */
-export type Phase =
+export type BurstPhase =
   | { readonly name: "slow start" | "resting" | "probing" }
   | { readonly name: "found"; readonly leftMs: number }
   | { readonly name: "spaced"; readonly leftMs: number; readonly factor: number };
@@ -42,23 +43,31 @@ export interface Bucket extends Kept {
   readonly burst: number;
   /** Time since so many were last seen to get through, in milliseconds. */
   readonly unprovedMs: number;
-  readonly phase: Phase;
+  readonly phase: BurstPhase;
   readonly prober?: Prober;
 }
 
-/** What holds for the calls of an endpoint. */
-export interface Limit {
-  /** Time in which one token comes back, in milliseconds. */
-  readonly periodMs: number;
-  /** Calls that it takes at once, where that is configured. */
-  readonly burst?: number;
-  /** Calls that may be made at once: the burst, or the part of it that this tool may use. */
-  readonly mostBurst: number;
-  /** Part of a token at which a call may be tried, while a higher plan is tried. */
-  readonly early?: number;
-  /** Names this process among those that share the bucket. */
-  readonly process: string;
-}
+const isPhase = (value: unknown): boolean => {
+  if (!isObject(value)) return false;
+  const { name, leftMs, factor } = value;
+  if (name === "found") return isNumber(leftMs);
+  if (name === "spaced") return isNumber(leftMs) && isNumber(factor);
+  return name === "slow start" || name === "resting" || name === "probing";
+};
+
+const isProber = (value: unknown): boolean =>
+  value === undefined || (isObject(value) && typeof value.id === "string" && isNumber(value.agoMs));
+
+const isBucket = (value: Kept | undefined): value is Bucket => {
+  if (!isObject(value)) return false;
+  const { at, periodMs, tokens, spent, idle, burst, unprovedMs, phase, prober } = value;
+  const numbers = [at, periodMs, tokens, spent, idle, burst, unprovedMs];
+  return numbers.every(isNumber) && isPhase(phase) && isProber(prober);
+};
+
+/** What a store keeps, as a bucket; undefined for anything else: then it is found out again. */
+export const bucketOf = (kept: Kept | undefined): Bucket | undefined =>
+  isBucket(kept) ? kept : undefined;
 
 /** Found out again after this time, in milliseconds: being wrong for longer is worth one refusal an hour. */
 export const foundMs = 60 * 60_000;
@@ -78,7 +87,7 @@ export const unknownBucket = (now: number, periodMs: number): Bucket => ({
   phase: { name: "slow start" },
 });
 
-const laterPhase = (phase: Phase, ms: number): Phase => {
+const laterPhase = (phase: BurstPhase, ms: number): BurstPhase => {
   if (!("leftMs" in phase)) return phase;
   const leftMs = Math.min(foundMs, phase.leftMs) - ms;
   if (leftMs > 0) return { ...phase, leftMs };
@@ -97,7 +106,7 @@ const slower = 1.05;
 const atLowerRate = (bucket: Bucket, periodMs: number): Bucket => {
   if (periodMs < slower * bucket.periodMs) return { ...bucket, periodMs };
   const { phase } = bucket;
-  const calm: Phase = phase.name === "spaced" ? { ...phase, factor: 1 } : phase;
+  const calm: BurstPhase = phase.name === "spaced" ? { ...phase, factor: 1 } : phase;
   return { ...bucket, periodMs, tokens: 0, phase: calm };
 };
 

@@ -1,4 +1,5 @@
-import { type Bucket, foundMs, type Limit, type Phase } from "./bucket.js";
+import { type Bucket, type BurstPhase, foundMs } from "./bucket.js";
+import type { EndpointLimit } from "./limiter-state.js";
 
 /** Lateness of our own timers that is made up for by sending the next call early, in milliseconds: a stall of a busy machine. */
 const latenessMs = 150;
@@ -21,19 +22,19 @@ const proberMs = 3_000;
 /** A bucket is full when it was idle for so many times as long as the burst that is known takes to come back. */
 const surelyFull = 2;
 
-const nothingSaved = ({ phase }: Bucket, { burst }: Limit): boolean =>
+const nothingSaved = ({ phase }: Bucket, { burst }: EndpointLimit): boolean =>
   phase.name === "spaced" || burst === 1;
 
 /** Tokens that late timers may leave in the bucket, and which are then used at once. */
-const latenessTokens = ({ burst, periodMs }: Limit): number =>
+const latenessTokens = ({ burst, periodMs }: EndpointLimit): number =>
   Math.min(burst ?? Number.POSITIVE_INFINITY, Math.max(2, 1 + latenessMs / periodMs));
 
 /** The least margin, in periods. */
-const leastMargin = ({ periodMs }: Limit): number =>
+const leastMargin = ({ periodMs }: EndpointLimit): number =>
   Math.max(leastMarginMs, marginPart * periodMs) / periodMs;
 
 /** Tokens that may be saved up: not quite all, as a call that is early by a moment is refused. */
-export const capacityOf = (bucket: Bucket, limit: Limit): number => {
+export const capacityOf = (bucket: Bucket, limit: EndpointLimit): number => {
   if (nothingSaved(bucket, limit)) return 1;
   const late = latenessTokens(limit);
   if (limit.burst !== undefined) return Math.max(limit.mostBurst - leastMargin(limit), late);
@@ -43,31 +44,31 @@ export const capacityOf = (bucket: Bucket, limit: Limit): number => {
 };
 
 /** Pause kept beside the period, in milliseconds, where a call that comes too early is refused. */
-export const marginMs = (bucket: Bucket, limit: Limit): number => {
+export const marginMs = (bucket: Bucket, limit: EndpointLimit): number => {
   if (!nothingSaved(bucket, limit)) return 0;
   const factor = bucket.phase.name === "spaced" ? bucket.phase.factor : 1;
   return Math.min(mostMarginPart, leastMargin(limit) * factor) * limit.periodMs;
 };
 
 /** So much of a call is lost to margins and rounding while the calls of a burst are counted. */
-const rounding = (limit: Limit): number => 0.01 + 2 * leastMargin(limit);
+const rounding = (limit: EndpointLimit): number => 0.01 + 2 * leastMargin(limit);
 
 /**
  * Calls of a burst, those under way included: while time passes, what is spent falls as the tokens
  * rise. A bucket that nobody else uses never holds fewer.
  */
-const counted = (bucket: Bucket, limit: Limit): number =>
+const counted = (bucket: Bucket, limit: EndpointLimit): number =>
   Math.min(bucket.tokens, capacityOf(bucket, limit)) + bucket.spent;
 
 /** Calls are tried. */
-export const isSearching = ({ name }: Phase): boolean =>
+export const isSearching = ({ name }: BurstPhase): boolean =>
   name === "slow start" || name === "probing";
 
 /**
  * A probe must be answered before the next token is due, or it may be had for that token, and the due
  * call comes too early. On lines as long as the period there is always one due, so half of it is kept.
  */
-const latestProbe = (roundTripMs: number, limit: Limit): number =>
+const latestProbe = (roundTripMs: number, limit: EndpointLimit): number =>
   Math.max(0.5, 1 - Math.max(roundTripMs / limit.periodMs, rounding(limit)));
 
 /**
@@ -78,7 +79,7 @@ const latestProbe = (roundTripMs: number, limit: Limit): number =>
  */
 export const mayProbe = (
   bucket: Bucket,
-  limit: Limit,
+  limit: EndpointLimit,
   underWay: number,
   roundTripMs: number,
 ): boolean => {
@@ -99,10 +100,10 @@ export const wokenUp = (bucket: Bucket): Bucket => {
 };
 
 /** A probe got through, with so many others under way. */
-export const probePassed = (bucket: Bucket, limit: Limit, underWay: number): Bucket => {
+export const probePassed = (bucket: Bucket, limit: EndpointLimit, underWay: number): Bucket => {
   const seen = Math.floor(counted(bucket, limit) - underWay + rounding(limit));
   if (seen <= bucket.burst) return bucket;
-  const phase: Phase = bucket.phase.name === "spaced" ? { name: "resting" } : bucket.phase;
+  const phase: BurstPhase = bucket.phase.name === "spaced" ? { name: "resting" } : bucket.phase;
   return { ...bucket, burst: seen, unprovedMs: 0, phase };
 };
 
@@ -111,7 +112,7 @@ export const probePassed = (bucket: Bucket, limit: Limit, underWay: number): Buc
  *
  * @param underWay probes under way
  */
-export const probeOvertook = (bucket: Bucket, limit: Limit, underWay: number): Bucket => {
+export const probeOvertook = (bucket: Bucket, limit: EndpointLimit, underWay: number): Bucket => {
   const seen = Math.floor(counted(bucket, limit) - underWay + rounding(limit));
   const isTooMany = seen < bucket.burst;
   return { ...bucket, burst: isTooMany ? Math.max(1, bucket.burst - 1) : bucket.burst };
@@ -125,10 +126,10 @@ export const probeRefused = (bucket: Bucket): Bucket => {
   return { ...rest, phase: wasFull ? { name: "found", leftMs: foundMs } : { name: "resting" } };
 };
 
-const spaced = (factor: number): Phase => ({ name: "spaced", leftMs: foundMs, factor });
+const spaced = (factor: number): BurstPhase => ({ name: "spaced", leftMs: foundMs, factor });
 
 /** A call that was believed to be saved up was refused: the bucket holds fewer, or others took them. */
-export const savedRefused = (bucket: Bucket, limit: Limit): Bucket => {
+export const savedRefused = (bucket: Bucket, limit: EndpointLimit): Bucket => {
   if (limit.burst !== undefined) return bucket;
   const seen = Math.floor(bucket.spent + rounding(limit));
   const burst = Math.max(1, seen, Math.floor(bucket.burst / 2));
@@ -136,7 +137,7 @@ export const savedRefused = (bucket: Bucket, limit: Limit): Bucket => {
 };
 
 /** Refused although it was due: the call came early by some milliseconds, or was not alone. */
-export const dueRefused = (bucket: Bucket, limit: Limit): Bucket => {
+export const dueRefused = (bucket: Bucket, limit: EndpointLimit): Bucket => {
   const { phase, burst } = bucket;
   if (phase.name === "spaced") return { ...bucket, phase: spaced(2 * phase.factor) };
   if (limit.burst !== undefined) {

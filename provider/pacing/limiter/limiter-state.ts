@@ -19,44 +19,70 @@ export interface Admission {
 }
 
 /** Not now. */
-export interface Wait {
+export interface Delay {
   /** Infinite: until an answer comes. */
   readonly waitMs: number;
+  /** Time in which one token comes back: how much longer each further call waits, in milliseconds. */
+  readonly periodMs: number;
   /** An answer that is on its way may end the wait before. */
   readonly mayEndEarly: boolean;
   /** The store's time, in milliseconds. */
   readonly at: number;
 }
 
-/** A wait that was slept in full. */
+/** A delay that was slept in full. */
 export interface Slept {
   readonly ms: number;
   /** The store's time before, in milliseconds. */
   readonly since: number;
 }
 
-/** What happens at an endpoint. */
-export type LimiterEvent =
-  /** A call wants to go. */
-  | { readonly type: "ask"; readonly slept?: Slept | undefined }
-  | { readonly type: "accepted" | "ended"; readonly admission: Admission }
-  | {
-      readonly type: "refused";
-      readonly admission: Admission;
-      /** Pause that the service asks for, in milliseconds. */
-      readonly askedMs?: number;
-    };
+/** How a call ended. `ended`: without an answer, or it was never sent. */
+export type Outcome =
+  | { readonly type: "accepted" | "ended" }
+  /** `askedMs`: pause that the service asks for, in milliseconds. */
+  | { readonly type: "refused"; readonly askedMs?: number | undefined };
 
-/** What follows. `strike`: a call was refused although the rate allowed it. */
-export type Decision = Admission | Wait | "strike" | undefined;
+/** Decides for one endpoint when calls go, and learns from how they end. */
+export interface EndpointLimiter {
+  /** @param slept the last delay, where it was slept in full */
+  ask(slept?: Slept): Admission | Delay | Promise<Admission | Delay>;
+  ended(admission: Admission, outcome: Outcome): void | Promise<void>;
+}
+
+/**
+ * What an answer says of the plan. `early`: the call went sooner than the plan allows. `probe`: it
+ * was to find out the burst, so its refusal says nothing against the plan.
+ */
+export type PlanEvidence =
+  | "accepted"
+  | "refused"
+  | "early accepted"
+  | "early refused"
+  | "probe refused";
+
+/** What holds for the calls of an endpoint. */
+export interface EndpointLimit {
+  /** Time in which one token comes back, in milliseconds. */
+  readonly periodMs: number;
+  /** Calls that it takes at once, where that is configured. */
+  readonly burst?: number | undefined;
+  /** Calls that may be made at once: the burst, or the part of it that this tool may use. */
+  readonly mostBurst: number;
+  /** Part of a token at which a call may be tried, while a higher plan is tried. */
+  readonly early?: number | undefined;
+  /** Names this process among those that share the bucket. */
+  readonly process: string;
+}
 
 /** What one process keeps for itself. */
 export interface OwnState {
   readonly underWay: Readonly<Record<Admission["kind"], number>>;
   readonly admitted: number;
-  /** Numbers of the last probe, and of the last call before calls were held back. */
+  /** Numbers of the last probe, of the last call before calls were held back, and before any refusal. */
   readonly lastProbe: number;
   readonly heldAt: number;
+  readonly refusedAt: number;
   /** Saved-up calls that may be under way together: 1, 2, 4, 8 while they get through. */
   readonly window: number;
   /** The store's time of the last call that was no probe. */
@@ -80,10 +106,10 @@ export interface LimiterState {
   readonly bucket: Bucket | undefined;
 }
 
-/** The next state; `bucket` is the very same value where nothing has to be kept. */
-export interface Step {
+/** The next state, in which `bucket` is the very same value where nothing has to be kept, and what follows. */
+export interface LimiterStep<R> {
   readonly state: LimiterState;
-  readonly decision: Decision;
+  readonly result: R;
 }
 
 export const ownAtFirst: OwnState = {
@@ -91,6 +117,7 @@ export const ownAtFirst: OwnState = {
   admitted: 0,
   lastProbe: 0,
   heldAt: 0,
+  refusedAt: 0,
   window: 1,
   takenAt: Number.NEGATIVE_INFINITY,
   roundTripMs: 0,
@@ -101,9 +128,3 @@ export const ownAtFirst: OwnState = {
   lateness: 0,
   doubted: false,
 };
-
-/** One more, or one fewer, under way. */
-export const counting = (own: OwnState, kind: Admission["kind"], change: number): OwnState => ({
-  ...own,
-  underWay: { ...own.underWay, [kind]: own.underWay[kind] + change },
-});

@@ -1,4 +1,4 @@
-import { type Bucket, bucketAt, heldFor, type Limit, unknownBucket } from "./bucket.js";
+import { type Bucket, bucketAt, heldFor, unknownBucket } from "./bucket.js";
 import {
   capacityOf,
   doubted,
@@ -9,12 +9,14 @@ import {
   probeRefused,
   savedRefused,
 } from "./burst-search.js";
-import {
-  type Admission,
-  counting,
-  type LimiterState,
-  type OwnState,
-  type Step,
+import type {
+  Admission,
+  EndpointLimit,
+  LimiterState,
+  LimiterStep,
+  Outcome,
+  OwnState,
+  PlanEvidence,
 } from "./limiter-state.js";
 import { passed, pauseAsked, refusedAgain } from "./refusal-pauses.js";
 
@@ -30,7 +32,7 @@ const doubtAfter = 50;
  * The first call after a pause arrives late: it fetches a token and connects. If the bucket was full
  * it took nothing in meanwhile, so what came back until this answer is not counted on.
  */
-const firstAnswer = (own: OwnState, bucket: Bucket, limit: Limit): LimiterState => {
+const firstAnswer = (own: OwnState, bucket: Bucket, limit: EndpointLimit) => {
   if (own.answered) return { own, bucket };
   const tokens = Math.min(bucket.tokens, capacityOf(bucket, limit));
   const left = Math.min(tokens, Math.max(0, own.left ?? 0));
@@ -46,33 +48,31 @@ const later = ({ lateness }: OwnState, lateTokens: number): number =>
  * A machine that stalls makes an empty bucket look like one that saves up nothing, and then all of its
  * lateness is lost. Where that is much, what was found is tested again, once.
  */
-const lateAgain = (own: OwnState, { burst }: Limit, { phase }: Bucket): boolean =>
+const lateAgain = (own: OwnState, { burst }: EndpointLimit, { phase }: Bucket): boolean =>
   phase.name === "spaced" &&
   burst === undefined &&
   !own.doubted &&
   own.refusals.good >= doubtAfter &&
   own.lateness >= doubtPart;
 
-/** A call got through. */
-export const accepted = (
-  { own: before, bucket: kept }: LimiterState,
+const accepted = (
+  { own, bucket: kept }: LimiterState,
   { kind, tokens, at }: Admission,
   now: number,
-  limit: Limit,
+  limit: EndpointLimit,
 ): LimiterState => {
   // Redis was emptied meanwhile.
-  if (!kept) return { own: counting(before, kind, -1), bucket: kept };
+  if (!kept) return { own, bucket: kept };
   const current = () => bucketAt(kept, Math.max(now, kept.at), limit.periodMs);
   if (kind === "probe") {
-    const own = { ...counting(before, kind, -1), roundTripMs: Math.max(0, now - at) };
-    return firstAnswer(own, probePassed(current(), limit, own.underWay.probe), limit);
+    const answered = { ...own, roundTripMs: Math.max(0, now - at) };
+    return firstAnswer(answered, probePassed(current(), limit, own.underWay.probe), limit);
   }
   const next: OwnState = {
-    ...before,
-    underWay: { ...before.underWay, [kind]: before.underWay[kind] - 1 },
-    window: kind === "saved" ? Math.min(before.window + 1, mostSavedUnderWay) : before.window,
-    refusals: passed(before.refusals),
-    lateness: kind === "early" ? before.lateness : later(before, tokens - 1),
+    ...own,
+    window: kind === "saved" ? Math.min(own.window + 1, mostSavedUnderWay) : own.window,
+    refusals: passed(own.refusals),
+    lateness: kind === "early" ? own.lateness : later(own, tokens - 1),
   };
   if (lateAgain(next, limit, kept)) {
     return { own: { ...next, doubted: true }, bucket: doubted(current()) };
@@ -88,20 +88,16 @@ const refunded = (bucket: Bucket, { kind, tokens }: Admission): Bucket => {
 };
 
 const probeWasRefused = (
-  own: OwnState,
-  bucket: Bucket,
+  before: OwnState,
+  given: Bucket,
   askedMs: number | undefined,
-  limit: Limit,
+  limit: EndpointLimit,
 ): LimiterState => {
-  const next = firstAnswer(own, bucket, limit);
-  if (!next.bucket) return next;
+  const { own, bucket } = firstAnswer(before, given, limit);
   const { periodMs } = limit;
-  const ownMs = Math.max(0, 1 - next.bucket.tokens) * periodMs;
+  const ownMs = Math.max(0, 1 - bucket.tokens) * periodMs;
   const waitMs = pauseAsked(ownMs, askedMs, 1, periodMs);
-  return {
-    own: next.own,
-    bucket: waitMs > ownMs ? heldFor(next.bucket, waitMs, periodMs) : next.bucket,
-  };
+  return { own, bucket: waitMs > ownMs ? heldFor(bucket, waitMs, periodMs) : bucket };
 };
 
 const turnRefused = (
@@ -109,19 +105,15 @@ const turnRefused = (
   before: Bucket,
   admission: Admission,
   askedMs: number | undefined,
-  limit: Limit,
+  limit: EndpointLimit,
 ): LimiterState => {
   const { periodMs } = limit;
   const isSpaced = before.phase.name === "spaced";
   const { refusals, pausePeriods, isNearMiss } = refusedAgain(own.refusals, isSpaced);
   const held = { ...own, refusals, heldAt: own.admitted, window: 1 };
   const { kind, unprovedMs = 0 } = admission;
-  const given: Bucket = {
-    ...refunded(before, admission),
-    tokens: before.tokens + 1,
-    idle: 0,
-    unprovedMs,
-  };
+  const tokens = before.tokens + 1;
+  const given: Bucket = { ...refunded(before, admission), tokens, idle: 0, unprovedMs };
   const missed = isNearMiss ? dueRefused(given, limit) : given;
   const bucket = kind === "saved" ? savedRefused(given, limit) : missed;
   const ownPeriods = kind === "saved" ? 1 : pausePeriods;
@@ -130,31 +122,48 @@ const turnRefused = (
   return { own: held, bucket: heldFor(bucket, waitMs, periodMs) };
 };
 
-/** A call was refused. */
-export const refused = (
-  { own: earlier, bucket: kept }: LimiterState,
+const refused = (
+  { own: before, bucket: kept }: LimiterState,
   admission: Admission,
   askedMs: number | undefined,
   now: number,
-  limit: Limit,
-): Step => {
-  const own = counting(earlier, admission.kind, -1);
-  const before = kept ?? unknownBucket(now, limit.periodMs);
-  const bucket = bucketAt(before, Math.max(now, before.at), limit.periodMs);
+  limit: EndpointLimit,
+): LimiterStep<PlanEvidence | undefined> => {
+  const own = { ...before, refusedAt: before.admitted };
+  const known = kept ?? unknownBucket(now, limit.periodMs);
+  const bucket = bucketAt(known, Math.max(now, known.at), limit.periodMs);
   const given = refunded(bucket, admission);
-  if (admission.kind === "early") {
-    return { state: probeWasRefused(own, given, askedMs, limit), decision: undefined };
+  const { kind, number } = admission;
+  if (kind === "early") {
+    return { state: probeWasRefused(own, given, askedMs, limit), result: "early refused" };
   }
   // A probe that was sent after a due call may have come first and had its token.
-  const wasOvertaken = admission.kind === "due" && own.lastProbe > admission.number;
-  if (admission.kind === "probe" || wasOvertaken) {
+  const wasOvertaken = kind === "due" && own.lastProbe > number;
+  if (kind === "probe" || wasOvertaken) {
     const counted = wasOvertaken ? probeOvertook(given, limit, own.underWay.probe) : given;
-    const ended = probeRefused(counted);
-    return { state: probeWasRefused(own, ended, askedMs, limit), decision: undefined };
+    const state = probeWasRefused(own, probeRefused(counted), askedMs, limit);
+    return { state, result: wasOvertaken ? undefined : "probe refused" };
   }
   // Calls that were under way together are refused together: that is one refusal, not many.
-  if (admission.number <= own.heldAt) {
-    return { state: { own, bucket: given }, decision: undefined };
-  }
-  return { state: turnRefused(own, bucket, admission, askedMs, limit), decision: "strike" };
+  if (number <= own.heldAt) return { state: { own, bucket: given }, result: undefined };
+  return { state: turnRefused(own, bucket, admission, askedMs, limit), result: "refused" };
+};
+
+/** A call has ended: what is known after, and what it says of the plan. */
+export const afterOutcome = (
+  { own: before, bucket }: LimiterState,
+  admission: Admission,
+  outcome: Outcome,
+  now: number,
+  limit: EndpointLimit,
+): LimiterStep<PlanEvidence | undefined> => {
+  const { kind, number } = admission;
+  const underWay = { ...before.underWay, [kind]: before.underWay[kind] - 1 };
+  const state = { own: { ...before, underWay }, bucket };
+  if (outcome.type === "ended") return { state, result: undefined };
+  if (outcome.type === "refused") return refused(state, admission, outcome.askedMs, now, limit);
+  const evidence = kind === "early" ? "early accepted" : "accepted";
+  // Sent before the last refusal: says nothing of the rate since.
+  const isOld = number <= before.refusedAt;
+  return { state: accepted(state, admission, now, limit), result: isOld ? undefined : evidence };
 };

@@ -1,6 +1,14 @@
-import { type Bucket, bucketAt, type Limit, unknownBucket } from "./bucket.js";
+import { type Bucket, bucketAt, unknownBucket } from "./bucket.js";
 import { capacityOf, isSearching, marginMs, mayProbe, wokenUp } from "./burst-search.js";
-import type { Admission, LimiterState, OwnState, Slept, Step } from "./limiter-state.js";
+import type {
+  Admission,
+  Delay,
+  EndpointLimit,
+  LimiterState,
+  LimiterStep,
+  OwnState,
+  Slept,
+} from "./limiter-state.js";
 
 /** Less than the timers can tell apart, in milliseconds. */
 const closeEnoughMs = 0.05;
@@ -24,27 +32,26 @@ const afterPause = (
   own: OwnState,
   bucket: Bucket | undefined,
   now: number,
-  limit: Limit,
+  { periodMs }: EndpointLimit,
 ): OwnState => {
-  const isPause = bucket && now - bucket.at > Math.max(2 * limit.periodMs, quietMs);
+  const isPause = bucket && now - bucket.at > Math.max(2 * periodMs, quietMs);
   return isPause ? { ...own, window: 1, answered: false, left: undefined } : own;
 };
 
 const admitted = (
   own: OwnState,
-  changes: Partial<OwnState>,
   bucket: Bucket,
-  admission: Admission,
-): Step => {
-  const { kind, number } = admission;
+  admission: Omit<Admission, "number">,
+  changes: Partial<OwnState>,
+): LimiterStep<Admission> => {
+  const { kind } = admission;
+  const number = own.admitted + 1;
   const underWay = { ...own.underWay, [kind]: own.underWay[kind] + 1 };
-  return {
-    state: { own: { ...own, underWay, admitted: number, ...changes }, bucket },
-    decision: admission,
-  };
+  const state = { own: { ...own, underWay, admitted: number, ...changes }, bucket };
+  return { state, result: { ...admission, number } };
 };
 
-const taken = (own: OwnState, full: Bucket, now: number, limit: Limit): Step => {
+const taken = (own: OwnState, full: Bucket, now: number, limit: EndpointLimit) => {
   const capacity = capacityOf(full, limit);
   const bucket = full.tokens > capacity + 1 ? wokenUp(full) : full;
   const tokens = Math.min(full.tokens, capacity);
@@ -57,67 +64,54 @@ const taken = (own: OwnState, full: Bucket, now: number, limit: Limit): Step => 
     ...(isProof ? { unprovedMs: 0 } : {}),
   };
   const kind = tokens >= savedFrom ? "saved" : "due";
-  const admission = {
-    kind,
-    number: own.admitted + 1,
-    at: now,
-    tokens: full.tokens,
-    unprovedMs: bucket.unprovedMs,
-  } as const;
-  return admitted(own, { takenAt: now, left: (own.left ?? tokens) - 1 }, rest, admission);
+  const { unprovedMs } = bucket;
+  const changes = { takenAt: now, left: (own.left ?? tokens) - 1 };
+  return admitted(own, rest, { kind, at: now, tokens: full.tokens, unprovedMs }, changes);
 };
 
-const probed = (own: OwnState, bucket: Bucket, limit: Limit): Step => {
-  const number = own.admitted + 1;
-  const prober = { id: limit.process, agoMs: 0 };
-  const rest = { ...bucket, spent: bucket.spent + 1, prober };
-  const admission = { kind: "probe", number, at: bucket.at, tokens: bucket.tokens } as const;
-  const left = own.left ?? bucket.tokens;
-  return admitted(own, { lastProbe: number, left }, rest, admission);
+const probed = (own: OwnState, bucket: Bucket, { process }: EndpointLimit) => {
+  const { at, tokens, spent } = bucket;
+  const rest = { ...bucket, spent: spent + 1, prober: { id: process, agoMs: 0 } };
+  const changes = { lastProbe: own.admitted + 1, left: own.left ?? tokens };
+  return admitted(own, rest, { kind: "probe", at, tokens }, changes);
 };
 
-const sentEarly = (own: OwnState, bucket: Bucket, part: number): Step => {
+const sentEarly = (own: OwnState, bucket: Bucket, part: number) => {
   const rest = { ...bucket, tokens: bucket.tokens - part, spent: bucket.spent + part };
-  const admission = {
-    kind: "early",
-    number: own.admitted + 1,
-    at: bucket.at,
-    tokens: part,
-  } as const;
-  return admitted(own, {}, rest, admission);
+  return admitted(own, rest, { kind: "early", at: bucket.at, tokens: part }, {});
 };
 
-/** A call wants to go: whether it may, and how long it waits else. */
-export const asked = (
-  state: LimiterState,
+/**
+ * A call wants to go: whether it may, and how long it waits else.
+ *
+ * A token that has come back at the rate of the limit is certain. Whether more were saved up before is
+ * found by probes until one is refused: mostly the only refusal of an endpoint that nobody else uses.
+ */
+export const nextTurn = (
+  { own: before, bucket: kept }: LimiterState,
   slept: Slept | undefined,
   clock: number,
-  limit: Limit,
-): Step => {
+  limit: EndpointLimit,
+): LimiterStep<Admission | Delay> => {
   const { periodMs } = limit;
-  const kept = state.bucket;
-  const roused = awake(state.own, clock, slept);
-  const now = clock + roused.behindMs;
-  const own = afterPause(roused, kept, now, limit);
+  const onTime = awake(before, clock, slept);
+  const now = clock + onTime.behindMs;
+  const own = afterPause(onTime, kept, now, limit);
+  const { saved, probe, early } = own.underWay;
+  const delayed = (bucket: Bucket | undefined, waitMs: number, mayEndEarly: boolean) => ({
+    state: { own, bucket },
+    result: { waitMs, periodMs, mayEndEarly, at: clock },
+  });
   const untilDue = Math.min(periodMs, own.takenAt + periodMs - now);
-  if (own.underWay.saved >= own.window && untilDue > 0) {
-    return {
-      state: { own, bucket: kept },
-      decision: { waitMs: untilDue, mayEndEarly: true, at: clock },
-    };
-  }
+  if (saved >= own.window && untilDue > 0) return delayed(kept, untilDue, true);
   const bucket = bucketAt(kept ?? unknownBucket(now, periodMs), now, periodMs);
   const dueMs = (1 - bucket.tokens) * periodMs;
   if (dueMs <= closeEnoughMs) return taken(own, bucket, now, limit);
-  if (mayProbe(bucket, limit, own.underWay.probe, own.roundTripMs))
-    return probed(own, bucket, limit);
+  if (mayProbe(bucket, limit, probe, own.roundTripMs)) return probed(own, bucket, limit);
   // While a higher plan is tried, a part of a token is enough, for one call at a time.
-  const mayTry = own.underWay.early === 0 && !isSearching(bucket.phase);
-  const part = mayTry ? (limit.early ?? 1) : 1;
+  const part = early === 0 && !isSearching(bucket.phase) ? (limit.early ?? 1) : 1;
   const waitMs = dueMs - (1 - part) * periodMs;
   if (waitMs <= closeEnoughMs) return sentEarly(own, bucket, part);
   // Most questions change nothing; a clock that went back is kept, or its time would not count.
-  const next = kept && kept.at <= now ? kept : bucket;
-  const mayEndEarly = own.underWay.probe + own.underWay.early > 0;
-  return { state: { own, bucket: next }, decision: { waitMs, mayEndEarly, at: clock } };
+  return delayed(kept && kept.at <= now ? kept : bucket, waitMs, probe + early > 0);
 };

@@ -1,17 +1,68 @@
 import { type Plan, plans } from "../../service/settings/plans.js";
-import {
-  type EndpointCounts,
-  higher,
-  lower,
-  type PlanCounts,
-  type PlanEvent,
-  type PlanLimits,
-  type PlanState,
-  type PlanStep,
-  type RateOnPlan,
-  rank,
-  type Watch,
-} from "./plan-state.js";
+import type { PlanEvidence } from "../limiter/limiter-state.js";
+import type { PlanRates } from "./rate-rows.js";
+
+/** What is kept of the guess for the next process: plain JSON. */
+export interface PlanState {
+  readonly plan: Plan;
+  /** Calls got through at a rate that lower plans do not have. Left out: not seen yet. */
+  readonly proved?: Plan | undefined;
+  /** Calls that must get through before a higher plan is tried. */
+  readonly climbAfter: number;
+}
+
+/** Calls that follow each other after a refusal; times in monotonic milliseconds. */
+interface Series {
+  readonly since: number;
+  readonly last: number;
+  /** Calls that got through. */
+  readonly calls: number;
+}
+
+/** What one process counts at one endpoint. */
+interface EndpointCounts {
+  /** Refusals without a row of successes between them. */
+  readonly refusals: number;
+  /** Calls that got through since the last refusal. */
+  readonly good: number;
+  /** When the last refusal was, in monotonic milliseconds. */
+  readonly refusedAt?: number;
+  readonly series?: Series | undefined;
+}
+
+/** What one process knows of the plan. */
+export interface PlanGuess {
+  readonly state: PlanState;
+  readonly endpoints: Readonly<Record<string, EndpointCounts>>;
+  /** Calls that got through since the last refusal, or since the plan was changed. */
+  readonly good: number;
+  /** Calls that got through sooner than the plan allows; undefined: no higher plan is tried. */
+  readonly early: number | undefined;
+}
+
+export interface PlanEvent {
+  readonly evidence: PlanEvidence;
+  readonly endpoint: string;
+  /** Monotonic milliseconds. */
+  readonly now: number;
+  /** Calls per second of the endpoint on each plan. */
+  readonly rates: PlanRates;
+}
+
+/** The plan that was configured, or the highest: no higher one is tried. */
+export interface PlanLimits {
+  readonly highest: Plan;
+  readonly isConfigured: boolean;
+}
+
+/** Calls before a higher plan is tried at first: a minute at the lowest rate. */
+const firstClimbAfter = 6;
+
+/** Most calls before a higher plan is tried; doubled up to here, so that trying costs 1.5 % at most. */
+const mostClimbAfter = 64;
+
+/** So many calls sooner than a plan allows are hardly savings of its bucket any more. */
+const climbedAfter = 5;
 
 /** Calls that get through at less than this part of a plan's rate, and are refused, speak against it. */
 const tooSlow = 0.8;
@@ -20,16 +71,10 @@ const tooSlow = 0.8;
  * Refusals that speak against a plan that is configured or proved. After a few, others' traffic would be
  * taken for a lower plan (38 % slower, measured in virtual time).
  */
-const mostStrikes = 20;
+const mostRefusals = 20;
 
 /** Refusals are forgiven after so many calls in a row: near misses are further apart on usual lines. */
 const forgivenAfter = 8;
-
-/** Most calls before a higher plan is tried; doubled up to here, so that trying costs 1.5 % at most. */
-const mostClimbAfter = 64;
-
-/** So many calls sooner than a plan allows are hardly savings of its bucket any more. */
-const climbedAfter = 5;
 
 /** Real rates may be higher than they are said to be by less than this. */
 const rateSlack = 1.1;
@@ -40,35 +85,52 @@ const tokensAtRefusal = 1.5;
 /** Calls that follow each other more slowly, in periods, say nothing of the rate. */
 const mostApart = 3;
 
-const nothingSeen: EndpointCounts = { strikes: 0, good: 0 };
+/** Place among the plans, the lowest first. */
+const rank = (plan: Plan): number => plans.indexOf(plan);
 
-const countsOf = ({ endpoints }: PlanCounts, endpoint: string): EndpointCounts =>
-  endpoints[endpoint] ?? nothingSeen;
+/** The next plan that gives less here. */
+const lower = (plan: Plan, rates: PlanRates): Plan | undefined =>
+  plans.findLast((other) => rank(other) < rank(plan) && rates[other] < rates[plan]);
 
-const withCounts = (counts: PlanCounts, endpoint: string, own: EndpointCounts): PlanCounts => ({
-  ...counts,
-  endpoints: { ...counts.endpoints, [endpoint]: own },
+/** The next plan that may be tried. */
+export const higher = (plan: Plan, { highest }: PlanLimits): Plan | undefined =>
+  plans.find((other) => rank(other) > rank(plan) && rank(other) <= rank(highest));
+
+export const planAtFirst = ({ highest }: PlanLimits): PlanGuess => ({
+  state: { plan: highest, climbAfter: firstClimbAfter },
+  endpoints: {},
+  good: 0,
+  early: undefined,
 });
 
-/** The plan was changed: what was counted for it is over. */
-const afterChange = (counts: PlanCounts, early?: number): PlanCounts => ({
+const countsOf = ({ endpoints }: PlanGuess, endpoint: string): EndpointCounts =>
+  endpoints[endpoint] ?? { refusals: 0, good: 0 };
+
+const withCounts = (guess: PlanGuess, endpoint: string, counts: EndpointCounts): PlanGuess => ({
+  ...guess,
+  endpoints: { ...guess.endpoints, [endpoint]: counts },
+});
+
+/** Another plan: what was counted for the one before is over. */
+const withPlan = (guess: PlanGuess, state: PlanState, early?: number): PlanGuess => ({
+  state,
   endpoints: Object.fromEntries(
-    Object.entries(counts.endpoints).map(([name, own]) => [name, { ...own, strikes: 0 }]),
+    Object.entries(guess.endpoints).map(([name, counts]) => [name, { ...counts, refusals: 0 }]),
   ),
-  steady: 0,
+  good: 0,
   early,
 });
 
-const continued = ({ watch }: EndpointCounts, { now, rate }: PlanEvent, plan: Plan) =>
-  watch && now - watch.last < (mostApart * 1000) / rate(plan) ? watch : undefined;
+const continued = ({ series }: EndpointCounts, { now, rates }: PlanEvent, plan: Plan) =>
+  series && now - series.last < (mostApart * 1000) / rates[plan] ? series : undefined;
 
 /** The lowest plan that gives so many calls in a time. */
-const provedBy = (calls: number, ms: number, rate: RateOnPlan): Plan | undefined =>
-  plans.find((plan) => calls - tokensAtRefusal <= (rate(plan) * rateSlack * ms) / 1000);
+const provedBy = (calls: number, ms: number, rates: PlanRates): Plan | undefined =>
+  plans.find((plan) => calls - tokensAtRefusal <= (rates[plan] * rateSlack * ms) / 1000);
 
 /** After a refusal the bucket was empty, so whatever got through since came back at the rate. */
-const proof = ({ good, refusedAt }: EndpointCounts, { now, rate }: PlanEvent): Plan | undefined => {
-  const seen = refusedAt === undefined ? undefined : provedBy(good, now - refusedAt, rate);
+const proof = ({ good, refusedAt }: EndpointCounts, { now, rates }: PlanEvent) => {
+  const seen = refusedAt === undefined ? undefined : provedBy(good, now - refusedAt, rates);
   return seen !== undefined && rank(seen) > 0 ? seen : undefined;
 };
 
@@ -77,92 +139,82 @@ const withProof = (state: PlanState, seen: Plan | undefined): PlanState => {
   return { ...state, proved: seen, plan: rank(seen) > rank(state.plan) ? seen : state.plan };
 };
 
-/** Nothing was ever refused here, and there is no higher plan: most calls say no more than that. */
-const isQuiet = ({ strikes, refusedAt }: EndpointCounts, { plan }: PlanState, highest: Plan) =>
-  strikes === 0 && refusedAt === undefined && plan === highest;
-
-const accepted = (step: PlanStep, event: PlanEvent, limits: PlanLimits): PlanStep => {
-  const { state: before, counts } = step;
-  const own = countsOf(counts, event.endpoint);
-  if (isQuiet(own, before, limits.highest)) return step;
-  const good = own.good + 1;
-  const seen = proof({ ...own, good }, event);
-  const isSure = good >= forgivenAfter || (seen !== undefined && rank(seen) >= rank(before.plan));
-  const watch = continued(own, event, before.plan);
-  const { watch: _, ...rest } = own;
-  const next: EndpointCounts = {
-    ...rest,
-    good,
-    strikes: isSure ? 0 : own.strikes,
-    ...(watch && watch.calls < forgivenAfter
-      ? { watch: { ...watch, last: event.now, calls: watch.calls + 1 } }
-      : {}),
-  };
-  const state = withProof(before, seen);
-  const steady = counts.steady + 1;
-  const mayClimb = steady >= state.climbAfter && higher(state.plan, limits) !== undefined;
-  const early = counts.early ?? (mayClimb ? 0 : undefined);
-  return { state, counts: { ...withCounts(counts, event.endpoint, next), steady, early } };
+const accepted = (guess: PlanGuess, event: PlanEvent, limits: PlanLimits): PlanGuess => {
+  const { endpoint, now } = event;
+  const { plan, climbAfter } = guess.state;
+  const before = countsOf(guess, endpoint);
+  // Nothing was ever refused here, and there is no higher plan: most calls say no more than that.
+  const { refusals, refusedAt } = before;
+  if (refusals === 0 && refusedAt === undefined && plan === limits.highest) return guess;
+  const counts = { ...before, good: before.good + 1 };
+  const seen = proof(counts, event);
+  const isSure = counts.good >= forgivenAfter || (seen !== undefined && rank(seen) >= rank(plan));
+  const series = continued(before, event, plan);
+  const isLong = series === undefined || series.calls >= forgivenAfter;
+  const next = withCounts(guess, endpoint, {
+    ...counts,
+    refusals: isSure ? 0 : refusals,
+    series: isLong ? undefined : { ...series, last: now, calls: series.calls + 1 },
+  });
+  const state = withProof(guess.state, seen);
+  const good = guess.good + 1;
+  const mayClimb = good >= climbAfter && higher(state.plan, limits) !== undefined;
+  return { ...next, state, good, early: guess.early ?? (mayClimb ? 0 : undefined) };
 };
 
-const earlyAccepted = (before: PlanStep, event: PlanEvent, limits: PlanLimits): PlanStep => {
-  const { state, counts } = accepted(before, event, limits);
-  const early = (counts.early ?? 0) + 1;
-  const next = higher(state.plan, limits);
-  if (early < climbedAfter || !next) return { state, counts: { ...counts, early } };
+const earlyAccepted = (before: PlanGuess, event: PlanEvent, limits: PlanLimits): PlanGuess => {
+  const guess = accepted(before, event, limits);
+  const early = (guess.early ?? 0) + 1;
+  const next = higher(guess.state.plan, limits);
+  if (early < climbedAfter || !next) return { ...guess, early };
   // Tried at once whether there is a still higher one.
-  const goesOn = higher(next, limits) ? 0 : undefined;
-  return { state: { ...state, plan: next }, counts: afterChange(counts, goesOn) };
+  return withPlan(guess, { ...guess.state, plan: next }, higher(next, limits) ? 0 : undefined);
 };
 
 /** Says nothing against the plan; but now the bucket is surely empty. */
-const probeRefused = ({ state, counts }: PlanStep, { endpoint, now }: PlanEvent): PlanStep => {
-  const watch: Watch = { since: now, last: now, calls: 0 };
-  const { strikes } = countsOf(counts, endpoint);
-  return {
-    state,
-    counts: withCounts(counts, endpoint, { strikes, good: 0, refusedAt: now, watch }),
-  };
+const probeRefused = (guess: PlanGuess, { endpoint, now }: PlanEvent): PlanGuess => {
+  const { refusals } = countsOf(guess, endpoint);
+  const series = { since: now, last: now, calls: 0 };
+  return withCounts(guess, endpoint, { refusals, good: 0, refusedAt: now, series });
 };
 
 /** The higher plan is not there, or others use it up. */
-const earlyRefused = ({ state, counts }: PlanStep, { endpoint, now }: PlanEvent): PlanStep => {
-  const own = { ...countsOf(counts, endpoint), good: 0, refusedAt: now };
-  return {
-    state: { ...state, climbAfter: Math.min(mostClimbAfter, 2 * state.climbAfter) },
-    counts: { ...withCounts(counts, endpoint, own), steady: 0, early: undefined },
-  };
+const earlyRefused = (guess: PlanGuess, { endpoint, now }: PlanEvent): PlanGuess => {
+  const counts = { ...countsOf(guess, endpoint), good: 0, refusedAt: now };
+  const climbAfter = Math.min(mostClimbAfter, 2 * guess.state.climbAfter);
+  const state = { ...guess.state, climbAfter };
+  return { ...withCounts(guess, endpoint, counts), state, good: 0, early: undefined };
 };
 
-const isSure = ({ plan, proved }: PlanState, limits: PlanLimits): boolean =>
+const isCertain = ({ plan, proved }: PlanState, limits: PlanLimits): boolean =>
   (limits.isConfigured && plan === limits.highest) ||
   (proved !== undefined && rank(proved) >= rank(plan));
 
-/** Most that the bucket can have given since the watch began, in calls per second. */
-const mostSeen = ({ since, calls }: Watch, now: number): number => {
+/** Most that the bucket can have given in a series, in calls per second. */
+const mostSeen = ({ since, calls }: Series, now: number): number => {
   // Part of a token was there at first, and one more may have been lost in a pause before a call.
   const tokens = calls + (calls > 0 ? 2 : 1);
   return (tokens * 1000) / (now - since);
 };
 
-const refused = ({ state, counts }: PlanStep, event: PlanEvent, limits: PlanLimits): PlanStep => {
-  const { endpoint, now, rate } = event;
-  const own = countsOf(counts, endpoint);
-  const strikes = own.strikes + 1;
-  const seen = continued(own, event, state.plan) ?? { since: now, calls: 0 };
-  const watch: Watch = { ...seen, last: now };
-  const next = withCounts(counts, endpoint, { strikes, good: 0, refusedAt: now, watch });
-  const below = lower(state.plan, rate);
-  const isTooHigh = isSure(state, limits)
-    ? strikes >= mostStrikes
-    : mostSeen(watch, now) < tooSlow * rate(state.plan);
-  if (!below || !isTooHigh) return { state, counts: { ...next, steady: 0, early: undefined } };
+const refused = (guess: PlanGuess, event: PlanEvent, limits: PlanLimits): PlanGuess => {
+  const { endpoint, now, rates } = event;
+  const { plan, climbAfter } = guess.state;
+  const before = countsOf(guess, endpoint);
+  const refusals = before.refusals + 1;
+  const series = { since: now, calls: 0, ...continued(before, event, plan), last: now };
+  const counts = { refusals, good: 0, refusedAt: now, series };
+  const below = lower(plan, rates);
+  const isTooHigh = isCertain(guess.state, limits)
+    ? refusals >= mostRefusals
+    : mostSeen(series, now) < tooSlow * rates[plan];
+  if (!below || !isTooHigh) {
+    return { ...withCounts(guess, endpoint, counts), good: 0, early: undefined };
+  }
   // Without a call in between it never was full since; with one, tokens may have been lost meanwhile.
-  const anew = watch.calls === 0 ? watch : { since: now, last: now, calls: 0 };
-  const changed = afterChange(
-    withCounts(next, endpoint, { ...countsOf(next, endpoint), watch: anew }),
-  );
-  return { state: { plan: below, climbAfter: state.climbAfter }, counts: changed };
+  const anew = series.calls === 0 ? series : { since: now, last: now, calls: 0 };
+  const next = withCounts(guess, endpoint, { ...counts, series: anew });
+  return withPlan(next, { plan: below, climbAfter });
 };
 
 /**
@@ -170,17 +222,21 @@ const refused = ({ state, counts }: PlanStep, event: PlanEvent, limits: PlanLimi
  * that is possible, steps down where refused calls show that it cannot be, and climbs when calls that
  * are made sooner get through.
  */
-export const planStep = (before: PlanStep, event: PlanEvent, limits: PlanLimits): PlanStep => {
-  switch (event.type) {
+export const afterEvidence = (
+  guess: PlanGuess,
+  event: PlanEvent,
+  limits: PlanLimits,
+): PlanGuess => {
+  switch (event.evidence) {
     case "accepted":
-      return accepted(before, event, limits);
+      return accepted(guess, event, limits);
     case "early accepted":
-      return earlyAccepted(before, event, limits);
+      return earlyAccepted(guess, event, limits);
     case "early refused":
-      return earlyRefused(before, event);
+      return earlyRefused(guess, event);
     case "probe refused":
-      return probeRefused(before, event);
+      return probeRefused(guess, event);
     case "refused":
-      return refused(before, event, limits);
+      return refused(guess, event, limits);
   }
 };

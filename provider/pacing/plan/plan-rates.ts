@@ -1,5 +1,5 @@
 import { ConversationError } from "../../kernel/errors.js";
-import type { Method } from "../../service/http/operations.js";
+import type { Endpoint, Method } from "../../service/http/operations.js";
 import { type Plan, plans } from "../../service/settings/plans.js";
 import { type RateRow, rateRows } from "./rate-rows.js";
 
@@ -86,6 +86,10 @@ export const rateOf = (question: RateQuestion): number => {
   );
   return own?.rates[question.plan] ?? row.standard[question.plan];
 };
+
+/** The rate limit of an endpoint of Conversation v3 in calls per second (specification §8.2). */
+export const conversationRate = ({ method, template }: Endpoint, plan: Plan): number =>
+  rateOf({ service: "Conversation", version: "v3", plan, method, template });
 
 /** Seconds of the rate that a full bucket seems to hold. */
 const burstSeconds = 20;

@@ -1,42 +1,35 @@
+import type { Clock } from "../../kernel/clock.js";
 import { isObject } from "../../kernel/json.js";
 import { type Plan, plans } from "../../service/settings/plans.js";
-import type { Admission } from "../limiter/limiter-state.js";
+import type { PlanEvidence } from "../limiter/limiter-state.js";
 import type { BucketStore, Kept } from "../stores/bucket-store.js";
-import { planStep } from "./plan-guess.js";
 import {
-  countsAtFirst,
-  earlyPart,
-  type PlanEvent,
+  afterEvidence,
+  higher,
+  type PlanGuess,
   type PlanLimits,
   type PlanState,
-  type PlanStep,
   planAtFirst,
-  type RateOnPlan,
-} from "./plan-state.js";
+} from "./plan-guess.js";
+import type { PlanRates } from "./rate-rows.js";
 
 export interface TenantPlanOptions {
   readonly store: BucketStore;
   /** Names the plan in the store. */
   readonly key: string;
-  /** Monotonic milliseconds. */
-  readonly now: () => number;
+  readonly clock: Pick<Clock, "now">;
   /** As configured. Left out: found out. */
-  readonly plan?: Plan;
+  readonly plan?: Plan | undefined;
   /** Told once which plan it seems to be, if not the one that was to be expected. */
-  readonly onGuess: (plan: Plan) => void;
+  readonly onGuess?: ((plan: Plan) => void) | undefined;
 }
 
-/** What the limiter of one endpoint sees of the plan. */
-export interface PlanGuess {
+/** What the plan allows on an endpoint. */
+export interface Allowed {
   /** Calls per second. */
   readonly rate: number;
-  /** See `Limit.early`. */
+  /** See `EndpointLimit.early`. */
   readonly early: number | undefined;
-  /** Reads what earlier processes have found out; undefined: that is done. */
-  load(): Promise<void> | undefined;
-  accepted(kind: Admission["kind"]): void;
-  /** @param isStrike the call was refused although the rate allowed it */
-  refused(kind: Admission["kind"], isStrike: boolean): void | Promise<void>;
 }
 
 /** A guess is not believed for longer than this: plans are bought and given up. */
@@ -44,88 +37,78 @@ const believedMs = 24 * 60 * 60_000;
 /** So many calls got through before a guess is told: a guess on the way down is over sooner. */
 const toldAfter = 5;
 
+/** A higher plan is tried a little later than its rate allows: a near miss would look like a refusal. */
+const earlySlack = 1.1;
+
 const planOf = (value: unknown): Plan | undefined => plans.find((plan) => plan === value);
 
 const stateOf = (kept: Kept | undefined, now: number): PlanState | undefined => {
   if (!isObject(kept) || Math.abs(now - Number(kept.at)) > believedMs) return undefined;
   const plan = planOf(kept.plan);
-  const proved = planOf(kept.proved);
   const climbAfter = Number(kept.climbAfter);
-  if (!plan || !(climbAfter > 0)) return undefined;
-  return { plan, climbAfter, ...(proved ? { proved } : {}) };
+  return plan && climbAfter > 0 ? { plan, climbAfter, proved: planOf(kept.proved) } : undefined;
+};
+
+/** The part of a period after which a call may be tried while a higher plan is tried. */
+const earlyPart = (
+  { state: { plan }, early }: PlanGuess,
+  limits: PlanLimits,
+  rates: PlanRates,
+): number | undefined => {
+  const next = early === undefined ? undefined : higher(plan, limits);
+  const part = next ? (earlySlack * rates[plan]) / rates[next] : 1;
+  return part < 1 ? part : undefined;
 };
 
 /** The plan of one tenant, shared by its endpoints and, through the store, by its processes. */
 export class TenantPlan {
   readonly #options: TenantPlanOptions;
   readonly #limits: PlanLimits;
-  #step: PlanStep;
-  #loading: Promise<void> | undefined;
-  #loaded = false;
-  #told = false;
+  #guess: PlanGuess;
+  #loaded: Promise<void> | undefined;
+  #isTold = false;
 
   constructor(options: TenantPlanOptions) {
     this.#options = options;
     const highest = options.plan ?? plans[plans.length - 1] ?? "enterprise";
     this.#limits = { highest, isConfigured: options.plan !== undefined };
-    this.#step = { state: planAtFirst(this.#limits), counts: countsAtFirst };
+    this.#guess = planAtFirst(this.#limits);
   }
 
-  /** @param rate calls per second of the endpoint on each plan */
-  forEndpoint(endpoint: string, rate: RateOnPlan): PlanGuess {
-    const current = (): PlanStep => this.#step;
-    const limits = this.#limits;
-    const happened = (type: PlanEvent["type"]) =>
-      this.#happened({ type, endpoint, rate, now: this.#options.now() });
+  async allowed(rates: PlanRates): Promise<Allowed> {
+    this.#loaded ??= this.#load();
+    await this.#loaded;
     return {
-      get rate() {
-        return rate(current().state.plan);
-      },
-      get early() {
-        return earlyPart(current(), limits, rate);
-      },
-      load: () => this.#load(),
-      accepted: (kind) => void happened(kind === "early" ? "early accepted" : "accepted"),
-      refused: (kind, isStrike) => {
-        if (kind === "early") return happened("early refused");
-        if (kind === "probe") return happened("probe refused");
-        return isStrike ? happened("refused") : undefined;
-      },
+      rate: rates[this.#guess.state.plan],
+      early: earlyPart(this.#guess, this.#limits, rates),
     };
   }
 
-  #load(): Promise<void> | undefined {
-    if (this.#loaded) return undefined;
-    if (this.#loading) return this.#loading;
-    const { store, key } = this.#options;
-    const found = store.change(key, (kept, now) => ({ state: kept, result: stateOf(kept, now) }));
-    const settle = (state: PlanState | undefined): void => {
-      this.#loaded = true;
-      if (state) this.#step = { ...this.#step, state };
-    };
-    if (!(found instanceof Promise)) {
-      settle(found);
-      return undefined;
-    }
-    this.#loading = found.then(settle);
-    return this.#loading;
-  }
-
-  #happened(event: PlanEvent): void | Promise<void> {
-    const before = this.#step.state;
-    this.#step = planStep(this.#step, event, this.#limits);
-    const { state, counts } = this.#step;
-    const isLower = state.plan !== this.#limits.highest;
-    if (!this.#told && isLower && counts.steady >= toldAfter) {
-      this.#told = true;
-      this.#options.onGuess(state.plan);
+  /** Learns from an answer, and keeps for others what has changed by it. */
+  async learn(evidence: PlanEvidence, endpoint: string, rates: PlanRates): Promise<void> {
+    const { store, key, clock, onGuess } = this.#options;
+    const before = this.#guess.state;
+    this.#guess = afterEvidence(
+      this.#guess,
+      { evidence, endpoint, rates, now: clock.now() },
+      this.#limits,
+    );
+    const { state, good } = this.#guess;
+    if (!this.#isTold && state.plan !== this.#limits.highest && good >= toldAfter) {
+      this.#isTold = true;
+      onGuess?.(state.plan);
     }
     if (state === before) return;
+    await store.change(key, (_, at) => ({ state: { ...state, at }, result: undefined }));
+  }
+
+  /** What earlier processes have found out. */
+  async #load(): Promise<void> {
     const { store, key } = this.#options;
-    const kept = store.change(key, (_, now) => ({
-      state: { ...state, at: now },
-      result: undefined,
+    const state = await store.change(key, (kept, at) => ({
+      state: kept,
+      result: stateOf(kept, at),
     }));
-    return kept instanceof Promise ? kept : undefined;
+    if (state) this.#guess = { ...this.#guess, state };
   }
 }

@@ -1,3 +1,5 @@
+import { isObject } from "../../kernel/json.js";
+
 /** What is kept under a key: plain JSON with the store's time at which it held. */
 export interface Kept {
   /** Milliseconds. */
@@ -15,7 +17,7 @@ export interface Changed<R> {
  * @param now the store's own time in milliseconds
  * @param share part of the rate that this process may use while others cannot be seen: above 0, at most 1
  */
-export type Change<R> = (state: Kept | undefined, now: number, share: number) => Changed<R>;
+export type StoreChange<R> = (state: Kept | undefined, now: number, share: number) => Changed<R>;
 
 /**
  * Where buckets are kept. A change is one step that no other process comes between; it may be called
@@ -26,6 +28,37 @@ export type Change<R> = (state: Kept | undefined, now: number, share: number) =>
  * by a local one.
  */
 export interface BucketStore {
-  change<R>(key: string, change: Change<R>): R | Promise<R>;
+  change<R>(key: string, change: StoreChange<R>): R | Promise<R>;
   close(): Promise<void>;
 }
+
+/** Whether a value of JSON is a number; 1e999 is read as none. */
+export const isNumber = (value: unknown): value is number => Number.isFinite(value);
+
+/** Reads the text of a store; undefined where it is not what a store writes. */
+export const keptOf = (text: unknown): Kept | undefined => {
+  if (typeof text !== "string") return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) && isNumber(value.at) ? { ...value, at: value.at } : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Buckets of this process only.
+ *
+ * @param now monotonic time in milliseconds
+ */
+export const memoryBuckets = (now: () => number): BucketStore => {
+  const all = new Map<string, Kept>();
+  return {
+    change: (key, change) => {
+      const { state, result } = change(all.get(key), now(), 1);
+      if (state) all.set(key, state);
+      return result;
+    },
+    close: async () => {},
+  };
+};

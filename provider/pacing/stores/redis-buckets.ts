@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { keptOf } from "../limiter/bucket-shape.js";
-import type { BucketStore, Kept } from "./bucket-store.js";
+import { type BucketStore, keptOf } from "./bucket-store.js";
 import { connectRedis, type RedisClient } from "./redis-client.js";
 
 /** The first release keeps hashes under `conversation:`; this one does not touch them. */
@@ -72,7 +71,7 @@ export const redisBuckets = (
     change: async (key, change) => {
       let seen = await swap(key, "", "");
       for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-        const before: Kept | undefined = keptOf(seen.text);
+        const before = keptOf(seen.text);
         const { state, result } = change(before, seen.now, 1);
         if (!state || state === before) return result;
         seen = await swap(key, seen.text, JSON.stringify(state));

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Clock } from "../../../provider/kernel/clock.js";
-import { waitOutRefusals } from "../../../provider/pacing/limiter/after-refusals.js";
 import {
   type PacedService,
   type ServicePaces,
   servicePaces,
-} from "../../../provider/pacing/plan/service-paces.js";
+} from "../../../provider/pacing/pacer.js";
 import type { BucketStore } from "../../../provider/pacing/stores/bucket-store.js";
+import { waitOutRefusals } from "../../../provider/pacing/wait-out-refusals.js";
 import { sharedParts } from "../../../provider/service/connect.js";
 import { type Request, serviceRequest } from "../../../provider/service/http/client.js";
 import type { Endpoint } from "../../../provider/service/http/operations.js";

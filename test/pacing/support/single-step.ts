@@ -1,14 +1,29 @@
 import type { TrueBucket } from "../../../bench/true-bucket.js";
-import type { Bucket, Limit } from "../../../provider/pacing/limiter/bucket.js";
-import { step } from "../../../provider/pacing/limiter/limiter.js";
+import type { Bucket } from "../../../provider/pacing/limiter/bucket.js";
 import {
-  type LimiterEvent,
+  type Admission,
+  type Delay,
+  type EndpointLimit,
   type LimiterState,
+  type Outcome,
   ownAtFirst,
+  type Slept,
 } from "../../../provider/pacing/limiter/limiter-state.js";
+import { afterOutcome } from "../../../provider/pacing/limiter/outcome.js";
+import { nextTurn } from "../../../provider/pacing/limiter/turn.js";
+
+/** What happens at an endpoint: a call wants to go, or it has ended. */
+export type LimiterEvent =
+  | { readonly type: "ask"; readonly slept?: Slept }
+  | (Outcome & { readonly admission: Admission });
+
+export interface Decided {
+  readonly state: LimiterState;
+  readonly decision: Admission | Delay | undefined;
+}
 
 /** One call a second; nothing is configured. */
-export const limit: Limit = {
+export const limit: EndpointLimit = {
   periodMs: 1000,
   mostBurst: Number.POSITIVE_INFINITY,
   process: "one",
@@ -38,8 +53,20 @@ const frozen = <T>(value: T): T => {
 };
 
 /** A step of which the state before may not be changed. */
-export const frozenStep = (state: LimiterState, event: LimiterEvent, now: number, rules = limit) =>
-  step(frozen(state), frozen(event), now, rules);
+export const frozenStep = (
+  before: LimiterState,
+  event: LimiterEvent,
+  now: number,
+  rules = limit,
+): Decided => {
+  frozen([before, event]);
+  if (event.type === "ask") {
+    const { state, result } = nextTurn(before, event.slept, now, rules);
+    return { state, decision: result };
+  }
+  const { state } = afterOutcome(before, event.admission, event, now, rules);
+  return { state, decision: undefined };
+};
 
 export interface Asked {
   readonly state: LimiterState;
