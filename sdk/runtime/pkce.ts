@@ -7,7 +7,12 @@ export {
   type Authorization,
   type AuthorizationRequest,
   authorizationUrl,
+  challengeOf,
   codeFromRedirect,
+  createProofKey,
+  createState,
+  createVerifier,
+  type ProofKey,
   startAuthorization,
 } from "./authorization/authorization.js";
 export {
@@ -16,11 +21,3 @@ export {
   type FetchLike,
   type GrantedToken,
 } from "./authorization/code-exchange.js";
-
-export {
-  challengeOf,
-  createProofKey,
-  createState,
-  createVerifier,
-  type ProofKey,
-} from "./authorization/proof-key.js";

@@ -120,24 +120,16 @@ const proxyOf = (environment: Environment) => {
   };
 };
 
-/**
- * One pool of connections per origin, or one agent for all where a proxy is set. This machine is
- * never reached through a proxy. Idle connections do not keep the process alive.
- */
-export const dispatchers = (environment: Environment): Dispatchers => {
+/** Dispatchers that are made on first use, one for each key. */
+export const dispatchersBy = (
+  keyOf: (url: URL) => string,
+  make: (url: URL) => Promise<Dispatcher>,
+): Dispatchers => {
   const open = new Map<string, Promise<Dispatcher>>();
-  const proxy = proxyOf(environment);
-
-  const opened = async (url: URL): Promise<Dispatcher> => {
-    const { EnvHttpProxyAgent, Pool: ConnectionPool } = await import("undici");
-    if (proxy && !isLoopback(url.hostname)) return new EnvHttpProxyAgent({ ...limits, ...proxy });
-    return new ConnectionPool(url.origin, limits);
-  };
-
   return {
     of: (url) => {
-      const known = open.get(url.origin) ?? opened(url);
-      open.set(url.origin, known);
+      const known = open.get(keyOf(url)) ?? make(url);
+      open.set(keyOf(url), known);
       return known;
     },
     close: async () => {
@@ -146,6 +138,22 @@ export const dispatchers = (environment: Environment): Dispatchers => {
       for (const dispatcher of await Promise.all(closing)) await dispatcher.destroy();
     },
   };
+};
+
+/**
+ * One pool of connections per origin, or one agent for all where a proxy is set. This machine is
+ * never reached through a proxy. Idle connections do not keep the process alive.
+ */
+export const dispatchers = (environment: Environment): Dispatchers => {
+  const proxy = proxyOf(environment);
+  return dispatchersBy(
+    ({ origin }) => origin,
+    async (url) => {
+      const { EnvHttpProxyAgent, Pool: ConnectionPool } = await import("undici");
+      if (proxy && !isLoopback(url.hostname)) return new EnvHttpProxyAgent({ ...limits, ...proxy });
+      return new ConnectionPool(url.origin, limits);
+    },
+  );
 };
 
 /** What is known of an answer while it arrives. */

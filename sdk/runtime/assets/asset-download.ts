@@ -12,8 +12,7 @@ import { checkedAddress } from "./signed-address.js";
 import {
   type ContentParts,
   counted,
-  hasExpired,
-  mayHaveExpired,
+  movedContent,
   pauseBeforeRepeat,
   refusedTransfer,
   type TransferOptions,
@@ -55,21 +54,19 @@ const badContent = (id: string) => (rule: string) =>
   new ConversationError("BAD_RESPONSE", `Could not download asset ${id}: ${rule}. Run again.`);
 
 /** One answer of a signed address, and the transfer that it belongs to. */
-interface Fetched {
-  readonly asset: StoredAsset;
+interface Fetched extends ContentAnswer {
   readonly transfer: SignedTransfer;
-  readonly answer: ContentAnswer;
 }
 
 /** The content, or a refusal that holds no connection any more. */
-const opened = async (parts: ContentParts, transfer: SignedTransfer): Promise<ContentAnswer> => {
+const opened = async (parts: ContentParts, transfer: SignedTransfer): Promise<Fetched> => {
   const answer = await parts.transfer.download(transfer);
   if (answer.status !== 200) await answer.discard();
-  return answer;
+  return { ...answer, transfer };
 };
 
 /** Asks for the content; an address that fails for a moment is asked once more. */
-const asked = async (
+const fetched = async (
   parts: ContentParts,
   asset: StoredAsset,
   options: TransferOptions,
@@ -78,37 +75,19 @@ const asked = async (
   const url = checkedAddress(asset.contentUrl, parts.rule, what);
   const transfer = { what, url, signal: transferSignal(parts, options) };
   const answer = await opened(parts, transfer);
-  if (!(await pauseBeforeRepeat(parts, asset, answer, transfer)))
-    return { asset, transfer, answer };
-  return { asset, transfer, answer: await opened(parts, transfer) };
-};
-
-/** The answer of a signed address that is good; a refused one is renewed once. */
-const fetched = async (
-  parts: ContentParts,
-  id: string,
-  options: TransferOptions,
-): Promise<Fetched> => {
-  const first = await getAsset(parts, id, options);
-  const early = hasExpired(parts, first);
-  let result = await asked(parts, early ? await getAsset(parts, id, options) : first, options);
-  if (!early && mayHaveExpired(parts, first, result.answer.status)) {
-    result = await asked(parts, await getAsset(parts, id, options), options);
-  }
-  const { answer, transfer } = result;
-  if (answer.status === 200) return result;
-  throw refusedTransfer(transfer.what, answer.status);
+  const isRepeated = await pauseBeforeRepeat(parts, asset, answer, transfer);
+  return isRepeated ? opened(parts, transfer) : answer;
 };
 
 /** The size of the content, as the asset and the answer agree on it. */
-const sizeOf = (id: string, { asset, answer }: Fetched): number => {
-  const wrong = badContent(id);
-  const size = asset.size ?? answer.length;
+const sizeOf = (asset: StoredAsset, { length }: ContentAnswer): number => {
+  const wrong = badContent(asset.id);
+  const size = asset.size ?? length;
   if (size === undefined || size > largestAsset) {
     throw wrong(`its size is not known, or above ${largestAsset} bytes`);
   }
-  if (answer.length !== undefined && answer.length !== size) {
-    throw wrong(`the content has ${answer.length} bytes, but the asset ${size}`);
+  if (length !== undefined && length !== size) {
+    throw wrong(`the content has ${length} bytes, but the asset ${size}`);
   }
   return size;
 };
@@ -125,16 +104,20 @@ const transferred = async <T>(
   options: TransferOptions,
   consume: Consume<T>,
 ): Promise<{ readonly about: Downloaded; readonly result: T }> => {
-  const got = await fetched(parts, id, options);
-  const { asset, answer } = got;
+  const { asset, reply } = await movedContent(parts, {
+    ask: () => getAsset(parts, id, options),
+    move: (asset) => fetched(parts, asset, options),
+    repeatable: true,
+  });
+  if (reply.status !== 200) throw refusedTransfer(reply.transfer.what, reply.status);
   try {
-    const size = sizeOf(id, got);
+    const size = sizeOf(asset, reply);
     const counting = { size, wrong: badContent(id), onProgress: options.onProgress };
-    const result = await consume(counted(answer.pieces, counting), size, got);
+    const result = await consume(counted(reply.pieces, counting), size, reply);
     const { contentUrl: _url, contentUrlExpiry: _expiry, ...about } = asset;
     return { about: { ...about, size }, result };
   } finally {
-    answer.release();
+    reply.release();
   }
 };
 
@@ -151,10 +134,10 @@ export const downloadBytes = async (
 
 const writtenTo =
   (target: OpenTarget): Consume<void> =>
-  async (pieces, _size, { answer, transfer }) => {
+  async (pieces, _size, { release, transfer }) => {
     const { signal } = transfer;
     try {
-      await target.write(pieces, { signal, release: answer.release });
+      await target.write(pieces, { signal, release });
     } catch (error) {
       throw signal.aborted ? transferFailure(transfer, error) : unwritable(error);
     }

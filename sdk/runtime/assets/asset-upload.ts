@@ -15,8 +15,7 @@ import { checkedAddress } from "./signed-address.js";
 import {
   type ContentParts,
   counted,
-  hasExpired,
-  mayHaveExpired,
+  movedContent,
   pauseBeforeRepeat,
   refusedTransfer,
   type TransferOptions,
@@ -73,17 +72,15 @@ interface Job {
   readonly options: UploadOptions;
 }
 
-const created = ({ parts, request, options: { signal } }: Job): Promise<NewAsset> =>
-  createAsset(parts, request, { signal });
-
 /** An asset without content is of no use; where it cannot be deleted it does no harm either. */
 const discarded = async ({ parts }: Job, { id }: Asset): Promise<void> => {
   await deleteAsset(parts, id).catch(() => {});
 };
 
-const renewed = async (job: Job, old: Asset): Promise<NewAsset> => {
-  await discarded(job, old);
-  return created(job);
+const created = async (job: Job, old?: Asset): Promise<NewAsset> => {
+  if (old) await discarded(job, old);
+  const { parts, request, options } = job;
+  return createAsset(parts, request, { signal: options.signal });
 };
 
 const nameOf = ({ id }: Asset): string => `upload asset ${id}`;
@@ -105,32 +102,19 @@ const uploadOf = ({ parts, content, options }: Job, asset: NewAsset): Upload => 
 };
 
 /** Posts the content; where the address fails for a moment, what can be read again is sent once more. */
-const sent = async (job: Job, asset: NewAsset): Promise<TransferReply> => {
+const posted = async (job: Job, asset: NewAsset): Promise<TransferReply> => {
   const { parts, content } = job;
-  const first = uploadOf(job, asset);
-  const reply = await parts.transfer.upload(first);
-  if (!content.repeatable || !(await pauseBeforeRepeat(parts, asset, reply, first))) return reply;
-  return parts.transfer.upload(uploadOf(job, asset));
-};
-
-/** Posts the content. Gives back the status. */
-const posted = async (job: Job, asset: NewAsset): Promise<number> => {
   try {
-    const { status } = await sent(job, asset);
-    return status;
+    const first = uploadOf(job, asset);
+    const reply = await parts.transfer.upload(first);
+    if (!content.repeatable || !(await pauseBeforeRepeat(parts, asset, reply, first))) return reply;
+    return await parts.transfer.upload(uploadOf(job, asset));
   } catch (error) {
     // Where the service cannot be reached a deletion would only take time.
     if (isConversationError(error, "INPUT_INVALID", "BAD_RESPONSE")) await discarded(job, asset);
     throw error;
   }
 };
-
-const refused = async (job: Job, asset: Asset, status: number): Promise<ConversationError> => {
-  await discarded(job, asset);
-  return refusedTransfer(nameOf(asset), status);
-};
-
-const isAccepted = (status: number): boolean => status >= 200 && status <= 299;
 
 const readOnce = ({ message, details }: ConversationError): ConversationError =>
   new ConversationError(
@@ -139,20 +123,17 @@ const readOnce = ({ message, details }: ConversationError): ConversationError =>
     details,
   );
 
-/** Gets the content to an asset; an address that has run out is renewed once. */
+/** Gets the content to an asset. */
 const delivered = async (job: Job): Promise<Asset> => {
-  const { parts, content } = job;
-  const first = await created(job);
-  const early = hasExpired(parts, first);
-  const asset = early ? await renewed(job, first) : first;
-  const status = await posted(job, asset);
-  if (isAccepted(status)) return asset;
-  if (early || !mayHaveExpired(parts, asset, status)) throw await refused(job, asset, status);
-  if (!content.repeatable) throw readOnce(await refused(job, asset, status));
-  const second = await renewed(job, asset);
-  const again = await posted(job, second);
-  if (isAccepted(again)) return second;
-  throw await refused(job, second, again);
+  const { asset, reply, isStuck } = await movedContent(job.parts, {
+    ask: (old?: NewAsset) => created(job, old),
+    move: (asset) => posted(job, asset),
+    repeatable: job.content.repeatable,
+  });
+  if (reply.status >= 200 && reply.status <= 299) return asset;
+  await discarded(job, asset);
+  const error = refusedTransfer(nameOf(asset), reply.status);
+  throw isStuck ? readOnce(error) : error;
 };
 
 /**

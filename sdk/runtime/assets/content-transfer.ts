@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import { ConversationError, isConversationError } from "../../../provider/kernel/errors.js";
+import { type Dispatchers, dispatchersBy } from "../../../provider/service/http/transport.js";
 import { connectionFault } from "../../../provider/service/http/transport-faults.js";
 import { isLoopback } from "../../../provider/service/settings/setting-rules.js";
 import { PrivateAddressError, publicLookup } from "./signed-address.js";
@@ -128,36 +129,23 @@ const contentAnswer = (
 /** The lookup of the system, or of a test. */
 type NameLookup = Parameters<typeof publicLookup>[0];
 
-/** Connections to signed addresses, eight at most to each host. */
-interface ContentDispatchers {
-  of(url: URL): Promise<Dispatcher>;
-  close(): Promise<void>;
-}
-
-/** One dispatcher for this machine, one for everywhere else; the latter goes through a proxy where one is set. */
-const contentDispatchers = (lookup: NameLookup): ContentDispatchers => {
-  const open = new Map<string, Promise<Dispatcher>>();
-  const made = async (local: boolean): Promise<Dispatcher> => {
-    const { Agent, EnvHttpProxyAgent } = await import("undici");
-    const limits = { connections: 8, pipelining: 1, allowH2: false } as const;
-    const connect = { timeout: 10_000 };
-    return local
-      ? new Agent({ ...limits, connect })
-      : new EnvHttpProxyAgent({ ...limits, connect: { ...connect, lookup: publicLookup(lookup) } });
-  };
-  return {
-    of: (url) => {
-      const local = isLoopback(url.hostname);
-      const known = open.get(`${local}`) ?? made(local);
-      open.set(`${local}`, known);
-      return known;
+/**
+ * Connections to signed addresses, eight at most to each host: one dispatcher for this machine, one
+ * for everywhere else; the latter goes through a proxy where one is set.
+ */
+const contentDispatchers = (lookup: NameLookup): Dispatchers => {
+  const isLocal = ({ hostname }: URL): boolean => isLoopback(hostname);
+  return dispatchersBy(
+    (url) => `${isLocal(url)}`,
+    async (url) => {
+      const { Agent, EnvHttpProxyAgent } = await import("undici");
+      const limits = { connections: 8, pipelining: 1, allowH2: false } as const;
+      const connect = { timeout: 10_000 };
+      if (isLocal(url)) return new Agent({ ...limits, connect });
+      const checked = { ...connect, lookup: publicLookup(lookup) };
+      return new EnvHttpProxyAgent({ ...limits, connect: checked });
     },
-    close: async () => {
-      const closing = [...open.values()];
-      open.clear();
-      for (const dispatcher of await Promise.all(closing)) await dispatcher.destroy();
-    },
-  };
+  );
 };
 
 /** Transfers over sockets. Loads the HTTP client and opens connections on first use. */

@@ -4,32 +4,20 @@ import { ConversationError } from "../../../provider/kernel/errors.js";
 import { isLoopback } from "../../../provider/service/settings/setting-rules.js";
 
 /** Networks that no signed address of a public service leads to, with the prefixes that hide them. */
+const special = {
+  ipv4: `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24
+    192.168.0.0/16 198.18.0.0/15 224.0.0.0/3`,
+  ipv6: "::/96 64:ff9b::/32 100::/64 2001::/32 2002::/16 fc00::/7 fe80::/9 ff00::/8",
+} as const;
+
 const privateNetworks = (): BlockList => {
   const list = new BlockList();
-  const v4 = [
-    ["0.0.0.0", 8],
-    ["10.0.0.0", 8],
-    ["100.64.0.0", 10],
-    ["127.0.0.0", 8],
-    ["169.254.0.0", 16],
-    ["172.16.0.0", 12],
-    ["192.0.0.0", 24],
-    ["192.168.0.0", 16],
-    ["198.18.0.0", 15],
-    ["224.0.0.0", 3],
-  ] as const;
-  const v6 = [
-    ["::", 96],
-    ["64:ff9b::", 32],
-    ["100::", 64],
-    ["2001::", 32],
-    ["2002::", 16],
-    ["fc00::", 7],
-    ["fe80::", 9],
-    ["ff00::", 8],
-  ] as const;
-  for (const [address, bits] of v4) list.addSubnet(address, bits, "ipv4");
-  for (const [address, bits] of v6) list.addSubnet(address, bits, "ipv6");
+  for (const family of ["ipv4", "ipv6"] as const) {
+    for (const network of special[family].split(/\s+/)) {
+      const [address = "", bits] = network.split("/");
+      list.addSubnet(address, Number(bits), family);
+    }
+  }
   return list;
 };
 

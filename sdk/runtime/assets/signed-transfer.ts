@@ -56,18 +56,47 @@ export const transferSignal = (
 ): AbortSignal =>
   AbortSignal.any([closing, AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
 
-/** Whether an address has run out, by the wall clock of this machine, which may be wrong. */
-export const hasExpired = ({ clock }: ContentParts, { contentUrlExpiry }: SignedAddress): boolean =>
+/** By the wall clock of this machine, which may be wrong. */
+const hasExpired = ({ clock }: ContentParts, { contentUrlExpiry }: SignedAddress): boolean =>
   contentUrlExpiry !== undefined && contentUrlExpiry.getTime() <= clock.wall();
 
-/** Whether a refusal may be because the address has run out. */
-export const mayHaveExpired = (
-  parts: ContentParts,
-  address: SignedAddress,
-  status: number,
-): boolean =>
+/** Whether a refusal may be because the address has expired. */
+const mayHaveExpired = (parts: ContentParts, address: SignedAddress, status: number): boolean =>
   [401, 403, 410].includes(status) ||
   (status >= 400 && status <= 499 && hasExpired(parts, address));
+
+/** How content gets to or from the signed address of an asset. */
+interface AddressUse<A extends SignedAddress, R> {
+  /** Asks for the address, anew in place of an old one. */
+  readonly ask: (old?: A) => Promise<A>;
+  /** Moves the content. */
+  readonly move: (asset: A) => Promise<R>;
+  /** Whether the content can be moved a second time. */
+  readonly repeatable: boolean;
+}
+
+/** The last answer of a signed address, whatever it is. */
+interface Moved<A, R> {
+  readonly asset: A;
+  readonly reply: R;
+  /** The address may have expired, but the content cannot be moved again. */
+  readonly isStuck: boolean;
+}
+
+/** Moves content; an address that has expired is renewed once. */
+export const movedContent = async <A extends SignedAddress, R extends TransferReply>(
+  parts: ContentParts,
+  { ask, move, repeatable }: AddressUse<A, R>,
+): Promise<Moved<A, R>> => {
+  const first = await ask();
+  const isRenewed = hasExpired(parts, first);
+  const asset = isRenewed ? await ask(first) : first;
+  const reply = await move(asset);
+  const isOver = !isRenewed && mayHaveExpired(parts, asset, reply.status);
+  if (!isOver || !repeatable) return { asset, reply, isStuck: isOver };
+  const second = await ask(asset);
+  return { asset: second, reply: await move(second), isStuck: false };
+};
 
 /** Answers that say: not now. Nothing was transferred. */
 const momentary: readonly number[] = [502, 503, 504];

@@ -2,8 +2,13 @@ import { ConversationError } from "../../../provider/kernel/errors.js";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
 import { inputInvalid, prepared } from "../caller-input.js";
 import { jsonValue, textAt, withoutUndefined } from "../json-members.js";
-import { addressOf, assertFilled, assertObject, errorCodeText } from "./authorization.js";
-import { assertVerifier } from "./proof-key.js";
+import {
+  addressOf,
+  assertFilled,
+  assertObject,
+  assertVerifier,
+  errorCodeText,
+} from "./authorization.js";
 
 // Runs in browsers too: nothing of Node may be imported here, not even by what is imported.
 

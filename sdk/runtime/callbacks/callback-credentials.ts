@@ -25,12 +25,6 @@ const sameText = (one: string, other: string, key: Uint8Array): boolean => {
   return timingSafeEqual(digest(one), digest(other));
 };
 
-const schemeAndRest = (header: string | undefined): readonly [string, string] => {
-  if (header === undefined || header.length > longestHeader) return ["", ""];
-  const [, scheme = "", rest = ""] = /^([A-Za-z]+) +([^\s]+)\s*$/.exec(header) ?? [];
-  return [scheme.toLowerCase(), rest];
-};
-
 const invalid = (rule: string): ConversationError =>
   new ConversationError(
     "INPUT_INVALID",
@@ -39,53 +33,42 @@ const invalid = (rule: string): ConversationError =>
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
-const basicCheck = (username: unknown, password: unknown): CredentialCheck => {
-  if (!isText(username) || !isText(password) || username.includes(":")) {
-    throw invalid('authenticate.basic needs a username without ":" and a password');
-  }
-  const key = randomBytes(32);
-  return {
-    challenge: 'Basic realm="conversation", charset="UTF-8"',
-    passes: async (header) => {
-      const [scheme, rest] = schemeAndRest(header);
-      const given = Buffer.from(rest, "base64").toString("utf8");
-      return sameText(given, `${username}:${password}`, key) && scheme === "basic";
-    },
-  };
-};
-
-const bearerCheck = (bearer: unknown): CredentialCheck => {
-  const key = randomBytes(32);
-  const challenge = 'Bearer realm="conversation"';
-  if (isText(bearer)) {
-    const passes = async (header: string | undefined): Promise<boolean> => {
-      const [scheme, rest] = schemeAndRest(header);
-      return sameText(rest, bearer, key) && scheme === "bearer";
-    };
-    return { challenge, passes };
-  }
-  if (typeof bearer !== "function") {
-    throw invalid("authenticate.bearer must be a token, or a function that checks one");
-  }
-  return {
-    challenge,
-    passes: async (header) => {
-      const [scheme, rest] = schemeAndRest(header);
-      if (scheme !== "bearer" || rest === "") return false;
-      // A promise of anything but true, as JavaScript allows it, lets nothing pass.
-      return (await bearer(rest)) === true;
-    },
-  };
-};
+/** @param accepts checks what stands behind the scheme; an empty text where the scheme is another one */
+const checkOf = (
+  scheme: "Basic" | "Bearer",
+  parameters: string,
+  accepts: (credentials: string) => boolean | Promise<boolean>,
+): CredentialCheck => ({
+  challenge: `${scheme} realm="conversation"${parameters}`,
+  passes: async (header = "") => {
+    const [, given = "", credentials = ""] =
+      (header.length <= longestHeader && /^([A-Za-z]+) +([^\s]+)\s*$/.exec(header)) || [];
+    const isScheme = given.toLowerCase() === scheme.toLowerCase();
+    // A promise of anything but true, as JavaScript allows it, lets nothing pass.
+    return (await accepts(isScheme ? credentials : "")) === true && isScheme;
+  },
+});
 
 /** @throws ConversationError `INPUT_INVALID` where there are no credentials to compare with */
 export const credentialCheck = (credentials: CallbackCredentials): CredentialCheck => {
   if (typeof credentials !== "object" || credentials === null) {
     throw invalid("authenticate is missing");
   }
+  const key = randomBytes(32);
   if ("basic" in credentials) {
     const { username, password } = credentials.basic ?? {};
-    return basicCheck(username, password);
+    if (!isText(username) || !isText(password) || username.includes(":")) {
+      throw invalid('authenticate.basic needs a username without ":" and a password');
+    }
+    const wanted = `${username}:${password}`;
+    return checkOf("Basic", ', charset="UTF-8"', (given) =>
+      sameText(Buffer.from(given, "base64").toString("utf8"), wanted, key),
+    );
   }
-  return bearerCheck(credentials.bearer);
+  const { bearer } = credentials;
+  if (isText(bearer)) return checkOf("Bearer", "", (given) => sameText(given, bearer, key));
+  if (typeof bearer !== "function") {
+    throw invalid("authenticate.bearer must be a token, or a function that checks one");
+  }
+  return checkOf("Bearer", "", async (given) => given !== "" && bearer(given));
 };

@@ -2,7 +2,7 @@ import type { Clock } from "../../../provider/kernel/clock.js";
 import type { Endpoint, Method } from "../../../provider/service/http/operations.js";
 import type { Transport } from "../../../provider/service/http/transport.js";
 import type { ContentTransfer } from "../assets/content-transfer.js";
-import { type BeginSpan, type Outcome, telemetry } from "./telemetry.js";
+import { type Outcome, telemetry } from "./telemetry.js";
 
 /** One attempt of a call, just before it is sent. Holds no body, header, id or secret. */
 export interface RequestEvent {
@@ -54,18 +54,11 @@ type ObservedSend = <T extends { readonly status: number }>(
 export type CallObserver = (endpoint: Endpoint) => Promise<ObservedSend>;
 
 /** Tracing must not fail a call. */
-const spanOf = (begin: BeginSpan | undefined, ...about: Parameters<BeginSpan>) => {
+const quietly = <T>(trace: () => T): T | undefined => {
   try {
-    const end = begin?.(...about);
-    return (outcome: Outcome): void => {
-      try {
-        end?.(outcome);
-      } catch {
-        // Tracing is broken, not the call.
-      }
-    };
+    return trace();
   } catch {
-    return () => {};
+    return undefined;
   }
 };
 
@@ -83,12 +76,12 @@ export const callObserver = (
     return async (url, send) => {
       attempts += 1;
       const attempt = { method, template, attempt: attempts };
-      const endSpan = spanOf(begin, attempt, url.hostname);
+      const endSpan = quietly(() => begin?.(attempt, url.hostname));
       const from = clock.now();
       const end = (outcome: Outcome): void => {
         const status = "status" in outcome ? { status: outcome.status } : {};
         onResponse({ ...attempt, ...status, ms: clock.now() - from });
-        endSpan(outcome);
+        quietly(() => endSpan?.(outcome));
       };
       onRequest(attempt);
       try {

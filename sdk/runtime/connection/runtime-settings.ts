@@ -42,68 +42,58 @@ type RuntimeKey = Exclude<SettingKey, ResourceOnly>;
 const isKey = (name: string): name is RuntimeKey =>
   Object.hasOwn(settingTable, name) && !resourceOnly.some((other) => other === name);
 
-const keys = (): readonly RuntimeKey[] => Object.keys(settingTable).filter(isKey);
+const keys: readonly RuntimeKey[] = Object.keys(settingTable).filter(isKey);
+
+const invalid = (text: string): ConversationError =>
+  new ConversationError("SETTINGS_INVALID", `Could not connect: ${text}`);
 
 const assertKnown = (given: ConnectionSettings | RunningEmulator): void => {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw new ConversationError(
-      "SETTINGS_INVALID",
-      "Could not connect: the settings must be an object. Nothing was sent.",
-    );
+    throw invalid("the settings must be an object. Nothing was sent.");
   }
   if ("profile" in given && given.profile !== undefined && typeof given.profile !== "string") {
-    throw new ConversationError(
-      "SETTINGS_INVALID",
-      "Could not connect: profile must be text. Nothing was sent.",
-    );
+    throw invalid("profile must be text. Nothing was sent.");
   }
   if (isEmulator(given)) return;
-  const unknown = Object.keys(given).filter(
-    (name) => name !== "profile" && !keys().some((key) => key === name),
-  );
+  const unknown = Object.keys(given).filter((name) => name !== "profile" && !isKey(name));
   if (unknown.length === 0) return;
-  throw new ConversationError(
-    "SETTINGS_INVALID",
-    `Could not connect: there is no setting ${unknown.map((name) => JSON.stringify(name)).join(", ")}. Nothing was sent. Settings: ${keys().join(", ")}, profile.`,
+  const names = unknown.map((name) => JSON.stringify(name)).join(", ");
+  throw invalid(
+    `there is no setting ${names}. Nothing was sent. Settings: ${keys.join(", ")}, profile.`,
   );
 };
 
 const textOf = (key: SettingKey, value: unknown): string => {
   if (typeof value === "string" || typeof value === "number") return `${value}`;
-  throw new ConversationError(
-    "SETTINGS_INVALID",
-    `Could not connect: ${key} must be text or a number. Nothing was sent.`,
-  );
+  throw invalid(`${key} must be text or a number. Nothing was sent.`);
 };
 
 /** The settings as the environment would hold them: what is given wins. */
-const asEnvironment = (given: ConnectionSettings, environment: Environment): Environment => {
-  return Object.fromEntries(
-    keys().map((key) => {
+const asEnvironment = (given: ConnectionSettings, environment: Environment): Environment =>
+  Object.fromEntries(
+    keys.map((key) => {
       const name = settingNames(key, given.profile).environment;
       const value: unknown = given[key];
       return [name, value === undefined || value === null ? environment[name] : textOf(key, value)];
     }),
   );
-};
 
 interface Problem {
-  readonly code: "SETTINGS_MISSING" | "SETTINGS_INVALID";
+  readonly isMissing: boolean;
   readonly line: string;
 }
 
-const problems = (given: ConnectionSettings, environment: Environment): readonly Problem[] =>
-  keys().flatMap((key): readonly Problem[] => {
-    const name = settingNames(key, given.profile).environment;
-    const text = environment[name];
-    if (text === undefined || text.trim() === "") {
-      if (!settingTable[key].required) return [];
+const problemsIn = (environment: Environment, profile?: string): readonly Problem[] =>
+  keys.flatMap((key): Problem | readonly [] => {
+    const { required, secret, parse } = settingTable[key];
+    const name = settingNames(key, profile).environment;
+    const text = environment[name] ?? "";
+    if (text.trim() === "") {
       const line = `  ${key} is missing: give it to connect, or set ${name}`;
-      return [{ code: "SETTINGS_MISSING", line }];
+      return required ? { isMissing: true, line } : [];
     }
-    const parsed = settingTable[key].parse(settingTable[key].secret ? text : text.trim());
-    if ("value" in parsed) return [];
-    return [{ code: "SETTINGS_INVALID", line: `  ${key} (${name}) ${parsed.rule}` }];
+    const parsed = parse(secret ? text : text.trim());
+    return "value" in parsed ? [] : { isMissing: false, line: `  ${key} (${name}) ${parsed.rule}` };
   });
 
 /**
@@ -113,28 +103,25 @@ const problems = (given: ConnectionSettings, environment: Environment): readonly
  * values are never shown
  */
 export const runtimeSettings = (
-  given: ConnectionSettings | RunningEmulator = {},
+  settings: ConnectionSettings | RunningEmulator = {},
   environment: Environment = process.env,
-): Settings => prepared("connect", () => settingsOf(given, environment));
-
-const settingsOf = (
-  settings: ConnectionSettings | RunningEmulator,
-  environment: Environment,
-): Settings => {
-  assertKnown(settings);
-  const given: ConnectionSettings = settings;
-  const texts = asEnvironment(given, environment);
-  const found = problems(given, texts);
-  if (found.length > 0) {
-    const missing = found.some(({ code }) => code === "SETTINGS_MISSING");
-    const lines = found.map(({ line }) => line);
-    throw new ConversationError(
-      missing ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
-      ["Could not connect: the settings cannot be used. Nothing was sent.", ...lines].join("\n"),
-    );
-  }
-  return readSettings({ environment: texts, config: () => undefined }, given.profile);
-};
+): Settings =>
+  prepared("connect", () => {
+    assertKnown(settings);
+    const given: ConnectionSettings = settings;
+    const texts = asEnvironment(given, environment);
+    const problems = problemsIn(texts, given.profile);
+    if (problems.length > 0) {
+      throw new ConversationError(
+        problems.some(({ isMissing }) => isMissing) ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
+        [
+          "Could not connect: the settings cannot be used. Nothing was sent.",
+          ...problems.map(({ line }) => line),
+        ].join("\n"),
+      );
+    }
+    return readSettings({ environment: texts, config: () => undefined }, given.profile);
+  });
 
 /** The vendor's own word: what is given, else the environment's, else `platform`. */
 export const platformNameOf = (

@@ -46,15 +46,6 @@ const isApi = (value: unknown): value is TelemetryApi =>
 
 type Load = () => Promise<unknown>;
 
-const loaded = async (load: Load): Promise<TelemetryApi | undefined> => {
-  try {
-    const api = await load();
-    return isApi(api) ? api : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
 const errorType = (outcome: Outcome): string => {
   if ("status" in outcome) return `${outcome.status}`;
   const { error } = outcome;
@@ -95,10 +86,10 @@ const beginning = ({ context, trace }: TelemetryApi): BeginSpan => {
 export const telemetry = (
   load: Load = () => import(telemetryPackage),
 ): (() => Promise<BeginSpan | undefined>) => {
-  let api: Promise<TelemetryApi | undefined> | undefined;
+  let api: Promise<unknown> | undefined;
   return async () => {
-    api ??= loaded(load);
+    api ??= load().catch(() => undefined);
     const found = await api;
-    return found && beginning(found);
+    return isApi(found) ? beginning(found) : undefined;
   };
 };
