@@ -39,7 +39,8 @@ export const sample = (field: Field, ids: Ids): unknown => {
   const box = (key: string | undefined, value: unknown) => (key ? { [key]: value } : value);
   switch (field.type) {
     case "text": {
-      const plain = field.format ? formats[field.format] : "x";
+      const start = field.format ? formats[field.format] : "x";
+      const plain = textOf(field, Math.max(start.length, field.min ?? 0));
       return box(field.envelope, field.values?.[0] ?? plain);
     }
     case "number":
