@@ -1,0 +1,80 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { expect, test } from "vitest";
+
+const root = join(__dirname, "..");
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const partPages = readdirSync(join(root, "docs/parts")).map((name) => `docs/parts/${name}`);
+const pages = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "CHANGELOG.md",
+  "docs/architecture.md",
+  ...partPages,
+];
+/** These name files of the code. */
+const guides = ["CONTRIBUTING.md", "docs/architecture.md", ...partPages];
+
+const withoutBlocks = (text: string): string => text.replace(/^```[\s\S]*?^```$/gm, "");
+
+/** What stands between backticks. */
+const named = (page: string): readonly string[] =>
+  [...withoutBlocks(read(page)).matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code);
+
+/** The anchor that GitHub gives a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+
+const anchorsIn = (page: string): readonly string[] =>
+  [...withoutBlocks(read(page)).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    anchorOf(heading),
+  );
+
+test.each(pages)("every link of %s leads to a file, and to a heading of it", (page) => {
+  const links = [...withoutBlocks(read(page)).matchAll(/\]\(([^)\s]+)\)/g)];
+  for (const [, link = ""] of links) {
+    if (/^https?:/.test(link)) continue;
+    const [path = "", anchor] = link.split("#");
+    const target = path === "" ? page : relative(root, join(root, dirname(page), path));
+    expect(existsSync(join(root, target)), link).toBe(true);
+    if (anchor) expect(anchorsIn(target), link).toContain(anchor);
+  }
+});
+
+test.each(guides)("every file and folder that %s names is there", (page) => {
+  const folders = /^(provider|sdk|emulator|cli|test|bench|docs|examples|\.github)(\/[\w.-]+)*\/?$/;
+  const paths = named(page).filter((code) => folders.test(code));
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test.each(guides)("every script that %s names is there", (page) => {
+  const { scripts } = JSON.parse(read("package.json"));
+  const told = [...read(page).matchAll(/npm run ([\w:-]+)/g)].map(([, script]) => script);
+  expect(Object.keys(scripts)).toEqual(expect.arrayContaining(told));
+});
+
+test("every name in the code that a guide mentions is there", () => {
+  const code = ["provider", "sdk", "emulator", "cli", "test"]
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+        .filter((file) => file.endsWith(".ts"))
+        .map((file) => read(join(folder, file))),
+    )
+    .join("\n");
+  const words = new Set(code.split(/\W+/));
+  const names = guides.flatMap(named).filter((name) => /^[A-Za-z]+[a-z][A-Z]\w+$/.test(name));
+  expect(names.length).toBeGreaterThan(20);
+  expect(names.filter((name) => !words.has(name))).toEqual([]);
+});
+
+test("the architecture leads to the page of every part, and a page fits on a screen", () => {
+  const overview = read("docs/architecture.md");
+  for (const page of partPages) {
+    expect(overview).toContain(`(${relative("docs", page)})`);
+    expect(read(page).split("\n").length).toBeLessThanOrEqual(60);
+  }
+});
