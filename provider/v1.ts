@@ -3,10 +3,8 @@ import {
   engineSessions,
   engineStates,
   engineTell,
-  urnInQuestion,
-  withUrns,
 } from "./engine/engine-session.js";
-import { rememberUrns } from "./engine/resource-urn.js";
+import { aboutResource, rememberUrns, urnInQuestion } from "./engine/resource-urn.js";
 import { ConversationError } from "./kernel/errors.js";
 import { type Lifecycle, lifecycle } from "./lifecycle/index.js";
 import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership/ownership.js";
@@ -32,7 +30,8 @@ const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
       states: engineStates(),
       tell: engineTell(),
       isDestroying,
-      about: urnInQuestion,
+      urn: urnInQuestion,
+      about: aboutResource,
     });
   }
   return processRun;
@@ -48,7 +47,7 @@ export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
   // The ownership comes first: the URN of the first resource after it is needed, too.
   rememberUrns();
   if (kind === ownershipKind) return ownershipLifecycle;
-  if (kind === smokeTestKind) return withUrns(smokeTestLifecycle(runOf(config).session));
+  if (kind === smokeTestKind) return smokeTestLifecycle(runOf(config));
   const definition = resources.find((candidate) => candidate.kind === kind);
   if (!definition) {
     throw new ConversationError(
@@ -56,5 +55,5 @@ export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
       `This release of pulumi-conversation does not know the resource ${kind}. Install the release that wrote the state, or a newer one.`,
     );
   }
-  return withUrns(lifecycle(definition, runOf(config)));
+  return lifecycle(definition, runOf(config));
 };

@@ -1,21 +1,13 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../kernel/clock.js";
-import type { Lifecycle } from "../lifecycle/index.js";
-import { ownershipIn } from "../lifecycle/ownership/mark.js";
+import { ownerParts } from "../lifecycle/ownership/mark.js";
 import type { AccountSession, ObjectHolders, RunEnvironment, Tell } from "../lifecycle/run.js";
 import type { Service } from "../service/connect.js";
 import type { Wait } from "../service/http/pace.js";
 import type { SettingSource } from "../service/settings/settings.js";
 import { readSettings } from "../service/settings/settings.js";
 import { cancelSignal } from "./cancel-signal.js";
-import { rememberedUrn } from "./resource-urn.js";
+import { urnInQuestion } from "./resource-urn.js";
 import { engineStatusLine } from "./status-line.js";
-
-/** The resource that the running call is about. */
-const currentUrn = new AsyncLocalStorage<string | undefined>();
-
-/** The URN of the resource that the running call is about. */
-export const urnInQuestion = (): string | undefined => currentUrn.getStore();
 
 /** `1 min 15 s` */
 export const durationText = (ms: number): string => {
@@ -62,7 +54,7 @@ export const engineSessions = (
     const paces = servicePaces(settings, {
       clock: systemClock,
       onNotice: say,
-      onWait: (wait) => say(waitText(wait), currentUrn.getStore()),
+      onWait: (wait) => say(waitText(wait), urnInQuestion()),
       onPlanGuess: (guess) =>
         say(`The tenant seems to have the plan ${guess}: set conversation:plan to be sure`),
     });
@@ -72,7 +64,7 @@ export const engineSessions = (
       service: connectService(settings, { pace, signal: cancelled }),
       clock: systemClock,
       signal: cancelled,
-      say: (text) => say(text, currentUrn.getStore()),
+      say: (text) => say(text, urnInQuestion()),
     };
   };
 };
@@ -81,7 +73,7 @@ export const engineSessions = (
 export const engineStates = (): NonNullable<RunEnvironment["states"]> => {
   const known = new Map<string, Promise<ObjectHolders | undefined>>();
   return (owner, whose) => {
-    const key = `${whose} ${ownershipIn(owner)}`;
+    const key = `${whose} ${ownerParts(owner).ownership}`;
     const asked =
       known.get(key) ??
       import("../stacks/stack-states.js").then(({ statesOfThisRun }) =>
@@ -102,21 +94,6 @@ export const engineTell = (): Tell => {
   return (text, severity) => {
     if (severity === "warning" && warned.has(text)) return;
     warned.add(text);
-    show(text, currentUrn.getStore(), severity);
-  };
-};
-
-/** The life cycle with the resource of each call known to whoever reports on it. */
-export const withUrns = (lifecycle: Lifecycle): Lifecycle => {
-  const about = <T>(values: object, call: () => Promise<T>): Promise<T> =>
-    currentUrn.run(rememberedUrn(values), call);
-  return {
-    ...lifecycle,
-    check: (olds, inputs) => about(inputs, () => lifecycle.check(olds, inputs)),
-    diff: (id, olds, inputs) => about(inputs, () => lifecycle.diff(id, olds, inputs)),
-    create: (inputs) => about(inputs, () => lifecycle.create(inputs)),
-    read: (id, properties) => about(properties, () => lifecycle.read(id, properties)),
-    update: (id, olds, news) => about(news, () => lifecycle.update(id, olds, news)),
-    delete: (id, properties) => about(properties, () => lifecycle.delete(id, properties)),
+    show(text, urnInQuestion(), severity);
   };
 };

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { methodOf, propertyOf, sdkModule, wrapMethod } from "./sdk-module.js";
 
 const urnOf = Symbol("urn");
@@ -51,8 +52,14 @@ export const rememberUrns = (): void => {
   }
 };
 
-/** The URN kept with the values of a call, where there is one. */
-export const rememberedUrn = (values: object): string | undefined => {
+/** The resource that the running call is about. */
+const currentUrn = new AsyncLocalStorage<string | undefined>();
+
+/** Runs a call with the URN known that was kept with its values, where there is one. */
+export const aboutResource = <T>(values: object, call: () => Promise<T>): Promise<T> => {
   const urn: unknown = Reflect.get(values, urnOf);
-  return typeof urn === "string" ? urn : undefined;
+  return currentUrn.run(typeof urn === "string" ? urn : undefined, call);
 };
+
+/** The URN of the resource that the running call is about. */
+export const urnInQuestion = (): string | undefined => currentUrn.getStore();

@@ -9,47 +9,75 @@ import { unknownValue } from "../kernel/unknown.js";
 import { adoptee } from "./adoption/adopt.js";
 import { adoptionText } from "./adoption/adoption-text.js";
 import { knownObjects } from "./adoption/known-objects.js";
-import { type Context, type Declared, declaredIn, isOwn } from "./declared.js";
+import { connected, type Resource } from "./declared.js";
 import { inputViolations, isKnown } from "./input-rules.js";
-import { stateInputs } from "./outputs.js";
-import { type Properties, split } from "./properties.js";
+import { seenObject } from "./ownership/seen-object.js";
 import { assertNothingErased, planPut } from "./put-in-place.js";
+import { type Properties, propertiesIn } from "./state/properties.js";
+import { stateInputs } from "./state/state-values.js";
 
+/** Inputs in their normal form, and why they cannot be taken. */
 export interface CheckedInputs {
   readonly inputs: JsonObject;
   readonly failures: readonly { readonly property: string; readonly reason: string }[];
 }
 
-/** A name once made stays, also where another release would make another one. */
-const withKeptName = (fields: JsonObject, old: Properties | undefined, isMade: boolean) =>
-  isMade && typeof old?.fields.name === "string" ? { ...fields, name: old.fields.name } : fields;
+/**
+ * Inputs in their normal form, and every rule they break. Makes no call but for `adopt`. A failure
+ * names its path in the reason and leaves `property` empty, because the engine would print the
+ * property's value, secrets included.
+ */
+export const check = async (
+  given: Resource,
+  olds: JsonObject,
+  news: JsonObject,
+): Promise<CheckedInputs> => {
+  const { definition, run, identity, properties } = given;
+  if (identity) run.decisions.declare(identity);
+  const old = Object.keys(olds).length > 0 ? propertiesIn(olds) : undefined;
+  // A transform may have put another name in the place of the one that was made.
+  const isNamed = news.autoName === undefined || news.autoName !== news.name;
+  const named = isNamed ? properties.fields : withKeptName(properties.fields, old);
+  const resource = withFields(given, normaliseFields(definition, named));
+  const isChanged =
+    !old ||
+    !isDeepStrictEqual(stateInputs(definition, old), stateInputs(definition, resource.properties));
+  const broken = inputViolations(resource, news, old);
+  const settings = isChanged ? checkedSettings(resource) : { reasons: [], areThere: false };
+  const reasons = [...broken, ...settings.reasons];
+  const adopts = !old && isKnown(properties.adopt) && reasons.length === 0 && settings.areThere;
+  const adoption = adopts ? await adopted(resource, isNamed) : {};
+  return {
+    inputs: stateInputs(definition, (adoption.resource ?? resource).properties),
+    failures: [...reasons, ...(adoption.reason ? [adoption.reason] : [])].map((reason) => ({
+      property: "",
+      reason,
+    })),
+  };
+};
 
-/** Whether the name was made and not given: a transform may have put another in its place. */
-const isAutomatic = ({ autoName, name }: JsonObject): boolean =>
-  autoName !== undefined && autoName === name;
+/** A name once made stays, also where another release would make another one. */
+const withKeptName = (fields: JsonObject, old: Properties | undefined): JsonObject =>
+  typeof old?.fields.name === "string" ? { ...fields, name: old.fields.name } : fields;
+
+const withFields = <R extends Resource>(resource: R, fields: JsonObject): R => ({
+  ...resource,
+  name: fields[resource.nameKey],
+  properties: { ...resource.properties, fields },
+});
 
 /** Bad settings are refused where there is something to do; missing ones may be there when it is done. */
-const settingFailures = ({ run }: Context, { profile }: Properties): readonly string[] => {
-  if (profile === unknownValue) return [];
+const checkedSettings = ({ run, properties: { profile } }: Resource) => {
+  if (profile === unknownValue) return { reasons: [], areThere: false };
   try {
     assertNode();
     run.settings?.(profile);
-    return [];
+    return { reasons: [], areThere: true };
   } catch (error) {
     if (!isConversationError(error)) throw error;
-    if (error.code !== "SETTINGS_MISSING") return [error.message];
+    if (error.code !== "SETTINGS_MISSING") return { reasons: [error.message], areThere: false };
     run.tell?.(`${error.message} A preview goes on without them; pulumi up will not.`, "warning");
-    return [];
-  }
-};
-
-/** Whether the settings are there and can be used. */
-const hasSettings = ({ run }: Context, { profile }: Properties): boolean => {
-  try {
-    run.settings?.(profile);
-    return profile !== unknownValue;
-  } catch {
-    return false;
+    return { reasons: [], areThere: false };
   }
 };
 
@@ -61,68 +89,27 @@ const hasSettings = ({ run }: Context, { profile }: Properties): boolean => {
  * @returns the resource as it will be; why not, where it cannot be
  */
 const adopted = async (
-  context: Context,
-  bag: JsonObject,
+  resource: Resource,
   isNamed: boolean,
-): Promise<{ readonly fields?: JsonObject; readonly reason?: string }> => {
+): Promise<{ readonly resource?: Resource; readonly reason?: string }> => {
   try {
-    const declared = await declaredIn(context, bag);
-    const { definition, properties, settings } = declared;
+    const declared = await connected(resource);
+    const { definition, properties, settings, run } = declared;
     if (declared.name === unknownValue && properties.adopt === true) return {};
     const found = await adoptee(declared, await knownObjects(declared));
-    const { name } = typedFields(
-      definition.fields,
-      fieldsFromWire(definition.fields, found, settings),
-    );
-    const kept = isNamed || name === undefined ? declared : renamed(declared, name);
+    const live = fieldsFromWire(definition.fields, found, settings);
+    const { name } = typedFields(definition.fields, live);
+    const keepsName = !isNamed && name !== undefined;
+    const kept = keepsName ? withFields(declared, { ...properties.fields, name }) : declared;
     // Under forced replacement the object is the resource's own already.
-    if (!isOwn(declared, found)) {
+    if (!seenObject(declared, found.id, found).isOwn) {
       const plan = planPut(kept, found);
       assertNothingErased(kept, plan);
-      context.run.tell?.(adoptionText(kept, plan), "info");
+      run.tell?.(adoptionText(kept, plan), "info");
     }
-    return { fields: kept.properties.fields };
+    return { resource: kept };
   } catch (error) {
     if (isConversationError(error)) return { reason: error.message };
     throw error;
   }
-};
-
-const renamed = (declared: Declared, name: unknown): Declared => ({
-  ...declared,
-  name,
-  properties: { ...declared.properties, fields: { ...declared.properties.fields, name } },
-});
-
-/**
- * Inputs in their normal form, and every rule they break. Makes no call but for `adopt`. A failure
- * names its path in the reason and leaves `property` empty, because the engine would print the
- * property's value, secrets included.
- */
-export const check = async (
-  context: Context,
-  olds: JsonObject,
-  news: JsonObject,
-): Promise<CheckedInputs> => {
-  const { definition } = context;
-  const given = split(news);
-  const old = Object.keys(olds).length > 0 ? split(olds) : undefined;
-  const fields = normaliseFields(definition, withKeptName(given.fields, old, isAutomatic(news)));
-  const properties = { ...given, fields };
-  const isChanged =
-    !old || !isDeepStrictEqual(stateInputs(definition, old), stateInputs(definition, properties));
-  const broken = inputViolations(context, news, properties, old);
-  const reasons = [...broken, ...(isChanged ? settingFailures(context, properties) : [])];
-  const adopts = !old && isKnown(given.adopt) && reasons.length === 0;
-  const adoption =
-    adopts && hasSettings(context, properties)
-      ? await adopted(context, { ...news, ...fields }, !isAutomatic(news))
-      : {};
-  return {
-    inputs: stateInputs(definition, { ...properties, fields: adoption.fields ?? fields }),
-    failures: [...reasons, ...(adoption.reason ? [adoption.reason] : [])].map((reason) => ({
-      property: "",
-      reason,
-    })),
-  };
 };

@@ -2,25 +2,17 @@ import { mergeDeep } from "../definition/wire/extra.js";
 import { isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { adoptee } from "./adoption/adopt.js";
-import { assertFree, existingObject, statesFor } from "./adoption/existing.js";
-import { type KnownObjects, knownObjects } from "./adoption/known-objects.js";
-import {
-  type Context,
-  type Declared,
-  declaredBefore,
-  declaredIn,
-  describe,
-  type Found,
-  isOwn,
-} from "./declared.js";
-import { Incomplete } from "./incomplete.js";
-import { stateOutputs } from "./outputs.js";
+import { type ExistingObject, existingObject, neededStates } from "./adoption/existing.js";
+import { knownObjects, wholeObject } from "./adoption/known-objects.js";
+import { assertFree } from "./adoption/name-taken.js";
+import { type Declared, declaredBefore, type Found } from "./declared.js";
+import { ResourceInitFailed } from "./engine-call.js";
 import { leftOvers, removeLeftOvers } from "./ownership/left-overs.js";
+import { describe, seenObject } from "./ownership/seen-object.js";
 import { type MadeObject, post } from "./post.js";
-import { joinInputs, type Properties } from "./properties.js";
 import { planPut, putInPlace } from "./put-in-place.js";
-import type { ObjectHolders } from "./run.js";
-import { dropSecrets } from "./secrets.js";
+import type { Properties } from "./state/properties.js";
+import { dropSecrets, joinInputs, stateOutputs } from "./state/state-values.js";
 
 export interface CreateResult {
   readonly id: string;
@@ -32,24 +24,26 @@ export interface CreateResult {
  * that is not ours is refused, and a POST whose effect is not known is repeated only after a fresh
  * list shows that it had none.
  */
-export const createObject = async (context: Context, bag: JsonObject): Promise<CreateResult> => {
-  const declared = await declaredIn(context, bag);
-  const { id, told } = await make(declared);
-  const { resource, run, properties } = declared;
-  if (resource) run.decisions.settled(resource, { id, serial: told.serial });
-  return { id, outs: stateOutputs(context.definition, { ...properties, told }) };
+export const createObject = async (declared: Declared): Promise<CreateResult> => {
+  const { definition, identity, run, properties } = declared;
+  const { id, record } = await make(declared);
+  if (identity) run.decisions.assign(identity, { id, serial: record.serial });
+  return { id, outs: stateOutputs(definition, { ...properties, record }) };
 };
 
 const make = async (declared: Declared): Promise<MadeObject> => {
-  const inPlace = await spared(declared);
+  const inPlace = await notDeleted(declared);
   if (inPlace) return inPlace;
   const known = await knownObjects(declared);
-  const states = await statesFor(declared, known);
+  const states = await neededStates(declared, known);
   const existing = await existingObject(declared, known, states);
-  if (existing && !isOtherChoice(declared, existing.object, existing.by)) {
-    if (existing.by === "mark") sayTaken(declared, existing.object);
-    remember(declared, existing.object);
-    return withoutLeftOvers(declared, await takeOver(declared, existing.object), known, states);
+  if (existing && !isOtherChoice(declared, existing)) {
+    noteTakenOver(declared, existing);
+    const made = await takeOver(declared, existing.object);
+    const keep = { id: made.id, serial: made.record.serial };
+    // What is surely left over beside the object goes; a failure of that is none of the creation.
+    await removeLeftOvers(declared, leftOvers(declared, known.objects, keep, states));
+    return made;
   }
   if (declared.properties.adopt !== undefined) {
     return takeOver(declared, await adoptee(declared, known));
@@ -58,29 +52,33 @@ const make = async (declared: Declared): Promise<MadeObject> => {
   return post(declared, known);
 };
 
-/** Whether the program names another object by `adopt` than the one that only its mark speaks for. */
-const isOtherChoice = ({ properties: { adopt } }: Declared, { id }: Found, by: string): boolean =>
-  by === "mark" && typeof adopt === "string" && adopt !== id;
-
-/** Under forced replacement the engine tells only later what the program declared before. */
-const remember = ({ resource, run, properties }: Declared, { id }: Found): void => {
-  if (resource) run.decisions.tookOver(resource.key, { id, outputs: joinInputs(properties) });
+/** Under `deleteBeforeReplace` the object is there, and what the program said of it is known. */
+const notDeleted = async (declared: Declared): Promise<MadeObject | undefined> => {
+  const { identity, run } = declared;
+  const kept = identity && run.decisions.skipped.get(identity.key);
+  const live = kept && (await wholeObject(declared, kept.id));
+  return live && takeOver(declared, live, declaredBefore(declared, kept.outputs));
 };
 
-const sayTaken = ({ definition, run }: Declared, object: Found): void =>
-  run.tell?.(
-    `took over the ${describe(definition, object)}: it carries the mark of this resource, and no state holds it. An interrupted run left it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
-    "warning",
-  );
+/** Whether the program names another object by `adopt` than the one that only its mark speaks for. */
+const isOtherChoice = (
+  { properties: { adopt } }: Declared,
+  { object, by }: ExistingObject,
+): boolean => by === "mark" && typeof adopt === "string" && adopt !== object.id;
 
-/** Under `deleteBeforeReplace` the object is there, and what the program said of it is known. */
-const spared = async (declared: Declared): Promise<MadeObject | undefined> => {
-  const { definition, service, resource, run } = declared;
-  const object = resource && run.decisions.sparedOf(resource.key);
-  const live = object && (await service.read(definition, object.id));
-  if (!live) return undefined;
-  const before = await declaredBefore(declared, object.outputs);
-  return takeOver(declared, { ...live, id: object.id }, before);
+const noteTakenOver = (
+  { definition, identity, run, properties }: Declared,
+  { object, by }: ExistingObject,
+): void => {
+  if (by === "mark") {
+    run.tell?.(
+      `took over the ${describe(definition, object)}: it carries the mark of this resource, and no state holds it. An interrupted run left it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
+      "warning",
+    );
+  }
+  // Under forced replacement the engine tells only later what the program declared before.
+  const kept = { id: object.id, outputs: joinInputs(properties) };
+  if (identity) run.decisions.rewrote(identity.key, kept);
 };
 
 /** An object that is there already: put into shape. Its id is not lost if that fails. */
@@ -90,17 +88,19 @@ const takeOver = async (
   before?: Declared,
 ): Promise<MadeObject> => {
   const { definition, properties } = declared;
+  const { id } = object;
   const plan = planPut(declared, object, before);
   try {
-    return { id: object.id, told: await putInPlace(declared, plan) };
+    return { id, record: await putInPlace(declared, plan) };
   } catch (error) {
     if (!(error instanceof Error) || isConversationError(error, "NOT_FOUND")) throw error;
     // What was not ours before is not ours because a PUT failed.
-    if (!isOwn(declared, object) && properties.adopt !== undefined) throw error;
-    const told = { serial: plan.serial };
+    const isOwn = properties.adopt === undefined || seenObject(declared, id, object).isOwn;
+    if (!isOwn) throw error;
+    const record = { serial: plan.serial };
     const written = before ? withRemoved(before.properties, properties) : properties;
-    const sure = dropSecrets(definition, { ...written, told });
-    throw new Incomplete(object.id, stateOutputs(definition, sure), error);
+    const sure = dropSecrets(definition, { ...written, record });
+    throw new ResourceInitFailed(id, stateOutputs(definition, sure), error);
   }
 };
 
@@ -115,16 +115,4 @@ const withRemoved = (before: Properties, { extra, ...after }: Properties): Prope
     ...(Object.keys(extras).length > 0 ? { extra: extras } : {}),
     ...(secrets.length > 0 ? { extraSecrets: secrets } : {}),
   };
-};
-
-/** What is surely left over beside the object goes; a failure of that is none of the creation. */
-const withoutLeftOvers = async (
-  declared: Declared,
-  made: MadeObject,
-  { objects }: KnownObjects,
-  states: ObjectHolders | undefined,
-): Promise<MadeObject> => {
-  const keep = { id: made.id, serial: made.told.serial };
-  await removeLeftOvers(declared, leftOvers(declared, objects, keep, states));
-  return made;
 };

@@ -1,33 +1,35 @@
+import { isDeepStrictEqual } from "node:util";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
-import type { JsonObject } from "../kernel/json.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
 import { resources } from "../resources/index.js";
-import { type Context, type Declared, declaredIn, remembered } from "./declared.js";
+import { wholeObject } from "./adoption/known-objects.js";
+import { connected, type Declared, declaredBefore, type Resource, resourceIn } from "./declared.js";
+import { desiredBody } from "./desired-body.js";
 import { describeUser, isOfStack, type User, usersOf } from "./ownership/users.js";
-import { type Properties, split } from "./properties.js";
+import { planPut, putInPlace } from "./put-in-place.js";
 import { isHeld } from "./run.js";
-import { takeBack } from "./take-back.js";
 
 /**
  * Deletes the object; one that is already gone counts as deleted. Does nothing where the program
  * still wants the object (see {@link Decisions.keeps}).
+ *
+ * @param state the resource as the state has it
  */
 export const deleteObject = async (
-  context: Context,
+  resource: Resource,
   id: string,
-  bag: JsonObject,
+  state: JsonObject,
 ): Promise<void> => {
-  const { definition, run } = context;
-  const properties = split(bag);
-  const resource = remembered(context, properties);
-  if (resource) {
-    if (run.decisions.keeps(resource.key, id) || (await isReplaced(context, id, properties))) {
-      run.decisions.spare(resource.key, { id, outputs: bag });
-      const now = run.decisions.takenOver(resource.key, id);
-      return now && takeBack(context, id, bag, now);
+  const { definition, run, identity, properties } = resource;
+  if (identity) {
+    if (run.decisions.keeps(identity.key, id) || (await isReplaced(resource, id))) {
+      run.decisions.skipDeletion(identity.key, { id, outputs: state });
+      const now = run.decisions.rewritten(identity.key, id);
+      return now && takeBack(await connected(resourceIn(resource, now)), id, state);
     }
-    run.decisions.leaving(resource, { id, serial: properties.told.serial });
+    run.decisions.leave(identity, { id, serial: properties.record.serial });
   }
-  const declared = await declaredIn(context, bag);
+  const declared = await connected(resource);
   const attempt = () => declared.service.remove(definition, id);
   try {
     await run.deletions.run(attempt, isRefusal);
@@ -43,16 +45,43 @@ export const deleteObject = async (
  * in a process of its own, which knows nothing of the run. Of two that leave, the second one goes.
  */
 const isReplaced = async (
-  { definition: { kind }, run }: Context,
+  { definition: { kind }, run, properties: { owner } }: Resource,
   id: string,
-  { owner }: Properties,
 ): Promise<boolean> => {
   if (run.decisions.hasProgram() || !owner || run.isDestroying?.()) return false;
   const states = await run.states?.(owner, "own");
   const holders = states?.holdersOf(kind, id).filter(({ own }) => own) ?? [];
   const isShared =
     holders.some(({ leaving }) => leaving) && holders.some(({ leaving }) => !leaving);
-  return isShared && !run.decisions.isSpared(kind, id);
+  return isShared && !run.decisions.wasSkipped(kind, id);
+};
+
+/**
+ * Takes members off an object that the program declared until a forced replacement put the object
+ * into shape: while it did so nobody could tell them from what is not the program's.
+ *
+ * @param declared the resource as its object was put into shape
+ * @param state the resource as the state had it
+ */
+const takeBack = async (declared: Declared, id: string, state: JsonObject): Promise<void> => {
+  const before = declaredBefore(declared, state);
+  if (!declaresLess(before, declared)) return;
+  const live = await wholeObject(declared, id);
+  if (live) await putInPlace(declared, planPut(declared, live, before));
+};
+
+const declaresLess = (before: Declared, now: Declared): boolean =>
+  (before.properties.fields.description !== undefined &&
+    now.properties.fields.description === undefined) ||
+  isLeftOut(desiredBody(before, "").body, desiredBody(now, "").body);
+
+/** Whether something of a value has no place in another one. */
+const isLeftOut = (before: unknown, now: unknown): boolean => {
+  if (before === undefined || before === null) return false;
+  if (now === undefined || now === null) return true;
+  if (isObject(before) && isObject(now))
+    return Object.entries(before).some(([name, value]) => isLeftOut(value, now[name]));
+  return Array.isArray(before) && before.some(isObject) && !isDeepStrictEqual(before, now);
 };
 
 /** The status of a refused deletion is not stated, so every refusal may be one. */
@@ -88,7 +117,7 @@ const sureLeftOvers = async (
 ): Promise<readonly User[]> => {
   const { decisions } = run;
   const beside = users.filter(({ mark, id, isNamedUniquely }) => {
-    const known = mark && decisions.objectOf(mark.resource);
+    const known = mark && decisions.objects.get(mark.resource);
     const isOther = known !== undefined && known.id !== id && known.serial !== mark?.serial;
     return (
       isOther && mark?.serial !== undefined && (isNamedUniquely || decisions.made(mark.serial))

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { sameFields } from "../definition/meaning/same.js";
 import { normaliseFields } from "../definition/normalise.js";
 import type { JsonObject } from "../kernel/json.js";
-import type { Context } from "./declared.js";
-import { split } from "./properties.js";
+import type { Resource } from "./declared.js";
+import { propertiesIn } from "./state/properties.js";
 
 export interface DiffResult {
   readonly changes?: boolean;
@@ -16,13 +16,14 @@ export interface DiffResult {
  * State of an older shape cannot be compared by the engine's means; it is updated once.
  */
 export const diff = (
-  { definition, run }: Context,
+  { definition, run, identity, properties: next }: Resource,
+  id: string,
   olds: JsonObject,
-  news: JsonObject,
 ): DiffResult => {
+  const old = propertiesIn(olds);
+  const { serial, undeclared } = old.record;
+  if (identity) run.decisions.assign(identity, { id, serial });
   if (olds.__provider === undefined) return { changes: true };
-  const old = split(olds);
-  const next = split(news);
   const same =
     sameFields(definition.fields, normaliseFields(definition, old.fields), next.fields) &&
     isDeepStrictEqual(old.extra, next.extra) &&
@@ -30,7 +31,6 @@ export const diff = (
     old.owner === next.owner &&
     old.profile === next.profile;
   if (same) return { changes: false };
-  const { undeclared } = old.told;
   if (undeclared) {
     run.tell?.(`stays, as the program does not declare it: ${undeclared.join(", ")}`, "info");
   }

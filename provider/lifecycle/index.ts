@@ -2,11 +2,10 @@ import type { Definition } from "../definition/define.js";
 import type { JsonObject } from "../kernel/json.js";
 import { type CheckedInputs, check } from "./check.js";
 import { type CreateResult, createObject } from "./create.js";
-import { type Context, remembered } from "./declared.js";
+import { connected, type Resource, resourceIn } from "./declared.js";
 import { deleteObject } from "./delete.js";
 import { type DiffResult, diff } from "./diff.js";
-import { handler } from "./handler.js";
-import { split } from "./properties.js";
+import { engineCall } from "./engine-call.js";
 import { type ReadResult, read } from "./read.js";
 import type { Run } from "./run.js";
 import { updateObject } from "./update.js";
@@ -21,42 +20,31 @@ export interface Lifecycle {
   delete(id: string, properties: JsonObject): Promise<void>;
 }
 
-const checkAndRemember = async (context: Context, olds: JsonObject, news: JsonObject) => {
-  const resource = remembered(context, split(news));
-  if (resource) context.run.decisions.wanted(resource);
-  return check(context, olds, news);
-};
-
-const diffAndRemember = (context: Context, id: string, olds: JsonObject, news: JsonObject) => {
-  const resource = remembered(context, split(news));
-  const { serial } = split(olds).told;
-  if (resource) context.run.decisions.settled(resource, { id, serial });
-  return diff(context, olds, news);
-};
-
 /** The life cycle of one kind within one run. */
 export const lifecycle = (definition: Definition, run: Run): Lifecycle => {
   const context = { definition, run };
+  /** Runs one operation on the resource that the engine's values are of. */
+  const call = <T>(
+    doing: string,
+    values: { readonly id?: string; readonly inputs: JsonObject; readonly olds?: JsonObject },
+    work: (resource: Resource) => Promise<T>,
+  ): Promise<T> =>
+    engineCall({ ...context, doing, ...values }, async () =>
+      work(resourceIn(context, values.inputs)),
+    );
   return {
     check: (olds, inputs) =>
-      handler({ definition, doing: "checking", inputs, olds }, async () =>
-        checkAndRemember(context, olds, inputs),
-      ),
+      call("checking", { inputs, olds }, (resource) => check(resource, olds, inputs)),
     diff: (id, olds, inputs) =>
-      handler({ definition, doing: "comparing", id, inputs, olds }, async () =>
-        diffAndRemember(context, id, olds, inputs),
-      ),
+      call("comparing", { id, inputs, olds }, async (resource) => diff(resource, id, olds)),
     create: (inputs) =>
-      handler({ definition, doing: "creating", inputs }, () => createObject(context, inputs)),
-    read: (id, inputs) =>
-      handler({ definition, doing: "reading", id, inputs }, () => read(context, id, inputs)),
+      call("creating", { inputs }, async (resource) => createObject(await connected(resource))),
+    read: (id, inputs) => call("reading", { id, inputs }, (resource) => read(resource, id)),
     update: (id, olds, inputs) =>
-      handler({ definition, doing: "updating", id, inputs, olds }, () =>
-        updateObject(context, id, olds, inputs),
+      call("updating", { id, inputs, olds }, async (resource) =>
+        updateObject(await connected(resource), id, olds),
       ),
     delete: (id, inputs) =>
-      handler({ definition, doing: "deleting", id, inputs }, () =>
-        deleteObject(context, id, inputs),
-      ),
+      call("deleting", { id, inputs }, (resource) => deleteObject(resource, id, inputs)),
   };
 };

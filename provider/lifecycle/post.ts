@@ -3,17 +3,18 @@ import { managedFields } from "../definition/wire/managed.js";
 import { fieldsFromWire } from "../definition/wire/wire.js";
 import { type ConversationError, isConversationError } from "../kernel/errors.js";
 import type { WireObject } from "../service/objects/collections.js";
-import { findAll, type KnownObjects } from "./adoption/known-objects.js";
-import { type Declared, desiredBody, type Found, markBeside, markOn } from "./declared.js";
+import { type KnownObjects, wholeObject } from "./adoption/known-objects.js";
+import type { Declared } from "./declared.js";
+import { desiredBody } from "./desired-body.js";
 import { leftOvers, removeLeftOvers } from "./ownership/left-overs.js";
-import { madeByRun, withDescriptions } from "./ownership/made-by-run.js";
 import { newSerial } from "./ownership/mark.js";
-import type { Told } from "./properties.js";
+import { type SeenObject, seenObject, seenObjects } from "./ownership/seen-object.js";
+import type { ObjectRecord } from "./state/properties.js";
 
 /** The object of a resource, and what is known of it besides what the program says. */
 export interface MadeObject {
   readonly id: string;
-  readonly told: Told;
+  readonly record: ObjectRecord;
 }
 
 /** Attempts to POST one object, each after a look whether the one before had an effect. */
@@ -30,17 +31,15 @@ export const post = async (declared: Declared, before: KnownObjects): Promise<Ma
   for (let attempt = 1; ; attempt += 1) {
     const serial = newSerial(service.now());
     const { body, isMarked } = desiredBody(declared, serial);
-    run.decisions.making(serial);
+    run.decisions.posted.add(serial);
     const outcome = await attempted(() => service.create(definition, body));
     if ("made" in outcome) {
-      const made = {
-        id: outcome.made.id,
-        told: toldOf(outcome.made, isMarked ? serial : undefined),
-      };
+      const { id } = outcome.made;
+      const made = { id, record: recordOf(outcome.made, isMarked ? serial : undefined) };
       return attempt === 1 ? made : withoutEarlier(declared, made);
     }
     const { objectId } = outcome.error.details;
-    if (objectId) return { id: objectId, told: isMarked ? { serial } : {} };
+    if (objectId) return { id: objectId, record: isMarked ? { serial } : {} };
     const found = await afterUnclear(declared, isMarked ? undefined : before, outcome.error);
     if (found) return found;
     if (attempt === mostAttempts) throw outcome.error;
@@ -59,7 +58,7 @@ const attempted = async <T>(
   }
 };
 
-const toldOf = (wire: WireObject, serial: string | undefined): Told => ({
+const recordOf = (wire: WireObject, serial: string | undefined): ObjectRecord => ({
   ...(serial ? { serial } : {}),
   ...(typeof wire.created === "string" ? { created: wire.created } : {}),
   ...(typeof wire.modified === "string" ? { modified: wire.modified } : {}),
@@ -77,24 +76,55 @@ const afterUnclear = async (
   before: KnownObjects | undefined,
   failure: ConversationError,
 ): Promise<MadeObject | undefined> => {
-  const { definition, service } = declared;
+  const { definition, service, run } = declared;
   const listing = await service.list(definition, { fresh: true }).catch((error) => {
     throw isConversationError(error) ? failure : error;
   });
-  const { complete } = listing;
-  const objects = before ? listing.objects : await withDescriptions(declared, listing.objects);
-  const isMade = (wire: WireObject) => declared.run.decisions.made(markOn(wire)?.serial);
+  const listed = seenObjects(declared, listing.objects);
+  const objects = before ? listed : await withDescriptions(declared, listed);
   const [found, ...others] = before
     ? newObjects(declared, before, objects)
     : madeByRun(declared, objects);
-  const told = found && toldOf(found, markBeside(declared, found)?.serial);
-  if (found && told && others.length === 0) return { id: found.id, told };
-  if (found && told && !before) return withoutEarlier(declared, { id: found.id, told });
+  if (found && (others.length === 0 || !before)) {
+    const made = { id: found.id, record: recordOf(found.wire, found.addedMark?.serial) };
+    return others.length === 0 ? made : withoutEarlier(declared, made);
+  }
   // A list with holes proves nothing, nor do two objects of which one may be anybody's: the next run
   // looks again.
-  const isUnusable = !found && findAll(objects, isMade).length > 0;
-  if (found || isUnusable || !complete || before?.complete === false) throw failure;
+  const isUnusable = objects.some(({ mark }) => run.decisions.made(mark?.serial));
+  if (found || isUnusable || !listing.complete || before?.complete === false) throw failure;
   return undefined;
+};
+
+/** Objects with the wanted name are read themselves where a list leaves descriptions, and so marks, out. */
+const withDescriptions = (
+  declared: Declared,
+  objects: readonly SeenObject[],
+): Promise<readonly SeenObject[]> =>
+  Promise.all(
+    objects.map(async (each) => {
+      const { id, wire, isReachable, isNamed } = each;
+      const isDoubtful = isReachable && wire.description === undefined && isNamed;
+      const whole = isDoubtful ? await wholeObject(declared, id) : undefined;
+      return whole ? seenObject(declared, id, whole) : each;
+    }),
+  );
+
+/**
+ * Objects with serials of this run. One under another name or age than its mark was made for is a
+ * copy, unless there is no other: then the service gives names or times in forms of its own.
+ */
+const madeByRun = (
+  { identity, run }: Declared,
+  objects: readonly SeenObject[],
+): readonly SeenObject[] => {
+  const made = objects.filter(({ id, isReachable, isOurs, mark }) => {
+    const holder = run.decisions.holders.get(id);
+    const isFree = holder === undefined || holder.key === identity?.key;
+    return isReachable && isOurs && isFree && run.decisions.made(mark?.serial);
+  });
+  const fitting = made.filter(({ isOwn }) => isOwn);
+  return fitting.length > 0 ? fitting : made;
 };
 
 /**
@@ -102,20 +132,17 @@ const afterUnclear = async (
  * carries no mark, that is all there is to recognise one by.
  */
 const newObjects = (
-  declared: Declared,
+  { definition, properties, settings, run }: Declared,
   before: KnownObjects,
-  objects: KnownObjects["objects"],
-): readonly Found[] => {
-  const { definition, properties, settings, run } = declared;
-  return findAll(objects, (wire, id) => {
-    const isNew = !before.objects.has(id) && run.decisions.holderOf(id) === undefined;
+  objects: readonly SeenObject[],
+): readonly SeenObject[] => {
+  const known = new Set(before.objects.map(({ id }) => id));
+  return objects.filter(({ id, wire, addedMark }) => {
+    const isNew = !known.has(id) && !run.decisions.holders.has(id);
+    if (!isNew || addedMark !== undefined) return false;
     const fields = fieldsFromWire(definition.fields, wire, settings);
     const managed = managedFields(definition.fields, fields, properties.fields);
-    return (
-      isNew &&
-      markBeside(declared, wire) === undefined &&
-      sameFieldsMeaning(definition.fields, managed, properties.fields)
-    );
+    return sameFieldsMeaning(definition.fields, managed, properties.fields);
   });
 };
 
@@ -125,10 +152,11 @@ const newObjects = (
  */
 const withoutEarlier = async (declared: Declared, made: MadeObject): Promise<MadeObject> => {
   const { definition, service } = declared;
+  const keep = { id: made.id, serial: made.record.serial };
   try {
     const { objects } = await service.list(definition, { fresh: true });
-    const keep = { id: made.id, serial: made.told.serial };
-    await removeLeftOvers(declared, leftOvers(declared, objects, keep));
+    const seen = seenObjects(declared, objects);
+    await removeLeftOvers(declared, leftOvers(declared, seen, keep));
   } catch (error) {
     if (!isConversationError(error)) throw error;
   }

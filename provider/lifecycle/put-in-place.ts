@@ -1,16 +1,11 @@
 import { mergeFields } from "../definition/wire/merge.js";
 import { ConversationError } from "../kernel/errors.js";
 import { type JsonObject, objectOf } from "../kernel/json.js";
-import {
-  type Declared,
-  type Desired,
-  describe,
-  desiredBody,
-  type Found,
-  ownMarkOn,
-} from "./declared.js";
-import { isSameResource, newSerial, readMark } from "./ownership/mark.js";
-import type { Told } from "./properties.js";
+import type { Declared, Found } from "./declared.js";
+import { desiredBody } from "./desired-body.js";
+import { newSerial, readMark } from "./ownership/mark.js";
+import { describe, seenObject } from "./ownership/seen-object.js";
+import type { ObjectRecord } from "./state/properties.js";
 
 /** What a PUT is going to do to an object. */
 export interface PutPlan {
@@ -26,19 +21,6 @@ export interface PutPlan {
   readonly staying: readonly string[];
 }
 
-/** The serial by which the state, or else the object itself, is known. */
-const serialOf = ({ definition, properties, mark, service }: Declared, live: Found): string => {
-  const there = ownMarkOn(definition, live);
-  const own = mark && there && isSameResource(mark, there) ? there.serial : undefined;
-  return properties.told.serial ?? own ?? newSerial(service.now());
-};
-
-/** What a person wrote into the description; nothing where the program wrote it last time. */
-const humanText = (live: Found, before: Declared | undefined): string | undefined =>
-  before?.properties.fields.description === undefined
-    ? readMark(live.description).description
-    : undefined;
-
 /**
  * What the object is to become. What the program does not declare is kept, the description of a
  * person too.
@@ -50,8 +32,10 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Put
   const { definition, settings } = declared;
   const { id: _, created: __, modified, ...rest } = live;
   const serial = serialOf(before ?? declared, live);
-  const human = humanText(live, before);
-  const desired: Desired = desiredBody(declared, serial, human);
+  // Where the program wrote the description last time, nothing of it is a person's.
+  const isPrograms = before?.properties.fields.description !== undefined;
+  const human = isPrograms ? undefined : readMark(live.description).description;
+  const desired = desiredBody(declared, serial, human);
   const prior = before ? desiredBody(before, serial).body : {};
   const {
     body: merged,
@@ -73,22 +57,32 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Put
   return { live, body, serial, isMarked: desired.isMarked, undeclared, hidden, staying };
 };
 
+/** The serial by which the state, or else the object itself, is known. */
+const serialOf = (declared: Declared, live: Found): string => {
+  const { properties, service } = declared;
+  if (properties.record.serial) return properties.record.serial;
+  const { isOwn, mark } = seenObject(declared, live.id, live);
+  return (isOwn ? mark?.serial : undefined) ?? newSerial(service.now());
+};
+
 /** Refuses what would erase hidden members that the program neither declares nor gives up. */
 export const assertNothingErased = ({ definition, properties }: Declared, plan: PutPlan): void => {
   const { hidden, live } = plan;
   if (hidden.length === 0 || properties.eraseHidden) return;
   const [one] = hidden;
+  const [members, them, they] =
+    hidden.length === 1 ? ["a member", "it", "it"] : ["members", "them", "they"];
   throw new ConversationError(
     "HIDDEN_MEMBER",
-    `the ${describe(definition, live)} has ${hidden.length === 1 ? "a member" : "members"} that the program does not declare ` +
-      `and that the service does not show: ${hidden.join(", ")}. A PUT would erase ${hidden.length === 1 ? "it" : "them"}. Nothing was changed. ` +
-      `Declare ${hidden.length === 1 ? one : "them"} with the value, or set eraseHidden: true if ${hidden.length === 1 ? "it" : "they"} may go` +
+    `the ${describe(definition, live)} has ${members} that the program does not declare ` +
+      `and that the service does not show: ${hidden.join(", ")}. A PUT would erase ${them}. Nothing was changed. ` +
+      `Declare ${hidden.length === 1 ? one : "them"} with the value, or set eraseHidden: true if ${they} may go` +
       ", or set conversation:put to keep if this tenant's PUT keeps what it does not name.",
   );
 };
 
 /** Writes the object in one PUT; what is known of it then. */
-export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<Told> => {
+export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<ObjectRecord> => {
   const { definition, service, run } = declared;
   const { live, body, serial, isMarked, undeclared, staying } = plan;
   assertNothingErased(declared, plan);
@@ -105,5 +99,5 @@ export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<Tol
     ["created", typeof live.created === "string" ? live.created : undefined],
     ["modified", modified],
     ["undeclared", undeclared.length > 0 ? undeclared : undefined],
-  ]) as Told;
+  ]) as ObjectRecord;
 };

@@ -1,11 +1,16 @@
 import type { Definition } from "../definition/define.js";
-import { wireName } from "../definition/wire/wire.js";
+import { sameMeaning } from "../definition/meaning/same.js";
+import { managedExtra } from "../definition/wire/extra.js";
+import { managedFields, typedFields } from "../definition/wire/managed.js";
+import { fieldsFromWire, wireName } from "../definition/wire/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
-import type { JsonObject } from "../kernel/json.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
 import { assertId } from "../kernel/object-id.js";
 import type { WireObject } from "../service/objects/collections.js";
-import { type Context, type Declared, declaredIn } from "./declared.js";
-import { liveProperties, stateInputs, stateOutputs } from "./outputs.js";
+import { connected, type Declared, type Resource } from "./declared.js";
+import { objectTime, readMark } from "./ownership/mark.js";
+import type { ObjectRecord, Properties } from "./state/properties.js";
+import { stateInputs, stateOutputs } from "./state/state-values.js";
 
 export interface ReadResult {
   /** Empty where the object is proven to be gone. */
@@ -14,11 +19,22 @@ export interface ReadResult {
   readonly inputs?: JsonObject;
 }
 
-/** Whether an item of a list tells as much as the object itself would. */
-export const isWhole = (definition: Definition, wire: WireObject): boolean =>
-  Object.entries(definition.fields).every(
-    ([name, field]) => !field.required || wire[wireName(name, field)] !== undefined,
-  );
+/** The live object: for a refresh what the program manages, for `get` everything. */
+export const read = async (resource: Resource, id: string): Promise<ReadResult> => {
+  const { definition, properties } = resource;
+  assertId(id, definition.noun);
+  const declared = await connected(resource);
+  const isGet = Object.keys(properties.fields).length === 0;
+  const live = isGet ? await declared.service.read(definition, id) : await liveObject(declared, id);
+  if (!live) {
+    // The engine takes an empty answer to `get` for success.
+    if (isGet)
+      throw new ConversationError("NOT_FOUND", `there is no ${definition.noun} with this id`);
+    return { id: "", props: {} };
+  }
+  const now = liveProperties(declared, live, isGet);
+  return { id, props: stateOutputs(definition, now), inputs: stateInputs(definition, now) };
+};
 
 /** From the one list that all reads of a run share; absence is confirmed by the object itself. */
 const liveObject = async (
@@ -32,20 +48,59 @@ const liveObject = async (
   return listed && isWhole(definition, listed) ? listed : service.read(definition, id);
 };
 
-/** The live object: for a refresh what the program manages, for `get` everything. */
-export const read = async (context: Context, id: string, bag: JsonObject): Promise<ReadResult> => {
-  const { definition } = context;
-  assertId(id, definition.noun);
-  const declared = await declaredIn(context, bag);
-  const { service, settings, properties: prior } = declared;
-  const isGet = Object.keys(prior.fields).length === 0;
-  const live = isGet ? await service.read(definition, id) : await liveObject(declared, id);
-  if (!live) {
-    // The engine takes an empty answer to `get` for success.
-    if (isGet)
-      throw new ConversationError("NOT_FOUND", `there is no ${definition.noun} with this id`);
-    return { id: "", props: {} };
-  }
-  const now = liveProperties(definition, live, prior, settings);
-  return { id, props: stateOutputs(definition, now), inputs: stateInputs(definition, now) };
+/** Whether an item of a list tells as much as the object itself would. */
+const isWhole = (definition: Definition, wire: WireObject): boolean =>
+  Object.entries(definition.fields).every(
+    ([name, field]) => !field.required || wire[wireName(name, field)] !== undefined,
+  );
+
+/** A live object in a program's terms. */
+const liveProperties = (declared: Declared, live: WireObject, isGet: boolean): Properties => {
+  const { definition, settings, properties } = declared;
+  const description = descriptionOf(declared, live);
+  const fields = fieldsFromWire(definition.fields, { ...live, description }, settings);
+  const { extra, extraSecrets = [] } = properties;
+  return {
+    ...properties,
+    fields: isGet
+      ? typedFields(definition.fields, fields)
+      : managedFields(definition.fields, fields, properties.fields),
+    ...(isObject(extra) ? { extra: managedExtra(live, extra, extraSecrets) } : {}),
+    record: liveRecord(live, properties.record),
+  };
+};
+
+/** The description without the mark; one that only looks as if it carried a mark stays whole. */
+const descriptionOf = (
+  { definition, properties, settings, ownMark }: Declared,
+  { description }: WireObject,
+): unknown => {
+  const { description: field } = definition.fields;
+  const isProgramText =
+    field &&
+    description !== undefined &&
+    sameMeaning(field, description, properties.fields.description);
+  const { mark, description: rest } = readMark(description);
+  const isMarked = settings.ownershipMark === "description" || mark?.stack === ownMark?.stack;
+  return isProgramText || !isMarked ? description : rest;
+};
+
+/** Between the service's commit and the `Date` of its answer. */
+const earliestMs = 60_000;
+const latestMs = 1_000;
+
+/**
+ * A time of the service. Right after a creation or an update it is taken from the answer's `Date`,
+ * which is a little later and has no fractions of a second: that is the same time.
+ */
+const sameTime = (live: unknown, prior: string | undefined): string | undefined => {
+  if (typeof live !== "string") return prior;
+  const later = objectTime(live) - objectTime(prior);
+  return prior !== undefined && later >= -earliestMs && later <= latestMs ? prior : live;
+};
+
+const liveRecord = (live: WireObject, record: ObjectRecord): ObjectRecord => {
+  const created = sameTime(live.created, record.created);
+  const modified = sameTime(live.modified, record.modified);
+  return { ...record, ...(created ? { created } : {}), ...(modified ? { modified } : {}) };
 };

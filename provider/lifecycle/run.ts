@@ -1,3 +1,4 @@
+import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
 import type { Collections } from "../service/objects/collections.js";
 import type { Settings } from "../service/settings/settings.js";
@@ -33,7 +34,9 @@ export interface RunEnvironment {
   readonly states?: (owner: string, whose: "own" | "all") => Promise<ObjectHolders | undefined>;
   readonly tell?: Tell;
   /** The URN of the resource that the running call is about, where it is known. */
-  readonly about?: () => string | undefined;
+  readonly urn?: () => string | undefined;
+  /** Runs a call with the URN known of the resource that these values of the engine are of. */
+  readonly about?: <T>(values: JsonObject, call: () => Promise<T>) => Promise<T>;
   /** Whether the whole stack is being destroyed, as far as that can be seen. */
   readonly isDestroying?: () => boolean;
 }

@@ -1,50 +1,30 @@
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
-import type { WireObject } from "../service/objects/collections.js";
-import { ownedElsewhere, takenByProgram } from "./adoption/existing.js";
-import { findAll } from "./adoption/known-objects.js";
-import {
-  type Context,
-  type Declared,
-  declaredBefore,
-  declaredIn,
-  type Found,
-  isNamed,
-  markOn,
-} from "./declared.js";
-import { stateOutputs } from "./outputs.js";
+import { wholeObject } from "./adoption/known-objects.js";
+import { ownedElsewhere, takenByProgram } from "./adoption/name-taken.js";
+import { type Declared, declaredBefore, type Found } from "./declared.js";
 import { freeName } from "./ownership/left-overs.js";
-import type { Told } from "./properties.js";
+import { type SeenObject, seenObject, seenObjects } from "./ownership/seen-object.js";
 import { type PutPlan, planPut, putInPlace } from "./put-in-place.js";
+import type { ObjectRecord } from "./state/properties.js";
+import { stateOutputs } from "./state/state-values.js";
 
 /**
  * Writes what the program wants over the live object, in one PUT after one read: what neither the
  * definition nor the program knows is kept.
  */
 export const updateObject = async (
-  context: Context,
+  declared: Declared,
   id: string,
   olds: JsonObject,
-  news: JsonObject,
 ): Promise<{ readonly outs: JsonObject }> => {
-  const declared = await declaredIn(context, news);
-  const before = await declaredBefore(declared, olds);
-  const told = await write(declared, before, id);
-  const { resource, run, properties } = declared;
-  if (resource) run.decisions.settled(resource, { id, serial: told.serial });
-  return { outs: stateOutputs(context.definition, { ...properties, told }) };
+  const { definition, identity, run, properties } = declared;
+  const record = await write(declared, declaredBefore(declared, olds), id);
+  if (identity) run.decisions.assign(identity, { id, serial: record.serial });
+  return { outs: stateOutputs(definition, { ...properties, record }) };
 };
 
-const liveObject = async ({ definition, service }: Declared, id: string): Promise<Found> => {
-  const live = await service.read(definition, id);
-  if (live) return { ...live, id };
-  throw new ConversationError(
-    "NOT_FOUND",
-    "it is gone from the service. Run `pulumi refresh`, then `pulumi up` makes it again.",
-  );
-};
-
-const write = async (declared: Declared, before: Declared, id: string): Promise<Told> => {
+const write = async (declared: Declared, before: Declared, id: string): Promise<ObjectRecord> => {
   const plan = planPut(declared, await liveObject(declared, id), before);
   try {
     return await putInPlace(declared, plan);
@@ -53,6 +33,15 @@ const write = async (declared: Declared, before: Declared, id: string): Promise<
     if (!(await mayPassNow(declared, plan, error))) throw error;
     return putInPlace(declared, planPut(declared, await liveObject(declared, id), before));
   }
+};
+
+const liveObject = async (declared: Declared, id: string): Promise<Found> => {
+  const live = await wholeObject(declared, id);
+  if (live) return live;
+  throw new ConversationError(
+    "NOT_FOUND",
+    "it is gone from the service. Run `pulumi refresh`, then `pulumi up` makes it again.",
+  );
 };
 
 /**
@@ -67,39 +56,37 @@ const mayPassNow = async (
   refusal: ConversationError,
 ): Promise<boolean> => {
   const { definition, service, isUnique } = declared;
+  const { live } = plan;
   const isConflict = [409, 412].includes(refusal.details.status ?? 0);
-  const renames = isUnique && !isNamed(declared, plan.live);
-  if (!renames) return isConflict;
+  if (!isUnique || seenObject(declared, live.id, live).isNamed) return isConflict;
   const listing = await service.list(definition, { fresh: true }).catch((error) => {
     throw isConversationError(error) ? refusal : error;
   });
-  const [holder] = findAll(
-    listing.objects,
-    (wire, id) => id !== plan.live.id && isNamed(declared, wire),
-  );
-  if (!holder) return isConflict;
-  return letGo(declared, plan, listing.objects, holder, refusal);
+  const objects = seenObjects(declared, listing.objects);
+  const holder = objects.find(({ id, isNamed }) => id !== live.id && isNamed);
+  return holder ? letGo(declared, plan, objects, holder, refusal) : isConflict;
 };
 
 /** Frees the name from a left-over of ours; explains who has it otherwise. */
 const letGo = async (
   declared: Declared,
   { live, serial }: PutPlan,
-  objects: ReadonlyMap<string, WireObject>,
-  holder: Found,
+  objects: readonly SeenObject[],
+  { id, wire, mark }: SeenObject,
   refusal: ConversationError,
 ): Promise<boolean> => {
   const { definition, run, properties } = declared;
-  const other = run.decisions.holderOf(holder.id);
+  const holder = { ...wire, id };
+  const other = run.decisions.holders.get(id);
   if (other) throw takenByProgram(declared, holder, other.label);
   const states = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
   if (await freeName(declared, objects, { id: live.id, serial }, states)) return true;
-  const [held] = states?.holdersOf(definition.kind, holder.id) ?? [];
-  const owner = held ?? markOn(holder);
+  const [held] = states?.holdersOf(definition.kind, id) ?? [];
+  const owner = held ?? mark;
   if (owner) throw ownedElsewhere(declared, holder, owner);
   throw new ConversationError(
     "NAME_TAKEN",
-    `the service refuses (${refusal.details.status}), as the name is taken by another ${definition.noun} (id ${holder.id}), which is not managed by Pulumi. Nothing was changed. Give this resource another name, or remove that object.`,
+    `the service refuses (${refusal.details.status}), as the name is taken by another ${definition.noun} (id ${id}), which is not managed by Pulumi. Nothing was changed. Give this resource another name, or remove that object.`,
     refusal.details,
     "none",
     { cause: refusal },

@@ -6,7 +6,7 @@ import type { JsonObject } from "../kernel/json.js";
 import { objectOf } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";
 import type { CheckedInputs } from "../lifecycle/check.js";
-import { sealFields } from "../lifecycle/secrets.js";
+import { wrapFieldSecrets } from "../lifecycle/state/state-values.js";
 import { tokenAddress } from "../service/settings/setting-rules.js";
 import { defaultTimeout, smokeTest } from "./smoke-test-definition.js";
 
@@ -50,7 +50,7 @@ export const checkSmokeTest = (news: JsonObject): CheckedInputs => {
   const fields = normaliseFields(smokeTest, given);
   const broken = violations(smokeTest, fields).map(({ path, rule }) => `${path} ${rule}`);
   return {
-    inputs: sealFields(smokeTest.fields, fields),
+    inputs: wrapFieldSecrets(smokeTest.fields, fields),
     failures: [...broken, ...probeViolation(fields)].map((reason) => ({ property: "", reason })),
   };
 };

@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import type { EngineSession } from "../engine/engine-session.js";
 import type { JsonObject } from "../kernel/json.js";
-import { handler } from "../lifecycle/handler.js";
+import { engineCall } from "../lifecycle/engine-call.js";
 import type { Lifecycle } from "../lifecycle/index.js";
-import { sealFields } from "../lifecycle/secrets.js";
+import type { Run } from "../lifecycle/run.js";
+import { wrapFieldSecrets } from "../lifecycle/state/state-values.js";
 import { smokeTest } from "./smoke-test-definition.js";
 import {
   checkSmokeTest,
@@ -16,7 +17,8 @@ import {
 /** Name of the kind in the engine. */
 export const smokeTestKind = smokeTest.kind;
 
-type Sessions = (profile?: string) => Promise<EngineSession>;
+/** What a test needs of the run that it is in. */
+type TestRun = Pick<Run<EngineSession>, "session" | "about">;
 
 /** What a run leaves in the state; nothing of it before the first run. */
 const result = z
@@ -31,24 +33,24 @@ const result = z
   .catch(undefined);
 
 const outputsOf = (inputs: JsonObject, last: z.output<typeof result>): JsonObject => ({
-  ...sealFields(smokeTest.fields, fieldsOf(inputs)),
+  ...wrapFieldSecrets(smokeTest.fields, fieldsOf(inputs)),
   ...last,
 });
 
 /** The parts that do I/O are loaded when a test runs: most runs have none. */
-const tested = async (bag: JsonObject, sessions: Sessions): Promise<z.output<typeof result>> => {
-  const inputs = smokeTestInputs(bag);
+const tested = async (inputs: JsonObject, { session }: TestRun) => {
+  const test = smokeTestInputs(inputs);
   const { runSmokeTest } = await import("./run-smoke-test.js");
-  return runSmokeTest(inputs, await sessions(inputs.profile));
+  return runSmokeTest(test, await session(test.profile));
 };
 
 /** Ends what an earlier test had to leave open, as far as that can be done. */
-const endLeftOpen = async (bag: JsonObject, sessions: Sessions): Promise<void> => {
-  const last = result.parse(bag);
+const endLeftOpen = async (state: JsonObject, { session }: TestRun): Promise<void> => {
+  const last = result.parse(state);
   if (!last?.open) return;
-  const inputs = smokeTestInputs(bag);
+  const test = smokeTestInputs(state);
   const { endConversation } = await import("./smoke-message.js");
-  await endConversation(inputs, last.conversationId, await sessions(inputs.profile));
+  await endConversation(test, last.conversationId, await session(test.profile));
 };
 
 const isEnabled = (inputs: JsonObject): boolean => inputs.enabled === true;
@@ -58,32 +60,32 @@ const isEnabled = (inputs: JsonObject): boolean => inputs.enabled === true;
  * A creation that fails is not recorded and an update that fails keeps the old state, so the next
  * run of the engine tests again.
  */
-export const smokeTestLifecycle = (sessions: Sessions): Lifecycle => {
-  const about = { definition: smokeTest, doing: "running" };
+export const smokeTestLifecycle = (run: TestRun): Lifecycle => {
+  const about = { run, definition: smokeTest, doing: "running" };
   return {
     check: (olds, inputs) =>
-      handler({ ...about, doing: "checking", inputs, olds }, async () => checkSmokeTest(inputs)),
+      engineCall({ ...about, doing: "checking", inputs, olds }, async () => checkSmokeTest(inputs)),
     diff: (_, olds, inputs) =>
-      handler({ ...about, doing: "comparing", inputs, olds }, async () => ({
+      engineCall({ ...about, doing: "comparing", inputs, olds }, async () => ({
         changes: smokeTestChanges(olds, inputs),
       })),
     create: (inputs) =>
-      handler({ ...about, inputs }, async () => ({
-        outs: outputsOf(inputs, isEnabled(inputs) ? await tested(inputs, sessions) : undefined),
+      engineCall({ ...about, inputs }, async () => ({
+        outs: outputsOf(inputs, isEnabled(inputs) ? await tested(inputs, run) : undefined),
         id: `smoke-test-${randomBytes(8).toString("hex")}`,
       })),
     read: async (id, { __provider, ...props }) => ({
       id,
-      props: { ...props, ...sealFields(smokeTest.fields, fieldsOf(props)) },
-      inputs: sealFields(smokeTest.fields, fieldsOf(props)),
+      props: { ...props, ...wrapFieldSecrets(smokeTest.fields, fieldsOf(props)) },
+      inputs: wrapFieldSecrets(smokeTest.fields, fieldsOf(props)),
     }),
     update: (_, olds, inputs) =>
-      handler({ ...about, inputs, olds }, async () => {
+      engineCall({ ...about, inputs, olds }, async () => {
         if (!isEnabled(inputs)) return { outs: outputsOf(inputs, result.parse(olds)) };
-        await endLeftOpen(olds, sessions);
-        return { outs: outputsOf(inputs, await tested(inputs, sessions)) };
+        await endLeftOpen(olds, run);
+        return { outs: outputsOf(inputs, await tested(inputs, run)) };
       }),
     delete: (_, inputs) =>
-      handler({ ...about, doing: "ending", inputs }, () => endLeftOpen(inputs, sessions)),
+      engineCall({ ...about, doing: "ending", inputs }, () => endLeftOpen(inputs, run)),
   };
 };

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { isConversationError } from "../../provider/kernel/errors.js";
-import { markOn } from "../../provider/lifecycle/declared.js";
+import { ownObjects } from "../../provider/lifecycle/adoption/existing.js";
 import { isSameResource } from "../../provider/lifecycle/ownership/mark.js";
+import { markOn } from "../../provider/lifecycle/ownership/seen-object.js";
 import type { Service } from "../../provider/service/connect.js";
 import { byHand, copiedAndRefused, type Focus, failing, saying, severalAlike } from "./focus.js";
 import { scenario } from "./histories.js";
@@ -26,12 +27,12 @@ vi.mock(import("../../provider/lifecycle/ownership/left-overs.js"), async (origi
     ...actual,
     leftOvers: (declared, objects, keep, states) =>
       isOff("copies are told apart")
-        ? actual.ownObjects(declared, objects, states).filter(({ id }) => id !== keep.id)
+        ? ownObjects(declared, objects, states).filter(({ id }) => id !== keep.id)
         : actual.leftOvers(declared, objects, keep, states),
   };
 });
 
-vi.mock(import("../../provider/lifecycle/declared.js"), async (original) => {
+vi.mock(import("../../provider/lifecycle/desired-body.js"), async (original) => {
   const actual = await original();
   return {
     ...actual,

@@ -11,9 +11,9 @@ import { smokeHub } from "./smoke-hub.js";
 const account = "1f0c2a54-6b7e-4a53-9a52-0c7f3a9b1d10";
 
 /** Fails as soon as anything is to be called. */
-const offline: Lifecycle = smokeTestLifecycle(() =>
-  Promise.reject(new Error("a session was asked for")),
-);
+const offline: Lifecycle = smokeTestLifecycle({
+  session: () => Promise.reject(new Error("a session was asked for")),
+});
 
 test.each<[JsonObject, string]>([
   [{}, "account is required"],

@@ -44,7 +44,9 @@ export const smokeHub = async (
   const service = connectService(settings, { clock, signal, retry });
   onTestFinished(() => service.close());
   const say = (text: string) => void said.push(text);
-  const lifecycle = smokeTestLifecycle(async () => ({ settings, service, clock, signal, say }));
+  const lifecycle = smokeTestLifecycle({
+    session: async () => ({ settings, service, clock, signal, say }),
+  });
   const log = async (): Promise<string[]> => {
     const { items } = (await made.service.control("GET", "/log")).json;
     const entries = Array.isArray(items) ? items.filter(isObject) : [];

@@ -2,8 +2,9 @@ import { displaced } from "../../definition/member-rule.js";
 import { changesOf, extraChanges } from "../../definition/wire/changes.js";
 import { fieldsByWireName, fieldsFromWire } from "../../definition/wire/wire.js";
 import { isObject } from "../../kernel/json.js";
-import { type Declared, describe } from "../declared.js";
+import type { Declared } from "../declared.js";
 import { readMark } from "../ownership/mark.js";
+import { describe } from "../ownership/seen-object.js";
 import type { PutPlan } from "../put-in-place.js";
 
 const listed = (title: string, lines: readonly string[]): string =>

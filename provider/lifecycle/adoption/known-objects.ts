@@ -1,21 +1,25 @@
 import { isConversationError } from "../../kernel/errors.js";
-import type { Listing, WireObject } from "../../service/objects/collections.js";
 import type { Declared, Found } from "../declared.js";
+import { type SeenObject, seenObjects } from "../ownership/seen-object.js";
 
 /** The objects of a kind before one of them is made. */
-export interface KnownObjects extends Listing {
-  /** Why the list could not be had: the client may not list. Absence then proves nothing. */
+export interface KnownObjects {
+  readonly objects: readonly SeenObject[];
+  /** False where the list has holes: absence from it then proves nothing. */
+  readonly complete: boolean;
+  /** Why the list could not be had: the client may not list. */
   readonly refusal?: Error;
 }
 
 /** From the one list that all creations of a run share. */
-export const knownObjects = async ({ definition, service }: Declared): Promise<KnownObjects> => {
+export const knownObjects = async (declared: Declared): Promise<KnownObjects> => {
   try {
-    return await service.list(definition);
+    const { objects, complete } = await declared.service.list(declared.definition);
+    return { objects: seenObjects(declared, objects), complete };
   } catch (error) {
     // Who may create but not list still gets the service's own refusal of a name that is taken.
     if (!isConversationError(error, "FORBIDDEN")) throw error;
-    return { objects: new Map(), complete: false, refusal: error };
+    return { objects: [], complete: false, refusal: error };
   }
 };
 
@@ -30,10 +34,3 @@ export const wholeObject = async (
   const wire = await service.read(definition, id);
   return wire && { ...wire, id };
 };
-
-/** The objects that fit. */
-export const findAll = (
-  objects: Listing["objects"],
-  fits: (wire: WireObject, id: string) => boolean,
-): readonly Found[] =>
-  [...objects].filter(([id, wire]) => fits(wire, id)).map(([id, wire]) => ({ ...wire, id }));

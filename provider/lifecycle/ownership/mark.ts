@@ -1,5 +1,4 @@
 import { createHash, randomInt } from "node:crypto";
-import { objectTime } from "./object-time.js";
 
 /**
  * The owner mark: a short suffix of the description that tells people and later runs whose an
@@ -26,17 +25,24 @@ const digest = (text: string, length: number): string =>
 
 const readable = (text: string): string => text.replace(/[^\w./@-]+/g, "_").slice(0, 80);
 
-/** The parts of an owner: the stack's ownership and the resource's logical name. */
-const partsOf = (owner: string): { readonly ownership: string; readonly name: string } => {
+/** What an owner is made of. */
+export interface OwnerParts {
+  readonly project: string;
+  readonly stack: string;
+  /** Id of the stack's `Ownership`: `<project>/<stack>/<random>`. */
+  readonly ownership: string;
+  /** The resource's logical name. */
+  readonly name: string;
+}
+
+/** The parts of an owner. */
+export const ownerParts = (owner: string): OwnerParts => {
   const [project = "", stack = "", random = "", ...name] = owner.split("/");
-  return { ownership: `${project}/${stack}/${random}`, name: name.join("/") };
+  return { project, stack, ownership: `${project}/${stack}/${random}`, name: name.join("/") };
 };
 
 /** What all marks of a stack have in common, from the id of its `Ownership`. */
 export const stackMark = (ownership: string): string => digest(ownership, 8);
-
-/** The id of the `Ownership` inside an owner. */
-export const ownershipIn = (owner: string): string => partsOf(owner).ownership;
 
 /** How the labels of all marks of a stack begin, such as `shop/prod`. */
 export const stackLabel = (project: string, stack: string): string =>
@@ -44,8 +50,7 @@ export const stackLabel = (project: string, stack: string): string =>
 
 /** The mark of a resource, without what tells its objects apart. */
 export const markOf = (kind: string, owner: string): Mark => {
-  const { ownership, name } = partsOf(owner);
-  const [project = "", stack = ""] = ownership.split("/");
+  const { project, stack, ownership, name } = ownerParts(owner);
   return {
     label: `${stackLabel(project, stack)} ${readable(name)}`,
     stack: stackMark(ownership),
@@ -86,18 +91,13 @@ export const markFor = (mark: Mark, serial: string, name: unknown): Mark => ({
   seal: sealOf(serial, name),
 });
 
+/** The mark as it stands in a description. */
 export const markText = ({ label, stack, resource, serial, seal }: Mark): string =>
   `[pulumi: ${label} #${stack}-${resource}${serial && seal ? `-${serial}${seal}` : ""}]`;
 
-/** The description with the mark; without it where both do not fit. */
-export const withMark = (
-  description: string | undefined,
-  mark: Mark,
-  max: number,
-): string | undefined => {
-  const marked = description ? `${description} ${markText(mark)}` : markText(mark);
-  return marked.length <= max ? marked : description;
-};
+/** Length of the text of every mark of a resource: serials and seals are of one length each. */
+export const markLength = (mark: Mark): number =>
+  markText({ ...mark, serial: base36(0, stampLength + randomLength), seal: base36(0, 4) }).length;
 
 /** A description as the service holds it: what the program or a person wrote, and the mark. */
 export const readMark = (
@@ -113,6 +113,17 @@ export const readMark = (
       : undefined;
   return { ...(text ? { description: text } : {}), ...(mark ? { mark } : {}) };
 };
+
+const withoutZone = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/;
+
+/**
+ * A time that the service tells of an object, in milliseconds since 1970; NaN where it tells none. Its
+ * times are GMT (public reference), also where it leaves the zone out.
+ */
+export const objectTime = (value: unknown): number =>
+  typeof value === "string"
+    ? Date.parse(withoutZone.test(value) ? `${value}Z` : value)
+    : Number.NaN;
 
 /** Whether two marks stand for the same resource of the same state. */
 export const isSameResource = (a: Mark, b: Mark): boolean =>

@@ -2,9 +2,10 @@ import type { Definition } from "../../definition/define.js";
 import { referencesIn, referencesTo } from "../../definition/references.js";
 import { fieldsFromWire } from "../../definition/wire/wire.js";
 import { isConversationError } from "../../kernel/errors.js";
-import { isUniqueIn, nameOnWire, ownMarkOn } from "../declared.js";
+import { isUniqueIn } from "../declared.js";
 import type { AccountSession, ObjectHolders } from "../run.js";
 import type { Mark } from "./mark.js";
+import { nameOnWire, originalMark } from "./seen-object.js";
 
 /** An object that refers to another one. */
 export interface User {
@@ -68,7 +69,7 @@ export const usersOf = async (
       ).some(({ to, id }) => to.kind === target.kind && id === targetId),
     )
     .map(({ definition, id, wire }) => {
-      const mark = ownMarkOn(definition, wire);
+      const mark = originalMark(definition, wire);
       const name = nameOnWire(definition, wire);
       const isNamedUniquely = isUniqueIn(definition);
       return { definition, id, name, isNamedUniquely, ...(mark ? { mark } : {}) };

@@ -1,13 +1,13 @@
-import type { Definition, Field, Fields } from "../definition/define.js";
-import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
-import { unknownValue } from "../kernel/unknown.js";
+import type { Definition, Field, Fields } from "../../definition/define.js";
+import { isObject, type JsonObject, objectOf } from "../../kernel/json.js";
+import { unknownValue } from "../../kernel/unknown.js";
 import type { Properties } from "./properties.js";
 
 /** The engine's own form of a secret value; public as `pulumi.runtime.specialSigKey` and `specialSecretSig`. */
 const signature = "4dabf18193072939515e22adb298388d";
 const secretKind = "1b47061264138c4ac30d75fd1eb44270";
 
-const seal = (value: unknown): JsonObject => ({ [signature]: secretKind, value });
+const wrap = (value: unknown): JsonObject => ({ [signature]: secretKind, value });
 
 /** What becomes of a secret; one that becomes nothing is left out. */
 type Change = (secret: unknown) => unknown;
@@ -65,16 +65,9 @@ const changeSecrets = (
   };
 };
 
-/** Field values with every secret in the engine's sealed form. */
-export const sealFields = (fields: Fields, values: JsonObject): JsonObject =>
-  changeFields(fields, values, seal);
-
-/**
- * Every secret in the engine's sealed form, those in `extra` that the program gave as such included, so
- * that the state holds it encrypted even where a program forgot `pulumi.secret`.
- */
-export const sealed = (definition: Definition, properties: Properties): Properties =>
-  changeSecrets(definition, properties, seal);
+/** Field values with every secret in the engine's own form. */
+export const wrapFieldSecrets = (fields: Fields, values: JsonObject): JsonObject =>
+  changeFields(fields, values, wrap);
 
 /**
  * Without any secret. What a service masks cannot be compared with what it was meant to become, so
@@ -82,3 +75,25 @@ export const sealed = (definition: Definition, properties: Properties): Properti
  */
 export const dropSecrets = (definition: Definition, properties: Properties): Properties =>
   changeSecrets(definition, properties, () => undefined);
+
+/** The inputs of a resource in one object, secrets in clear. */
+export const joinInputs = ({ fields, record: _, ...options }: Properties): JsonObject =>
+  objectOf([...Object.entries(fields), ...Object.entries(options)]);
+
+/**
+ * The inputs as the state keeps them. Every secret is in the engine's own form, those in `extra` that
+ * the program gave as such included, so that the state holds it encrypted even where a program forgot
+ * `pulumi.secret`.
+ */
+export const stateInputs = (definition: Definition, properties: Properties): JsonObject =>
+  joinInputs(changeSecrets(definition, properties, wrap));
+
+/**
+ * The outputs as the state keeps them: what the program manages, and what is known of the object
+ * besides. `adopt` and `eraseHidden` are about one write and are not kept.
+ */
+export const stateOutputs = (definition: Definition, properties: Properties): JsonObject => {
+  const { adopt: _, eraseHidden: __, ...kept } = properties;
+  const { record } = kept;
+  return objectOf([...Object.entries(stateInputs(definition, kept)), ...Object.entries(record)]);
+};

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
-import { unknownValue } from "../kernel/unknown.js";
+import { isObject, type JsonObject, objectOf } from "../../kernel/json.js";
+import { unknownValue } from "../../kernel/unknown.js";
 
 /** A resource's values: the fields of its kind, and what every resource takes besides. */
 export interface Properties {
@@ -17,11 +17,11 @@ export interface Properties {
   /** An update may erase what the service hides and the program does not declare. */
   readonly eraseHidden?: true;
   /** What was learnt of the object when it was made or written; only in outputs. */
-  readonly told: Told;
+  readonly record: ObjectRecord;
 }
 
 /** What the state keeps of an object besides what the program says. */
-export interface Told {
+export interface ObjectRecord {
   /** Tells the object from copies of it; part of its mark. */
   readonly serial?: string;
   readonly created?: string;
@@ -29,9 +29,6 @@ export interface Told {
   /** Members that the object had when it was last written and that the program does not name. */
   readonly undeclared?: readonly string[];
 }
-
-/** What `check` is told and the state does not keep: the name that was made for a resource without one. */
-const passing = ["autoName"];
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
@@ -50,34 +47,30 @@ const extraOf = (value: unknown): Properties["extra"] =>
 const present = <T extends object>(values: { readonly [K in keyof T]: T[K] | undefined }): T =>
   objectOf(Object.entries(values)) as T;
 
-/** Splits a bag of the engine; what the engine or the service put in besides is left out. */
-export const split = (bag: JsonObject): Properties => {
-  const { owner, adopt, extra, extraSecrets, profile, eraseHidden, ...others } = bag;
-  const { serial, created, modified, undeclared, __provider, id, ...rest } = others;
-  const fields = objectOf(Object.entries(rest).filter(([name]) => !passing.includes(name)));
-  return present<Properties>({
-    fields,
+/**
+ * The values that the engine hands over, in their parts; what the engine or the service put in besides
+ * is left out, and so is `autoName`, which is for the check alone.
+ */
+export const propertiesIn = (values: JsonObject): Properties => {
+  const { owner, adopt, extra, extraSecrets, profile, eraseHidden, ...others } = values;
+  const { serial, created, modified, undeclared, __provider, id, autoName, ...fields } = others;
+  const record = {
+    serial: textOf(serial),
+    created: textOf(created),
+    modified: textOf(modified),
+    undeclared: textsOf(undeclared),
+  };
+  const options = {
     owner: textOf(owner),
-    adopt: adopt === true ? adopt : textOf(adopt),
+    adopt: adopt === true ? (true as const) : textOf(adopt),
     extra: extraOf(extra),
     extraSecrets: textsOf(extraSecrets),
     profile: textOf(profile),
-    eraseHidden: eraseHidden === true ? eraseHidden : undefined,
-    told: present<Told>({
-      serial: textOf(serial),
-      created: textOf(created),
-      modified: textOf(modified),
-      undeclared: textsOf(undeclared),
-    }),
+    eraseHidden: eraseHidden === true ? (true as const) : undefined,
+  };
+  return present<Properties>({
+    fields: objectOf(Object.entries(fields)),
+    ...options,
+    record: present<ObjectRecord>(record),
   });
-};
-
-/** The inputs of a resource as the state keeps them. */
-export const joinInputs = ({ fields, told: _, ...rest }: Properties): JsonObject =>
-  objectOf([...Object.entries(fields), ...Object.entries(rest)]);
-
-/** The outputs as the state keeps them: `adopt` and `eraseHidden` are about one write and are not kept. */
-export const joinOutputs = (properties: Properties): JsonObject => {
-  const { fields, told, adopt: _, eraseHidden: __, ...rest } = properties;
-  return objectOf([...Object.entries(fields), ...Object.entries(rest), ...Object.entries(told)]);
 };

@@ -1,0 +1,32 @@
+import { mergeDeep } from "../definition/wire/extra.js";
+import { bodyOf } from "../definition/wire/wire.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
+import type { Declared } from "./declared.js";
+import { markFor, markText } from "./ownership/mark.js";
+
+/** What the service is to hold of a resource. */
+export interface DesiredBody {
+  readonly body: JsonObject;
+  /** Whether the body carries the mark: marks may be off, and a long description leaves no room for one. */
+  readonly isMarked: boolean;
+}
+
+/**
+ * The fields, the owner mark and the members of `extra`.
+ *
+ * @param serial of the object
+ * @param human what a person wrote as the description, kept where the program gives none
+ */
+export const desiredBody = (declared: Declared, serial: string, human?: string): DesiredBody => {
+  const { definition, properties, settings, mark, name, hasRoom } = declared;
+  const { fields, extra } = properties;
+  const given = fields.description;
+  const written = typeof given === "string" && given !== "" ? given : human;
+  const suffix = mark && hasRoom(written) ? markText(markFor(mark, serial, name)) : undefined;
+  const description = written && suffix ? `${written} ${suffix}` : (suffix ?? written);
+  const body = bodyOf(definition, { ...fields, description }, settings);
+  return {
+    body: isObject(extra) ? mergeDeep(body, extra) : body,
+    isMarked: suffix !== undefined,
+  };
+};

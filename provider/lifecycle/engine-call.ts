@@ -1,0 +1,103 @@
+import type { Definition, Fields } from "../definition/define.js";
+import { objectTitle } from "../definition/references.js";
+import { isConversationError } from "../kernel/errors.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
+import { foreignMessage } from "../service/redaction/redaction.js";
+import { secretTexts, textsIn } from "../service/redaction/secret-texts.js";
+import { withoutQuotedSecrets } from "../service/redaction/service-quote.js";
+import type { RunEnvironment } from "./run.js";
+import { propertiesIn } from "./state/properties.js";
+
+/** One call of the engine: what it is about. */
+interface EngineCall {
+  readonly definition: Definition;
+  readonly run: Pick<RunEnvironment, "about">;
+  readonly doing: string;
+  readonly id?: string;
+  readonly inputs: JsonObject;
+  readonly olds?: JsonObject;
+}
+
+/**
+ * Runs one call of the engine. Whatever goes wrong leaves as a fresh error with a message that
+ * stands alone and holds no secret; whatever succeeds leaves as plain JSON, since the engine loses
+ * a created object whose outputs it cannot encode.
+ */
+export const engineCall = async <T>(call: EngineCall, work: () => Promise<T>): Promise<T> => {
+  const { run, inputs } = call;
+  let result: T;
+  try {
+    result = await (run.about ? run.about(inputs, work) : work());
+  } catch (error) {
+    throw failure(call, error);
+  }
+  return result === undefined ? result : (JSON.parse(JSON.stringify(result)) as T);
+};
+
+/**
+ * An object exists but is not as wanted yet. The engine saves it with its id, says why, and calls
+ * `update` in the next run even where nothing else changed.
+ */
+export class ResourceInitFailed extends Error {
+  constructor(
+    readonly objectId: string,
+    readonly outputs: JsonObject,
+    cause: Error,
+  ) {
+    super(cause.message, { cause });
+  }
+}
+
+const failure = (call: EngineCall, error: unknown): Error => {
+  const { definition, doing, id, inputs, olds = {} } = call;
+  const secrets = [inputs, olds].flatMap((values) => secretsIn(definition.fields, values));
+  const subject = `${objectTitle(definition, inputs)}${id ? ` (id ${id.slice(0, 140)})` : ""}`;
+  const message = `${doing} the ${subject} failed: ${reasonOf(error, secrets)}`;
+  const plain = plainError(message);
+  if (!(error instanceof ResourceInitFailed)) return plain;
+  const properties = { ...error.outputs, __provider: inputs.__provider };
+  return Object.assign(plain, {
+    id: error.objectId,
+    properties: JSON.parse(JSON.stringify(properties)) as JsonObject,
+    reasons: [message],
+  });
+};
+
+/** Every text of a resource that no message may show. */
+const secretsIn = (fields: Fields, inputs: JsonObject): readonly string[] => {
+  const { fields: values, extra, extraSecrets = [] } = propertiesIn(inputs);
+  const extras = isObject(extra) ? extraSecrets.map((path) => valueAt(extra, path)) : [];
+  return [...secretTexts(fields, values), ...textsIn(extras)];
+};
+
+/** What stands at a path such as `auth.token`; the empty path is all of it. */
+const valueAt = (value: unknown, path: string): unknown =>
+  path === ""
+    ? value
+    : path
+        .split(".")
+        .reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), value);
+
+/** Our own words stay; what others said is shown without secrets. */
+const reasonOf = (error: unknown, secrets: readonly string[]): string => {
+  const cause = error instanceof ResourceInitFailed ? error.cause : error;
+  if (isConversationError(cause))
+    return withoutQuotedSecrets(cause.message, cause.details, secrets);
+  const reason = foreignMessage(cause, secrets);
+  return error === cause
+    ? `${reason} (this is a defect of pulumi-conversation; please report it)`
+    : reason;
+};
+
+/**
+ * The error as the engine's process prints it: it writes the stack to the user's terminal, so the
+ * stack holds the message and nothing else. It carries no `id` of its own, which would be taken
+ * for a created resource.
+ */
+const plainError = (message: string): Error => {
+  const error = new Error(message);
+  error.name = "pulumi-conversation";
+  error.stack = message;
+  error.toString = () => "pulumi-conversation";
+  return error;
+};
