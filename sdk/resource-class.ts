@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { type Definition, outputFields } from "../provider/definition/define.js";
+import { automaticKey } from "../provider/definition/references.js";
 import { isObject } from "../provider/kernel/json.js";
 import { pointerTo, typeToken } from "../provider/pointer.js";
 import { autoName, parentTypes } from "./auto-name.js";
@@ -17,8 +18,6 @@ const looksUp = Symbol("looks up");
 
 type Parents = ReturnType<typeof parentTypes>;
 
-const hasAutoName = (definition: Definition): boolean => definition.fields.name?.required === true;
-
 /** `<project>/<stack>/<random>/<logical name>`, the name preceded by the types of its parents. */
 const ownerOf = (name: string, parents: Parents) =>
   pulumi
@@ -29,11 +28,16 @@ const ownerOf = (name: string, parents: Parents) =>
  * The name where a program gives none. It is sent a second time, for the provider to know that it
  * is an automatic one: a resource that already has a name keeps that.
  */
-const automaticName = (kind: string, name: string, parents: Parents): pulumi.Inputs => {
+const automaticName = (
+  key: string,
+  kind: string,
+  name: string,
+  parents: Parents,
+): pulumi.Inputs => {
   const [project, stack] = [pulumi.getProject(), pulumi.getStack()];
   const named = (types: string) => autoName({ project, stack, kind, parents: types, name });
   const automatic = typeof parents === "string" ? named(parents) : parents.apply(named);
-  return { name: automatic, autoName: automatic };
+  return { [key]: automatic, autoName: automatic };
 };
 
 /**
@@ -66,12 +70,13 @@ const propsOf = (
   checkReferences(definition, name, args);
   const adopted = adoption(kind, name, args.adopt, opts?.import);
   const parents = parentTypes(typeToken(kind), name, opts?.parent);
-  const unnamed = hasAutoName(definition) && (args.name === undefined || args.name === null);
+  const key = automaticKey(definition);
+  const isNamed = key === undefined || (args[key] !== undefined && args[key] !== null);
   return {
     ...empty,
     ...args,
     ...adopted,
-    ...(unnamed ? automaticName(kind, name, parents) : {}),
+    ...(isNamed ? {} : automaticName(key, kind, name, parents)),
     ...(args.extra === undefined ? {} : { extraSecrets: secretPaths(args.extra) }),
     owner: ownerOf(name, parents),
     ...pointer,

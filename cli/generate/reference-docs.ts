@@ -1,10 +1,14 @@
-import type { Field } from "../../provider/definition/define.js";
-import { type Definition, outputFields } from "../../provider/definition/define.js";
+import {
+  type Definition,
+  type Field,
+  type Members,
+  outputFields,
+} from "../../provider/definition/define.js";
 import { referencesOf, referencesTo } from "../../provider/definition/references.js";
 import { describeSettings } from "../../provider/service/settings/settings.js";
 import { factsOf, sourceOf, toldByService } from "./field-facts.js";
 import { resourceArguments } from "./resource-arguments.js";
-import { mustGive, type ObjectShape } from "./types.js";
+import { mustGive } from "./types.js";
 
 const cell = (text: string): string => text.replaceAll("|", "\\|");
 
@@ -32,10 +36,10 @@ const rowOf = (label: string, field: Field, required: boolean): string => {
 };
 
 /** The kind's own `name` may be left out; a nested one may not. */
-const rowsOf = ({ fields, rule }: ObjectShape, prefix = ""): string[] =>
+const rowsOf = ({ fields, rule }: Members, prefix = ""): string[] =>
   Object.entries(fields).flatMap(([name, field]) => {
     const path = prefix + name;
-    const required = mustGive(name, field, rule, prefix === "");
+    const required = mustGive(name, field, rule);
     return [rowOf(`\`${path}\``, field, required), ...below(field, path)];
   });
 

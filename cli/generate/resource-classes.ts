@@ -25,13 +25,13 @@ const argsOf = (
   doc: readonly string[],
   shape: Parameters<typeof withoutRuled>[0],
   shapes: readonly Shape[],
-  autoNamed: boolean,
+  isKind: boolean,
 ): string => {
   const rule = ruleType(shape, shapes);
-  const common = autoNamed ? " extends CommonArgs" : "";
+  const common = isKind ? " extends CommonArgs" : "";
   if (!rule)
-    return `${comment(doc, "")}export interface ${name}${common} {\n${inputMembers(shape, shapes, autoNamed)}}\n`;
-  const members = `interface ${name}Members${common} {\n${inputMembers(withoutRuled(shape), shapes, autoNamed)}}\n`;
+    return `${comment(doc, "")}export interface ${name}${common} {\n${inputMembers(shape, shapes)}}\n`;
+  const members = `interface ${name}Members${common} {\n${inputMembers(withoutRuled(shape), shapes)}}\n`;
   return `${members}\n${comment(doc, "")}export type ${name} = ${name}Members & ${rule};\n`;
 };
 

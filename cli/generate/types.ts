@@ -3,9 +3,11 @@ import type {
   Field,
   Fields,
   MemberRule,
+  Members,
   ObjectField,
   TextField,
 } from "../../provider/definition/define.js";
+import { isAutomatic } from "../../provider/definition/references.js";
 import { factsOf, sourceOf } from "./field-facts.js";
 
 /** A nested object of a kind and the name of its type. */
@@ -113,38 +115,23 @@ export const docOf = (field: Field, indent: string): string =>
   comment([[field.doc, ...factsOf(field), `Source: ${sourceOf(field.basis)}.`].join(" ")], indent);
 
 /** Whether a program must give the member. A name may always be left out, as may what follows from another member. */
-export const mustGive = (
-  name: string,
-  field: Field,
-  rule: MemberRule | undefined,
-  autoNamed: boolean,
-): boolean =>
+export const mustGive = (name: string, field: Field, rule: MemberRule | undefined): boolean =>
   field.required === true &&
-  !(autoNamed && name === "name") &&
+  !isAutomatic(field) &&
   !(rule && "exactlyOne" in rule && rule.discriminator === name);
 
-/** Members of an object or of a kind. */
-export interface ObjectShape {
-  readonly fields: Fields;
-  readonly rule?: MemberRule;
-}
-
-export const inputMembers = (
-  shape: ObjectShape,
-  shapes: readonly Shape[],
-  autoNamed: boolean,
-): string =>
+export const inputMembers = (shape: Members, shapes: readonly Shape[]): string =>
   Object.entries(shape.fields)
     .map(([name, field]) => {
       const type = inputType(field, shapes);
-      const member = mustGive(name, field, shape.rule, autoNamed)
+      const member = mustGive(name, field, shape.rule)
         ? `${name}: ${type}`
         : `${name}?: ${type} | undefined`;
       return `${docOf(field, "  ")}  ${member};\n`;
     })
     .join("");
 
-export const outputMembers = (shape: ObjectShape, shapes: readonly Shape[]): string =>
+export const outputMembers = (shape: Members, shapes: readonly Shape[]): string =>
   Object.entries(shape.fields)
     .map(([name, field]) => {
       const optional = field.required ? ":" : "?:";
@@ -153,7 +140,7 @@ export const outputMembers = (shape: ObjectShape, shapes: readonly Shape[]): str
     .join("");
 
 /** The allowed combinations of members, as a union: a wrong one does not compile. */
-export const ruleType = (shape: ObjectShape, shapes: readonly Shape[]): string => {
+export const ruleType = (shape: Members, shapes: readonly Shape[]): string => {
   const { rule, fields } = shape;
   if (!rule) return "";
   const given = (member: string): string => {
@@ -178,7 +165,7 @@ const union = (members: readonly string[]): string =>
   `(\n${members.map((each) => `  | {${each}    }\n`).join("")})`;
 
 /** The members that a rule speaks of are declared by its union alone. */
-export const withoutRuled = ({ fields, rule }: ObjectShape): ObjectShape => {
+export const withoutRuled = ({ fields, rule }: Members): Members => {
   if (!rule || !("exactlyOne" in rule)) return { fields, ...(rule ? { rule } : {}) };
   const ruled = new Set([rule.discriminator, ...Object.values(rule.exactlyOne)]);
   return {

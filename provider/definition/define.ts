@@ -1,5 +1,12 @@
+/** What an object may hold. */
+export interface Members {
+  readonly fields: Fields;
+  /** Which members may or must stand together. */
+  readonly rule?: MemberRule | undefined;
+}
+
 /** Everything the project knows about one kind of set-up object. */
-export interface Definition {
+export interface Definition extends Members {
   /** Name of the resource class and last part of its type token, such as `ClientApplication`. */
   readonly kind: string;
   /** The kind in a sentence, such as `client application`. */
@@ -11,8 +18,6 @@ export interface Definition {
   readonly doc: string;
   /** Scopes that allow listing, where the read scope is not enough. */
   readonly listScopes?: readonly "manage"[];
-  readonly fields: Fields;
-  readonly rule?: MemberRule;
   /**
    * A deletion rule that no reference expresses: while any object of these kinds exists, a
    * service that reads its specification literally refuses to delete.
@@ -56,8 +61,13 @@ export interface TextField extends FieldNotes {
   readonly format?: "url" | "email" | "base64";
   /** The only values allowed. `platform_` at the start stands for the vendor's own word on the wire. */
   readonly values?: readonly string[];
-  /** Unique among all objects of the kind; `name` is made up where a program leaves it out. */
+  /** No two objects of the kind have the same. */
   readonly unique?: true;
+  /**
+   * People know the object by it: messages, adoption and the search for one's own objects use it.
+   * `automatic`: made from the logical name where a program leaves it out.
+   */
+  readonly names?: "given" | "automatic";
   readonly default?: string;
   /** A program may give an object; it travels as JSON text. */
   readonly json?: true;
@@ -87,11 +97,8 @@ export interface ReferenceField extends FieldNotes {
   readonly plainId?: true;
 }
 
-export interface ObjectField extends FieldNotes {
+export interface ObjectField extends FieldNotes, Members {
   readonly type: "object";
-  readonly fields: Fields;
-  /** Which members may or must stand together. */
-  readonly rule?: MemberRule;
 }
 
 export interface ListField extends FieldNotes {
@@ -146,38 +153,43 @@ export type MemberRule =
 /** The members that tell the items of a list apart; empty where the items themselves do. */
 export const identityOf = (field: ListField): readonly string[] =>
   field.of.type === "object" ? (field.identity ?? (field.key ? [field.key] : [])) : [];
-type Shape<F extends Field> = Omit<F, "type">;
+/** What a definition says of a field. Left out of it, the basis is `public`. */
+type Given<F extends Field> = Omit<F, "type" | "basis"> & { readonly basis?: Basis };
 
-export const text = (shape: Shape<TextField>): TextField => ({ type: "text", ...shape });
-export const number = (shape: Shape<NumberField>): NumberField => ({ type: "number", ...shape });
-export const flag = (shape: Shape<FlagField>): FlagField => ({ type: "flag", ...shape });
-export const object = (shape: Shape<ObjectField>): ObjectField => ({ type: "object", ...shape });
-export const list = (shape: Shape<ListField>): ListField => ({ type: "list", ...shape });
-export const map = (shape: Shape<MapField>): MapField => ({ type: "map", ...shape });
+const basis = "public";
+
+export const text = (of: Given<TextField>): TextField => ({ type: "text", basis, ...of });
+export const number = (of: Given<NumberField>): NumberField => ({ type: "number", basis, ...of });
+export const flag = (of: Given<FlagField>): FlagField => ({ type: "flag", basis, ...of });
+export const object = (of: Given<ObjectField>): ObjectField => ({ type: "object", basis, ...of });
+export const list = (of: Given<ListField>): ListField => ({ type: "list", basis, ...of });
+export const map = (of: Given<MapField>): MapField => ({ type: "map", basis, ...of });
 export const reference = (
   to: Definition,
-  shape: Omit<Shape<ReferenceField>, "to">,
-): ReferenceField => ({ type: "reference", to, ...shape });
+  of: Omit<Given<ReferenceField>, "to">,
+): ReferenceField => ({ type: "reference", to, basis, ...of });
 
 /** Members that every kind has, in the words of the kind. */
 export const commonFields = (noun: string) => ({
-  description: text({
-    doc: `What the ${noun} is for.`,
-    basis: "public",
+  description: text({ doc: `What the ${noun} is for.`, min: 1, max: 1023 }),
+  active: flag({ doc: `Whether the ${noun} is in use.`, default: true }),
+});
+
+/** The same, and a name that no other object of the kind has. */
+export const namedFields = (noun: string) => ({
+  name: text({
+    doc: "Name; made from the logical name where a program gives none.",
+    required: true,
+    unique: true,
+    names: "automatic",
     min: 1,
-    max: 1023,
+    max: 255,
   }),
-  active: flag({ doc: `Whether the ${noun} is in use.`, basis: "public", default: true }),
+  ...commonFields(noun),
 });
 
 /** Members that the service sets and a program only reads. */
 export const outputFields = {
-  created: text({
-    doc: "When the service made the object: ISO 8601, GMT, milliseconds.",
-    basis: "public",
-  }),
-  modified: text({
-    doc: "When the object was last changed: ISO 8601, GMT, milliseconds.",
-    basis: "public",
-  }),
+  created: text({ doc: "When the service made the object: ISO 8601, GMT, milliseconds." }),
+  modified: text({ doc: "When the object was last changed: ISO 8601, GMT, milliseconds." }),
 } as const satisfies Fields;

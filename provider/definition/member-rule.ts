@@ -1,7 +1,6 @@
 import { isObject, type JsonObject, memberOf } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";
-import type { MemberRule } from "./define.js";
-import type { Shape } from "./wire/merge-parts.js";
+import type { MemberRule, Members } from "./define.js";
 import { wireName } from "./wire/wire.js";
 
 const present = (values: unknown, member: string): boolean =>
@@ -36,8 +35,18 @@ const choiceIssue = (rule: Choice, values: JsonObject): string | undefined => {
     : `has ${rule.discriminator} ${chosen} but gives ${possible.join(" and ")}`;
 };
 
+/** The values, with the discriminator that follows from the one member that is there. */
+export const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonObject => {
+  if (!rule || !("exactlyOne" in rule) || values[rule.discriminator] !== undefined) return values;
+  const there = Object.entries(rule.exactlyOne).filter(
+    ([, member]) => values[member] !== undefined,
+  );
+  const [only] = there.length === 1 ? there : [];
+  return only ? { ...values, [rule.discriminator]: only[0] } : values;
+};
+
 /** Members that cannot stand beside the one that the program chose. */
-export const displaced = ({ fields, rule }: Shape, desired: unknown): ReadonlySet<string> => {
+export const displaced = ({ fields, rule }: Members, desired: unknown): ReadonlySet<string> => {
   if (!rule || !("exactlyOne" in rule) || !isObject(desired)) return new Set();
   const onWire = (name: string): string => {
     const field = fields[name];

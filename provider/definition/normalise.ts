@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
 import { holdsUnknown, unknownValue } from "../kernel/unknown.js";
-import type { Field, Fields, MemberRule } from "./define.js";
+import type { Field, Members } from "./define.js";
+import { discriminated } from "./member-rule.js";
 
 const normaliseValue = (field: Field, value: unknown): unknown => {
   if (value === unknownValue) return value;
@@ -25,27 +26,14 @@ const jsonText = (value: JsonObject): string =>
 
 const defaultOf = (field: Field): unknown => ("default" in field ? field.default : undefined);
 
-/** The discriminator follows from the one member that is there. */
-const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonObject => {
-  if (!rule || !("exactlyOne" in rule) || values[rule.discriminator] !== undefined) return values;
-  const there = Object.entries(rule.exactlyOne).filter(
-    ([, member]) => values[member] !== undefined,
-  );
-  const [only] = there.length === 1 ? there : [];
-  return only ? { ...values, [rule.discriminator]: only[0] } : values;
-};
-
 /**
  * Values in the one form that is checked, compared and stored: defaults filled in, what follows
  * from other members derived, objects given for JSON text turned into text, undefined left out.
  * Wrong values pass through untouched, for the check to name them.
  */
-export const normaliseFields = (
-  shape: { readonly fields: Fields; readonly rule?: MemberRule },
-  values: JsonObject,
-): JsonObject => {
+export const normaliseFields = ({ fields, rule }: Members, values: JsonObject): JsonObject => {
   const filled = objectOf([
-    ...Object.entries(shape.fields).map(
+    ...Object.entries(fields).map(
       ([name, field]) =>
         [
           name,
@@ -54,7 +42,7 @@ export const normaliseFields = (
             : normaliseValue(field, values[name]),
         ] as const,
     ),
-    ...Object.entries(values).filter(([name]) => !Object.hasOwn(shape.fields, name)),
+    ...Object.entries(values).filter(([name]) => !Object.hasOwn(fields, name)),
   ]);
-  return discriminated(shape.rule, filled);
+  return discriminated(rule, filled);
 };

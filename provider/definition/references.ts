@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from "../kernel/json.js";
+import type { JsonObject } from "../kernel/json.js";
 import type { Definition, Field, Fields, ReferenceField } from "./define.js";
-import { fieldsIn } from "./walk.js";
+import { fieldsIn, valuesIn } from "./walk.js";
 
 /** A field somewhere inside a definition that holds the id of another object. */
 export interface ReferencePath {
@@ -52,11 +52,20 @@ export const deletionOrder = (resources: readonly Definition[]): readonly Defini
     ...(definition.heldByAny?.kinds ?? []),
   ]);
 
-/** The field that tells objects of a kind apart for a person: the unique one, else `name`. */
-export const naturalKey = (definition: Definition): string =>
-  Object.entries(definition.fields).find(
-    ([, field]) => field.type === "text" && field.unique,
-  )?.[0] ?? "name";
+/** The field by which people know objects of a kind. */
+export const naturalKey = ({ fields }: Definition): string =>
+  Object.keys(fields).find((key) => isName(fields[key])) ?? "";
+
+/** The field that is made from the logical name where a program leaves it out; undefined where none is. */
+export const automaticKey = ({ fields }: Definition): string | undefined =>
+  Object.keys(fields).find((key) => isAutomatic(fields[key]));
+
+const isName = (field: Field | undefined): boolean =>
+  field?.type === "text" && field.names !== undefined;
+
+/** Whether a field is made from the logical name where a program leaves it out. */
+export const isAutomatic = (field: Field | undefined): boolean =>
+  field?.type === "text" && field.names === "automatic";
 
 /** `an account`, `a channel` */
 export const withArticle = (noun: string): string =>
@@ -76,29 +85,8 @@ export interface ReferenceIn {
   readonly id: unknown;
 }
 
-const inside = (field: Field, value: unknown, path: string): readonly ReferenceIn[] => {
-  switch (field.type) {
-    case "reference":
-      return [{ path, to: field.to, id: value }];
-    case "object":
-      return isObject(value) ? referencesIn(field.fields, value, `${path}.`) : [];
-    case "list":
-      return Array.isArray(value)
-        ? value.flatMap((item, place) => inside(field.of, item, `${path}[${place}]`))
-        : [];
-    case "map":
-      return isObject(value)
-        ? Object.entries(value).flatMap(([key, of]) => inside(field.of, of, `${path}.${key}`))
-        : [];
-    default:
-      return [];
-  }
-};
-
 /** Every reference in the values of an object. */
-export const referencesIn = (
-  fields: Fields,
-  values: JsonObject,
-  prefix = "",
-): readonly ReferenceIn[] =>
-  Object.entries(fields).flatMap(([name, field]) => inside(field, values[name], prefix + name));
+export const referencesIn = (fields: Fields, values: JsonObject): readonly ReferenceIn[] =>
+  valuesIn(fields, values).flatMap(({ field, path, value }) =>
+    field.type === "reference" ? [{ path, to: field.to, id: value }] : [],
+  );

@@ -5,10 +5,10 @@ import { unknownValue } from "../kernel/unknown.js";
 import type {
   Definition,
   Field,
-  Fields,
   ListField,
   MapField,
   MemberRule,
+  Members,
   ReferenceField,
   TextField,
 } from "./define.js";
@@ -152,18 +152,14 @@ const fieldSchema = (field: Field): z.ZodType => {
 const isRequired = (rule: MemberRule | undefined, name: string, field: Field): boolean =>
   field.required === true && !(rule && "exactlyOne" in rule && rule.discriminator === name);
 
-const objectSchema = (shape: {
-  readonly fields: Fields;
-  readonly rule?: MemberRule;
-}): z.ZodType => {
-  const members = Object.entries(shape.fields).map(
+const objectSchema = ({ fields, rule }: Members): z.ZodType => {
+  const members = Object.entries(fields).map(
     ([name, field]) =>
       [
         name,
-        isRequired(shape.rule, name, field) ? fieldSchema(field) : fieldSchema(field).optional(),
+        isRequired(rule, name, field) ? fieldSchema(field) : fieldSchema(field).optional(),
       ] as const,
   );
-  const { rule } = shape;
   const schema = z.strictObject(Object.fromEntries(members), { error: objectError });
   return rule
     ? schema.refine((values) => ruleIssue(rule, values) === undefined, {

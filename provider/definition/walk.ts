@@ -1,4 +1,6 @@
-import type { Field, Fields } from "./define.js";
+import { isObject, type JsonObject, memberOf } from "../kernel/json.js";
+import type { Field, Fields, MapField } from "./define.js";
+import { keyOf, membersOf, unwrapped, wireName } from "./wire/wire.js";
 
 /** A field somewhere inside others. */
 export interface FieldPath {
@@ -35,3 +37,59 @@ export const holdsSecret = (field: Field): boolean => {
   holders.set(field, holds);
   return holds;
 };
+
+/** A field, and a value that it has somewhere inside an object. */
+export interface FieldValue extends FieldPath {
+  readonly value: unknown;
+}
+
+/** The members of an object that a field knows, as a program names them or as they travel. */
+export const membersIn = (fields: Fields, values: JsonObject): readonly FieldValue[] =>
+  Object.entries(fields).flatMap(([path, field]) =>
+    [...new Set([path, wireName(path, field)])].flatMap((key) => {
+      const value = memberOf(values, key);
+      return value === undefined ? [] : [{ field, path, value }];
+    }),
+  );
+
+const itemsIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const entriesIn = (field: MapField, value: unknown): readonly (readonly [string, unknown])[] =>
+  isObject(value)
+    ? Object.entries(value)
+    : itemsIn(value)
+        .filter(isObject)
+        .map((entry) => [keyOf(field, entry) ?? "", memberOf(entry, membersOf(field).value)]);
+
+const insideValue = (field: Field, value: unknown, path: string): FieldValue[] => {
+  const own = { field, path, value };
+  switch (field.type) {
+    case "object":
+      return isObject(value) ? [own, ...valuesIn(field.fields, value, `${path}.`)] : [own];
+    case "list":
+      return [
+        own,
+        ...itemsIn(unwrapped(field.envelope, value)).flatMap((item, place) =>
+          insideValue(field.of, item, `${path}[${place}]`),
+        ),
+      ];
+    case "map":
+      return [
+        own,
+        ...entriesIn(field, value).flatMap(([key, of]) =>
+          insideValue(field.of, of, `${path}.${key}`),
+        ),
+      ];
+    default:
+      return [own];
+  }
+};
+
+/**
+ * Every value inside an object, each before what it holds, with its path as a person would write it:
+ * of values as a program gives them and of the service's JSON alike. What is absent is left out.
+ */
+export const valuesIn = (fields: Fields, values: JsonObject, prefix = ""): readonly FieldValue[] =>
+  membersIn(fields, values).flatMap(({ field, path, value }) =>
+    insideValue(field, value, prefix + path),
+  );

@@ -1,8 +1,8 @@
 import {
-  commonFields,
   defineResource,
   flag,
   map,
+  namedFields,
   number,
   object,
   reference,
@@ -18,73 +18,51 @@ export const account = defineResource({
   listKey: "account",
   doc: "The conversation account that ties a channel and an orchestration together under an address.",
   fields: {
-    name: text({
-      doc: "Name; made from the logical name where a program gives none.",
-      basis: "public",
-      required: true,
-      unique: true,
-      min: 1,
-      max: 255,
-    }),
-    ...commonFields("account"),
+    ...namedFields("account"),
     address: text({
       doc: "Business address on the channel: phone number, e-mail, page id. Changing it breaks look-ups by it.",
-      basis: "public",
       required: true,
       min: 1,
       max: 255,
     }),
     channel: reference(channel, {
       doc: "Channel of the account.",
-      basis: "public",
       required: true,
     }),
     caseManagement: object({
       doc: "How conversations become cases.",
-      basis: "public",
       fields: {
         sameCaseDuration: number({
           doc: "A customer who is back within this time joins the same case. The unit is not stated.",
-          basis: "public",
           min: 0,
         }),
         copyCustomAttributes: flag({
           doc: "Copy custom attributes from the earlier conversation; only with `bypassVaDuration` of the orchestration.",
-          basis: "public",
         }),
       },
     }),
     chatConfigurations: object({
       doc: "How conversations of the account run.",
-      basis: "public",
       required: true,
       fields: {
         timeout: number({
           doc: "Idle time after which a new conversation must be started; minutes by one integrator's account.",
-          basis: "public",
           min: 0,
         }),
-        defaultLanguage: text({ doc: "Language, such as `en-US`.", basis: "public", min: 1 }),
+        defaultLanguage: text({ doc: "Language, such as `en-US`.", min: 1 }),
         onAgentUnavailability: text({
           doc: "Answer with the off-hours text, or hold the message until an agent is there.",
-          basis: "public",
           values: ["off_hours", "retain_and_retry"],
         }),
-        allowLogoutWithOpenChats: flag({
-          doc: "Whether agents may log out with open chats.",
-          basis: "public",
-        }),
+        allowLogoutWithOpenChats: flag({ doc: "Whether agents may log out with open chats." }),
         allowQueueTransferOnAgentUnavailability: flag({
           doc: "Whether agents may put messages back in the queue when none is available.",
-          basis: "public",
         }),
         orchestration: reference(orchestration, {
           doc: "Orchestration of the account's conversations.",
-          basis: "public",
         }),
         entryPoint: text({
           doc: "Entry point, an object of another product area: numeric text such as `1007`.",
-          basis: "public",
           min: 1,
           envelope: "id",
         }),

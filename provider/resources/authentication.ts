@@ -1,4 +1,4 @@
-import { commonFields, defineResource, map, object, text } from "../definition/define.js";
+import { defineResource, map, namedFields, object, text } from "../definition/define.js";
 
 export const authentication = defineResource({
   kind: "Authentication",
@@ -9,59 +9,40 @@ export const authentication = defineResource({
   listScopes: ["manage"],
   rule: { discriminator: "type", exactlyOne: { basic: "basicAuth", oauth2: "oauth2" } },
   fields: {
-    name: text({
-      doc: "Name; made from the logical name where a program gives none.",
-      basis: "public",
-      required: true,
-      unique: true,
-      min: 1,
-      max: 255,
-    }),
-    ...commonFields("authentication"),
+    ...namedFields("authentication"),
     type: text({
       doc: "The method. Follows from `basicAuth` or `oauth2` when left out.",
-      basis: "public",
       required: true,
       values: ["basic", "oauth2"],
     }),
     basicAuth: object({
       doc: "Credentials of Basic authentication.",
-      basis: "public",
       fields: {
-        username: text({ doc: "User name.", basis: "public", required: true, min: 1 }),
-        password: text({ doc: "Password.", basis: "public", required: true, secret: true, min: 1 }),
+        username: text({ doc: "User name.", required: true, min: 1 }),
+        password: text({ doc: "Password.", required: true, secret: true, min: 1 }),
       },
     }),
     oauth2: object({
       doc: "How the service fetches a token for the callback. It keeps a token until the callback answers 401.",
-      basis: "public",
       fields: {
         tokenRequestUrl: text({
           doc: "Address that the token is fetched from.",
-          basis: "public",
           min: 1,
           format: "url",
         }),
-        method: text({
-          doc: "HTTP method of the token call, such as `POST`.",
-          basis: "public",
-          min: 1,
-        }),
+        method: text({ doc: "HTTP method of the token call, such as `POST`.", min: 1 }),
         headers: map({
           doc: "Headers of the token call.",
-          basis: "public",
-          of: text({ doc: "Value of the header.", basis: "public", secret: true }),
+          of: text({ doc: "Value of the header.", secret: true }),
         }),
         payload: text({
           doc: "Body of the token call: text, or an object that is sent as JSON text.",
-          basis: "public",
           secret: true,
           json: true,
           min: 1,
         }),
         accessTokenPath: text({
           doc: "JSONPath of the token in the reply, such as `$.accessToken`.",
-          basis: "public",
           min: 1,
         }),
       },

@@ -14,19 +14,13 @@ import { clientApplication } from "./client-application.js";
 const words = (doc: string, each: string, more: { readonly emptyCounts?: true } = {}) =>
   list({
     doc,
-    basis: "public",
     unordered: true,
     ...more,
-    of: text({ doc: each, basis: "public", min: 1 }),
+    of: text({ doc: each, min: 1 }),
   });
 
 const restrictions: Fields = {
-  maxTextLength: number({
-    doc: "Longest text message, in characters.",
-    basis: "public",
-    integer: true,
-    min: 0,
-  }),
+  maxTextLength: number({ doc: "Longest text message, in characters.", integer: true, min: 0 }),
   features: words(
     "What is allowed: `typing_events`, `attachments`, `richText`. Left out: everything.",
     "A feature.",
@@ -34,18 +28,15 @@ const restrictions: Fields = {
   ),
   attachmentPolicy: object({
     doc: "Which attachments are allowed.",
-    basis: "public",
     fields: {
-      enabled: flag({ doc: "Must be true for attachments.", basis: "public" }),
+      enabled: flag({ doc: "Must be true for attachments." }),
       maxSize: number({
         doc: "Largest attachment; bytes are likely, the unit is not stated.",
-        basis: "public",
         integer: true,
         min: 0,
       }),
       type: text({
         doc: "Whether `extensions` lists what is allowed or what is blocked.",
-        basis: "public",
         values: ["allow", "block"],
       }),
       extensions: words("File extensions without the dot.", "An extension."),
@@ -67,16 +58,15 @@ export const channel = defineResource({
   fields: {
     type: text({
       doc: "Unique identity of the channel at run time. Own channels look like `custom.teams`; changing it breaks look-ups by it.",
-      basis: "public",
       required: true,
       unique: true,
+      names: "given",
       min: 1,
       max: 255,
     }),
-    displayName: text({ doc: "Shown name.", basis: "public", required: true, min: 1, max: 255 }),
+    displayName: text({ doc: "Shown name.", required: true, min: 1, max: 255 }),
     icon: text({
       doc: "Image as base64; png of 32 × 32 where the platform's own agent desktop shows it.",
-      basis: "public",
       required: true,
       min: 1,
       max: 512_000,
@@ -85,23 +75,17 @@ export const channel = defineResource({
     ...commonFields("channel"),
     restrictions: object({
       doc: "What the channel can carry.",
-      basis: "public",
       fields: {
         inbound: object({
           doc: "Messages from the customer.",
-          basis: "public",
           fields: restrictions,
         }),
         outbound: object({
           doc: "Messages to the customer.",
-          basis: "public",
           fields: {
             ...restrictions,
-            systemMessages: flag({ doc: "Whether system messages are sent.", basis: "public" }),
-            midChatAuth: flag({
-              doc: "Whether a customer may sign in within a conversation.",
-              basis: "public",
-            }),
+            systemMessages: flag({ doc: "Whether system messages are sent." }),
+            midChatAuth: flag({ doc: "Whether a customer may sign in within a conversation." }),
             richMessageTypes: words(
               "Rich messages the channel can show, without the `richMessage.` prefix, such as `listpicker`.",
               "A rich message type.",
@@ -112,14 +96,12 @@ export const channel = defineResource({
     }),
     l10nProperties: map({
       doc: "System texts by language (such as `en-US`), then by key (such as `msg_hub_off_hours`).",
-      basis: "public",
       min: 1,
       max: 25,
       members: { key: "language", value: "properties" },
       of: map({
         doc: "System texts of one language.",
-        basis: "public",
-        of: text({ doc: "The text; `{0}` stands for a value.", basis: "public" }),
+        of: text({ doc: "The text; `{0}` stands for a value." }),
       }),
     }),
   },

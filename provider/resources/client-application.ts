@@ -1,8 +1,8 @@
 import {
-  commonFields,
   defineResource,
   list,
   map,
+  namedFields,
   object,
   reference,
   text,
@@ -16,18 +16,9 @@ export const clientApplication = defineResource({
   listKey: "clientApplication",
   doc: "An external application that sends and receives messages.",
   fields: {
-    name: text({
-      doc: "Name; made from the logical name where a program gives none.",
-      basis: "public",
-      required: true,
-      unique: true,
-      min: 1,
-      max: 255,
-    }),
-    ...commonFields("client application"),
+    ...namedFields("client application"),
     roles: list({
       doc: "What the application acts as, each role with its own callback.",
-      basis: "public",
       required: true,
       min: 1,
       max: 7,
@@ -35,11 +26,9 @@ export const clientApplication = defineResource({
       unordered: true,
       of: object({
         doc: "A role and its callback.",
-        basis: "public",
         fields: {
           name: text({
             doc: "What the application acts as. No role twice in one application.",
-            basis: "public",
             required: true,
             values: [
               "customer",
@@ -52,32 +41,27 @@ export const clientApplication = defineResource({
           }),
           version: text({
             doc: "Format of the messages posted to the callback.",
-            basis: "public",
             required: true,
             values: ["v1", "v3"],
           }),
           callback: text({
             doc: "Address that the service posts messages to.",
-            basis: "public",
             required: true,
             min: 1,
             format: "url",
           }),
           notificationEmail: text({
             doc: "Who is told when the callback cannot be reached.",
-            basis: "public",
             required: true,
             min: 1,
             format: "email",
           }),
           headers: map({
             doc: "Headers sent with every callback.",
-            basis: "public",
-            of: text({ doc: "Value of the header.", basis: "public", secret: true }),
+            of: text({ doc: "Value of the header.", secret: true }),
           }),
           authentication: reference(authentication, {
             doc: "How the service signs in at the callback. Left out: no Authorization header.",
-            basis: "public",
           }),
         },
       }),

@@ -20,59 +20,49 @@ export const orchestration = defineResource({
   fields: {
     name: text({
       doc: "Name, which need not be unique; made from the logical name where a program gives none.",
-      basis: "public",
       required: true,
+      names: "automatic",
       min: 1,
     }),
     ...commonFields("orchestration"),
     applications: object({
       doc: "Who takes part.",
-      basis: "public",
       required: true,
       rule: { atLeastOne: ["botConfiguration", "agentConfiguration"] },
       fields: {
         botConfiguration: object({
           doc: "The bots that answer first.",
-          basis: "public",
           fields: {
             forwardTranscript: flag({
               doc: "Hand the transcript to an agent if the bot session was not escalated and the customer is known.",
-              basis: "public",
             }),
             bypassVaDuration: number({
               doc: "A customer who is back within so many minutes skips the bot and goes to the agent.",
-              basis: "public",
               min: 0,
             }),
             bots: list({
               doc: "The bots.",
-              basis: "public",
               required: true,
               min: 1,
               identity: ["participant"],
               of: object({
                 doc: "A bot and who takes over from it.",
-                basis: "public",
                 fields: {
                   application: reference(clientApplication, {
                     doc: "Client application of the bot.",
-                    basis: "public",
                     required: true,
                     wire: "id",
                     plainId: true,
                   }),
                   participant: reference(participant, {
                     doc: "The bot itself.",
-                    basis: "public",
                     required: true,
                   }),
                   onEscalation: object({
                     doc: "What happens when the bot hands over.",
-                    basis: "public",
                     fields: {
                       agent: reference(clientApplication, {
                         doc: "Client application that gets the conversation after escalation.",
-                        basis: "public",
                         required: true,
                       }),
                     },
@@ -84,28 +74,23 @@ export const orchestration = defineResource({
         }),
         customerConfiguration: object({
           doc: "The customer's side; needed for custom channels.",
-          basis: "public",
           fields: {
             customer: reference(clientApplication, {
               doc: "Client application that gets the replies to the customer.",
-              basis: "public",
               required: true,
             }),
           },
         }),
         agentConfiguration: object({
           doc: "The agents.",
-          basis: "public",
           fields: {
             agents: list({
               doc: "Client applications of the agents.",
-              basis: "public",
               required: true,
               min: 1,
               unordered: true,
               of: reference(clientApplication, {
                 doc: "Client application of an agent.",
-                basis: "public",
               }),
             }),
           },

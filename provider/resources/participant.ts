@@ -1,8 +1,8 @@
 import {
-  commonFields,
   defineResource,
   list,
   map,
+  namedFields,
   object,
   reference,
   text,
@@ -16,47 +16,34 @@ export const participant = defineResource({
   listKey: "participant",
   doc: "A registered bot. Several can be registered for one client application.",
   fields: {
-    name: text({
-      doc: "Name; made from the logical name where a program gives none.",
-      basis: "public",
-      required: true,
-      unique: true,
-      min: 1,
-      max: 255,
-    }),
-    ...commonFields("participant"),
+    ...namedFields("participant"),
     type: text({
       doc: "Kind of bot. The platform's own are made by its bot product.",
-      basis: "public",
       required: true,
       values: ["custom_bot", "platform_bot"],
     }),
     application: reference(clientApplication, {
       doc: "Client application whose callback gets this bot's messages.",
-      basis: "public",
       required: true,
       length: 36,
     }),
     intents: list({
       doc: "What the bot can do.",
-      basis: "public",
       envelope: "intent",
       identity: ["value"],
       of: object({
         doc: "One thing the bot can do.",
-        basis: "public",
         fields: {
-          value: text({ doc: "Internal value.", basis: "public", required: true, min: 1 }),
-          displayValue: text({ doc: "Shown value.", basis: "public", required: true, min: 1 }),
+          value: text({ doc: "Internal value.", required: true, min: 1 }),
+          displayValue: text({ doc: "Shown value.", required: true, min: 1 }),
         },
       }),
     }),
     options: map({
       doc: "Free attributes.",
-      basis: "public",
       min: 1,
       max: 25,
-      of: text({ doc: "Value of the attribute.", basis: "public" }),
+      of: text({ doc: "Value of the attribute." }),
     }),
   },
   example: {

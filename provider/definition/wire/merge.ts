@@ -1,30 +1,28 @@
 import { isObject, type JsonObject, objectOf } from "../../kernel/json.js";
-import type { Field, Fields, ListField, MapField, MemberRule } from "../define.js";
+import type { Field, Fields, ListField, MapField, MemberRule, Members } from "../define.js";
 import { sameMeaning } from "../meaning/same.js";
 import { asThere } from "../meaning/same-extra.js";
 import { plainText } from "../meaning/text-forms.js";
 import { displaced } from "../member-rule.js";
 import { itemPath, memberPath } from "../paths.js";
-import {
-  listed,
-  type Merged,
-  merged,
-  type Named,
-  type Shape,
-  together,
-  unknownShape,
-} from "./merge-parts.js";
 import { entriesByKey, itemsOf, memberSides, partnersOf, readWire, type Sides } from "./pairs.js";
 import { type Evidence, evidenceOf } from "./secret-evidence.js";
 import {
   isBare,
   omittedSecrets,
+  type Part,
+  partOf,
   safeEntries,
   stands,
+  together,
   visiblePart,
   visibleUnknown,
+  wholeOf,
 } from "./visible-part.js";
-import { fieldsByWireName, keyOf, membersOf, unbox } from "./wire.js";
+import { fieldsByWireName, keyOf, membersOf, unwrapped } from "./wire.js";
+
+/** An object of which no field knows anything. */
+const unknownObject: Members = { fields: {} };
 
 interface Merging {
   readonly evidence: Evidence;
@@ -35,18 +33,18 @@ interface Merging {
 const namesIn = (value: unknown): readonly string[] =>
   isObject(value) ? safeEntries(value).map(([name]) => name) : [];
 
-const mergeObject = (shape: Shape, sides: Sides, path: string, merging: Merging): Merged => {
+const mergeObject = (shape: Members, sides: Sides, path: string, merging: Merging): Part => {
   const { live, desired, prior } = sides;
   const byWire = fieldsByWireName(shape.fields);
   const gone = displaced(shape, desired);
-  const parts: Named = [...new Set([...namesIn(live), ...namesIn(desired)])].map((wire) => {
+  const parts = [...new Set([...namesIn(live), ...namesIn(desired)])].map((wire) => {
     const [name, field] = byWire.get(wire) ?? [wire, undefined];
     const inner = memberSides(sides, wire);
     const isGone = gone.has(wire) && inner.desired === undefined;
-    return [
-      wire,
-      isGone ? merged(undefined) : mergeMember(field, inner, memberPath(path, name), merging),
-    ];
+    const part = isGone
+      ? partOf(undefined)
+      : mergeMember(field, inner, memberPath(path, name), merging);
+    return [wire, part] as const;
   });
   const all = [live, prior, desired].filter(isObject);
   const seen = objectOf(all.flatMap((side) => Object.entries(side)));
@@ -61,12 +59,12 @@ const mergeMember = (
   sides: Sides,
   path: string,
   merging: Merging,
-): Merged => {
+): Part => {
   const below = { ...merging, keeps: false };
   if (sides.desired !== undefined) return mergeValue(field, sides, path, below);
   if (sides.prior !== undefined) return leftOver(field, sides, path, below);
   // A service may answer null for what is not there, and refuse to be given it.
-  if (field && sides.live === null) return merged(undefined);
+  if (field && sides.live === null) return partOf(undefined);
   const { value, hidden } = visiblePart(
     field,
     sides.live,
@@ -76,22 +74,17 @@ const mergeMember = (
   );
   const undeclared = sides.live === null ? [] : [path];
   return merging.keeps && hidden.length > 0
-    ? merged(undefined, [], undeclared)
-    : merged(value, hidden, undeclared);
+    ? partOf(undefined, [], undeclared)
+    : partOf(value, hidden, undeclared);
 };
 
 /** What is not the program's in an object that it declares no more; nothing, where that cannot stand alone. */
-const leftOver = (
-  field: Field | undefined,
-  sides: Sides,
-  path: string,
-  merging: Merging,
-): Merged => {
-  const shape = field === undefined ? unknownShape : field.type === "object" ? field : undefined;
-  if (!shape || !isObject(sides.live) || !isObject(sides.prior)) return merged(undefined);
+const leftOver = (field: Field | undefined, sides: Sides, path: string, merging: Merging): Part => {
+  const shape = field === undefined ? unknownObject : field.type === "object" ? field : undefined;
+  if (!shape || !isObject(sides.live) || !isObject(sides.prior)) return partOf(undefined);
   const rest = mergeObject(shape, { ...sides, desired: {} }, path, merging);
   const canStand = isObject(rest.value) && !isBare(rest.value) && stands(shape.fields, rest.value);
-  return canStand ? rest : merged(undefined);
+  return canStand ? rest : partOf(undefined);
 };
 
 const mergeValue = (
@@ -99,28 +92,28 @@ const mergeValue = (
   sides: Sides,
   path: string,
   merging: Merging,
-): Merged => {
+): Part => {
   const { live, desired } = sides;
   if (!field) return mergeUnknown(sides, path, merging);
-  if (field.secret) return merged(desired);
+  if (field.secret) return partOf(desired);
   switch (field.type) {
     case "object":
       return isObject(live) && isObject(desired)
         ? mergeObject(field, sides, path, merging)
-        : merged(desired);
+        : partOf(desired);
     case "list":
       return mergeList(field, sides, path, merging);
     case "map":
       return mergeMap(field, sides, path, merging);
     case "text":
     case "reference":
-      return merged(
+      return partOf(
         isExpanded(field, live, desired)
           ? over(visibleUnknown(live, path, merging.evidence).value, desired)
           : desired,
       );
     default:
-      return merged(desired);
+      return partOf(desired);
   }
 };
 
@@ -135,13 +128,13 @@ const over = (live: unknown, desired: unknown): unknown =>
     ? objectOf([...safeEntries(live), ...Object.entries(desired)])
     : desired;
 
-const mergeUnknown = (sides: Sides, path: string, merging: Merging): Merged => {
+const mergeUnknown = (sides: Sides, path: string, merging: Merging): Part => {
   const { live, desired } = sides;
-  if (isObject(live) && isObject(desired)) return mergeObject(unknownShape, sides, path, merging);
-  if (!Array.isArray(live) || !Array.isArray(desired)) return merged(desired);
+  if (isObject(live) && isObject(desired)) return mergeObject(unknownObject, sides, path, merging);
+  if (!Array.isArray(live) || !Array.isArray(desired)) return partOf(desired);
   const kept = asThere(live, desired);
   const { hidden } = visibleUnknown(kept, path, merging.evidence);
-  return merged(hidden.length > 0 ? desired : kept, hidden);
+  return partOf(hidden.length > 0 ? desired : kept, hidden);
 };
 
 const without = (value: unknown, name: string): unknown =>
@@ -153,21 +146,21 @@ const around = (
   { live, desired, prior }: Sides,
   path: string,
   merging: Merging,
-  value: Merged,
-): Merged => {
+  value: Part,
+): Part => {
   const others = mergeObject(
-    unknownShape,
+    unknownObject,
     { live: without(live, name), desired: without(desired, name), prior: without(prior, name) },
     path,
     merging,
   );
   const rest = isObject(others.value) ? Object.entries(others.value) : [];
-  return listed([others, value], objectOf([...rest, [name, value.value]]));
+  return wholeOf([others, value], objectOf([...rest, [name, value.value]]));
 };
 
-const mergeList = (field: ListField, sides: Sides, path: string, merging: Merging): Merged => {
+const mergeList = (field: ListField, sides: Sides, path: string, merging: Merging): Part => {
   const { live, desired, prior } = sides;
-  if (!Array.isArray(unbox(field.envelope, desired))) return merged(desired);
+  if (!Array.isArray(unwrapped(field.envelope, desired))) return partOf(desired);
   const items = itemsOf(field, desired);
   const there = partnersOf(field, items, itemsOf(field, live));
   const known = partnersOf(field, items, itemsOf(field, prior));
@@ -180,25 +173,25 @@ const mergeList = (field: ListField, sides: Sides, path: string, merging: Mergin
     ),
   );
   const value = parts.map((part) => part.value);
-  const whole = listed(parts, value);
+  const whole = wholeOf(parts, value);
   return field.envelope ? around(field.envelope, sides, path, merging, whole) : whole;
 };
 
-const mergeMap = (field: MapField, sides: Sides, path: string, merging: Merging): Merged => {
+const mergeMap = (field: MapField, sides: Sides, path: string, merging: Merging): Part => {
   const { live, desired, prior } = sides;
-  if (!Array.isArray(desired)) return merged(desired);
+  if (!Array.isArray(desired)) return partOf(desired);
   const { value: member } = membersOf(field);
   const [there, known] = [entriesByKey(field, live), entriesByKey(field, prior)];
   const parts = desired.map((entry) => {
     const name = keyOf(field, entry);
-    if (name === undefined) return merged(entry);
+    if (name === undefined) return partOf(entry);
     const key = plainText(name);
     const here = { live: there.get(key), desired: entry, prior: known.get(key) };
     const at = memberPath(path, name);
     const value = mergeValue(field.of, memberSides(here, member), at, merging);
     return around(member, here, at, merging, value);
   });
-  return listed(
+  return wholeOf(
     parts,
     parts.map(({ value }) => value),
   );
@@ -235,9 +228,9 @@ export interface MergeResult {
  * - What it never declared is kept, at every depth, whether or not a field knows it. A secret that the
  *   service does not show nobody can write back, and a mask must never be: it is told as `hidden`.
  */
-export const mergeFields = ({ live, desired, prior, keeps, ...shape }: Merge): MergeResult => {
+export const mergeFields = ({ live, desired, prior, keeps, ...kind }: Merge): MergeResult => {
   const sides = { live, desired, prior };
-  const evidence = evidenceOf(shape.fields, sides);
-  const { value, ...told } = mergeObject(shape, sides, "", { evidence, keeps });
-  return { body: isObject(value) ? value : {}, undeclared: told.undeclared, hidden: told.hidden };
+  const evidence = evidenceOf(kind.fields, sides);
+  const { value, undeclared, hidden } = mergeObject(kind, sides, "", { evidence, keeps });
+  return { body: isObject(value) ? value : {}, undeclared, hidden };
 };

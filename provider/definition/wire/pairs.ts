@@ -4,7 +4,7 @@ import { matching } from "../meaning/matching.js";
 import { sameMeaning, sameValue } from "../meaning/same.js";
 import { plainText } from "../meaning/text-forms.js";
 import { holdsSecret } from "../walk.js";
-import { fromWire, keyOf, neutralVendor, unbox } from "./wire.js";
+import { fromWire, keyOf, neutralVendor, unwrapped } from "./wire.js";
 
 /** A value of the service in a program's terms, its vendor's words as they are. */
 export const readWire = (field: Field, wire: unknown): unknown =>
@@ -12,7 +12,7 @@ export const readWire = (field: Field, wire: unknown): unknown =>
 
 /** The items of a list as it travels; none where it has another shape. */
 export const itemsOf = (field: ListField, wire: unknown): readonly unknown[] => {
-  const items = unbox(field.envelope, wire);
+  const items = unwrapped(field.envelope, wire);
   return Array.isArray(items) ? items : [];
 };
 

@@ -5,17 +5,38 @@ import { itemsOf, readWire } from "./pairs.js";
 import { type Evidence, isMissing, isSurelyMask, looksMasked } from "./secret-evidence.js";
 import { fieldsByWireName, keyOf, membersOf } from "./wire.js";
 
-/** What of a value of the service can be written back, and the paths of what cannot. */
-export interface Visible {
-  /** Undefined where nothing is left that could stand alone. */
+/** What becomes of a value of the service, and the paths of what the program does not name in it. */
+export interface Part {
+  /** What can be written back; undefined where nothing is left that could stand alone. */
   readonly value: unknown;
+  /** Secrets that the service hides, so that nobody can write them back. */
   readonly hidden: readonly string[];
+  /** Members that stay as they are. */
+  readonly undeclared: readonly string[];
 }
 
-export const visible = (value: unknown, hidden: readonly string[] = []): Visible => ({
-  value,
-  hidden,
-});
+export const partOf = (
+  value: unknown,
+  hidden: readonly string[] = [],
+  undeclared: readonly string[] = [],
+): Part => ({ value, hidden, undeclared });
+
+/** A value that is made of parts. */
+export const wholeOf = (parts: readonly Part[], value: unknown): Part =>
+  partOf(
+    value,
+    parts.flatMap(({ hidden }) => hidden),
+    parts.flatMap(({ undeclared }) => undeclared),
+  );
+
+type NamedParts = readonly (readonly [name: string, part: Part])[];
+
+/** An object that is made of its members. */
+export const together = (parts: NamedParts): Part =>
+  wholeOf(
+    parts.map(([, part]) => part),
+    objectOf(parts.map(([name, { value }]) => [name, value])),
+  );
 
 /** @param isNeeded Without the value, what holds it could not be there. */
 const isHidden = (value: unknown, evidence: Evidence, isNeeded: boolean): boolean => {
@@ -26,11 +47,11 @@ const isHidden = (value: unknown, evidence: Evidence, isNeeded: boolean): boolea
   return value === evidence.mask || (!evidence.echoes && looksMasked(value));
 };
 
-/** Members that are visible, without names that would lead to a prototype. */
-const together = (parts: readonly (readonly [name: string, part: Visible])[]): Visible => {
-  const value = objectOf(parts.map(([name, part]) => [name, part.value] as const));
-  const hidden = parts.flatMap(([, part]) => part.hidden);
-  return visible(hidden.length > 0 && isBare(value) ? undefined : value, hidden);
+/** Members that are visible; nothing, where what is left says nothing. */
+const visibleMembers = (parts: NamedParts): Part => {
+  const whole = together(parts);
+  const isGone = whole.hidden.length > 0 && isObject(whole.value) && isBare(whole.value);
+  return isGone ? partOf(undefined, whole.hidden) : whole;
 };
 
 /** Nothing in it, or nothing but null. */
@@ -42,23 +63,23 @@ export const safeEntries = (value: JsonObject): [string, unknown][] =>
   Object.entries(value).filter(([name]) => name !== "__proto__");
 
 /** What no field knows: it is kept, unless it surely is a mask. */
-export const visibleUnknown = (value: unknown, path: string, evidence: Evidence): Visible => {
+export const visibleUnknown = (value: unknown, path: string, evidence: Evidence): Part => {
   if (typeof value === "string") {
     const isMask = value === evidence.mask || (!evidence.echoes && isSurelyMask(value));
-    return isMask ? visible(undefined, [path]) : visible(value);
+    return isMask ? partOf(undefined, [path]) : partOf(value);
   }
   if (isObject(value)) {
-    return together(
+    return visibleMembers(
       safeEntries(value).map(([name, of]) => [
         name,
         visibleUnknown(of, memberPath(path, name), evidence),
       ]),
     );
   }
-  if (!Array.isArray(value)) return visible(value);
+  if (!Array.isArray(value)) return partOf(value);
   const items = value.map((item, place) => visibleUnknown(item, `${path}[${place}]`, evidence));
   const hidden = items.flatMap((item) => item.hidden);
-  return visible(hidden.length > 0 ? undefined : items.map((item) => item.value), hidden);
+  return partOf(hidden.length > 0 ? undefined : items.map((item) => item.value), hidden);
 };
 
 /** Secrets that are not there, though the service is known to leave out what is. */
@@ -87,9 +108,9 @@ const visibleObject = (
   live: JsonObject,
   path: string,
   evidence: Evidence,
-): Visible => {
+): Part => {
   const byWire = fieldsByWireName(fields);
-  const parts = together(
+  const parts = visibleMembers(
     safeEntries(live).map(([wire, value]) => {
       const [name, field] = byWire.get(wire) ?? [wire, undefined];
       const isNeeded = field?.required === true;
@@ -98,17 +119,12 @@ const visibleObject = (
   );
   const hidden = [...parts.hidden, ...omittedSecrets(fields, live, path, evidence)];
   const isWhole = hidden.length === 0 || (isObject(parts.value) && stands(fields, parts.value));
-  return visible(isWhole ? parts.value : undefined, hidden);
+  return partOf(isWhole ? parts.value : undefined, hidden);
 };
 
 /** An entry stands by its value: without it, there is nothing to write. */
-const visibleEntry = (
-  field: MapField,
-  entry: unknown,
-  path: string,
-  evidence: Evidence,
-): Visible => {
-  if (!isObject(entry)) return visible(entry);
+const visibleEntry = (field: MapField, entry: unknown, path: string, evidence: Evidence): Part => {
+  if (!isObject(entry)) return partOf(entry);
   const { key, value } = membersOf(field);
   const here = memberPath(path, keyOf(field, entry) ?? "");
   const names = [...new Set([...safeEntries(entry).map(([name]) => name), value])];
@@ -118,32 +134,27 @@ const visibleEntry = (
     const isKey = name === key;
     return [
       name,
-      isKey ? visible(of) : visibleUnknown(of, memberPath(here, name), evidence),
+      isKey ? partOf(of) : visibleUnknown(of, memberPath(here, name), evidence),
     ] as const;
   });
-  const whole = together(parts);
+  const whole = visibleMembers(parts);
   const stays =
     whole.hidden.length === 0 || (isObject(whole.value) && Object.hasOwn(whole.value, value));
-  return visible(stays ? whole.value : undefined, whole.hidden);
+  return partOf(stays ? whole.value : undefined, whole.hidden);
 };
 
 const visibleItems = (
   wire: readonly unknown[],
-  partAt: (item: unknown, place: number) => Visible,
-): Visible => {
+  partAt: (item: unknown, place: number) => Part,
+): Part => {
   const parts = wire.map(partAt);
   const hidden = parts.flatMap((part) => part.hidden);
   const left = parts.filter((part) => part.hidden.length === 0 || part.value !== undefined);
   const isGone = hidden.length > 0 && left.length === 0;
-  return visible(isGone ? undefined : left.map(({ value }) => value), hidden);
+  return partOf(isGone ? undefined : left.map(({ value }) => value), hidden);
 };
 
-const visibleList = (
-  field: ListField,
-  wire: unknown,
-  path: string,
-  evidence: Evidence,
-): Visible => {
+const visibleList = (field: ListField, wire: unknown, path: string, evidence: Evidence): Part => {
   const items = itemsOf(field, wire);
   const part = visibleItems(items, (item, place) =>
     visiblePart(
@@ -154,11 +165,11 @@ const visibleList = (
       true,
     ),
   );
-  if (part.hidden.length === 0) return visible(wire);
+  if (part.hidden.length === 0) return partOf(wire);
   if (!field.envelope || !isObject(wire)) return part;
   return part.value === undefined
     ? part
-    : visible({ ...wire, [field.envelope]: part.value }, part.hidden);
+    : partOf({ ...wire, [field.envelope]: part.value }, part.hidden);
 };
 
 /**
@@ -174,21 +185,21 @@ export const visiblePart = (
   path: string,
   evidence: Evidence,
   isNeeded = false,
-): Visible => {
+): Part => {
   if (!field) return visibleUnknown(wire, path, evidence);
   if (field.secret) {
-    return isHidden(wire, evidence, isNeeded) ? visible(undefined, [path]) : visible(wire);
+    return isHidden(wire, evidence, isNeeded) ? partOf(undefined, [path]) : partOf(wire);
   }
   switch (field.type) {
     case "object":
-      return isObject(wire) ? visibleObject(field.fields, wire, path, evidence) : visible(wire);
+      return isObject(wire) ? visibleObject(field.fields, wire, path, evidence) : partOf(wire);
     case "list":
       return visibleList(field, wire, path, evidence);
     case "map":
       return Array.isArray(wire)
         ? visibleItems(wire, (entry) => visibleEntry(field, entry, path, evidence))
-        : visible(wire);
+        : partOf(wire);
     default:
-      return visible(wire);
+      return partOf(wire);
   }
 };

@@ -43,24 +43,25 @@ const vendorWord = (field: TextField, value: unknown, from: string, to: string):
     ? to + value.slice(from.length)
     : value;
 
-const box = (key: string | undefined, value: unknown): unknown => (key ? { [key]: value } : value);
+const wrapped = (key: string | undefined, value: unknown): unknown =>
+  key ? { [key]: value } : value;
 
-/** What a box holds; a value that came without its box is taken as it is. */
-export const unbox = (key: string | undefined, value: unknown): unknown =>
+/** What an envelope holds; a value that came without its envelope is taken as it is. */
+export const unwrapped = (key: string | undefined, value: unknown): unknown =>
   key !== undefined && isObject(value) ? memberOf(value, key) : value;
 
 /** One value of a program as the service's JSON. */
 export const toWire = (field: Field, value: unknown, vendor: VendorName): unknown => {
   switch (field.type) {
     case "text":
-      return box(field.envelope, vendorWord(field, value, neutral, `${vendor.platformName}_`));
+      return wrapped(field.envelope, vendorWord(field, value, neutral, `${vendor.platformName}_`));
     case "reference":
       return field.plainId ? value : { id: value };
     case "object":
       return isObject(value) ? fieldsToWire(field.fields, value, vendor) : value;
     case "list":
       return Array.isArray(value)
-        ? box(
+        ? wrapped(
             field.envelope,
             value.map((item) => toWire(field.of, item, vendor)),
           )
@@ -125,7 +126,7 @@ const mapFromWire = (field: MapField, wire: unknown, vendor: VendorName): unknow
 };
 
 const listFromWire = (field: ListField, wire: unknown, vendor: VendorName): unknown => {
-  const items = unbox(field.envelope, wire);
+  const items = unwrapped(field.envelope, wire);
   return Array.isArray(items)
     ? items.map((item) => fromWire(field.of, item, vendor)).filter((item) => item !== undefined)
     : undefined;
@@ -139,11 +140,11 @@ export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unkno
   if (wire === undefined || wire === null) return undefined;
   switch (field.type) {
     case "text": {
-      const value = unbox(field.envelope, wire) ?? undefined;
+      const value = unwrapped(field.envelope, wire) ?? undefined;
       return vendorWord(field, value, `${vendor.platformName}_`, neutral);
     }
     case "reference":
-      return (field.plainId ? wire : unbox("id", wire)) ?? undefined;
+      return (field.plainId ? wire : unwrapped("id", wire)) ?? undefined;
     case "object":
       return isObject(wire) ? fieldsFromWire(field.fields, wire, vendor) : undefined;
     case "list":

@@ -1,5 +1,5 @@
-import type { Field, Fields, MapField } from "../../definition/define.js";
-import { wireName } from "../../definition/wire/wire.js";
+import type { Fields } from "../../definition/define.js";
+import { type FieldValue, membersIn, valuesIn } from "../../definition/walk.js";
 import { isObject, parseJson } from "../../kernel/json.js";
 import type { Settings } from "../settings/setting-table.js";
 
@@ -38,44 +38,16 @@ export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly st
   ...basicCredentials(clientId, clientSecret),
 ];
 
-const unboxed = (box: string | undefined, value: unknown): unknown =>
-  box !== undefined && isObject(value) && Object.hasOwn(value, box) ? value[box] : value;
-
-const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-/** A map of a program is an object, on the wire a list of two-membered ones. */
-const valuesOf = (field: MapField, value: unknown): readonly unknown[] => {
-  if (isObject(value)) return Object.values(value);
-  const member = field.members?.value ?? "value";
-  return itemsOf(value).flatMap((item) => (isObject(item) ? [item[member]] : []));
-};
-
-const inField = (field: Field, value: unknown): string[] => {
-  if (field.secret) return textsIn(value);
-  switch (field.type) {
-    case "object":
-      return secretTexts(field.fields, value);
-    case "list":
-      return itemsOf(unboxed(field.envelope, value)).flatMap((item) => inField(field.of, item));
-    case "map":
-      return valuesOf(field, value).flatMap((of) => inField(field.of, of));
-    default:
-      return [];
-  }
-};
-
-type Member = readonly [Field, unknown];
-
-const isText = (member: Member): member is readonly [Field, string] =>
-  member[0].type === "text" && typeof member[1] === "string";
+const isText = (member: FieldValue): member is FieldValue & { readonly value: string } =>
+  member.field.type === "text" && typeof member.value === "string";
 
 /** A text and a secret side by side may be used together as name and password. */
-const credentialsOf = (members: readonly Member[]): string[] => {
+const credentialsOf = (members: readonly FieldValue[]): string[] => {
   const texts = members.filter(isText);
-  const names = texts.filter(([{ secret }]) => !secret);
+  const names = texts.filter(({ field }) => !field.secret);
   return texts
-    .filter(([{ secret }]) => secret)
-    .flatMap(([, password]) => names.flatMap(([, name]) => basicCredentials(name, password)));
+    .filter(({ field }) => field.secret)
+    .flatMap((secret) => names.flatMap((name) => basicCredentials(name.value, secret.value)));
 };
 
 /**
@@ -84,8 +56,12 @@ const credentialsOf = (members: readonly Member[]): string[] => {
  */
 export const secretTexts = (fields: Fields, values: unknown): string[] => {
   if (!isObject(values)) return [];
-  const members = Object.entries(fields).flatMap(([name, field]): Member[] =>
-    [...new Set([name, wireName(name, field)])].map((key) => [field, values[key]]),
+  const all = valuesIn(fields, values);
+  const inner = all.map(({ field, value }) =>
+    field.type === "object" && isObject(value) ? membersIn(field.fields, value) : [],
   );
-  return [...members.flatMap(([field, value]) => inField(field, value)), ...credentialsOf(members)];
+  return [
+    ...all.flatMap(({ field, value }) => (field.secret ? textsIn(value) : [])),
+    ...[membersIn(fields, values), ...inner].flatMap(credentialsOf),
+  ];
 };
