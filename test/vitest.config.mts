@@ -3,19 +3,26 @@ import { defineConfig } from "vitest/config";
 
 const built = (path: string) => fileURLToPath(new URL(`../dist/${path}`, import.meta.url));
 
-/** `source`: everything that runs from source. `built`: needs `npm run build` and the Pulumi CLI. */
+/** Files that replace modules of the product, which tests beside them would see. */
+const mocking = ["model/weaknesses.test.ts"];
+
+/** One process on each core takes file after file, so that each module is loaded once. */
+const shared = { root: "test", testTimeout: 20_000, maxWorkers: "100%" };
+
+/** `source` and `mocked`: what runs from source. `built`: needs `npm run build` and the Pulumi CLI. */
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
+          ...shared,
           name: "source",
-          root: "test",
           include: ["**/*.test.ts"],
-          exclude: ["built/**"],
-          testTimeout: 20_000,
+          exclude: ["built/**", ...mocking],
+          isolate: false,
         },
       },
+      { test: { ...shared, name: "mocked", include: mocking } },
       {
         resolve: {
           alias: [
@@ -29,6 +36,7 @@ export default defineConfig({
           include: ["built/**/*.test.ts"],
           testTimeout: 240_000,
           hookTimeout: 240_000,
+          sequence: { groupOrder: 1 },
           server: { deps: { external: [/\/dist\//] } },
         },
       },

@@ -12,11 +12,12 @@ import {
   hubWith,
   repeated,
   stuck,
+  times,
   worksAtOnce,
   wrongProgress,
 } from "./support/many-transfers.js";
 
-// A thousand transfers take a while on a busy machine; what counts is the one after them.
+// So many transfers take a while on a busy machine; what counts is the one after them.
 vi.setConfig({ testTimeout: 60_000 });
 
 const destroyed = (): Writable => new PassThrough().destroy();
@@ -91,13 +92,13 @@ test.each<[string, string, (assets: Assets) => Promise<unknown>]>([
     "INPUT_INVALID",
     (assets) => assets.download("a-1", undefined, wrongProgress),
   ],
-])("1,000 downloads %s leave every connection free", async (_, code, download) => {
+])(`${times} downloads %s leave every connection free`, async (_, code, download) => {
   await using hub = await hubWith(stuck);
   expect(await repeated(() => download(hub.client.assets))).toEqual(new Set([code]));
   await worksAtOnce(hub);
 });
 
-test("1,000 downloads with wrong sizes leave every connection free", async () => {
+test(`${times} downloads with wrong sizes leave every connection free`, async () => {
   await using hub = await hubWith(stuck);
   hub.about = { ...about, size: 7 };
   const codes = await repeated(() => hub.client.assets.download("a-1"));
@@ -106,7 +107,7 @@ test("1,000 downloads with wrong sizes leave every connection free", async () =>
   await worksAtOnce(hub);
 });
 
-test("1,000 refusals with a body that never ends leave every connection free", async () => {
+test(`${times} refusals with a body that never ends leave every connection free`, async () => {
   await using hub = await hubWith((_request, response) => {
     response.writeHead(404, { "content-length": 10_000_000 }).write(bytes);
   });
@@ -115,7 +116,7 @@ test("1,000 refusals with a body that never ends leave every connection free", a
   await worksAtOnce(hub);
 });
 
-test("a server passes content on to 1,000 browsers that leave early", async () => {
+test(`a server passes content on to ${times} browsers that leave early`, async () => {
   await using hub = await hubWith(stuck);
   const codes = new Set<unknown>();
   const failed = (error: { code?: unknown }) => void codes.add(error.code);

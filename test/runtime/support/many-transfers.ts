@@ -4,7 +4,8 @@ import { expect } from "vitest";
 import type { UploadOptions } from "../../../sdk/runtime/index.js";
 import { AssetHub, status } from "./asset-hub.js";
 
-const times = 1_000;
+/** Transfers of one sort: `npm run test:long` makes 1,000 of each. */
+export const times = Number(process.env.TRANSFERS ?? 100);
 const atOnce = 25;
 export const bytes = randomBytes(100_000);
 export const about = { name: "receipt.png", size: bytes.length, contentType: "image/png" };
