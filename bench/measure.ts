@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { CommandFailure, messageOf } from "../cli/command.js";
-import { packageVersion } from "../cli/package-root.js";
 import type { Progress } from "../cli/terminal/progress.js";
+import { packageVersion } from "../provider/kernel/package-version.js";
 import { plans } from "../provider/service/settings/plans.js";
 import { measureEngine } from "./engine-floor.js";
 import type { CreationFigure, EngineFigure, Figures, RefreshFigure, Skipped } from "./figures.js";

@@ -1,4 +1,4 @@
-import { table } from "../cli/terminal/table.js";
+import { textTable } from "../cli/terminal/text-table.js";
 import type { CreationFigure, EngineFigure, Figures, OverheadFigure, Skipped } from "./figures.js";
 import { clients } from "./pacing/clients.js";
 
@@ -29,7 +29,7 @@ const creationTable = (
       return found ? outcome(found) : "";
     }),
   ]);
-  return ["", ...table([title, ...columns], rows)];
+  return ["", ...textTable([title, ...columns], rows)];
 };
 
 const byPlan = ({ creation }: Figures): readonly string[] =>
@@ -63,7 +63,7 @@ const checked = ({ crossCheck: { real, virtual } }: Figures): readonly string[] 
     return [figure.client, outcome(figure), inVirtualTime ? outcome(inVirtualTime) : ""];
   });
   const title = `Cross-check: ${plan}, ${resources} resources, burst ${burst}, ideal ${seconds(idealSeconds)}`;
-  return ["", title, ...table(["client", "real time", "virtual time"], rows)];
+  return ["", title, ...textTable(["client", "real time", "virtual time"], rows)];
 };
 
 const refreshed = ({ refresh }: Figures): readonly string[] => {
@@ -75,7 +75,7 @@ const refreshed = ({ refresh }: Figures): readonly string[] => {
     `${calls}`,
     `${refused}`,
   ]);
-  return ["", ...table(["refresh", "objects", "time", "calls", "refused"], rows)];
+  return ["", ...textTable(["refresh", "objects", "time", "calls", "refused"], rows)];
 };
 
 const alone = ({ pacer }: Figures): readonly string[] => {
@@ -90,7 +90,7 @@ const alone = ({ pacer }: Figures): readonly string[] => {
     ],
   );
   const title = "real time, loopback, burst not known";
-  return ["", ...table([title, "calls", "ideal", "time", "over the ideal", "refused"], rows)];
+  return ["", ...textTable([title, "calls", "ideal", "time", "over the ideal", "refused"], rows)];
 };
 
 const engine = (figure: EngineFigure | Skipped): readonly string[] => {
@@ -112,7 +112,7 @@ const engine = (figure: EngineFigure | Skipped): readonly string[] => {
     `×${one.overSameValues.toFixed(2)}`,
     `×${one.overFloor.toFixed(2)}`,
   ]);
-  return ["", ...table(heading, rows)];
+  return ["", ...textTable(heading, rows)];
 };
 
 const overhead = ({ client, pool, cpuOverPool }: OverheadFigure): readonly string[] => {
@@ -124,7 +124,7 @@ const overhead = ({ client, pool, cpuOverPool }: OverheadFigure): readonly strin
   ];
   return [
     "",
-    ...table(
+    ...textTable(
       ["loopback, nothing to wait for", "requests/s", "CPU µs each", "CPU over the library"],
       [row("whole client, paced", client, cpuOverPool), row("undici Pool.request alone", pool, 1)],
     ),

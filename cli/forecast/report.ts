@@ -1,4 +1,4 @@
-import { table } from "../terminal/table.js";
+import { textTable } from "../terminal/text-table.js";
 import type { Conditions } from "./conditions.js";
 import type { Forecast, PathPart } from "./forecast.js";
 import type { ParallelChoice } from "./recommended-parallel.js";
@@ -28,7 +28,7 @@ const pathLine = (part: PathPart): readonly string[] => [
 ];
 
 const endpointLines = ({ endpoints }: Forecast): readonly string[] =>
-  table(
+  textTable(
     ["Endpoint", "Calls", "Time"],
     [...endpoints]
       .sort((a, b) => b.seconds - a.seconds)
@@ -41,7 +41,7 @@ const saving = (seconds: number): string => {
 };
 
 const planLines = ({ plan, plans }: Forecast): readonly string[] =>
-  table(
+  textTable(
     ["Plan", "Time", "Against this plan"],
     Object.entries(plans).map(([name, { totalSeconds, savesSeconds }]) => [
       name,
@@ -74,7 +74,7 @@ export const forecastReport = (
   faster: ParallelChoice | undefined,
 ): string => {
   const { totalCalls, criticalPath } = forecast;
-  const path = table(["When", "Critical path", "", "Resources"], criticalPath.map(pathLine));
+  const path = textTable(["When", "Critical path", "", "Resources"], criticalPath.map(pathLine));
   const sections = [
     [headline(forecast), limitsLine(forecast, conditions)],
     ...(totalCalls > 0 ? [endpointLines(forecast), path] : []),

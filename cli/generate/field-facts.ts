@@ -9,7 +9,7 @@ const sources: Readonly<Record<Basis, string>> = {
 export const sourceOf = (basis: Basis): string => sources[basis];
 
 /** Where the values come from that a program only reads. */
-export const toldByService =
+export const answeredByService =
   "Told by the service; right after a creation or an update the time of its answer.";
 
 const shown = (value: number): string => value.toLocaleString("en-GB");

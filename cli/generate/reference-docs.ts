@@ -6,7 +6,7 @@ import {
 } from "../../provider/definition/define.js";
 import { referencesOf, referencesTo } from "../../provider/definition/references.js";
 import { describeSettings } from "../../provider/service/settings/settings.js";
-import { factsOf, sourceOf, toldByService } from "./field-facts.js";
+import { answeredByService, factsOf, sourceOf } from "./field-facts.js";
 import { resourceArguments } from "./resource-arguments.js";
 import { mustGive } from "./types.js";
 
@@ -51,7 +51,7 @@ const below = (field: Field, path: string): string[] => {
 
 const outputRows = (): string[] =>
   Object.entries(outputFields).map(([name, field]) =>
-    rowOf(`*output* \`${name}\``, { ...field, doc: `${field.doc} ${toldByService}` }, false),
+    rowOf(`*output* \`${name}\``, { ...field, doc: `${field.doc} ${answeredByService}` }, false),
   );
 
 const exampleOf = ({ kind, example }: Definition): string => {

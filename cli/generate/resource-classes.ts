@@ -1,16 +1,16 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { outputFields } from "../../provider/definition/define.js";
-import { toldByService } from "./field-facts.js";
+import { answeredByService } from "./field-facts.js";
 import { resourceArguments } from "./resource-arguments.js";
 import {
   comment,
   docOf,
   inputMembers,
+  type NestedType,
+  nestedTypes,
   outputMembers,
   outputType,
   ruleType,
-  type Shape,
-  shapesOf,
   withoutRuled,
 } from "./types.js";
 
@@ -24,34 +24,34 @@ const argsOf = (
   name: string,
   doc: readonly string[],
   shape: Parameters<typeof withoutRuled>[0],
-  shapes: readonly Shape[],
+  types: readonly NestedType[],
   isKind: boolean,
 ): string => {
-  const rule = ruleType(shape, shapes);
+  const rule = ruleType(shape, types);
   const common = isKind ? " extends CommonArgs" : "";
   if (!rule)
-    return `${comment(doc, "")}export interface ${name}${common} {\n${inputMembers(shape, shapes)}}\n`;
-  const members = `interface ${name}Members${common} {\n${inputMembers(withoutRuled(shape), shapes)}}\n`;
+    return `${comment(doc, "")}export interface ${name}${common} {\n${inputMembers(shape, types)}}\n`;
+  const members = `interface ${name}Members${common} {\n${inputMembers(withoutRuled(shape), types)}}\n`;
   return `${members}\n${comment(doc, "")}export type ${name} = ${name}Members & ${rule};\n`;
 };
 
-const nested = (shapes: readonly Shape[]): string[] =>
-  shapes.flatMap(({ name, field }) => [
-    argsOf(`${name}Args`, [field.doc], field, shapes, false),
-    `${comment([field.doc], "")}export interface ${name} {\n${outputMembers(field, shapes)}}\n`,
+const nested = (types: readonly NestedType[]): string[] =>
+  types.flatMap(({ name, field }) => [
+    argsOf(`${name}Args`, [field.doc], field, types, false),
+    `${comment([field.doc], "")}export interface ${name} {\n${outputMembers(field, types)}}\n`,
   ]);
 
-const outputs = (definition: Definition, shapes: readonly Shape[]): string =>
+const outputs = (definition: Definition, types: readonly NestedType[]): string =>
   [...Object.entries(definition.fields), ...Object.entries(outputFields)]
     .map(([name, field]) => {
-      const type = outputType(field, shapes) + (field.required ? "" : " | undefined");
+      const type = outputType(field, types) + (field.required ? "" : " | undefined");
       const note =
-        name in outputFields ? { ...field, doc: `${field.doc} ${toldByService}` } : field;
+        name in outputFields ? { ...field, doc: `${field.doc} ${answeredByService}` } : field;
       return `${docOf(note, "  ")}  declare readonly ${name}: pulumi.Output<${type}>;\n`;
     })
     .join("\n");
 
-const classOf = (definition: Definition, shapes: readonly Shape[]): string => {
+const classOf = (definition: Definition, types: readonly NestedType[]): string => {
   const { kind, noun } = definition;
   return `${comment([definition.doc, `Collection \`/${definition.collection}\` (specification §2, §4.1). Updated in place, never replaced.`], "")}export class ${kind} extends ConversationResource {
   static readonly __pulumiType: string = typeToken("${kind}");
@@ -61,7 +61,7 @@ const classOf = (definition: Definition, shapes: readonly Shape[]): string => {
     return isOfType(value, ${kind}.__pulumiType);
   }
 
-${outputs(definition, shapes)}
+${outputs(definition, types)}
   /**
    * @param name Logical name, unique in the program.
    * @param args What the ${noun} is to be.
@@ -94,12 +94,12 @@ const common = (): string => {
 };
 
 const kindSource = (definition: Definition): string => {
-  const shapes = shapesOf(definition);
+  const types = nestedTypes(definition);
   const doc = [`What a program says of one ${definition.noun}.`, definition.doc];
   return [
-    ...nested(shapes),
-    argsOf(`${definition.kind}Args`, doc, definition, shapes, true),
-    classOf(definition, shapes),
+    ...nested(types),
+    argsOf(`${definition.kind}Args`, doc, definition, types, true),
+    classOf(definition, types),
   ].join("\n");
 };
 

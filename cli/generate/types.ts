@@ -11,7 +11,7 @@ import { isAutomatic } from "../../provider/definition/references.js";
 import { factsOf, sourceOf } from "./field-facts.js";
 
 /** A nested object of a kind and the name of its type. */
-export interface Shape {
+export interface NestedType {
   readonly name: string;
   readonly field: ObjectField;
 }
@@ -24,13 +24,13 @@ const isSame = (a: ObjectField, b: ObjectField): boolean =>
 const keysOf = (field: ObjectField): string[] => Object.keys(field.fields);
 
 /** Every nested object of a kind, inner ones first, each under a name of its own. */
-export const shapesOf = (definition: Definition): readonly Shape[] => {
-  const shapes: Shape[] = [];
+export const nestedTypes = (definition: Definition): readonly NestedType[] => {
+  const types: NestedType[] = [];
   const add = (field: ObjectField, name: string, parent: string): void => {
     const plain = `${definition.kind}${name}`;
-    const taken = shapes.find((shape) => shape.name === plain);
+    const taken = types.find((shape) => shape.name === plain);
     if (taken && isSame(taken.field, field)) return;
-    shapes.push({ name: taken ? `${definition.kind}${parent}${name}` : plain, field });
+    types.push({ name: taken ? `${definition.kind}${parent}${name}` : plain, field });
   };
   const visit = (field: Field, name: string, parent: string): void => {
     if (field.type === "list") visit(field.of, singular(name), parent);
@@ -43,14 +43,14 @@ export const shapesOf = (definition: Definition): readonly Shape[] => {
     for (const [name, field] of Object.entries(fields)) visit(field, name, parent);
   };
   visitAll(definition.fields, "");
-  return shapes;
+  return types;
 };
 
 /** Name of the type of one nested object. */
-export const shapeName = (shapes: readonly Shape[], field: ObjectField): string => {
+export const nestedTypeName = (types: readonly NestedType[], field: ObjectField): string => {
   const shape =
-    shapes.find((candidate) => candidate.field === field) ??
-    shapes.find((candidate) => isSame(candidate.field, field));
+    types.find((candidate) => candidate.field === field) ??
+    types.find((candidate) => isSame(candidate.field, field));
   if (!shape) throw new Error(`No type for the object ${keysOf(field).join(", ")}`);
   return shape.name;
 };
@@ -64,7 +64,7 @@ const inputText = (field: TextField): string => {
 };
 
 /** Type of a value that a program gives. */
-export const inputType = (field: Field, shapes: readonly Shape[]): string => {
+export const inputType = (field: Field, types: readonly NestedType[]): string => {
   switch (field.type) {
     case "text":
       return `pulumi.Input<${inputText(field)}>`;
@@ -75,16 +75,16 @@ export const inputType = (field: Field, shapes: readonly Shape[]): string => {
     case "reference":
       return `pulumi.Input<string> | pulumi.Input<${field.to.kind}>`;
     case "object":
-      return `pulumi.Input<${shapeName(shapes, field)}Args>`;
+      return `pulumi.Input<${nestedTypeName(types, field)}Args>`;
     case "list":
-      return `pulumi.Input<readonly (${inputType(field.of, shapes)})[]>`;
+      return `pulumi.Input<readonly (${inputType(field.of, types)})[]>`;
     case "map":
-      return `pulumi.Input<Record<string, ${inputType(field.of, shapes)}>>`;
+      return `pulumi.Input<Record<string, ${inputType(field.of, types)}>>`;
   }
 };
 
 /** Type of a value as it stands in the outputs. */
-export const outputType = (field: Field, shapes: readonly Shape[]): string => {
+export const outputType = (field: Field, types: readonly NestedType[]): string => {
   switch (field.type) {
     case "text":
       return field.values ? literals(field.values) : "string";
@@ -95,11 +95,11 @@ export const outputType = (field: Field, shapes: readonly Shape[]): string => {
     case "reference":
       return "string";
     case "object":
-      return shapeName(shapes, field);
+      return nestedTypeName(types, field);
     case "list":
-      return `(${outputType(field.of, shapes)})[]`;
+      return `(${outputType(field.of, types)})[]`;
     case "map":
-      return `Record<string, ${outputType(field.of, shapes)}>`;
+      return `Record<string, ${outputType(field.of, types)}>`;
   }
 };
 
@@ -120,10 +120,10 @@ export const mustGive = (name: string, field: Field, rule: MemberRule | undefine
   !isAutomatic(field) &&
   !(rule && "exactlyOne" in rule && rule.discriminator === name);
 
-export const inputMembers = (shape: Members, shapes: readonly Shape[]): string =>
+export const inputMembers = (shape: Members, types: readonly NestedType[]): string =>
   Object.entries(shape.fields)
     .map(([name, field]) => {
-      const type = inputType(field, shapes);
+      const type = inputType(field, types);
       const member = mustGive(name, field, shape.rule)
         ? `${name}: ${type}`
         : `${name}?: ${type} | undefined`;
@@ -131,22 +131,22 @@ export const inputMembers = (shape: Members, shapes: readonly Shape[]): string =
     })
     .join("");
 
-export const outputMembers = (shape: Members, shapes: readonly Shape[]): string =>
+export const outputMembers = (shape: Members, types: readonly NestedType[]): string =>
   Object.entries(shape.fields)
     .map(([name, field]) => {
       const optional = field.required ? ":" : "?:";
-      return `${docOf(field, "  ")}  readonly ${name}${optional} ${outputType(field, shapes)};\n`;
+      return `${docOf(field, "  ")}  readonly ${name}${optional} ${outputType(field, types)};\n`;
     })
     .join("");
 
 /** The allowed combinations of members, as a union: a wrong one does not compile. */
-export const ruleType = (shape: Members, shapes: readonly Shape[]): string => {
+export const ruleType = (shape: Members, types: readonly NestedType[]): string => {
   const { rule, fields } = shape;
   if (!rule) return "";
   const given = (member: string): string => {
     const field = fields[member];
     if (!field) throw new Error(`No field ${member}`);
-    return `\n${docOf(field, "      ")}      ${member}: ${inputType(field, shapes)};\n`;
+    return `\n${docOf(field, "      ")}      ${member}: ${inputType(field, types)};\n`;
   };
   if ("atLeastOne" in rule) return union(rule.atLeastOne.map(given));
   const { discriminator } = rule;

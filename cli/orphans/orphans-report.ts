@@ -1,5 +1,5 @@
 import type { Orphan, StackNames, Standing } from "../../provider/lifecycle/ownership/orphans.js";
-import { table } from "../terminal/table.js";
+import { textTable } from "../terminal/text-table.js";
 
 /** A marked object that is in no state of its stack, as the command prints it. */
 export interface FoundOrphan {
@@ -114,7 +114,7 @@ const tableOf = (found: readonly FoundOrphan[]): readonly string[] => {
   const taken =
     widest(["kind", ...found.map(({ kind }) => kind)]) + widest(found.map(({ id }) => id)) + 4;
   const columns = Math.max(leastColumn, width - taken);
-  return table(
+  return textTable(
     ["kind", "id", "name, made by"],
     found.map((orphan) => [orphan.kind, orphan.id, lastCell(orphan, columns)]),
   );

@@ -6,7 +6,7 @@ import { endGroup, signalProcess } from "./process-group.js";
 /** How to ask a command to stop: signals, each so many milliseconds after the request. */
 export type Stops = readonly { readonly signal: NodeJS.Signals; readonly afterMs: number }[];
 
-export interface RunOptions {
+export interface CommandOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
   /** Aborting asks the command to stop, and ends it and all it started if it does not. */
@@ -59,7 +59,7 @@ const collect = (child: Talking, onLine: (line: string) => void = () => {}) => {
 };
 
 /** Stops a command when it is told to, or when its time is over. */
-const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: RunOptions) => {
+const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: CommandOptions) => {
   const timers: NodeJS.Timeout[] = [];
   let timedOut = false;
   const stop = () => {
@@ -89,7 +89,7 @@ const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: 
 export const runCommand = (
   command: string,
   args: readonly string[],
-  options: RunOptions = {},
+  options: CommandOptions = {},
 ): Promise<Ended> =>
   new Promise((done, failed) => {
     const child = spawn(command, args, {

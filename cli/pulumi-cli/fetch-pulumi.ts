@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Ended, runCommand, type Stops } from "../process/run-command.js";
-import type { Progress, Step } from "../terminal/progress.js";
+import type { Progress, ProgressStep } from "../terminal/progress.js";
 import { findProgram, isAtLeast } from "./pulumi-cli.js";
 
 /** The release that is fetched where none is found, and what it takes to build it from its Go modules. */
@@ -93,7 +93,7 @@ const findGo = async (env: NodeJS.ProcessEnv): Promise<{ go: string } | { missin
 };
 
 /** Counts what Go says it does, so that a long build is seen to move. */
-const follow = (step: Step): ((line: string) => void) => {
+const follow = (step: ProgressStep): ((line: string) => void) => {
   const counts = { downloaded: 0, compiled: 0 };
   return (line) => {
     if (line.startsWith("go: downloading")) counts.downloaded += 1;
@@ -107,7 +107,7 @@ const build = (
   go: string,
   program: GoProgram,
   root: string,
-  step: Step,
+  step: ProgressStep,
   { env, signal }: FetchOptions,
 ): Promise<Ended> => {
   const cwd = join(root, "build", program.name);

@@ -33,33 +33,17 @@ const noise = [
 /** A row of the plan that `pulumi up` shows first; the same row comes again when it is done. */
 const planned = /:\S+ \S+ (create|update|delete|replace)( \[diff: .*\])?\s*$/;
 
-export interface CompactOptions {
-  /** Leave out the rows of the plan. */
-  readonly withoutPlan: boolean;
-}
-
-/** A line of Pulumi's own output as the quick start shows it; undefined where it shows nothing. */
-export const compact = (line: string, { withoutPlan }: CompactOptions): string | undefined => {
+/**
+ * A line of Pulumi's own output as the quick start shows it; undefined where it shows nothing.
+ *
+ * @param withoutPlan leaves out the rows of the plan
+ */
+export const compact = (line: string, withoutPlan: boolean): string | undefined => {
   const plain = stripVTControlCharacters(line);
   const hidden = withoutPlan ? [...noise, planned] : noise;
   if (hidden.some((pattern) => pattern.test(plain))) return undefined;
   return `  ${line.trimEnd().replace(/(pulumi-nodejs:dynamic\/conversation|conversation:index):/, "")}`;
 };
-
-/** Runs Pulumi on one example, with everything it writes in the state folder. */
-export interface PulumiProject {
-  readonly state: ProjectState;
-  /** Makes the stack where it does not exist, and clears what an interrupted run left. */
-  ready(): Promise<void>;
-  /** Runs a command and shows what it says. */
-  show(...args: string[]): Promise<void>;
-  /** Sets values of the stack's configuration, in clear and encrypted. */
-  configure(plain: Values, secret: Values): Promise<void>;
-  /** The outputs of the stack as JSON, secrets in clear. */
-  outputs(): Promise<string>;
-  /** Removes the empty stack. */
-  removeStack(): Promise<void>;
-}
 
 type Values = Readonly<Record<string, string>>;
 
@@ -114,47 +98,54 @@ const failed = (command: string, ended: Ended, shown: boolean): CommandFailure =
 const flags = (name: string, values: Values): readonly string[] =>
   Object.entries(values).flatMap(([key, value]) => [`--${name}`, `${key}=${value}`]);
 
-/** Pulumi on one example of this checkout, its state in the state folder. */
-export const pulumiProject = (state: ProjectState, options: ProjectOptions): PulumiProject => {
+/** Pulumi on one example of this checkout, with everything it writes in the state folder. */
+export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
   const { cli, signal, print, coloured } = options;
-  const env = environment(options);
+  const limits = { env: environment(options), signal, stops: STOPS, timeoutMs: LONGEST_MS };
   const everywhere = ["--stack", STACK, "--non-interactive"];
   const colour = ["--color", coloured ? "always" : "never"];
   const configFile = ["--config-file", state.configFile];
 
   const run = async (cwd: string, args: readonly string[], onLine?: (line: string) => void) => {
-    const limits = { signal, stops: STOPS, timeoutMs: LONGEST_MS };
     const ended = await runCommand(cli.command, [...args, ...everywhere, ...colour], {
-      cwd,
-      env,
       ...limits,
+      cwd,
       ...(onLine ? { onLine } : {}),
     });
     if (signal.aborted) throw interrupted();
     if (ended.code !== 0) throw failed(args[0] ?? "", ended, onLine !== undefined);
     return ended.stdout;
   };
-  const show = (withoutPlan: boolean) => (line: string) => {
-    const shown = compact(line, { withoutPlan });
-    if (shown !== undefined) print(shown);
-  };
 
   return {
     state,
-    ready: async () => {
+    /** Makes the stack where it does not exist, and clears what an interrupted run left. */
+    ready: async (): Promise<void> => {
       // In the state folder, since this writes the stack's configuration beside the project file.
       if (!state.hasStack()) await run(state.folder, ["stack", "init", "--no-select"]);
       if (!state.hasStaleLock()) return;
       print("  An interrupted run left its lock behind: clearing it (pulumi cancel).");
       await run(state.source, ["cancel", "--yes"]);
     },
-    show: async (...args) =>
-      void (await run(state.source, [...args, ...configFile], show(args[0] === "up"))),
-    configure: async (plain, secret) => {
+    /** Runs a command and shows what it says. */
+    show: async (...args: string[]): Promise<void> => {
+      await run(state.source, [...args, ...configFile], (line) => {
+        const shown = compact(line, args[0] === "up");
+        if (shown !== undefined) print(shown);
+      });
+    },
+    /** Sets values of the stack's configuration, in clear and encrypted. */
+    configure: async (plain: Values, secret: Values): Promise<void> => {
       const values = [...flags("plaintext", plain), ...flags("secret", secret)];
       await run(state.source, ["config", "set-all", ...values, ...configFile]);
     },
+    /** The outputs of the stack as JSON, secrets in clear. */
     outputs: () => run(state.source, ["stack", "output", "--json", "--show-secrets"]),
-    removeStack: async () => void (await run(state.folder, ["stack", "rm", "--yes"])),
+    /** Removes the empty stack. */
+    removeStack: async (): Promise<void> => {
+      await run(state.folder, ["stack", "rm", "--yes"]);
+    },
   };
 };
+
+export type PulumiProject = ReturnType<typeof pulumiProject>;

@@ -1,16 +1,13 @@
 import { styleText } from "node:util";
 import { startEmulator } from "../../emulator/index.js";
-import { connectService } from "../../provider/service/connect.js";
-import { readSettings } from "../../provider/service/settings/settings.js";
 import { CommandFailure } from "../command.js";
 import { emulatorEnvironment } from "../emulator-settings.js";
 import { tryLock } from "../process/file-lock.js";
 import { ensurePulumi } from "../pulumi-cli/ensure-pulumi.js";
 import { type ProgressStream, progressOn } from "../terminal/progress.js";
-import { endLeftovers, interrupted, pulumiProject } from "./pulumi-project.js";
-import { readObjects, type Scene, type ServiceObject } from "./quickstart-context.js";
+import { endLeftovers, interrupted } from "./pulumi-project.js";
 import { setUp, takeDown } from "./set-up.js";
-import { type ProjectName, type StateFolder, stateFolder } from "./state-folder.js";
+import { type StateFolder, stateFolder } from "./state-folder.js";
 
 export interface QuickstartOptions {
   /** Folder of the checkout. */
@@ -23,17 +20,6 @@ export interface QuickstartOptions {
 }
 
 const PLAN = "enterprise";
-
-type Settings = Readonly<Record<string, string>>;
-
-const readFromService = async (environment: Settings): Promise<readonly ServiceObject[]> => {
-  const service = connectService(readSettings({ environment, config: () => undefined }));
-  try {
-    return await readObjects(service);
-  } finally {
-    await service.close();
-  }
-};
 
 /** How a quick start speaks to whoever watches it. */
 const voice = (stream: ProgressStream) => {
@@ -57,11 +43,8 @@ const play = async (options: QuickstartOptions, state: StateFolder): Promise<voi
     print(`Emulator of the conversation service, plan ${PLAN}: ${emulator.baseUrl}`);
     const settings = emulatorEnvironment(emulator, PLAN);
     const { folder } = state;
-    const engine = { cli, folder, settings, signal, print, coloured };
-    const pulumi = (name: ProjectName) => pulumiProject(state.project(name), engine);
-    const objects = () => readFromService(settings);
-    const scene: Scene = { state, settings, signal, print, title, pulumi, objects };
-    await (destroy ? takeDown : setUp)(scene);
+    const context = { state, cli, folder, settings, signal, print, title, coloured };
+    await (destroy ? takeDown : setUp)(context);
   } finally {
     await emulator.close();
   }

@@ -5,8 +5,21 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { CommandFailure } from "../command.js";
 import { runCommand } from "../process/run-command.js";
-import { interrupted, ownedBy, type PulumiProject } from "./pulumi-project.js";
-import { type Scene, showObjects } from "./quickstart-context.js";
+import { objectTable, readObjects } from "./object-table.js";
+import {
+  interrupted,
+  ownedBy,
+  type ProjectOptions,
+  type PulumiProject,
+  pulumiProject,
+} from "./pulumi-project.js";
+import type { StateFolder } from "./state-folder.js";
+
+/** A quick start under way: where it writes, and what it works with. */
+export interface QuickstartContext extends ProjectOptions {
+  readonly state: StateFolder;
+  readonly title: (text: string) => void;
+}
 
 const HOST = "127.0.0.1";
 const LONGEST_MS = 180_000;
@@ -49,8 +62,8 @@ export const configureCallbacks = async (
  *
  * @throws CommandFailure where the conversation does not come to its end
  */
-export const converse = async (scene: Scene, pulumi: PulumiProject): Promise<void> => {
-  const { state, settings, signal, print } = scene;
+const converse = async (context: QuickstartContext, pulumi: PulumiProject): Promise<void> => {
+  const { state, settings, signal, print } = context;
   const ended = await runCommand(process.execPath, [join(pulumi.state.source, "converse.mts")], {
     cwd: state.root,
     env: {
@@ -78,48 +91,55 @@ const nextSteps = [
   ["Use a real service", "README.md, Configuration; npx pulumi-conversation doctor checks it"],
 ] as const;
 
+const showObjects = async ({ print, title, settings }: QuickstartContext): Promise<void> => {
+  const found = await readObjects(settings);
+  title("What the service holds now");
+  const lines = found.length === 0 ? ["nothing"] : objectTable(found);
+  for (const line of lines) print(`  ${line}`);
+};
+
 /** Declares an account, and shows that the program and the service agree. */
-const declareAccount = async ({ pulumi, title }: Scene): Promise<void> => {
-  const project = pulumi("default-account");
-  title("pulumi up: examples/default-account");
+const declareAccount = async (context: QuickstartContext): Promise<void> => {
+  const project = pulumiProject(context.state.project("default-account"), context);
+  context.title("pulumi up: examples/default-account");
   await project.ready();
   await project.show("up", "--yes");
-  title("pulumi preview: the program and the service agree");
+  context.title("pulumi preview: the program and the service agree");
   await project.show("preview", "--expect-no-changes");
 };
 
 /** Declares the account of a bot that runs here, and has a conversation on it. */
-const tryBot = async (scene: Scene): Promise<void> => {
-  const project = scene.pulumi("orders-bot");
-  scene.title("pulumi up: examples/orders-bot, the account of a bot");
+const tryBot = async (context: QuickstartContext): Promise<void> => {
+  const project = pulumiProject(context.state.project("orders-bot"), context);
+  context.title("pulumi up: examples/orders-bot, the account of a bot");
   await project.ready();
   await configureCallbacks(project);
   await project.show("up", "--yes", "--skip-preview");
-  await showObjects(scene);
-  scene.title("A conversation on the account just declared: examples/orders-bot/converse.mts");
-  await converse(scene, project);
+  await showObjects(context);
+  context.title("A conversation on the account just declared: examples/orders-bot/converse.mts");
+  await converse(context, project);
 };
 
 /** The whole way up: two accounts, what then exists, and a conversation. */
-export const setUp = async (scene: Scene): Promise<void> => {
-  await declareAccount(scene);
-  await tryBot(scene);
-  scene.title("What to try next");
-  for (const [what, how] of nextSteps) scene.print(`  ${`${what}:`.padEnd(26)}${how}`);
+export const setUp = async (context: QuickstartContext): Promise<void> => {
+  await declareAccount(context);
+  await tryBot(context);
+  context.title("What to try next");
+  for (const [what, how] of nextSteps) context.print(`  ${`${what}:`.padEnd(26)}${how}`);
 };
 
 /** The whole way back: every stack, the last one first, and the state folder. */
-export const takeDown = async (scene: Scene): Promise<void> => {
-  const { print, title, pulumi, state } = scene;
+export const takeDown = async (context: QuickstartContext): Promise<void> => {
+  const { print, title, state } = context;
   const made = state.projects.filter((project) => project.hasStack()).reverse();
-  for (const { name } of made) {
-    const project = pulumi(name);
-    title(`pulumi destroy: examples/${name}`);
+  for (const kept of made) {
+    const project = pulumiProject(kept, context);
+    title(`pulumi destroy: examples/${kept.name}`);
     await project.ready();
     await project.show("destroy", "--yes", "--skip-preview");
     await project.removeStack();
   }
-  await showObjects(scene);
+  await showObjects(context);
   state.remove();
   print("\nThe stacks and the folder .quickstart are gone. npm run quickstart starts afresh.");
 };

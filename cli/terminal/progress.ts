@@ -8,7 +8,7 @@ export interface ProgressStream {
 }
 
 /** One thing that takes a while. */
-export interface Step {
+export interface ProgressStep {
   /** What it is busy with at the moment. */
   detail(text: string): void;
   /** It is done; `text` replaces what was being done. */
@@ -19,7 +19,7 @@ export interface Step {
 
 /** Tells the person what is being done, and for how long. */
 export interface Progress {
-  step(doing: string): Step;
+  step(doing: string): ProgressStep;
   note(text: string): void;
 }
 
@@ -36,7 +36,7 @@ export const progressOn = (stream: ProgressStream, now: () => number = Date.now)
     live ? styleText(name, text, { validateStream: false }) : text;
   const width = () => (stream.columns ?? 80) - 1;
 
-  const step = (doing: string): Step => {
+  const step = (doing: string): ProgressStep => {
     const started = now();
     const seconds = () => `${Math.round((now() - started) / 1000)} s`;
     let detail = "";

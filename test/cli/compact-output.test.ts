@@ -29,7 +29,7 @@ test.each([
     "     pulumi:pulumi:Stack x created (2s) 1 warning",
   ],
 ])("%s is shown", (_, line, shown) => {
-  expect(compact(line, { withoutPlan: false })).toBe(shown);
+  expect(compact(line, false)).toBe(shown);
 });
 
 test.each([
@@ -46,16 +46,16 @@ test.each([
   ["headings without a message", "Resources:"],
   ["the row of the program", " +  pulumi:pulumi:Stack default-account-quickstart created (2s)"],
 ])("%s is left out", (_, line) => {
-  expect(compact(line, { withoutPlan: false })).toBeUndefined();
+  expect(compact(line, false)).toBeUndefined();
 });
 
 test.each([` +  ${token} kiosk create `, ` ~  ${token} kiosk update [diff: ~icon] `])(
   "the plan is left out where the result follows: %s",
   (line) => {
-    expect(compact(line, { withoutPlan: true })).toBeUndefined();
+    expect(compact(line, true)).toBeUndefined();
   },
 );
 
 test("the sum of the plan stays", () => {
-  expect(compact("    + 12 to create", { withoutPlan: true })).toBe("      + 12 to create");
+  expect(compact("    + 12 to create", true)).toBe("      + 12 to create");
 });

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { table } from "../../cli/terminal/table.js";
+import { textTable } from "../../cli/terminal/text-table.js";
 
 test("columns are as wide as their widest cell", () => {
   expect(
-    table(
+    textTable(
       ["kind", "id"],
       [
         ["Channel", "1"],
@@ -14,9 +14,9 @@ test("columns are as wide as their widest cell", () => {
 });
 
 test("a missing cell is empty", () => {
-  expect(table(["a", "b"], [["x"]]).at(-1)).toBe("x");
+  expect(textTable(["a", "b"], [["x"]]).at(-1)).toBe("x");
 });
 
 test("lines of a cell stand below each other", () => {
-  expect(table(["a", "b"], [["x", "1\n22"]])).toEqual(["a  b", "─  ──", "x  1", "   22"]);
+  expect(textTable(["a", "b"], [["x", "1\n22"]])).toEqual(["a  b", "─  ──", "x  1", "   22"]);
 });

@@ -1,9 +1,10 @@
 import { naturalKey } from "../../provider/definition/references.js";
 import { resources } from "../../provider/resources/index.js";
+import { connectService } from "../../provider/service/connect.js";
 import type { Collections, WireObject } from "../../provider/service/objects/collections.js";
-import { table } from "../terminal/table.js";
-import type { PulumiProject } from "./pulumi-project.js";
-import type { ProjectName, StateFolder } from "./state-folder.js";
+import { readSettings } from "../../provider/service/settings/settings.js";
+import { environmentOnly } from "../pulumi-cli/stack-config.js";
+import { textTable } from "../terminal/text-table.js";
 
 /** An object that exists in the service. */
 export interface ServiceObject {
@@ -13,8 +14,7 @@ export interface ServiceObject {
   readonly body: WireObject;
 }
 
-/** Asks the service for every object of every kind, in set-up order. */
-export const readObjects = async (collections: Collections): Promise<readonly ServiceObject[]> => {
+const listObjects = async (collections: Collections): Promise<readonly ServiceObject[]> => {
   const perKind = await Promise.all(
     resources.map(async (definition) => {
       const { objects } = await collections.list(definition);
@@ -28,6 +28,18 @@ export const readObjects = async (collections: Collections): Promise<readonly Se
     }),
   );
   return perKind.flat();
+};
+
+/** Asks the service that these settings name for every object of every kind, in set-up order. */
+export const readObjects = async (
+  environment: Readonly<Record<string, string>>,
+): Promise<readonly ServiceObject[]> => {
+  const service = connectService(readSettings(environmentOnly(environment)));
+  try {
+    return await listObjects(service);
+  } finally {
+    await service.close();
+  }
 };
 
 /** Every text inside a JSON value. */
@@ -46,29 +58,8 @@ const mentioned = (object: ServiceObject, names: ReadonlyMap<string, string>): s
 /** The objects and how they hang together, as lines of a table. */
 export const objectTable = (objects: readonly ServiceObject[]): readonly string[] => {
   const names = new Map(objects.map(({ id, name }) => [id, name]));
-  return table(
+  return textTable(
     ["kind", "name", "id", "refers to"],
     objects.map((object) => [object.kind, object.name, object.id, mentioned(object, names)]),
   );
-};
-
-/** A quick start under way: where it writes, and what it works with. */
-export interface Scene {
-  readonly state: StateFolder;
-  /** Settings of the service, as environment variables. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** Aborted when everything is to end. */
-  readonly signal: AbortSignal;
-  readonly print: (line: string) => void;
-  readonly title: (text: string) => void;
-  pulumi(name: ProjectName): PulumiProject;
-  /** Everything that exists in the service. */
-  objects(): Promise<readonly ServiceObject[]>;
-}
-
-export const showObjects = async ({ print, title, objects }: Scene): Promise<void> => {
-  const found = await objects();
-  title("What the service holds now");
-  const lines = found.length === 0 ? ["nothing"] : objectTable(found);
-  for (const line of lines) print(`  ${line}`);
 };

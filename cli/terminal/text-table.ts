@@ -11,7 +11,7 @@ const unfolded = (row: Row): readonly Row[] => {
 };
 
 /** Rows under a heading, in columns as wide as their widest cell. A cell may hold several lines. */
-export const table = (heading: Row, rows: readonly Row[]): string[] => {
+export const textTable = (heading: Row, rows: readonly Row[]): string[] => {
   const body = rows.flatMap(unfolded);
   const widths = heading.map((_, column) =>
     widest([heading, ...body].map((row) => row[column] ?? "")),
