@@ -4,9 +4,7 @@ import type { Plan } from "../provider/service/settings/plans.js";
  * What else happens to the bucket. `alone`: nothing, it is full at the start. `empty`: others have
  * just used it up. `shared`: others want half of its rate all the time.
  */
-export const situations = ["alone", "empty", "shared"] as const;
-
-export type Situation = (typeof situations)[number];
+export type Situation = "alone" | "empty" | "shared";
 
 /** One client that created objects of one kind on one plan. */
 export interface CreationFigure {
@@ -45,6 +43,7 @@ export interface AloneFigure {
 
 /** One way of looking at all objects of one kind. */
 export interface RefreshFigure {
+  /** `list`: as this package does it. `items`: one read for each object, as most providers do. */
   readonly way: "list" | "items";
   readonly plan: Plan;
   readonly resources: number;

@@ -4,13 +4,13 @@ import type { Progress } from "../cli/terminal/progress.js";
 import { packageVersion } from "../provider/kernel/package-version.js";
 import { plans } from "../provider/service/settings/plans.js";
 import { measureEngine } from "./engine-floor.js";
-import type { CreationFigure, EngineFigure, Figures, RefreshFigure, Skipped } from "./figures.js";
+import type { EngineFigure, Figures, Skipped } from "./figures.js";
 import { measureOverhead } from "./http/overhead.js";
 import { clients } from "./pacing/clients.js";
 import type { CreationCase } from "./pacing/creation.js";
 import { measurePacerAlone } from "./pacing/pacer-alone.js";
 import type { RefreshCase } from "./pacing/refresh.js";
-import { inRealTime, type VirtualRuns, virtualRuns } from "./pacing/runs.js";
+import { inRealTime, virtualRuns } from "./pacing/runs.js";
 import { burstFor, inFlight, network } from "./pacing/session.js";
 
 const counts = [10, 50, 200] as const;
@@ -88,15 +88,8 @@ const inTurn = async <C, F>(cases: readonly C[], measure: (one: C) => Promise<F>
   return figures;
 };
 
-interface VirtualFigures {
-  readonly creation: readonly CreationFigure[];
-  readonly disturbed: readonly CreationFigure[];
-  readonly refresh: readonly RefreshFigure[];
-  readonly virtual: readonly CreationFigure[];
-}
-
-const virtually = async (options: MeasureOptions): Promise<VirtualFigures> => {
-  await using runs: VirtualRuns = virtualRuns();
+const virtually = async (options: MeasureOptions) => {
+  await using runs = virtualRuns();
   const created = (cases: readonly CreationCase[]) => inTurn(cases, (one) => runs.create(one));
   const creation = await part(options, "Creating resources on every plan, in virtual time", () =>
     created(aloneCases()),

@@ -21,13 +21,10 @@ export const overIdeal = (wallSeconds: number, ideal: number, failed: number): n
   ideal > 0 && failed === 0 ? wallSeconds / ideal : null;
 
 /** One creation to measure. */
-export interface CreationCase {
-  readonly client: string;
-  readonly plan: Setting["plan"];
-  readonly burst: number;
-  readonly resources: number;
-  readonly situation: Situation;
-}
+export type CreationCase = Pick<
+  CreationFigure,
+  "client" | "plan" | "burst" | "resources" | "situation"
+>;
 
 /**
  * The setting in which a case runs.
@@ -79,8 +76,9 @@ const disturb = ({ neighbour, clock }: BenchSession, rate: number): (() => void)
 /** Creates the objects of a case in a session and tells how it went. */
 export const measureCreation = async (
   session: BenchSession,
-  { client, plan, burst, resources, situation }: CreationCase,
+  given: CreationCase,
 ): Promise<CreationFigure> => {
+  const { plan, burst, resources, situation } = given;
   const { service, neighbour, clock, traffic, during } = session;
   const rate = rateFor(plan);
   await during(Promise.all([service.token(), neighbour.token()]));
@@ -92,17 +90,12 @@ export const measureCreation = async (
   stop();
   const ideal = idealIn(situation, resources, rate, burst);
   return {
-    client,
-    plan,
-    situation,
+    ...given,
+    ...traffic,
     rate,
-    burst,
-    resources,
     idealSeconds: ideal,
     wallSeconds,
     overIdeal: situation === "shared" ? null : overIdeal(wallSeconds, ideal, failed),
-    calls: traffic.calls,
-    refused: traffic.refused,
     failed,
   };
 };

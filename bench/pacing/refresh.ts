@@ -1,6 +1,5 @@
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
-import type { Plan } from "../../provider/service/settings/plans.js";
 import type { RefreshFigure } from "../figures.js";
 import { clients } from "./clients.js";
 import {
@@ -14,12 +13,7 @@ import {
 } from "./session.js";
 
 /** One refresh to measure. */
-export interface RefreshCase {
-  /** `list`: as this package does it. `items`: one read for each object, as most providers do. */
-  readonly way: RefreshFigure["way"];
-  readonly plan: Plan;
-  readonly resources: number;
-}
+export type RefreshCase = Pick<RefreshFigure, "way" | "plan" | "resources">;
 
 /**
  * The setting in which a refresh runs: always with our own pacer.
@@ -74,10 +68,5 @@ export const measureRefresh = async (
     failures(ids.length, async (number) => read(ids[number] ?? "", number)),
   );
   if (failed > 0) throw new Error(`${failed} of ${ids.length} objects could not be read.`);
-  return {
-    ...given,
-    wallSeconds: (clock.now() - start) / 1000,
-    calls: traffic.calls,
-    refused: traffic.refused,
-  };
+  return { ...given, ...traffic, wallSeconds: (clock.now() - start) / 1000 };
 };

@@ -15,17 +15,11 @@ type VirtualAnswer =
   | { readonly figure: CreationFigure | RefreshFigure }
   | { readonly failed: string };
 
-/** Measures in virtual time, one case after the other. */
-export interface VirtualRuns extends AsyncDisposable {
-  create(given: CreationCase): Promise<CreationFigure>;
-  refresh(given: RefreshCase): Promise<RefreshFigure>;
-}
-
 /** Says to a thread what it is for: whoever else loads this file measures nothing. */
 const role = "measures in virtual time";
 
-/** Starts the thread in which time is virtual. */
-export const virtualRuns = (): VirtualRuns => {
+/** Starts the thread in which time is virtual, and measures there one case after the other. */
+export const virtualRuns = () => {
   const worker = new Worker(__filename, { workerData: role });
   const ask = async <T extends CreationFigure | RefreshFigure>(
     asked: VirtualCase,
@@ -38,10 +32,11 @@ export const virtualRuns = (): VirtualRuns => {
     throw new Error(`Measuring ${JSON.stringify(asked)} failed: ${reason}`);
   };
   return {
-    create: (creation) =>
+    create: (creation: CreationCase): Promise<CreationFigure> =>
       ask({ creation }, (figure): figure is CreationFigure => "client" in figure),
-    refresh: (refresh) => ask({ refresh }, (figure): figure is RefreshFigure => "way" in figure),
-    [Symbol.asyncDispose]: async () => void (await worker.terminate()),
+    refresh: (refresh: RefreshCase): Promise<RefreshFigure> =>
+      ask({ refresh }, (figure): figure is RefreshFigure => "way" in figure),
+    [Symbol.asyncDispose]: async (): Promise<void> => void (await worker.terminate()),
   };
 };
 

@@ -3,23 +3,14 @@ import { isObject } from "../../provider/kernel/json.js";
 import { isLoopback } from "../../provider/service/settings/setting-rules.js";
 import { type DoctorCheck, fail, ok, warn } from "./check.js";
 
-/** The proxy that calls go through, as the environment names it. */
-export interface ProxySetting {
-  /** The variable that holds it, such as `HTTPS_PROXY`. */
-  readonly variable: string;
-  readonly text: string;
-}
+/** Where the environment names a proxy, as other tools read it: the lower-case name first. */
+const proxyVariables = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"];
 
-/** Proxy settings as other tools read them: the lower-case name first. */
-const settingFor = (name: string, env: NodeJS.ProcessEnv): ProxySetting | undefined => {
-  const variable = [name.toLowerCase(), name].find((candidate) => env[candidate]);
-  const text = variable && env[variable];
-  return variable && text ? { variable, text } : undefined;
+/** The proxy that calls go through and the variable that holds it; undefined where they go straight to the service. */
+const proxySetting = (env: NodeJS.ProcessEnv) => {
+  const variable = proxyVariables.find((name) => env[name]);
+  return variable === undefined ? undefined : { variable, text: env[variable] ?? "" };
 };
-
-/** The proxy of the environment; undefined where calls go straight to the service. */
-export const proxySetting = (env: NodeJS.ProcessEnv): ProxySetting | undefined =>
-  settingFor("HTTPS_PROXY", env) ?? settingFor("HTTP_PROXY", env);
 
 /** A failure and what caused it; several addresses of one host fail as a group. */
 const chainOf = (error: unknown, depth = 0): readonly unknown[] => {

@@ -75,11 +75,17 @@ const unanswered = (
   return ofProxy ? fail(name, ofProxy, proxyAdvice) : fail(name, reason(error, url), advice);
 };
 
-const checkToken = async (
-  settings: Settings,
-  transport: Transport,
-  env: NodeJS.ProcessEnv,
-): Promise<{ check: DoctorCheck; grant?: TokenGrant }> => {
+interface Connection {
+  readonly settings: Settings;
+  readonly transport: Transport;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const checkToken = async ({
+  settings,
+  transport,
+  env,
+}: Connection): Promise<{ check: DoctorCheck; grant?: TokenGrant }> => {
   try {
     const grant = grantOf(settings, await transport.send(tokenRequest(settings, HEADERS)));
     const lifetime = grant.expiresIn === undefined ? "" : `, good for ${grant.expiresIn} s`;
@@ -106,30 +112,23 @@ const judgeAnswer = ({ status }: HttpResponse, call: string): DoctorCheck => {
 
 /** One harmless call with the token: a list that the granted scopes allow. */
 const checkService = async (
-  settings: Settings,
-  grant: TokenGrant,
-  transport: Transport,
-  env: NodeJS.ProcessEnv,
-  now: () => number,
+  { settings, transport, env }: Connection,
+  { scopes, accessToken }: TokenGrant,
 ): Promise<DoctorCheck[]> => {
-  const lists = allOperations().filter(
-    ({ method, template }) => method === "GET" && !template.includes("{"),
+  const operation = allOperations().find(
+    (known) => known.method === "GET" && !known.template.includes("{") && isAllowed(known, scopes),
   );
-  const operation = lists.find((list) => isAllowed(list, grant.scopes));
-  if (!operation)
-    return [
-      skipped("service", "no scope to list anything with"),
-      skipped("clock", "no call was made"),
-    ];
+  if (!operation) {
+    const unknown = skipped("clock", "no call was made");
+    return [skipped("service", "no scope to list anything with"), unknown];
+  }
   const url = settings.baseUrl + operation.template;
-  const headers = { ...HEADERS, authorization: `Bearer ${grant.accessToken}` };
+  const headers = { ...HEADERS, authorization: `Bearer ${accessToken}` };
   const label = settingLabel("baseUrl", settings.profile);
   try {
     const response = await transport.send({ method: "GET", url, headers });
-    return [
-      judgeAnswer(response, endpointName(operation)),
-      checkClock(response.headers.date, now()),
-    ];
+    const clock = checkClock(response.headers.date, Date.now());
+    return [judgeAnswer(response, endpointName(operation)), clock];
   } catch (error) {
     const failed = unanswered("service", error, url, env, `The address is the setting ${label}.`);
     return [failed, skipped("clock", "the service did not answer")];
@@ -140,13 +139,13 @@ const checkService = async (
 export const checkConnection = async (
   settings: Settings,
   env: NodeJS.ProcessEnv,
-  now: () => number = Date.now,
 ): Promise<readonly DoctorCheck[]> => {
   const transport = httpTransport({ callTimeoutMs: CALL_MS, environment: env });
   try {
-    const { check, grant } = await checkToken(settings, transport, env);
+    const connection = { settings, transport, env };
+    const { check, grant } = await checkToken(connection);
     if (!grant) return [check, ...skippedAfterToken("no token")];
-    const rest = await checkService(settings, grant, transport, env, now);
+    const rest = await checkService(connection, grant);
     return [check, checkScopes(grant.scopes), ...rest];
   } finally {
     await transport.close();

@@ -34,42 +34,39 @@ const dependenciesOf = (resource: PulumiResource): readonly string[] => {
 export const stepFor = (
   resource: PulumiResource,
   action: StepAction,
-  { phase, after }: { readonly phase: number; readonly after: readonly string[] },
+  phase = 0,
+  after: readonly string[] = [],
 ): PlannedStep => {
   const definition = definitionOf(resource);
-  const profile = profileOf(resource);
   return {
     urn: resource.urn,
     label: labelOf(resource),
     action: definition ? action : "none",
     phase,
     after,
-    ...(definition ? { definition } : {}),
-    ...(profile === undefined ? {} : { profile }),
+    definition,
+    profile: profileOf(resource),
   };
 };
 
-/** Counts the objects of each collection. */
-const countObjects = (all: readonly PulumiResource[]): Workload["counts"] => {
+/** Counts the objects among resources by what `keyOf` says of each. */
+const counted = (
+  all: readonly PulumiResource[],
+  keyOf: (definition: Definition, resource: PulumiResource) => string,
+): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
   for (const resource of all) {
     const definition = definitionOf(resource);
     if (!definition) continue;
-    const key = collectionKey(definition, profileOf(resource));
+    const key = keyOf(definition, resource);
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return counts;
 };
 
 /** Counts the objects of each kind, such as `{ Channel: 12 }`. */
-export const countKinds = (all: readonly PulumiResource[]): Readonly<Record<string, number>> => {
-  const counts: Record<string, number> = {};
-  for (const resource of all) {
-    const kind = definitionOf(resource)?.kind;
-    if (kind !== undefined) counts[kind] = (counts[kind] ?? 0) + 1;
-  }
-  return counts;
-};
+export const countKinds = (all: readonly PulumiResource[]): Readonly<Record<string, number>> =>
+  Object.fromEntries(counted(all, ({ kind }) => kind));
 
 /**
  * The order in which Pulumi deletes: in levels, each of which ends before the next begins. What
@@ -126,20 +123,15 @@ const actionOf = ({ op, newState, oldState }: PreviewStep): StepAction => {
 const deletion = (resource: PulumiResource | null | undefined): StepAction =>
   resource?.retainOnDelete || resource?.external ? "none" : "delete";
 
-const isDeletion = ({ op }: PreviewStep): boolean => op.startsWith("delete");
-
 const deletionSteps = (
   deleted: readonly PulumiResource[],
   firstPhase: number,
 ): readonly PlannedStep[] => {
   const levels = deletionLevels(deleted);
-  const phaseOf = (urn: string): number => firstPhase + (levels.get(urn) ?? 0);
   const gone = new Set(deleted.map(({ urn }) => urn));
   return deleted.map((resource) => {
-    const { deletedWith } = resource;
-    const alone = !deletedWith || !gone.has(deletedWith);
-    const action = alone ? deletion(resource) : "none";
-    return stepFor(resource, action, { phase: phaseOf(resource.urn), after: [] });
+    const action = gone.has(resource.deletedWith ?? "") ? "none" : deletion(resource);
+    return stepFor(resource, action, firstPhase + (levels.get(resource.urn) ?? 0));
   });
 };
 
@@ -151,29 +143,24 @@ const upSteps = (preview: Preview, before: readonly PulumiResource[]): readonly 
   const changed = new Set(preview.steps.map(({ urn }) => urn));
   const forward = preview.steps.flatMap((step): PlannedStep[] => {
     const resource = step.newState ?? step.oldState;
-    if (!resource || isDeletion(step)) return [];
-    return [stepFor(resource, actionOf(step), { phase: 0, after: dependenciesOf(resource) })];
+    if (!resource || step.op.startsWith("delete")) return [];
+    return [stepFor(resource, actionOf(step), 0, dependenciesOf(resource))];
   });
   const unchanged = before
     .filter(({ urn, delete: condemned }) => !changed.has(urn) && !condemned)
-    .map((resource) => stepFor(resource, "none", here(resource)));
-  const deleted = preview.steps.filter(isDeletion).flatMap(({ op, oldState }) => {
-    return oldState && op === "delete" ? [oldState] : [];
-  });
+    .map((resource) => stepFor(resource, "none", 0, dependenciesOf(resource)));
+  const deleted = preview.steps.flatMap(({ op, oldState }) =>
+    oldState && op === "delete" ? [oldState] : [],
+  );
   return [...forward, ...unchanged, ...deletionSteps(deleted, 1)];
 };
-
-const here = (resource: PulumiResource) => ({ phase: 0, after: dependenciesOf(resource) });
-
-const refreshSteps = (before: readonly PulumiResource[]): readonly PlannedStep[] =>
-  before.map((resource) => stepFor(resource, "find", { phase: 0, after: [] }));
 
 const stepsOf = (
   operation: ForecastOperation,
   before: readonly PulumiResource[],
   preview: Preview | undefined,
 ): readonly PlannedStep[] => {
-  if (operation === "refresh") return refreshSteps(before);
+  if (operation === "refresh") return before.map((resource) => stepFor(resource, "find"));
   if (operation === "destroy") return deletionSteps(before, 0);
   return preview ? upSteps(preview, before) : [];
 };
@@ -196,11 +183,10 @@ export const workloadOf = (
 ): Workload => {
   const shown = preview?.steps.flatMap(({ oldState }) => oldState ?? []) ?? [];
   const before = state ? resourcesOf(state) : shown;
-  const seconds = previewSeconds ?? secondsSaid(preview);
   return {
     operation,
     steps: stepsOf(operation, before, preview),
-    counts: countObjects(before),
-    ...(seconds === undefined ? {} : { previewSeconds: seconds }),
+    counts: counted(before, (kind, resource) => collectionKey(kind, profileOf(resource))),
+    previewSeconds: previewSeconds ?? secondsSaid(preview),
   };
 };

@@ -40,10 +40,7 @@ const creations = (kind: string, count: number): readonly PlannedStep[] => {
   const definition = resources.find((known) => known.kind === kind);
   const targets = definition ? referencesOf(definition).map(({ to }) => `${to.kind} 1`) : [];
   return Array.from({ length: count }, (_, index) =>
-    stepFor({ urn: `${kind} ${index + 1}`, type: typeToken(kind) }, "create", {
-      phase: 0,
-      after: targets,
-    }),
+    stepFor({ urn: `${kind} ${index + 1}`, type: typeToken(kind) }, "create", 0, targets),
   );
 };
 

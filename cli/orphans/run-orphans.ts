@@ -154,7 +154,7 @@ export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult
   const { names } = stack;
   const { source } = await readStackConfig(folder, env, options.stack);
   const settings = readSettings(source, options.profile);
-  const access = accessService({ settings, environment: env, say, clock: options.clock });
+  const access = accessService(settings, env, say, options.clock);
   try {
     const objects = await markedObjects(access, resources);
     const lock = await stack.readLock();

@@ -17,18 +17,20 @@ export interface ServiceAccess extends AccountSession {
   close(): Promise<void>;
 }
 
-export interface AccessOptions {
-  readonly settings: Settings;
-  readonly environment: NodeJS.ProcessEnv;
-  /** Told in a sentence when calls have to wait for long. */
-  readonly say: (text: string) => void;
-  /** Default: the system's. With another one the rates are not shared with other processes. */
-  readonly clock?: Clock | undefined;
-}
-
-export const accessService = (options: AccessOptions): ServiceAccess => {
-  const { settings, environment, say, clock = systemClock } = options;
-  const buckets = options.clock && memoryBuckets(() => clock.now());
+/**
+ * Opens the service.
+ *
+ * @param say told in a sentence when calls have to wait for long
+ * @param ownClock default: the system's; with another one the rates are not shared with other processes
+ */
+export const accessService = (
+  settings: Settings,
+  environment: NodeJS.ProcessEnv,
+  say: (text: string) => void,
+  ownClock?: Clock,
+): ServiceAccess => {
+  const clock = ownClock ?? systemClock;
+  const buckets = ownClock && memoryBuckets(() => ownClock.now());
   const paces = servicePaces(settings, {
     clock,
     environment,

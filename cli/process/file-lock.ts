@@ -3,15 +3,15 @@ import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { isRunning } from "./process-group.js";
 
-/** Either the lock, or who holds it. */
-export type LockAttempt =
-  | { readonly release: () => void }
-  | { readonly heldBy: string; readonly release?: undefined };
-
 /** Nothing that is locked here takes as long: an older lock was left behind. */
 const LONGEST_MS = 3_600_000;
 
-const ownerOf = (path: string): { text: string; ageMs: number } | undefined => {
+interface Owner {
+  readonly text: string;
+  readonly ageMs: number;
+}
+
+const ownerOf = (path: string): Owner | undefined => {
   try {
     return { text: readFileSync(path, "utf8"), ageMs: Date.now() - statSync(path).mtimeMs };
   } catch {
@@ -20,7 +20,7 @@ const ownerOf = (path: string): { text: string; ageMs: number } | undefined => {
 };
 
 /** An owner on this machine that has ended left its lock behind; one elsewhere may be alive. */
-const isLeftBehind = ({ text, ageMs }: { text: string; ageMs: number }): boolean => {
+const isLeftBehind = ({ text, ageMs }: Owner): boolean => {
   const [pid, , host] = text.split(" ");
   return ageMs > LONGEST_MS || (host === hostname() && !isRunning(Number(pid)));
 };
@@ -43,8 +43,10 @@ const take = (path: string): boolean => {
   }
 };
 
-/** Tries to take the lock that a file stands for, also from a process that has ended. */
-export const tryLock = (path: string): LockAttempt => {
+/** Tries to take the lock that a file stands for, also from a process that has ended: the lock, or who holds it. */
+export const tryLock = (
+  path: string,
+): { readonly release: () => void } | { readonly heldBy: string; readonly release?: never } => {
   mkdirSync(dirname(path), { recursive: true });
   const release = () => rmSync(path, { force: true });
   if (take(path)) return { release };

@@ -8,19 +8,14 @@ export interface Interruption {
   release(): void;
 }
 
-interface Sources {
-  readonly signals: readonly NodeJS.Signals[];
-  /** Whether the end of the parent process counts as an interruption. */
-  readonly parent: boolean;
-}
-
 /** Tells when the parent process has ended: this one then belongs to another. */
 const onOrphaned = (tell: () => void): NodeJS.Timeout => {
   const parent = process.ppid;
   return setInterval(() => process.ppid !== parent && tell(), PARENT_CHECK_MS).unref();
 };
 
-const listen = ({ signals, parent }: Sources): Interruption => {
+/** @param parent whether the end of the parent process counts as an interruption */
+const listen = (signals: readonly NodeJS.Signals[], parent: boolean): Interruption => {
   const controller = new AbortController();
   const end = (signal: string) => controller.abort(signal);
   for (const signal of signals) process.on(signal, end);
@@ -42,8 +37,7 @@ const listen = ({ signals, parent }: Sources): Interruption => {
  * Turns Ctrl-C, SIGTERM, SIGHUP, a closed output and the end of the parent process into one abort.
  * Several signals of one Ctrl-C (the terminal and every parent pass it on) count once.
  */
-export const interruption = (): Interruption =>
-  listen({ signals: ["SIGINT", "SIGTERM", "SIGHUP"], parent: true });
+export const interruption = (): Interruption => listen(["SIGINT", "SIGTERM", "SIGHUP"], true);
 
 /**
  * Waits for the first Ctrl-C or SIGTERM; does not keep the process alive. A server that was sent to
@@ -52,7 +46,7 @@ export const interruption = (): Interruption =>
  */
 export const untilInterrupted = async (): Promise<void> => {
   const underNpm = process.env.npm_lifecycle_event !== undefined;
-  const { signal, release } = listen({ signals: ["SIGINT", "SIGTERM"], parent: underNpm });
+  const { signal, release } = listen(["SIGINT", "SIGTERM"], underNpm);
   await new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
   release();
 };

@@ -11,7 +11,8 @@ const step = (kind: string, name: string, after: readonly string[] = [], phase =
   stepFor(
     { urn: `urn:pulumi:prod::shop::${typeToken(kind)}::${name}`, type: typeToken(kind) },
     "delete",
-    { phase, after },
+    phase,
+    after,
   );
 
 const times = (count: number, make: (index: number) => PlannedStep): readonly PlannedStep[] =>

@@ -1,4 +1,3 @@
-import type { Definition } from "../../../provider/definition/define.js";
 import {
   type Endpoint,
   type SetUpAction,
@@ -11,7 +10,7 @@ import { collectionKey, type PlannedStep, type StepAction, type Workload } from 
 export interface PlannedCalls {
   readonly endpoint: Endpoint;
   /** Whose buckets these are: each profile stands for a tenant of its own. */
-  readonly profile?: string;
+  readonly profile?: string | undefined;
   readonly times: number;
   /** Made once in a run for all steps with the same text, which wait for it together. */
   readonly sharedAs?: string;
@@ -44,22 +43,12 @@ export const callsOf = (
   if (!definition) return [];
   return sequences[step.action].map((action) => {
     const { method, template } = setUpOperation(definition, action);
-    const tenant = profile === undefined ? {} : { profile };
-    const call = { endpoint: { method, template }, ...tenant };
+    const call = { endpoint: { method, template }, profile };
     if (action !== "list") return { ...call, times: 1 };
-    const list = { ...call, ...sharedList(definition, profile, counts, pageSize) };
+    // One list serves all; it has a page even where there is nothing.
+    const sharedAs = collectionKey(definition, profile);
+    const list = { ...call, sharedAs, times: listCalls(counts.get(sharedAs) ?? 0, pageSize) };
     // Who looks for one object is content with the page that shows it.
     return step.action === "find" ? { ...list, servedByFirst: pageSize } : list;
   });
-};
-
-/** One list serves all; it has a page even where there is nothing. */
-const sharedList = (
-  definition: Definition,
-  profile: string | undefined,
-  counts: Workload["counts"],
-  pageSize: number,
-) => {
-  const sharedAs = collectionKey(definition, profile);
-  return { sharedAs, times: listCalls(counts.get(sharedAs) ?? 0, pageSize) };
 };

@@ -26,8 +26,8 @@ export interface PlannedStep {
   readonly label: string;
   readonly action: StepAction;
   /** Left out: not an object of the service. */
-  readonly definition?: Definition;
-  readonly profile?: string;
+  readonly definition?: Definition | undefined;
+  readonly profile?: string | undefined;
   /** Steps of one phase may run together; a phase begins when the one before has ended. */
   readonly phase: number;
   /** URNs of steps of the same phase that come before. */
@@ -41,7 +41,7 @@ export interface Workload {
   /** Objects that are there before the run, by {@link collectionKey}. */
   readonly counts: ReadonlyMap<string, number>;
   /** How long Pulumi took for the preview, in seconds. Left out: there was none. */
-  readonly previewSeconds?: number;
+  readonly previewSeconds?: number | undefined;
 }
 
 /** A collection of one tenant. */
