@@ -15,7 +15,7 @@ import {
 } from "../../provider/service/settings/settings.js";
 import { CommandFailure } from "../command.js";
 import { defaultParallel } from "./simulation/engine.js";
-import type { EndpointLimit } from "./simulation/simulated-service.js";
+import type { SimulatedLimit } from "./simulation/simulated-service.js";
 import { assumedPageSize } from "./simulation/step-calls.js";
 
 /** Under which limits a run takes place. */
@@ -35,7 +35,7 @@ export interface Conditions {
 export const endpointLimit = (
   { method, template }: Endpoint,
   { plan, burst, share }: Conditions,
-): EndpointLimit => {
+): SimulatedLimit => {
   const question = { service: "Conversation", version: "v3", plan, method, template };
   const unknown = share < 1 ? 1 : likelyBurst(question).calls;
   return {

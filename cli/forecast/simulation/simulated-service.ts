@@ -4,7 +4,7 @@ import type { PlannedCalls } from "./step-calls.js";
 import type { PlannedStep } from "./workload.js";
 
 /** The rate limit of one endpoint. */
-export interface EndpointLimit {
+export interface SimulatedLimit {
   /** Calls per second. */
   readonly rate: number;
   /** Calls that a full bucket takes at once. */
@@ -15,7 +15,7 @@ export interface EndpointLimit {
  * The bucket of one endpoint over time; full at the start. For a call that is wanted at a time it
  * gives the time at which it may go, in seconds. Calls must come in the order of time.
  */
-export const rateBucket = ({ rate, burst }: EndpointLimit): ((now: number) => number) => {
+export const rateBucket = ({ rate, burst }: SimulatedLimit): ((now: number) => number) => {
   const beforehand = (Math.max(1, burst) - 1) / rate;
   let fullAt = 0;
   return (now) => {
@@ -98,7 +98,7 @@ class SharedCalls {
 /** How the service answers. */
 export interface ServiceModel {
   readonly roundTripSeconds: number;
-  readonly limitOf: (calls: PlannedCalls) => EndpointLimit;
+  readonly limitOf: (calls: PlannedCalls) => SimulatedLimit;
 }
 
 /** `GET /channels`, or `GET /channels (profile staging)`: each has a bucket of its own. */
