@@ -9,6 +9,7 @@ import { unknownValue } from "../kernel/unknown.js";
 import { adoptee } from "./adoption/adopt.js";
 import { adoptionText } from "./adoption/adoption-text.js";
 import { knownObjects } from "./adoption/known-objects.js";
+import type { ResourceIdentity } from "./decisions.js";
 import { connected, type Resource } from "./declared.js";
 import { inputViolations, isKnown } from "./input-rules.js";
 import { seenObject } from "./ownership/seen-object.js";
@@ -32,18 +33,16 @@ export const check = async (
   olds: JsonObject,
   news: JsonObject,
 ): Promise<CheckedInputs> => {
-  const { definition, run, identity, properties } = given;
-  if (identity) run.decisions.declare(identity);
   const old = Object.keys(olds).length > 0 ? propertiesIn(olds) : undefined;
   // A transform may have put another name in the place of the one that was made.
   const isNamed = news.autoName === undefined || news.autoName !== news.name;
-  const named = isNamed ? properties.fields : withKeptName(properties.fields, old);
-  const resource = withFields(given, normaliseFields(definition, named));
+  const resource = normalised(given, isNamed ? undefined : old);
+  const { definition, properties } = resource;
+  const namesake = declare(resource);
   const isChanged =
-    !old ||
-    !isDeepStrictEqual(stateInputs(definition, old), stateInputs(definition, resource.properties));
-  const broken = inputViolations(resource, news, old);
+    !old || !isDeepStrictEqual(stateInputs(definition, old), stateInputs(definition, properties));
   const settings = isChanged ? checkedSettings(resource) : { reasons: [], areThere: false };
+  const broken = inputViolations(resource, news, old, namesake);
   const reasons = [...broken, ...settings.reasons];
   const adopts = !old && isKnown(properties.adopt) && reasons.length === 0 && settings.areThere;
   const adoption = adopts ? await adopted(resource, isNamed) : {};
@@ -56,9 +55,18 @@ export const check = async (
   };
 };
 
-/** A name once made stays, also where another release would make another one. */
-const withKeptName = (fields: JsonObject, old: Properties | undefined): JsonObject =>
-  typeof old?.fields.name === "string" ? { ...fields, name: old.fields.name } : fields;
+/**
+ * The inputs in their normal form.
+ *
+ * @param old the inputs in the state, where the name was made: it stays, also where another release
+ *   would make another one
+ */
+const normalised = (resource: Resource, old: Properties | undefined): Resource => {
+  const { fields } = resource.properties;
+  const named =
+    typeof old?.fields.name === "string" ? { ...fields, name: old.fields.name } : fields;
+  return withFields(resource, normaliseFields(resource.definition, named));
+};
 
 const withFields = <R extends Resource>(resource: R, fields: JsonObject): R => ({
   ...resource,
@@ -79,6 +87,14 @@ const checkedSettings = ({ run, properties: { profile } }: Resource) => {
     run.tell?.(`${error.message} A preview goes on without them; pulumi up will not.`, "warning");
     return { reasons: [], areThere: false };
   }
+};
+
+/** Tells the run that the program has the resource. @returns another one of the same unique name */
+const declare = (resource: Resource): ResourceIdentity | undefined => {
+  const { definition, run, identity, isUnique, name, properties } = resource;
+  const isClaimed = isUnique && typeof name === "string" && name !== unknownValue;
+  const claim = `${definition.kind} ${properties.profile ?? ""} ${name}`;
+  return identity && run.decisions.declare(identity, isClaimed ? claim : undefined);
 };
 
 /**

@@ -23,8 +23,13 @@ export interface KeptObject {
 
 /** Which resources the program declares, which object stands for each, and which names they take. */
 export interface Decisions {
-  /** The program declares this resource. */
-  declare(resource: ResourceIdentity): void;
+  /**
+   * The program declares this resource.
+   *
+   * @param name that no other resource may have
+   * @returns who has declared the name before, if another did
+   */
+  declare(resource: ResourceIdentity, name?: string): ResourceIdentity | undefined;
   /** This object stands for the resource. */
   assign(resource: ResourceIdentity, object: HeldObject): void;
   /** The state holds this object for a resource that is to go; one that was assigned stays. */
@@ -56,7 +61,7 @@ export interface Decisions {
   /** What was made of an object without knowing what the program declared before; once. */
   rewritten(key: string, objectId: string): JsonObject | undefined;
   /**
-   * A resource takes something that only one may have: a unique name, or an object to adopt.
+   * A resource takes something that only one may have, such as an object to adopt.
    *
    * @returns who has taken it before, if another did
    */
@@ -77,9 +82,17 @@ export const createDecisions = (): Decisions => {
   const taken = new Map<string, ResourceIdentity>();
   const rewritten = new Map<string, KeptObject>();
   const posted = new Set<string>();
+  const take: Decisions["take"] = (what, resource) => {
+    const first = taken.get(what) ?? resource;
+    taken.set(what, first);
+    return first.key === resource.key ? undefined : first;
+  };
   return {
-    ...{ objects, holders, skipped, posted },
-    declare: ({ key }) => void declared.add(key),
+    ...{ objects, holders, skipped, posted, take },
+    declare: (resource, name) => {
+      declared.add(resource.key);
+      return name === undefined ? undefined : take(name, resource);
+    },
     assign: (resource, object) => {
       objects.set(resource.key, object);
       holders.set(object.id, resource);
@@ -105,11 +118,6 @@ export const createDecisions = (): Decisions => {
       const object = rewritten.get(key);
       rewritten.delete(key);
       return object?.id === objectId ? object.outputs : undefined;
-    },
-    take: (what, resource) => {
-      const first = taken.get(what) ?? resource;
-      taken.set(what, first);
-      return first.key === resource.key ? undefined : first;
     },
     made: (serial) => serial !== undefined && posted.has(serial),
   };

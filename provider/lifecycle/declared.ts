@@ -4,7 +4,7 @@ import type { JsonObject } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";
 import type { WireObject } from "../service/objects/collections.js";
 import type { ResourceIdentity } from "./decisions.js";
-import { type Mark, markLength, markOf, ownerParts } from "./ownership/mark.js";
+import { type Mark, markOf, ownerParts, roomBeside } from "./ownership/mark.js";
 import type { AccountSession, Run } from "./run.js";
 import { type Properties, propertiesIn } from "./state/properties.js";
 
@@ -26,6 +26,8 @@ export interface Resource extends Context {
   readonly identity: ResourceIdentity | undefined;
   /** What its objects are marked with, where marks are on. */
   readonly ownMark: Mark | undefined;
+  /** How many characters the field of the description has beside the mark. */
+  readonly room: number;
 }
 
 /** A resource with the account that it is in. */
@@ -34,8 +36,6 @@ export interface Declared extends Resource, AccountSession {
   readonly mark: Mark | undefined;
   /** Whether an object made now would carry the mark: a long description leaves no room for it. */
   readonly isMarked: boolean;
-  /** Whether a description leaves room for the mark. */
-  readonly hasRoom: (description: string | undefined) => boolean;
 }
 
 /** An object at the service, with its id. */
@@ -51,34 +51,34 @@ export const isUniqueIn = (definition: Definition): boolean => {
 export const resourceIn = (context: Context, values: JsonObject): Resource => {
   const { definition } = context;
   const properties = propertiesIn(values);
-  const { owner } = properties;
   const nameKey = naturalKey(definition);
-  const ownMark = owner ? markOf(definition.kind, owner) : undefined;
   return {
     ...context,
     properties,
     nameKey,
     name: properties.fields[nameKey],
     isUnique: isUniqueIn(definition),
-    identity: identityOf(context, owner, ownMark),
-    ownMark,
+    ...ownerIn(context, properties.owner),
   };
 };
 
 /**
- * By the resource's part of its mark, whether or not marks are written. In the first preview of a stack
- * the owner is not known yet; there the URN tells resources apart.
+ * The run knows a resource by its part of its mark, whether or not marks are written. In the first
+ * preview of a stack the owner is not known yet; there the URN tells resources apart.
  */
-const identityOf = (
-  { definition: { kind }, run }: Context,
+const ownerIn = (
+  { definition: { kind, fields }, run }: Context,
   owner: string | undefined,
-  ownMark: Mark | undefined,
-): ResourceIdentity | undefined => {
-  const isKnown = owner !== unknownValue;
-  const key = isKnown ? ownMark?.resource : run.urn?.();
-  if (owner === undefined || key === undefined) return undefined;
-  const name = isKnown ? ownerParts(owner).name : key.split("::").at(-1);
-  return { key, label: `${kind} ${JSON.stringify(name)}`, kind };
+): Pick<Resource, "identity" | "ownMark" | "room"> => {
+  if (owner === undefined) return { identity: undefined, ownMark: undefined, room: -1 };
+  const urn = owner === unknownValue ? run.urn?.() : undefined;
+  const { description: field } = fields;
+  const ownMark = markOf(kind, owner);
+  const room = field?.type === "text" ? roomBeside(ownMark, field.max) : -1;
+  const key = owner === unknownValue ? urn : ownMark.resource;
+  const name = urn ? urn.split("::").at(-1) : ownerParts(owner).name;
+  const label = `${kind} ${JSON.stringify(name)}`;
+  return { identity: key === undefined ? key : { key, label, kind }, ownMark, room };
 };
 
 /** The resource in the account that its settings name. */
@@ -89,13 +89,19 @@ const inAccount = (resource: Resource, { settings, service }: AccountSession): D
   const { definition, ownMark, properties } = resource;
   const { description: field } = definition.fields;
   const isOn = settings.ownershipMark === "description" && field?.type === "text";
-  const mark = isOn ? ownMark : undefined;
-  const room = mark && isOn ? (field.max ?? Number.POSITIVE_INFINITY) - markLength(mark) : -1;
-  const hasRoom = (text: string | undefined) => (text ? text.length + 1 : 0) <= room;
+  const declared = { ...resource, settings, service, mark: isOn ? ownMark : undefined };
   const { description } = properties.fields;
-  const isMarked = hasRoom(typeof description === "string" ? description : undefined);
-  return { ...resource, settings, service, mark, isMarked, hasRoom };
+  return {
+    ...declared,
+    isMarked: hasRoom(declared, typeof description === "string" ? description : undefined),
+  };
 };
+
+/** Whether a description leaves room for the mark, where there is one. */
+export const hasRoom = (
+  { mark, room }: Pick<Declared, "mark" | "room">,
+  description: string | undefined,
+): boolean => mark !== undefined && (description ? description.length + 1 : 0) <= room;
 
 /** The resource as it was when its object was last written, in the account where it is now. */
 export const declaredBefore = (declared: Declared, olds: JsonObject): Declared =>

@@ -1,7 +1,7 @@
 import { mergeDeep } from "../definition/wire/extra.js";
 import { bodyOf } from "../definition/wire/wire.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
-import type { Declared } from "./declared.js";
+import { type Declared, hasRoom } from "./declared.js";
 import { markFor, markText } from "./ownership/mark.js";
 
 /** What the service is to hold of a resource. */
@@ -18,11 +18,12 @@ export interface DesiredBody {
  * @param human what a person wrote as the description, kept where the program gives none
  */
 export const desiredBody = (declared: Declared, serial: string, human?: string): DesiredBody => {
-  const { definition, properties, settings, mark, name, hasRoom } = declared;
+  const { definition, properties, settings, mark, name } = declared;
   const { fields, extra } = properties;
   const given = fields.description;
   const written = typeof given === "string" && given !== "" ? given : human;
-  const suffix = mark && hasRoom(written) ? markText(markFor(mark, serial, name)) : undefined;
+  const suffix =
+    mark && hasRoom(declared, written) ? markText(markFor(mark, serial, name)) : undefined;
   const description = written && suffix ? `${written} ${suffix}` : (suffix ?? written);
   const body = bodyOf(definition, { ...fields, description }, settings);
   return {

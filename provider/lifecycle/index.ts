@@ -2,7 +2,7 @@ import type { Definition } from "../definition/define.js";
 import type { JsonObject } from "../kernel/json.js";
 import { type CheckedInputs, check } from "./check.js";
 import { type CreateResult, createObject } from "./create.js";
-import { connected, type Resource, resourceIn } from "./declared.js";
+import { connected, declaredBefore, type Resource, resourceIn } from "./declared.js";
 import { deleteObject } from "./delete.js";
 import { type DiffResult, diff } from "./diff.js";
 import { engineCall } from "./engine-call.js";
@@ -41,9 +41,10 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle => {
       call("creating", { inputs }, async (resource) => createObject(await connected(resource))),
     read: (id, inputs) => call("reading", { id, inputs }, (resource) => read(resource, id)),
     update: (id, olds, inputs) =>
-      call("updating", { id, inputs, olds }, async (resource) =>
-        updateObject(await connected(resource), id, olds),
-      ),
+      call("updating", { id, inputs, olds }, async (resource) => {
+        const declared = await connected(resource);
+        return updateObject(declared, declaredBefore(declared, olds), id);
+      }),
     delete: (id, inputs) =>
       call("deleting", { id, inputs }, (resource) => deleteObject(resource, id, inputs)),
   };

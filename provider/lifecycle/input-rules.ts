@@ -4,6 +4,7 @@ import { extraViolations } from "../definition/wire/extra.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import { unknownValue } from "../kernel/unknown.js";
+import type { ResourceIdentity } from "./decisions.js";
 import type { Resource } from "./declared.js";
 import type { Properties } from "./state/properties.js";
 
@@ -13,20 +14,24 @@ import type { Properties } from "./state/properties.js";
  * @param resource with its inputs in their normal form
  * @param news the inputs as they were given
  * @param old the inputs in the state; undefined for a resource that is not there yet
+ * @param namesake another resource of the program that has the name, which is unique
  */
 export const inputViolations = (
   resource: Resource,
   news: JsonObject,
   old: Properties | undefined,
+  namesake: ResourceIdentity | undefined,
 ): readonly string[] => {
   const { definition, properties } = resource;
-  return [
-    ...violations(definition, properties.fields),
+  const others = [
     ...optionViolations(resource, news),
     ...moveViolations(old, properties),
-    ...nameViolations(resource),
+    ...nameViolations(resource, namesake?.label),
     ...referenceViolations(resource),
-  ].map(({ path, rule }) => (path ? `${path} ${rule}` : `${definition.kind} ${rule}`));
+  ];
+  return [...violations(definition, properties.fields), ...others].map(({ path, rule }) =>
+    path ? `${path} ${rule}` : `${definition.kind} ${rule}`,
+  );
 };
 
 /** Whether a value is given, and known before the update. */
@@ -68,17 +73,15 @@ const moveViolations = (old: Properties | undefined, { profile }: Properties): V
 };
 
 /** No two objects of a kind may have one name, so no two resources of a program. */
-const nameViolations = (resource: Resource): Violation[] => {
-  const { definition, run, identity, isUnique, nameKey, name, properties } = resource;
-  if (!identity || !isUnique || typeof name !== "string" || name === unknownValue) return [];
-  const what = `${definition.kind} ${properties.profile ?? ""} ${name}`;
-  const other = run.decisions.take(what, identity)?.label;
-  return unless(
+const nameViolations = (
+  { identity, nameKey, name }: Resource,
+  other: string | undefined,
+): Violation[] =>
+  unless(
     other === undefined,
     nameKey,
-    `must be unique: ${other} of this program has ${JSON.stringify(name)}, too. Give ${identity.label} or ${other} another ${nameKey}`,
+    `must be unique: ${other} of this program has ${JSON.stringify(name)}, too. Give ${identity?.label} or ${other} another ${nameKey}`,
   );
-};
 
 /** An id of another resource of the program tells its kind before the service does. */
 const referenceViolations = ({ definition, run, properties }: Resource): Violation[] =>

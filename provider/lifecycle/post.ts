@@ -27,34 +27,36 @@ const mostAttempts = 3;
  * @param before the objects of the kind before the first attempt
  */
 export const post = async (declared: Declared, before: KnownObjects): Promise<MadeObject> => {
-  const { definition, service, run } = declared;
   for (let attempt = 1; ; attempt += 1) {
-    const serial = newSerial(service.now());
-    const { body, isMarked } = desiredBody(declared, serial);
-    run.decisions.posted.add(serial);
-    const outcome = await attempted(() => service.create(definition, body));
-    if ("made" in outcome) {
-      const { id } = outcome.made;
-      const made = { id, record: recordOf(outcome.made, isMarked ? serial : undefined) };
-      return attempt === 1 ? made : withoutEarlier(declared, made);
-    }
-    const { objectId } = outcome.error.details;
-    if (objectId) return { id: objectId, record: isMarked ? { serial } : {} };
-    const found = await afterUnclear(declared, isMarked ? undefined : before, outcome.error);
+    const { made, unclear, serial } = await attempted(declared);
+    if (made) return attempt === 1 ? made : withoutEarlier(declared, made);
+    const { objectId } = unclear.details;
+    if (objectId) return { id: objectId, record: serial ? { serial } : {} };
+    const found = await afterUnclear(declared, serial ? undefined : before, unclear);
     if (found) return found;
-    if (attempt === mostAttempts) throw outcome.error;
+    if (attempt === mostAttempts) throw unclear;
   }
 };
 
-/** A POST that surely had no effect is final; one that may have had is looked into. */
-const attempted = async <T>(
-  call: () => Promise<T>,
-): Promise<{ readonly made: T } | { readonly error: ConversationError }> => {
+/** How one POST ended, and the serial of its body's mark where it carried one. */
+type Attempt = { readonly serial: string | undefined } & (
+  | { readonly made: MadeObject; readonly unclear?: never }
+  | { readonly made?: never; readonly unclear: ConversationError }
+);
+
+/** Sends one POST. One that surely had no effect is final; one that may have had is looked into. */
+const attempted = async (declared: Declared): Promise<Attempt> => {
+  const { definition, service, run } = declared;
+  const posted = newSerial(service.now());
+  const { body, isMarked } = desiredBody(declared, posted);
+  const serial = isMarked ? posted : undefined;
+  run.decisions.posted.add(posted);
   try {
-    return { made: await call() };
+    const object = await service.create(definition, body);
+    return { serial, made: { id: object.id, record: recordOf(object, serial) } };
   } catch (error) {
     if (!isConversationError(error) || error.effect === "none") throw error;
-    return { error };
+    return { serial, unclear: error };
   }
 };
 

@@ -2,7 +2,7 @@ import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { wholeObject } from "./adoption/known-objects.js";
 import { ownedElsewhere, takenByProgram } from "./adoption/name-taken.js";
-import { type Declared, declaredBefore, type Found } from "./declared.js";
+import type { Declared, Found } from "./declared.js";
 import { freeName } from "./ownership/left-overs.js";
 import { type SeenObject, seenObject, seenObjects } from "./ownership/seen-object.js";
 import { type PutPlan, planPut, putInPlace } from "./put-in-place.js";
@@ -12,14 +12,16 @@ import { stateOutputs } from "./state/state-values.js";
 /**
  * Writes what the program wants over the live object, in one PUT after one read: what neither the
  * definition nor the program knows is kept.
+ *
+ * @param before the resource as the program had it when the object was last written
  */
 export const updateObject = async (
   declared: Declared,
+  before: Declared,
   id: string,
-  olds: JsonObject,
 ): Promise<{ readonly outs: JsonObject }> => {
   const { definition, identity, run, properties } = declared;
-  const record = await write(declared, declaredBefore(declared, olds), id);
+  const record = await write(declared, before, id);
   if (identity) run.decisions.assign(identity, { id, serial: record.serial });
   return { outs: stateOutputs(definition, { ...properties, record }) };
 };

@@ -95,9 +95,15 @@ export const markFor = (mark: Mark, serial: string, name: unknown): Mark => ({
 export const markText = ({ label, stack, resource, serial, seal }: Mark): string =>
   `[pulumi: ${label} #${stack}-${resource}${serial && seal ? `-${serial}${seal}` : ""}]`;
 
-/** Length of the text of every mark of a resource: serials and seals are of one length each. */
-export const markLength = (mark: Mark): number =>
-  markText({ ...mark, serial: base36(0, stampLength + randomLength), seal: base36(0, 4) }).length;
+/**
+ * How many characters a field has beside the mark of a resource: serials and seals are of one length.
+ *
+ * @param max length of the field. Default: it is not limited
+ */
+export const roomBeside = (mark: Mark, max = Number.POSITIVE_INFINITY): number => {
+  const serial = base36(0, stampLength + randomLength);
+  return max - markText({ ...mark, serial, seal: base36(0, 4) }).length;
+};
 
 /** A description as the service holds it: what the program or a person wrote, and the mark. */
 export const readMark = (

@@ -4,7 +4,7 @@ import { naturalKey } from "../../definition/references.js";
 import { wireName } from "../../definition/wire/wire.js";
 import { isId } from "../../kernel/object-id.js";
 import type { Listing, WireObject } from "../../service/objects/collections.js";
-import type { Declared, Found } from "../declared.js";
+import { type Declared, type Found, hasRoom } from "../declared.js";
 import { isCopy, isSameResource, type Mark, readMark } from "./mark.js";
 
 /** An object at the service, and what it tells of itself to one resource. */
@@ -37,7 +37,7 @@ export const seenObjects = (
 
 /** Looks at one object. */
 export const seenObject = (declared: Declared, id: string, wire: WireObject): SeenObject => {
-  const { definition, properties, hasRoom } = declared;
+  const { definition, properties } = declared;
   const { [declared.nameKey]: nameField, description: textField } = definition.fields;
   const { description, created } = wire;
   const name = nameOnWire(definition, wire);
@@ -59,7 +59,7 @@ export const seenObject = (declared: Declared, id: string, wire: WireObject): Se
     isOwn,
     isNamed,
     mayBeNamed: isNamed || !(typeof name === "string" || typeof name === "number"),
-    isRoomless: typeof description === "string" && !hasRoom(description),
+    isRoomless: typeof description === "string" && !hasRoom(declared, description),
   };
 };
 
