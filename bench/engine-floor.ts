@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { emulatorEnvironment } from "../cli/emulator-settings.js";
-import { packageRoot } from "../cli/package-root.js";
 import { runCommand } from "../cli/process/run-command.js";
 import { ensurePulumi } from "../cli/pulumi-cli/ensure-pulumi.js";
 import { environmentFor, type PulumiCli } from "../cli/pulumi-cli/pulumi-cli.js";
 import type { Progress } from "../cli/terminal/progress.js";
 import { type Emulator, startEmulator } from "../emulator/index.js";
+import { packageRoot } from "../provider/kernel/package-version.js";
 import type { EngineFigure } from "./figures.js";
 import { kind } from "./pacing/session.js";
 

@@ -1,5 +1,5 @@
+import { packageRoot } from "../provider/kernel/package-version.js";
 import { CommandFailure, messageOf } from "./command.js";
-import { packageRoot } from "./package-root.js";
 import { interruption } from "./process/interruption.js";
 import { runQuickstart } from "./quickstart/run-quickstart.js";
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { packageRoot } from "../provider/kernel/package-version.js";
 import { messageOf } from "./command.js";
-import { packageRoot } from "./package-root.js";
 import { releaseProblems } from "./release/release-problems.js";
 import {
   type LinkingFiles,

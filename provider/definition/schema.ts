@@ -32,23 +32,11 @@ const formats = {
   },
 } as const;
 
-const count = (least: number | undefined, most: number | undefined, of: string): string => {
-  if (least !== undefined && most !== undefined) {
-    return least === most
-      ? `must have exactly ${least} ${of}`
-      : `must have ${least} to ${most} ${of}`;
-  }
-  return least === undefined
-    ? `must have at most ${most} ${of}`
-    : `must have at least ${least} ${of}`;
+const bounds = ({ min, max }: Sized): string => {
+  if (min === undefined) return `at most ${max}`;
+  if (max === undefined) return `at least ${min}`;
+  return min === max ? `exactly ${min}` : `${min} to ${max}`;
 };
-
-const range = ({ min, max }: Sized): string =>
-  min === undefined
-    ? `must be at most ${max}`
-    : max === undefined
-      ? `must be at least ${min}`
-      : `must be ${min} to ${max}`;
 
 const within = (size: number, { min = 0, max = Number.POSITIVE_INFINITY }: Sized): boolean =>
   size >= min && size <= max;
@@ -66,7 +54,7 @@ const textSchema = (field: TextField): z.ZodType => {
   const sized = z
     .string({ error: field.json ? "must be text or an object" : "must be text" })
     .refine((value) => within(value.length, field), {
-      error: count(field.min, field.max, "characters"),
+      error: `must have ${bounds(field)} characters`,
       abort: true,
     });
   return format
@@ -86,7 +74,7 @@ const listSchema = (field: ListField): z.ZodType =>
   z
     .array(fieldSchema(field.of), { error: "must be a list" })
     .refine((items) => within(items.length, field), {
-      error: count(field.min, field.max, "items"),
+      error: `must have ${bounds(field)} items`,
       when: ({ value }) => Array.isArray(value),
     })
     .refine(keysAreUnique(field), {
@@ -102,7 +90,7 @@ const mapSchema = (field: MapField): z.ZodType =>
       when: ({ value }) => isObject(value),
     })
     .refine((entries) => within(Object.keys(entries).length, field), {
-      error: count(field.min, field.max, "entries"),
+      error: `must have ${bounds(field)} entries`,
       when: ({ value }) => isObject(value),
     });
 
@@ -133,7 +121,7 @@ const fieldSchema = (field: Field): z.ZodType => {
       const numbers = field.integer
         ? z.int({ error: "must be a whole number" })
         : z.number({ error: "must be a number" });
-      return numbers.refine((value) => within(value, field), { error: range(field) });
+      return numbers.refine((value) => within(value, field), { error: `must be ${bounds(field)}` });
     }
     case "flag":
       return z.boolean({ error: "must be true or false" });

@@ -40,6 +40,15 @@ export const parseJson = (text: string): unknown => {
   return suspicious ? JSON.parse(text, withoutPrototype) : JSON.parse(text);
 };
 
+/** JSON text as a value, undefined where the text is none: for what is only looked at. */
+export const jsonIn = (text: string): unknown => {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+};
+
 /** Where the text that begins with the quote at `from` ends. */
 const endOfText = (text: string, from: number): number => {
   for (let at = from + 1; at < text.length; at++) {

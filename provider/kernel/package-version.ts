@@ -1,31 +1,40 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isObject, parseJson } from "./json.js";
+import { isObject, type JsonObject, parseJson } from "./json.js";
 
 export const packageName = "pulumi-conversation";
+
+/** The package.json of this package in a folder; undefined where there is none. */
+const manifestIn = (folder: string): JsonObject | undefined => {
+  try {
+    const content = parseJson(readFileSync(join(folder, "package.json"), "utf8"));
+    return isObject(content) && content.name === packageName ? content : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The same source runs from its own folder and from `dist`, so the file is looked for upwards. */
+const rootAbove = (folder: string): string | undefined => {
+  if (manifestIn(folder)) return folder;
+  const parent = dirname(folder);
+  return parent === folder ? undefined : rootAbove(parent);
+};
+
+/** The folder of this package, whether it runs compiled or from source. */
+export const packageRoot = (): string => {
+  const root = rootAbove(__dirname);
+  if (root === undefined) throw new Error(`No package.json of ${packageName} above ${__dirname}.`);
+  return root;
+};
 
 let known: string | undefined;
 
 /** Version of this package as its package.json says, `0.0.0` where that file is not to be found. */
 export const packageVersion = (): string => {
-  known ??= versionAbove(__dirname) ?? "0.0.0";
+  if (known !== undefined) return known;
+  const root = rootAbove(__dirname);
+  const version = root === undefined ? undefined : manifestIn(root)?.version;
+  known = typeof version === "string" ? version : "0.0.0";
   return known;
-};
-
-/** The same source runs from its own folder and from `dist`, so the file is looked for upwards. */
-const versionAbove = (folder: string): string | undefined => {
-  const found = versionIn(folder);
-  if (found !== undefined) return found;
-  const parent = dirname(folder);
-  return parent === folder ? undefined : versionAbove(parent);
-};
-
-const versionIn = (folder: string): string | undefined => {
-  try {
-    const content = parseJson(readFileSync(join(folder, "package.json"), "utf8"));
-    if (!isObject(content) || content.name !== packageName) return undefined;
-    return typeof content.version === "string" ? content.version : undefined;
-  } catch {
-    return undefined;
-  }
 };

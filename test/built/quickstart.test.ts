@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { packageRoot } from "../../cli/package-root.js";
 import { runQuickstart } from "../../cli/quickstart/run-quickstart.js";
+import { packageRoot } from "../../provider/kernel/package-version.js";
 import { type Checkout, checkout } from "../cli/quickstart-checkout.js";
 import { transcript } from "../cli/quickstart-transcript.js";
 

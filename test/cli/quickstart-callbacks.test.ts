@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { packageRoot } from "../../cli/package-root.js";
 import type { PulumiProject } from "../../cli/quickstart/pulumi-project.js";
 import { configureCallbacks } from "../../cli/quickstart/set-up.js";
 import { stateFolder } from "../../cli/quickstart/state-folder.js";
+import { packageRoot } from "../../provider/kernel/package-version.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 /** A project whose configuration says this, and what is set in it. */

@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { packageRoot } from "../../cli/package-root.js";
+import { packageRoot } from "../../provider/kernel/package-version.js";
 
 /** A checkout that quick starts may write in. */
 export interface Checkout {

@@ -3,9 +3,11 @@ import { resources } from "../../provider/resources/index.js";
 import {
   allOperations,
   defaultScopes,
-  findOperation,
   setUpOperation,
 } from "../../provider/service/http/operations.js";
+
+const findOperation = (method: string, template: string) =>
+  allOperations().find((each) => each.method === method && each.template === template);
 
 const M = "app.conversation.conversationmgr.manage";
 const R = "app.conversation.conversationmgr.read";

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, memberOf, objectOf } from "../../kernel/json.js";
 import { unknownValue } from "../../kernel/unknown.js";
-import type { Definition, Field, Fields } from "../define.js";
+import { type Definition, type Field, type Fields, outputFields } from "../define.js";
 import { below, type IsSecret, sameExtra } from "../meaning/same-extra.js";
 import { memberPath } from "../paths.js";
 import type { Violation } from "../schema.js";
@@ -21,11 +21,11 @@ export const mergeDeep = (first: JsonObject, second: JsonObject): JsonObject =>
     ].filter(([name]) => name !== "__proto__"),
   );
 
+const byService = "is set by the service";
+
 /** Members that a program only reads, or that are no names of members. */
 const refused: Readonly<Record<string, string>> = {
-  id: "is set by the service",
-  created: "is set by the service",
-  modified: "is set by the service",
+  ...Object.fromEntries(["id", ...Object.keys(outputFields)].map((name) => [name, byService])),
   constructor: "is not allowed as a name",
   prototype: "is not allowed as a name",
 };

@@ -48,32 +48,26 @@ export type SetUpAction = (typeof setUpActions)[number];
 const anyReader: readonly Scope[] = [scopes.manage, scopes.read];
 const managers: readonly Scope[] = [scopes.manage];
 
-/** In the order of the specification. `readers`: the read scope is enough. */
+/** In the order of the specification. */
 const setUpShapes: Readonly<
-  Record<SetUpAction, { method: Method; item: boolean; readers: boolean; verb: string }>
+  Record<SetUpAction, { method: Method; item: string; scopes: readonly Scope[]; verb: string }>
 > = {
-  create: { method: "POST", item: false, readers: false, verb: "create" },
-  list: { method: "GET", item: false, readers: true, verb: "list every" },
-  get: { method: "GET", item: true, readers: true, verb: "read" },
-  update: { method: "PUT", item: true, readers: false, verb: "update" },
-  delete: { method: "DELETE", item: true, readers: false, verb: "delete" },
-};
-
-const scopesFor = (definition: Definition, action: SetUpAction): readonly Scope[] => {
-  if (action === "list" && definition.listScopes) {
-    return definition.listScopes.map((name) => scopes[name]);
-  }
-  return setUpShapes[action].readers ? anyReader : managers;
+  create: { method: "POST", item: "", scopes: managers, verb: "create" },
+  list: { method: "GET", item: "", scopes: anyReader, verb: "list every" },
+  get: { method: "GET", item: "/{id}", scopes: anyReader, verb: "read" },
+  update: { method: "PUT", item: "/{id}", scopes: managers, verb: "update" },
+  delete: { method: "DELETE", item: "/{id}", scopes: managers, verb: "delete" },
 };
 
 /** One of the five operations of a kind's collection. */
 export const setUpOperation = (definition: Definition, action: SetUpAction): Operation => {
-  const { method, item, verb } = setUpShapes[action];
+  const { method, item, verb, scopes: standard } = setUpShapes[action];
+  const listScopes = action === "list" ? definition.listScopes : undefined;
   return {
     method,
-    template: `/${definition.collection}${item ? "/{id}" : ""}`,
+    template: `/${definition.collection}${item}`,
     title: `${verb} ${definition.noun}`,
-    scopes: scopesFor(definition, action),
+    scopes: listScopes?.map((name) => scopes[name]) ?? standard,
     rate: "standard",
   };
 };
@@ -122,12 +116,6 @@ export const allOperations = (kinds: readonly Definition[] = resources): readonl
   ...kinds.flatMap((kind) => setUpActions.map((action) => setUpOperation(kind, action))),
   ...Object.values(runtimeOperations),
 ];
-
-/** The operation with this method and path template, or undefined where the service has none. */
-export const findOperation = (method: string, template: string): Operation | undefined =>
-  allOperations().find(
-    (operation) => operation.method === method && operation.template === template,
-  );
 
 /** `GET /channels/{id}`: how an endpoint is named in messages and statistics. */
 export const endpointName = ({ method, template }: Endpoint): string => `${method} ${template}`;

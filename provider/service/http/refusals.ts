@@ -1,5 +1,10 @@
-import type { ConversationError, ErrorDetails, ServiceNote } from "../../kernel/errors.js";
-import { isObject, type JsonObject, parseJson } from "../../kernel/json.js";
+import type {
+  ConversationError,
+  ConversationErrorCode,
+  ErrorDetails,
+  ServiceNote,
+} from "../../kernel/errors.js";
+import { isObject, type JsonObject, jsonIn } from "../../kernel/json.js";
 import { isId } from "../../kernel/object-id.js";
 import { quoted } from "../../kernel/quoted.js";
 import { shownText } from "../redaction/redaction.js";
@@ -36,17 +41,9 @@ const notesOf = (
     .map((note) => noteOf(call, note, shown))
     .filter(({ key, value }) => key !== "" || value !== "");
 
-const bodyOf = (text: string): unknown => {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /** What the service says about a refusal, made fit for messages (specification §7, public reference). */
 const detailsOf = (call: Call, response: HttpResponse): ErrorDetails => {
-  const body = bodyOf(response.text);
+  const body = jsonIn(response.text);
   const shown = (value: unknown): string =>
     typeof value === "string" ? shownText(value, call.secrets) : "";
   if (!isObject(body)) return { status: response.status };
@@ -83,53 +80,33 @@ const unauthorizedAdvice = ({ settings: { profile } }: Call): string =>
 const absenceAdvice = ({ operation, settings }: Call): string =>
   operation.template.includes("{id}") ? "" : ` ${addressAdvice(settings)}`;
 
-/** Redirects say that the request was not acted on; 303 says the opposite. */
-const redirected = (call: Call, details: ErrorDetails): ConversationError =>
-  callError(
-    call,
-    "BAD_RESPONSE",
-    `was redirected (${details.status}), not followed: the token goes to the configured address only. Check ${settingLabel("baseUrl", call.settings.profile)}.`,
-    { ...details, permanent: true },
-    details.status === 303 ? possibleEffect(call) : "none",
-  );
-
 /** The error for an answer whose status is not 2xx. */
 export const refusal = (call: Call, response: HttpResponse): ConversationError => {
-  const details = detailsOf(call, response);
   const { status } = response;
-  if (status < 400) return redirected(call, details);
-  if (status >= 500) {
-    const text = `failed in the service ${serviceQuote(details)}. Run again later.`;
-    return callError(call, "UNAVAILABLE", text, details, possibleEffect(call));
+  const details = detailsOf(call, response);
+  const quote = serviceQuote(details);
+  // Redirects say that the request was not acted on; 303 says the opposite.
+  const effect = status >= 500 || status === 303 ? possibleEffect(call) : "none";
+  const failed = (code: ConversationErrorCode, text: string, more: ErrorDetails = {}) =>
+    callError(call, code, text, { ...details, ...more }, effect);
+  if (status < 400) {
+    const base = settingLabel("baseUrl", call.settings.profile);
+    const text = `was redirected (${status}), not followed: the token goes to the configured address only. Check ${base}.`;
+    return failed("BAD_RESPONSE", text, { permanent: true });
   }
+  if (status >= 500)
+    return failed("UNAVAILABLE", `failed in the service ${quote}. Run again later.`);
   switch (status) {
     case 401:
-      return callError(
-        call,
-        "UNAUTHORIZED",
-        `was refused ${serviceQuote(details)}. ${unauthorizedAdvice(call)}`,
-        details,
-      );
+      return failed("UNAUTHORIZED", `was refused ${quote}. ${unauthorizedAdvice(call)}`);
     case 403:
-      return callError(
-        call,
-        "FORBIDDEN",
-        `is not allowed ${serviceQuote(details)}. ${scopeAdvice(call)}`,
-        details,
-      );
+      return failed("FORBIDDEN", `is not allowed ${quote}. ${scopeAdvice(call)}`);
     case 404:
-      return callError(
-        call,
-        "NOT_FOUND",
-        `found nothing ${serviceQuote(details)}.${absenceAdvice(call)}`,
-        details,
-      );
+      return failed("NOT_FOUND", `found nothing ${quote}.${absenceAdvice(call)}`);
     default:
-      return callError(
-        call,
+      return failed(
         "REJECTED",
-        `was refused ${serviceQuote(details)}. Correct what the service names and run again.`,
-        details,
+        `was refused ${quote}. Correct what the service names and run again.`,
       );
   }
 };
@@ -150,11 +127,7 @@ const isIdLike = (name: string, value: unknown): value is string =>
  * The id that a body holds at a path which the service names; undefined where there is no id, or
  * where the value is a secret.
  */
-export const sentId = (
-  body: unknown,
-  path: string,
-  secrets: readonly string[],
-): string | undefined => {
+const sentId = (body: unknown, path: string, secrets: readonly string[]): string | undefined => {
   if (path.length > longestPath) return undefined;
   const steps = stepsOf(path);
   const value = steps.reduce(at, body);

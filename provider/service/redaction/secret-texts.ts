@@ -1,16 +1,9 @@
 import type { Fields } from "../../definition/define.js";
 import { type FieldValue, membersIn, valuesIn } from "../../definition/walk.js";
-import { isObject, parseJson } from "../../kernel/json.js";
+import { isObject, jsonIn } from "../../kernel/json.js";
 import type { Settings } from "../settings/setting-table.js";
 
-const jsonTexts = (text: string): string[] => {
-  if (!/^\s*[[{]/.test(text)) return [];
-  try {
-    return textsIn(parseJson(text));
-  } catch {
-    return [];
-  }
-};
+const jsonTexts = (text: string): string[] => (/^\s*[[{]/.test(text) ? textsIn(jsonIn(text)) : []);
 
 /** Every text and number inside a value, and inside JSON that a text holds. */
 export const textsIn = (value: unknown): string[] => {

@@ -23,21 +23,17 @@ export const serviceQuote = (details: ErrorDetails): string => {
 };
 
 const redacted = (details: ErrorDetails, secrets: readonly string[]): ErrorDetails => {
-  const { serviceCode, serviceMessage, serviceNotes } = details;
+  const { serviceCode = "", serviceMessage = "", serviceNotes = [] } = details;
   const shown = (text: string): string => redact(text, secrets);
   return {
     ...details,
-    ...(serviceCode === undefined ? {} : { serviceCode: shown(serviceCode) }),
-    ...(serviceMessage === undefined ? {} : { serviceMessage: shown(serviceMessage) }),
-    ...(serviceNotes === undefined
-      ? {}
-      : {
-          serviceNotes: serviceNotes.map((note) => ({
-            ...note,
-            key: shown(note.key),
-            value: shown(note.value),
-          })),
-        }),
+    serviceCode: shown(serviceCode),
+    serviceMessage: shown(serviceMessage),
+    serviceNotes: serviceNotes.map((note) => ({
+      ...note,
+      key: shown(note.key),
+      value: shown(note.value),
+    })),
   };
 };
 

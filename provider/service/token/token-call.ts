@@ -1,5 +1,5 @@
 import { ConversationError, type ErrorDetails } from "../../kernel/errors.js";
-import { isObject, parseJson } from "../../kernel/json.js";
+import { isObject, jsonIn } from "../../kernel/json.js";
 import type { Endpoint } from "../http/operations.js";
 import type { HttpRequest, HttpResponse } from "../http/transport.js";
 import { shownText } from "../redaction/redaction.js";
@@ -45,14 +45,6 @@ const suspects: Readonly<Record<string, readonly SettingKey[]>> = {
 
 const fallbackSuspects: readonly SettingKey[] = ["clientId", "clientSecret", "scope", "tokenUrl"];
 
-const parsed = (text: string): unknown => {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-};
-
 const oauthError = (body: unknown): string =>
   isObject(body) && typeof body.error === "string" && /^[\w.-]{1,64}$/.test(body.error)
     ? body.error
@@ -70,7 +62,7 @@ const fail = (
 ): ConversationError => new ConversationError(code, message, { ...tokenEndpoint, ...details });
 
 const refused = (settings: Settings, { status, text }: HttpResponse): ConversationError => {
-  const body = parsed(text);
+  const body = jsonIn(text);
   // A service that echoes the credential as its error code must not get it into a message.
   const error = shownText(oauthError(body), clientSecrets(settings));
   const description = oauthText(body, settings);
@@ -116,7 +108,7 @@ const secondsOf = (value: unknown): number | undefined => {
  */
 export const grantOf = (settings: Settings, response: HttpResponse): TokenGrant => {
   if (response.status < 200 || response.status > 299) throw failed(settings, response);
-  const body = parsed(response.text);
+  const body = jsonIn(response.text);
   const token = isObject(body) ? body.access_token : undefined;
   // Anything else would not fit into a header.
   if (!isObject(body) || typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
