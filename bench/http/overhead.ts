@@ -35,17 +35,17 @@ const speedOf = async (call: Call): Promise<Speed> => {
   };
 };
 
-const faster = (a: Speed, b: Speed): Speed =>
-  a.cpuMicrosecondsPerRequest <= b.cpuMicrosecondsPerRequest ? a : b;
-
 /** The best of several turns, taken alternately: other work on the machine only ever slows down. */
 const compared = async (calls: readonly [Call, Call]): Promise<readonly [Speed, Speed]> => {
   for (const call of calls) await repeat(warmUp, call);
-  let best: readonly [Speed, Speed] = [await speedOf(calls[0]), await speedOf(calls[1])];
-  for (let round = 1; round < rounds; round++) {
-    best = [faster(best[0], await speedOf(calls[0])), faster(best[1], await speedOf(calls[1]))];
-  }
-  return best;
+  const turns: (readonly [Speed, Speed])[] = [];
+  for (let round = 0; round < rounds; round++)
+    turns.push([await speedOf(calls[0]), await speedOf(calls[1])]);
+  const best = (which: 0 | 1): Speed =>
+    turns
+      .map((turn) => turn[which])
+      .reduce((a, b) => (a.cpuMicrosecondsPerRequest <= b.cpuMicrosecondsPerRequest ? a : b));
+  return [best(0), best(1)];
 };
 
 /** The whole client, with a pacer that never has to wait. */

@@ -27,18 +27,13 @@ const cases: readonly AloneCase[] = paces.flatMap((pace) =>
 
 const endpoint = { method: "POST", template: "/channels" } as const;
 
-const calling = (pool: Pool, path: string) => async (): Promise<HttpResponse> => {
-  const { statusCode, body } = await pool.request({ method: "POST", path });
-  return { status: statusCode, headers: {}, text: await body.text() };
-};
-
 const measured = async (pool: Pool, { rate, burst, beyond }: AloneCase): Promise<AloneFigure> => {
   let refused = 0;
-  const send = calling(pool, `/${rate}/${burst}`);
+  const path = `/${rate}/${burst}`;
   const call = async (): Promise<HttpResponse> => {
-    const response = await send();
-    if (response.status === 429) refused += 1;
-    return response;
+    const { statusCode: status, body } = await pool.request({ method: "POST", path });
+    if (status === 429) refused += 1;
+    return { status, headers: {}, text: await body.text() };
   };
   const pace = pacedCalls({
     clock: systemClock,
@@ -52,20 +47,8 @@ const measured = async (pool: Pool, { rate, burst, beyond }: AloneCase): Promise
   await Promise.all(Array.from({ length: calls }, () => pace(endpoint, call)));
   const wallSeconds = (performance.now() - start) / 1000;
   const idealSeconds = beyond / rate;
-  return {
-    rate,
-    burst,
-    calls,
-    idealSeconds,
-    wallSeconds,
-    overIdeal: wallSeconds / idealSeconds,
-    refused,
-  };
-};
-
-/** Connections and code as they are after the call for a token, which comes first in every run. */
-const warmUp = async (pool: Pool): Promise<void> => {
-  await measured(pool, { rate: 1000, burst: 100, beyond: 100 });
+  const overIdeal = wallSeconds / idealSeconds;
+  return { rate, burst, calls, idealSeconds, wallSeconds, overIdeal, refused };
 };
 
 /**
@@ -76,7 +59,8 @@ export const measurePacerAlone = async (): Promise<AloneFigure[]> => {
   const server = await startChildServer("limited");
   const pool = new Pool(server.origin, { connections: 8 });
   try {
-    await warmUp(pool);
+    // Connections and code as they are after the call for a token, which comes first in every run.
+    await measured(pool, { rate: 1000, burst: 100, beyond: 100 });
     return await Promise.all(cases.map((one) => measured(pool, one)));
   } finally {
     await pool.destroy();

@@ -1,8 +1,7 @@
 import type { Clock } from "../../provider/kernel/clock.js";
 
 interface Timer {
-  at: number;
-  readonly number: number;
+  readonly at: number;
   readonly fire: () => void;
 }
 
@@ -29,8 +28,7 @@ const isHandle = (timer: RealTimer | TimerHandle): timer is TimerHandle =>
  */
 export class VirtualTime implements Clock {
   #now = 0;
-  #timers: Timer[] = [];
-  #numbers = 0;
+  readonly #timers: Timer[] = [];
   #underWay = 0;
   readonly #onAdvance: ((ms: number) => void)[] = [];
 
@@ -97,15 +95,17 @@ export class VirtualTime implements Clock {
   install(): () => void {
     const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
     const wall = Date.now;
+    const start =
+      (again: boolean) =>
+      (fire: (...args: unknown[]) => void, ms = 0, ...args: unknown[]): TimerHandle =>
+        this.#handle(ms, () => fire(...args), again);
     const clear =
       (real: (timer: RealTimer) => void) =>
       (timer: RealTimer | TimerHandle): void =>
         isHandle(timer) ? timer.stop() : real(timer);
     Object.assign(globalThis, {
-      setTimeout: (fire: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
-        this.#handle(ms, () => fire(...args), false),
-      setInterval: (fire: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
-        this.#handle(ms, () => fire(...args), true),
+      setTimeout: start(false),
+      setInterval: start(true),
       clearTimeout: clear(clearTimeout),
       clearInterval: clear(clearInterval),
     });
@@ -134,7 +134,7 @@ export class VirtualTime implements Clock {
   }
 
   #add(ms: number, fire: () => void): Timer {
-    const timer = { at: this.#now + Math.max(0, ms), number: this.#numbers++, fire };
+    const timer = { at: this.#now + Math.max(0, ms), fire };
     const place = this.#timers.findLastIndex(({ at }) => at <= timer.at) + 1;
     this.#timers.splice(place, 0, timer);
     return timer;

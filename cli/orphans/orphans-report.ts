@@ -61,13 +61,7 @@ export const wrapped = (text: string, columns: number): readonly string[] => {
 const pieces = (word: string, columns: number): readonly string[] =>
   word.match(new RegExp(`.{1,${columns}}`, "gu")) ?? [];
 
-interface Section {
-  readonly standing: Standing;
-  readonly heading: string;
-  readonly advice: string;
-}
-
-const sections: readonly Section[] = [
+const sections = [
   {
     standing: "left-over",
     heading: "Left over: this stack made it, and no state holds it.",
@@ -93,18 +87,16 @@ const sections: readonly Section[] = [
   },
 ];
 
-/** The logical name at the end of a URN. */
-const lastOf = (urn: string): string => urn.split("::").at(-1) ?? urn;
-
 const lastCell = (orphan: FoundOrphan, columns: number): string => {
   const { name, label, pending, heldBy = [], deleted, released } = orphan;
+  const holders = heldBy.map(({ stack, urn }) => `in ${stack}: ${urn.split("::").at(-1) ?? urn}`);
+  const done = deleted ? ["deleted"] : released ? ["released"] : [];
   const lines = [
     name,
     label,
     ...(pending ? ["(its creation is pending)"] : []),
-    ...heldBy.map(({ stack, urn }) => `in ${stack}: ${lastOf(urn)}`),
-    ...(deleted ? ["deleted"] : []),
-    ...(released ? ["released"] : []),
+    ...holders,
+    ...done,
   ];
   return lines.flatMap((line) => wrapped(line, columns)).join("\n");
 };
@@ -121,7 +113,7 @@ const tableOf = (found: readonly FoundOrphan[]): readonly string[] => {
 };
 
 const sectionLines = (
-  { standing, heading, advice }: Section,
+  { standing, heading, advice }: (typeof sections)[number],
   found: readonly FoundOrphan[],
 ): readonly string[] => {
   const these = found.filter((orphan) => orphan.standing === standing);

@@ -28,8 +28,6 @@ export interface Ended {
   readonly timedOut: boolean;
 }
 
-type Talking = { readonly stdout: Readable; readonly stderr: Readable };
-
 const LAST_LINES = 40;
 
 const STOPS: Stops = [
@@ -37,24 +35,21 @@ const STOPS: Stops = [
   { signal: "SIGKILL", afterMs: 3000 },
 ];
 
-const eachLine = (stream: Readable, take: (line: string) => void): void => {
-  createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on("line", take);
-};
-
 /** Gathers what a command says while it says it. */
-const collect = (child: Talking, onLine: (line: string) => void = () => {}) => {
+const collect = (out: Readable, err: Readable, onLine: (line: string) => void = () => {}) => {
   const stdout: string[] = [];
   const lastLines: string[] = [];
-  const take = (line: string) => {
+  const take = (line: string): void => {
     lastLines.push(line);
     if (lastLines.length > LAST_LINES) lastLines.shift();
     onLine(line);
   };
-  eachLine(child.stdout, (line) => {
+  const crlfDelay = Number.POSITIVE_INFINITY;
+  createInterface({ input: out, crlfDelay }).on("line", (line) => {
     stdout.push(line);
     take(line);
   });
-  eachLine(child.stderr, take);
+  createInterface({ input: err, crlfDelay }).on("line", take);
   return { stdout, lastLines };
 };
 
@@ -98,20 +93,22 @@ export const runCommand = (
       detached: process.platform !== "win32",
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const { stdout, lastLines } = collect(child, options.onLine);
+    const { stdout, lastLines } = collect(child.stdout, child.stderr, options.onLine);
     const { settle, timedOut } = stopper(child.pid, options);
     // Should this process itself end in a way that nobody foresaw.
     const abandon = () => signalProcess(child.pid, "SIGKILL");
     process.on("exit", abandon);
-    let swept: Promise<void> | undefined;
-    child.on("error", (error) => {
+    const release = (): void => {
       settle();
       process.off("exit", abandon);
+    };
+    let swept: Promise<void> | undefined;
+    child.on("error", (error) => {
+      release();
       failed(error);
     });
     child.on("exit", () => {
-      settle();
-      process.off("exit", abandon);
+      release();
       swept = endGroup(child.pid);
     });
     child.on("close", async (code) => {

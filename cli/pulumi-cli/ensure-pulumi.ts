@@ -64,11 +64,8 @@ const giveUp = (tried: readonly string[]): CommandFailure =>
   );
 
 const throwIfAborted = (signal: AbortSignal | undefined): void => {
-  if (signal?.aborted)
-    throw new CommandFailure(
-      "Getting the Pulumi CLI: interrupted; nothing half-made was kept.",
-      130,
-    );
+  const message = "Getting the Pulumi CLI: interrupted; nothing half-made was kept.";
+  if (signal?.aborted) throw new CommandFailure(message, 130);
 };
 
 /** Waits until no other process is filling the cache. */
@@ -120,9 +117,11 @@ const fill = async (
   throw giveUp(tried);
 };
 
-const inspectCache = async (cached: string, { env, signal }: Required<EnsureOptions>) => {
+const cachedCli = async (cached: string, { env, signal }: Required<EnsureOptions>) => {
   const command = join(cached, "bin", "pulumi");
-  return existsSync(command) ? inspectPulumi(command, "cache", env, signal) : undefined;
+  if (!existsSync(command)) return undefined;
+  const inspected = await inspectPulumi(command, "cache", env, signal);
+  return "cli" in inspected ? inspected.cli : undefined;
 };
 
 /**
@@ -142,14 +141,12 @@ export const ensurePulumi = async (given: EnsureOptions): Promise<PulumiCli> => 
     tried.push(`PATH: ${inspected.unusable}`);
   }
   const cached = join(pulumiCacheFolder(options.env), release.version);
-  const kept = await inspectCache(cached, options);
-  if (kept && "cli" in kept) return kept.cli;
+  const kept = await cachedCli(cached, options);
+  if (kept) return kept;
   throwIfAborted(options.signal);
   const unlock = await lockCache(`${cached}.lock`, options);
   try {
-    const meanwhile = await inspectCache(cached, options);
-    if (meanwhile && "cli" in meanwhile) return meanwhile.cli;
-    return await fill(cached, options, tried);
+    return (await cachedCli(cached, options)) ?? (await fill(cached, options, tried));
   } finally {
     unlock();
   }
