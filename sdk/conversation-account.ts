@@ -30,6 +30,7 @@ export interface PartyArgs extends Omit<ClientApplicationRoleArgs, "name" | "ver
 /** A bot: its callback, and what it can do. */
 export interface BotArgs extends PartyArgs, Pick<ParticipantArgs, "intents" | "options"> {}
 
+/** What a program says of one conversation account. */
 export interface ConversationAccountArgs {
   /** Business address on the channel. */
   address: pulumi.Input<string>;
@@ -60,18 +61,38 @@ type Role = "customer" | "custom_bot" | "custom_agent";
 /**
  * The default set-up in one piece (specification §1): authentications, client applications,
  * participants, a channel, an orchestration and the account that ties them together. Each part is
- * an ordinary resource, named after this one.
+ * an ordinary resource, named after this one. Fails with an error of the engine where there are
+ * neither bots nor an agent, or where a resource of another kind is given.
+ *
+ * @example
+ * const shop = new ConversationAccount("shop", {
+ *   address: "shop-web",
+ *   channel: { type: "custom.web", displayName: "Web chat", icon: "aVZCT1J3MEtHZ28=" },
+ *   customer: { callback: "https://shop.example.com/messages", notificationEmail: "ops@example.com" },
+ *   bots: {
+ *     orders: {
+ *       callback: "https://bot.example.com/messages",
+ *       notificationEmail: "ops@example.com",
+ *       basicAuth: { username: "hub", password: new pulumi.Config().requireSecret("botPassword") },
+ *     },
+ *   },
+ * });
+ * export const accountId = shop.account.id;
  */
 export class ConversationAccount extends pulumi.ComponentResource {
+  /** Type token, part of every state file. */
   static readonly __pulumiType: string = componentToken(kind);
 
-  /** Whether a value is a conversation account, also one made by another copy of this package. */
+  /** Whether a value is a conversation account, also one made by another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is ConversationAccount {
     return isOfType(value, ConversationAccount.__pulumiType);
   }
 
+  /** The account itself. */
   readonly account: Account;
+  /** The channel that was made, or the one that was given. */
   readonly channel: Channel;
+  /** How its conversations run. */
   readonly orchestration: Orchestration;
   /** By the name of the party: `customer`, `agent`, and the bots. */
   readonly applications: Readonly<Record<string, ClientApplication>>;

@@ -84,11 +84,19 @@ const propsOf = (name: string, args: ConversationSmokeTestArgs): pulumi.Inputs =
  * that is broken. Reads the set-up objects on the message's way first, sends nothing where one is
  * missing, and ends the conversation afterwards. Does nothing in a preview, in a refresh, without
  * changes, and unless it is enabled. A test that fails is repeated by the next `pulumi up`.
+ *
+ * @example
+ * new ConversationSmokeTest("shop-answers", {
+ *   account: shop,
+ *   enabled: true,
+ *   probe: { url: "https://shop.example.com/arrived" },
+ * });
  */
 export class ConversationSmokeTest extends pulumi.CustomResource {
+  /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken(kind);
 
-  /** Whether a value is a smoke test, also one made by another copy of this package. */
+  /** Whether a value is a smoke test, also one made by another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is ConversationSmokeTest {
     return isOfType(value, ConversationSmokeTest.__pulumiType);
   }

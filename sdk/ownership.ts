@@ -8,11 +8,13 @@ const kind = "Ownership";
  * Whose the objects of a stack are. Registered by itself, once for each stack, by the first
  * resource of a program. It stands for no object of the service and makes no calls; its random id
  * is saved in the state before anything else is made, so that every object can be marked with it.
+ * Not for direct use; it cannot fail by itself.
  */
 export class Ownership extends pulumi.CustomResource {
+  /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken(kind);
 
-  /** Whether a value is an ownership, also one that another copy of this package registered. */
+  /** Whether a value is an ownership, also one that another copy of this package registered. Never fails. */
   static override isInstance(value: unknown): value is Ownership {
     return isOfType(value, Ownership.__pulumiType);
   }

@@ -92,9 +92,13 @@ export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {
   return isObject(args) ? args : {};
 };
 
-/** What the resource classes have in common. Not for direct use. */
+/**
+ * What the resource classes have in common. Not for direct use.
+ *
+ * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
+ */
 export class ConversationResource extends pulumi.CustomResource {
-  /** Whether a value is a resource of this package, also one made by another copy of it. */
+  /** Whether a value is a resource of this package, also one made by another copy of it. Never fails. */
   static override isInstance(value: unknown): value is ConversationResource {
     return pulumi.CustomResource.isInstance(value) && declared.has(value);
   }

@@ -115,11 +115,33 @@ export type AuthenticationArgs = AuthenticationArgsMembers & (
 /**
  * How the service signs in when it posts messages to a client application's callback address: Basic or OAuth.
  * Collection `/authentications` (specification §2, §4.1). Updated in place, never replaced.
+ *
+ * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
+ * @example
+ * new Authentication("example", {
+ *   name: "orders-bot-callback",
+ *   description: "Token for the orders bot callback",
+ *   active: true,
+ *   type: "oauth2",
+ *   oauth2: {
+ *     tokenRequestUrl: "https://bot.example.com/oauth/token",
+ *     method: "POST",
+ *     headers: {
+ *       "Content-Type": "application/json"
+ *     },
+ *     payload: {
+ *       clientId: "orders-bot",
+ *       clientSecret: "not-a-real-secret"
+ *     },
+ *     accessTokenPath: "$.accessToken"
+ *   }
+ * });
  */
 export class Authentication extends ConversationResource {
+  /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("Authentication");
 
-  /** Whether a value is an authentication, also one made by another copy of this package. */
+  /** Whether a value is an authentication, also one made by another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is Authentication {
     return isOfType(value, Authentication.__pulumiType);
   }
@@ -159,6 +181,7 @@ export class Authentication extends ConversationResource {
 
   /**
    * Reads an existing authentication without managing it: one call to the service on every preview and update.
+   * The run fails where there is none with this id, or it cannot be read.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the authentication at the service.
@@ -219,11 +242,32 @@ export interface ClientApplicationArgs extends CommonArgs {
 /**
  * An external application that sends and receives messages.
  * Collection `/clientapplications` (specification §2, §4.1). Updated in place, never replaced.
+ *
+ * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
+ * @example
+ * new ClientApplication("example", {
+ *   name: "orders-bot",
+ *   description: "Receives messages for the orders bot",
+ *   active: true,
+ *   roles: [
+ *     {
+ *       name: "custom_bot",
+ *       version: "v3",
+ *       callback: "https://bot.example.com/hub/messages",
+ *       notificationEmail: "ops@example.com",
+ *       headers: {
+ *         "X-Tenant-Hint": "acme"
+ *       },
+ *       authentication: authentication
+ *     }
+ *   ]
+ * });
  */
 export class ClientApplication extends ConversationResource {
+  /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("ClientApplication");
 
-  /** Whether a value is a client application, also one made by another copy of this package. */
+  /** Whether a value is a client application, also one made by another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is ClientApplication {
     return isOfType(value, ClientApplication.__pulumiType);
   }
@@ -257,6 +301,7 @@ export class ClientApplication extends ConversationResource {
 
   /**
    * Reads an existing client application without managing it: one call to the service on every preview and update.
+   * The run fails where there is none with this id, or it cannot be read.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the client application at the service.
@@ -307,11 +352,35 @@ export interface ParticipantArgs extends CommonArgs {
 /**
  * A registered bot. Several can be registered for one client application.
  * Collection `/participants` (specification §2, §4.1). Updated in place, never replaced.
+ *
+ * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
+ * @example
+ * new Participant("example", {
+ *   name: "orders-bot",
+ *   type: "custom_bot",
+ *   description: "Answers order questions",
+ *   active: true,
+ *   application: clientApplication,
+ *   intents: [
+ *     {
+ *       value: "order_status",
+ *       displayValue: "Order status"
+ *     },
+ *     {
+ *       value: "returns",
+ *       displayValue: "Returns"
+ *     }
+ *   ],
+ *   options: {
+ *     tier: "gold"
+ *   }
+ * });
  */
 export class Participant extends ConversationResource {
+  /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("Participant");
 
-  /** Whether a value is a participant, also one made by another copy of this package. */
+  /** Whether a value is a participant, also one made by another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is Participant {
     return isOfType(value, Participant.__pulumiType);
   }
@@ -354,6 +423,7 @@ export class Participant extends ConversationResource {
 
   /**
    * Reads an existing participant without managing it: one call to the service on every preview and update.
+   * The run fails where there is none with this id, or it cannot be read.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the participant at the service.
@@ -480,11 +550,55 @@ export interface ChannelArgs extends CommonArgs {
 /**
  * The parameters of a way that chat messages travel.
  * Collection `/channels` (specification §2, §4.1). Updated in place, never replaced.
+ *
+ * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
+ * @example
+ * new Channel("example", {
+ *   type: "custom.kiosk",
+ *   displayName: "Store kiosk",
+ *   icon: "aVZCT1J3MEtHZ28=",
+ *   description: "In-store kiosk chat",
+ *   active: true,
+ *   restrictions: {
+ *     inbound: {
+ *       maxTextLength: 500,
+ *       features: [
+ *         "typing_events",
+ *         "attachments",
+ *         "richText"
+ *       ],
+ *       attachmentPolicy: {
+ *         enabled: true,
+ *         maxSize: 1048576,
+ *         type: "block",
+ *         extensions: [
+ *           "exe",
+ *           "bat"
+ *         ]
+ *       }
+ *     },
+ *     outbound: {
+ *       maxTextLength: 500,
+ *       systemMessages: true,
+ *       midChatAuth: false,
+ *       richMessageTypes: [
+ *         "listpicker",
+ *         "quickreply"
+ *       ]
+ *     }
+ *   },
+ *   l10nProperties: {
+ *     "en-US": {
+ *       msg_hub_off_hours: "We are closed right now."
+ *     }
+ *   }
+ * });
  */
 export class Channel extends ConversationResource {
+  /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("Channel");
 
-  /** Whether a value is a channel, also one made by another copy of this package. */
+  /** Whether a value is a channel, also one made by another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is Channel {
     return isOfType(value, Channel.__pulumiType);
   }
@@ -527,6 +641,7 @@ export class Channel extends ConversationResource {
 
   /**
    * Reads an existing channel without managing it: one call to the service on every preview and update.
+   * The run fails where there is none with this id, or it cannot be read.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the channel at the service.
@@ -662,11 +777,43 @@ export interface OrchestrationArgs extends CommonArgs {
 /**
  * How a conversation moves between customer, bots and agents.
  * Collection `/orchestrations` (specification §2, §4.1). Updated in place, never replaced.
+ *
+ * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
+ * @example
+ * new Orchestration("example", {
+ *   name: "orders",
+ *   description: "Orders bot first, agents on escalation",
+ *   active: true,
+ *   applications: {
+ *     botConfiguration: {
+ *       forwardTranscript: true,
+ *       bypassVaDuration: 15,
+ *       bots: [
+ *         {
+ *           application: clientApplication,
+ *           participant: participant,
+ *           onEscalation: {
+ *             agent: clientApplication
+ *           }
+ *         }
+ *       ]
+ *     },
+ *     customerConfiguration: {
+ *       customer: clientApplication
+ *     },
+ *     agentConfiguration: {
+ *       agents: [
+ *         clientApplication
+ *       ]
+ *     }
+ *   }
+ * });
  */
 export class Orchestration extends ConversationResource {
+  /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("Orchestration");
 
-  /** Whether a value is an orchestration, also one made by another copy of this package. */
+  /** Whether a value is an orchestration, also one made by another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is Orchestration {
     return isOfType(value, Orchestration.__pulumiType);
   }
@@ -700,6 +847,7 @@ export class Orchestration extends ConversationResource {
 
   /**
    * Reads an existing orchestration without managing it: one call to the service on every preview and update.
+   * The run fails where there is none with this id, or it cannot be read.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the orchestration at the service.
@@ -788,11 +936,35 @@ export interface AccountArgs extends CommonArgs {
 /**
  * The conversation account that ties a channel and an orchestration together under an address.
  * Collection `/accounts` (specification §2, §4.1). Updated in place, never replaced.
+ *
+ * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
+ * @example
+ * new Account("example", {
+ *   name: "kiosk-berlin",
+ *   description: "Kiosk in the Berlin store",
+ *   active: true,
+ *   address: "kiosk-berlin-01",
+ *   channel: channel,
+ *   caseManagement: {
+ *     sameCaseDuration: 60,
+ *     copyCustomAttributes: true
+ *   },
+ *   chatConfigurations: {
+ *     timeout: 30,
+ *     defaultLanguage: "en-US",
+ *     onAgentUnavailability: "retain_and_retry",
+ *     allowLogoutWithOpenChats: false,
+ *     allowQueueTransferOnAgentUnavailability: true,
+ *     orchestration: orchestration,
+ *     entryPoint: "1007"
+ *   }
+ * });
  */
 export class Account extends ConversationResource {
+  /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("Account");
 
-  /** Whether a value is an account, also one made by another copy of this package. */
+  /** Whether a value is an account, also one made by another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is Account {
     return isOfType(value, Account.__pulumiType);
   }
@@ -838,6 +1010,7 @@ export class Account extends ConversationResource {
 
   /**
    * Reads an existing account without managing it: one call to the service on every preview and update.
+   * The run fails where there is none with this id, or it cannot be read.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the account at the service.

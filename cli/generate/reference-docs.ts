@@ -54,7 +54,8 @@ const outputRows = (): string[] =>
     rowOf(`*output* \`${name}\``, { ...field, doc: `${field.doc} ${answeredByService}` }, false),
   );
 
-const exampleOf = ({ kind, example }: Definition): string => {
+/** A statement that makes one object of a kind. */
+export const exampleOf = ({ kind, example }: Definition): string => {
   const json = JSON.stringify(example, undefined, 2);
   const source = json
     .replace(/"([A-Za-z_$][\w$]*)":/g, "$1:")
@@ -62,7 +63,7 @@ const exampleOf = ({ kind, example }: Definition): string => {
       /"\$\{(\w+)\}"/g,
       (_, referred: string) => referred.charAt(0).toLowerCase() + referred.slice(1),
     );
-  return `\`\`\`typescript\nnew ${kind}("example", ${source});\n\`\`\``;
+  return `new ${kind}("example", ${source});`;
 };
 
 const usesOf = (definition: Definition): string => {
@@ -106,7 +107,7 @@ const sectionOf = (definition: Definition, resources: readonly Definition[]): st
     `## ${definition.kind}`,
     definition.doc,
     `Collection \`/${definition.collection}\`. Refers to: ${usesOf(definition)}. Deletion: ${deletionOf(definition, resources)}`,
-    exampleOf(definition),
+    `\`\`\`typescript\n${exampleOf(definition)}\n\`\`\``,
     [
       "| Property | Type | Required | Meaning | Source |",
       "|---|---|---|---|---|",

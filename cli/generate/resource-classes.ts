@@ -1,6 +1,7 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { outputFields } from "../../provider/definition/define.js";
 import { answeredByService } from "./field-facts.js";
+import { exampleOf } from "./reference-docs.js";
 import { resourceArguments } from "./resource-arguments.js";
 import {
   comment,
@@ -53,10 +54,19 @@ const outputs = (definition: Definition, types: readonly NestedType[]): string =
 
 const classOf = (definition: Definition, types: readonly NestedType[]): string => {
   const { kind, noun } = definition;
-  return `${comment([definition.doc, `Collection \`/${definition.collection}\` (specification §2, §4.1). Updated in place, never replaced.`], "")}export class ${kind} extends ConversationResource {
+  const doc = [
+    definition.doc,
+    `Collection \`/${definition.collection}\` (specification §2, §4.1). Updated in place, never replaced.`,
+    "",
+    "@throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`",
+    "@example",
+    ...exampleOf(definition).split("\n"),
+  ];
+  return `${comment(doc, "")}export class ${kind} extends ConversationResource {
+  /** Type token, part of every state file. */
   static readonly __pulumiType: string = typeToken("${kind}");
 
-  /** Whether a value is ${article(noun)} ${noun}, also one made by another copy of this package. */
+  /** Whether a value is ${article(noun)} ${noun}, also one made by another copy of this package. Never fails. */
   static override isInstance(value: unknown): value is ${kind} {
     return isOfType(value, ${kind}.__pulumiType);
   }
@@ -73,6 +83,7 @@ ${outputs(definition, types)}
 
   /**
    * Reads an existing ${noun} without managing it: one call to the service on every preview and update.
+   * The run fails where there is none with this id, or it cannot be read.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the ${noun} at the service.

@@ -108,7 +108,7 @@ export const comment = (lines: readonly string[], indent: string): string => {
   const safe = lines.map((line) => line.replaceAll("*/", "*\\/"));
   return safe.length === 1
     ? `${indent}/** ${safe[0]} */\n`
-    : `${indent}/**\n${safe.map((line) => `${indent} * ${line}\n`).join("")}${indent} */\n`;
+    : `${indent}/**\n${safe.map((line) => `${`${indent} * ${line}`.trimEnd()}\n`).join("")}${indent} */\n`;
 };
 
 export const docOf = (field: Field, indent: string): string =>

@@ -56,13 +56,17 @@ export interface ServiceNote {
   readonly sent?: string;
 }
 
+/** What is known of a failure besides its message; what is not known is left out. */
 export interface ErrorDetails {
+  /** HTTP method of the call. */
   readonly method?: string;
   /** Path template, such as `/channels/{id}`. */
   readonly template?: string;
+  /** HTTP status of the answer. */
   readonly status?: number;
-  /** `code` and `developerMessage` of the service's error body. */
+  /** `code` of the service's error body. */
   readonly serviceCode?: string;
+  /** `developerMessage` of the service's error body, without secrets. */
   readonly serviceMessage?: string;
   /** `details` of the service's error body: what is wrong with which attribute. */
   readonly serviceNotes?: readonly ServiceNote[];
@@ -76,8 +80,18 @@ export interface ErrorDetails {
  * The one error class of the package. Its message stands alone: what was being done, what the
  * service said, what to do next; it never holds a secret. It has no `id` property on purpose: the
  * engine would take that for a created resource.
+ *
+ * @throws nothing: making one never fails
+ * @example
+ * try {
+ *   await hub.messages.send(message);
+ * } catch (error) {
+ *   if (!(error instanceof ConversationError)) throw error;
+ *   console.error(error.code, error.details.status, error.message);
+ * }
  */
 export class ConversationError extends Error {
+  /** Always `ConversationError`. */
   override readonly name = "ConversationError";
 
   constructor(
@@ -91,7 +105,12 @@ export class ConversationError extends Error {
   }
 }
 
-/** Whether a failure is a {@link ConversationError}, of one of these codes where any are given. */
+/**
+ * Whether a failure is a {@link ConversationError}, of one of these codes where any are given. Never fails.
+ *
+ * @example
+ * if (isConversationError(error, "NOT_FOUND")) console.log("there is no such conversation");
+ */
 export const isConversationError = (
   error: unknown,
   ...codes: ConversationErrorCode[]

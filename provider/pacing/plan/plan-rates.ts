@@ -9,7 +9,9 @@ export interface RateQuestion {
   readonly service: string;
   /** `v3` or `v4`. */
   readonly version: string;
+  /** The plan of the tenant. */
   readonly plan: Plan;
+  /** HTTP method. */
   readonly method: Method;
   /** Path template below the base address; how its placeholders are called does not matter. */
   readonly template: string;
@@ -17,6 +19,7 @@ export interface RateQuestion {
 
 /** Calls in a short spike, with what is known about the number. */
 export interface Burst {
+  /** How many, at least 1. */
   readonly calls: number;
   /** `public`: said in a public reference. `assumed`: derived from the rate in the same way. */
   readonly basis: "public" | "assumed";
@@ -72,6 +75,11 @@ const plain = (template: string): string => template.replace(/\{[^}/]*\}/g, "{}"
  *
  * @throws ConversationError `INPUT_INVALID` for a service, a version or a plan that the table does
  * not know, naming those that it does
+ * @example
+ * const perSecond = rateOf({
+ *   service: "Conversation", version: "v3", plan: "basic",
+ *   method: "POST", template: "/conversations/messages",
+ * });
  */
 export const rateOf = (question: RateQuestion): number => {
   assertQuestion(question);
@@ -102,6 +110,11 @@ const publicBursts = "Message Router";
  * one. Good for forecasts; pacing does not rely on it, as the specification shows no burst values (§8.2).
  *
  * @throws ConversationError `INPUT_INVALID` as {@link rateOf}
+ * @example
+ * const { calls, basis } = likelyBurst({
+ *   service: "Message Router", version: "v3", plan: "enterprise",
+ *   method: "GET", template: "/entrypoint/{id}/capacity",
+ * });
  */
 export const likelyBurst = (question: RateQuestion): Burst => ({
   calls: Math.max(1, Math.round(burstSeconds * rateOf(question))),

@@ -6,6 +6,7 @@ export type PlanRates = Readonly<Record<Plan, number>>;
 
 /** Endpoints with a rate of their own. It overrides the standard rate for these paths only (specification §8.1 rule 3). */
 export interface SpecialRate {
+  /** HTTP method. */
   readonly method: Method;
   /** Path templates below the base address of the service. */
   readonly templates: readonly string[];
@@ -17,9 +18,13 @@ export interface SpecialRate {
 export interface RateRow {
   /** Where the specification says so. */
   readonly source: "specification §8.2" | "specification §8.3";
+  /** Such as `Message Router`. */
   readonly service: string;
+  /** Such as `v3`. */
   readonly versions: readonly string[];
+  /** For every endpoint without a rate of its own. */
   readonly standard: PlanRates;
+  /** Endpoints with a rate of their own; empty where there are none. */
   readonly special: readonly SpecialRate[];
 }
 

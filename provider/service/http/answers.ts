@@ -11,6 +11,7 @@ import { connectionFault } from "./transport-faults.js";
 
 /** What the service answered to a call that it accepted (2xx). */
 export interface Answer {
+  /** HTTP status: 200 to 299. */
   readonly status: number;
   /** The JSON value; undefined where there is no body, or none that can be read after a PUT, PATCH or DELETE. */
   readonly body: unknown;

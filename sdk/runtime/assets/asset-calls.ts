@@ -31,17 +31,21 @@ export interface AssetRequest {
 
 /** An asset. It can be given to a message as an attachment. */
 export interface Asset {
+  /** The service's id of the asset. */
   readonly id: string;
+  /** File name with extension. */
   readonly name: string;
   /** In bytes. */
   readonly size: number;
+  /** Such as `image/png`, derived from the extension (assumed). */
   readonly contentType: string;
 }
 
 /** A signed address. Whoever has it has the content: keep it out of logs. */
 export interface SignedAddress {
+  /** Takes one POST of the content, or gives it to a GET. Absolute https address. */
   readonly contentUrl: string;
-  /** Left out: the service did not say. */
+  /** When it ends, by the clock of the service. Left out: the service did not say. */
   readonly contentUrlExpiry?: Date;
 }
 

@@ -23,6 +23,7 @@ import {
   transferSignal,
 } from "./signed-transfer.js";
 
+/** What is uploaded, and how: channel and sender are required. */
 export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">, TransferOptions {
   /** File name with extension. Default: the name of the file. */
   readonly name?: string;

@@ -19,15 +19,34 @@ interface CallOptions {
 
 /** Attachments and their content. Every failure is a ConversationError. */
 export interface Assets {
-  /** Makes an asset and gives the signed address that its content is to be posted to (specification §4.2). */
+  /**
+   * Makes an asset and gives the signed address that its content is to be posted to (specification
+   * §4.2). For programs that move the content themselves; else see `upload`.
+   *
+   * @throws ConversationError `INPUT_INVALID` before anything is sent, `BAD_RESPONSE` for an answer
+   * without id or address, else as every call
+   * @example
+   * const { id, contentUrl } = await hub.assets.create({
+   *   channel: "custom.kiosk", sender: "custom_bot", name: "receipt.pdf", size: 48_213,
+   * });
+   */
   create(asset: AssetRequest, options?: CallOptions): Promise<NewAsset>;
-  /** Gives an asset and the signed address that its content comes from (specification §4.2). */
+  /**
+   * Gives an asset and the signed address that its content comes from (specification §4.2).
+   *
+   * @throws ConversationError `NOT_FOUND`, `ID_INVALID`, `BAD_RESPONSE` for an answer without
+   * address, else as every call
+   * @example
+   * const { name, size } = await hub.assets.get(assetId);
+   */
   get(id: string, options?: CallOptions): Promise<StoredAsset>;
   /**
    * Deletes an asset (specification §4.2).
    *
    * @throws ConversationError `IN_USE` where it has been used in a message, as far as the service's
    * answer tells that from a missing scope
+   * @example
+   * await hub.assets.delete(assetId);
    */
   delete(id: string, options?: CallOptions): Promise<void>;
   /**

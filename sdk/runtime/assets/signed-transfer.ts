@@ -23,7 +23,9 @@ export type OnProgress = (progress: {
 
 /** How content is moved. */
 export interface TransferOptions {
+  /** Told after each piece. Default: nobody is told. */
   readonly onProgress?: OnProgress;
+  /** Ends the transfer with `CANCELLED`. */
   readonly signal?: AbortSignal;
   /** Longest time of one transfer in milliseconds. Default: 5 minutes. */
   readonly timeoutMs?: number;

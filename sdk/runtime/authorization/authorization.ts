@@ -60,16 +60,28 @@ const base64url = (bytes: Uint8Array): string =>
 const random = (bytes: number): string =>
   base64url(globalThis.crypto.getRandomValues(new Uint8Array(bytes)));
 
-/** A new code verifier: 64 characters from 48 random bytes. */
+/**
+ * A new code verifier: 64 characters from 48 random bytes. Never fails.
+ *
+ * @example
+ * const verifier = createVerifier();
+ */
 export const createVerifier = (): string => random(48);
 
-/** A new opaque value against cross-site request forgery: 32 characters from 24 random bytes. */
+/**
+ * A new opaque value against cross-site request forgery: 32 characters from 24 random bytes. Never fails.
+ *
+ * @example
+ * const state = createState();
+ */
 export const createState = (): string => random(24);
 
 /**
  * The S256 challenge of a verifier (RFC 7636 §4.2).
  *
  * @throws ConversationError `INPUT_INVALID` unless the verifier has 43 to 128 unreserved characters
+ * @example
+ * const challenge = await challengeOf(verifier);
  */
 export const challengeOf = async (verifier: string): Promise<string> => {
   assertVerifier("make a code challenge", verifier);
@@ -77,7 +89,12 @@ export const challengeOf = async (verifier: string): Promise<string> => {
   return base64url(new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes)));
 };
 
-/** A new verifier and its challenge. */
+/**
+ * A new verifier and its challenge. Never fails.
+ *
+ * @example
+ * const { verifier, challenge } = await createProofKey();
+ */
 export const createProofKey = async (): Promise<ProofKey> => {
   const verifier = createVerifier();
   return { verifier, challenge: await challengeOf(verifier) };
@@ -87,7 +104,9 @@ export const createProofKey = async (): Promise<ProofKey> => {
 export interface AuthorizationRequest {
   /** Authorization address of the client application's metadata: the one for users or the one for customers. */
   readonly authUrl: string;
+  /** Identifier of the public client. */
   readonly clientId: string;
+  /** Where the user is sent back to: an address that is registered for the client. */
   readonly redirectUri: string;
   /** Any of the scopes that are assigned to the client application. */
   readonly scope: string | readonly string[];
@@ -97,8 +116,11 @@ export interface AuthorizationRequest {
 export interface Authorization {
   /** Where the user is sent, with GET. */
   readonly url: string;
+  /** What the redirect must bring back. */
   readonly state: string;
+  /** Secret until the exchange. */
   readonly verifier: string;
+  /** As it was given. */
   readonly redirectUri: string;
 }
 
@@ -106,6 +128,9 @@ export interface Authorization {
  * The address that the user is sent to, with every parameter of the specification's §5.3.
  *
  * @throws ConversationError `INPUT_INVALID` where a parameter is missing or the address is not safe
+ * @example
+ * const { verifier, challenge } = await createProofKey();
+ * const url = authorizationUrl({ authUrl, clientId, redirectUri, scope, state: createState(), challenge });
  */
 export const authorizationUrl = (
   request: AuthorizationRequest & { readonly state: string; readonly challenge: string },

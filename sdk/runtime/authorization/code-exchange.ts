@@ -28,13 +28,17 @@ export type FetchLike = (
 export interface CodeExchange {
   /** Token address of the client application's metadata: of the same variant as the authorization address. */
   readonly tokenUrl: string;
+  /** Identifier of the public client. */
   readonly clientId: string;
   /** The same as in the authorization. */
   readonly redirectUri: string;
+  /** What `codeFromRedirect` gave. Good once. */
   readonly code: string;
+  /** Of the proof key that the authorization was begun with. */
   readonly verifier: string;
-  /** Default: `fetch` of the surroundings. */
+  /** Default: the global `fetch`. */
   readonly fetch?: FetchLike;
+  /** Ends the exchange with `CANCELLED`. */
   readonly signal?: AbortSignal;
   /** Longest time until the answer is complete, in milliseconds. Default: 60,000. */
   readonly timeoutMs?: number;
@@ -42,12 +46,17 @@ export interface CodeExchange {
 
 /** What the token address granted. No document shows its answer; the members are those of RFC 6749 §5.1. */
 export interface GrantedToken {
+  /** Secret. */
   readonly accessToken: string;
+  /** Such as `Bearer`. */
   readonly tokenType?: string;
   /** Seconds, counted from receipt. */
   readonly expiresIn?: number;
+  /** Secret. */
   readonly refreshToken?: string;
+  /** Secret. */
   readonly idToken?: string;
+  /** Scopes granted, separated by blanks. */
   readonly scope?: string;
   /** The whole answer. */
   readonly raw: Readonly<Record<string, unknown>>;

@@ -25,7 +25,7 @@ export interface Callbacks {
   readonly express: ExpressHandler;
   /** For servers that speak fetch, such as hono: `app.post("/hub", (c) => handler.fetch(c.req.raw))`. */
   readonly fetch: FetchHandler;
-  /** When every message that was taken has been worked on: for tests, and before the process ends. */
+  /** When every message that was taken has been worked on: for tests, and before the process ends. Never fails. */
   idle(): Promise<void>;
 }
 

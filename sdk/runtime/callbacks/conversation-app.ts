@@ -23,15 +23,27 @@ export type ConversationAppOptions = Omit<CallbackOptions, "onMessage" | "accept
 
 /** Callbacks whose messages go to the first handler that was registered for them. */
 export interface ConversationApp extends Callbacks {
-  /** Registers a handler for messages of a type, or of some types, from anybody. */
+  /**
+   * Registers a handler for messages of a type, or of some types, from anybody.
+   *
+   * @throws ConversationError `INPUT_INVALID` for a type or a handler that cannot be used
+   */
   on<T extends MessageType>(type: T | readonly T[], handler: MessageHandler<T>): ConversationApp;
-  /** Registers a handler for messages of a type, or of some types, from one kind of sender. */
+  /**
+   * Registers a handler for messages of a type, or of some types, from one kind of sender.
+   *
+   * @throws ConversationError `INPUT_INVALID` for a type, a sender or a handler that cannot be used
+   */
   on<K extends SenderKind, T extends MessageTypesOf<K>>(
     sender: K,
     type: T | readonly T[],
     handler: MessageHandler<T>,
   ): ConversationApp;
-  /** Registers the handler for everything else. Without one, everything else is discarded. */
+  /**
+   * Registers the handler for everything else. Without one, everything else is discarded.
+   *
+   * @throws ConversationError `INPUT_INVALID` for what is no function
+   */
   otherwise(handler: MessageHandler): ConversationApp;
 }
 

@@ -9,7 +9,8 @@ export type Taken = "new" | "taken" | "done";
 
 /**
  * Remembers which messages came already, so that each is worked on once however often it is
- * delivered. One memory may serve several processes, such as {@link redisMemory}.
+ * delivered. One memory may serve several processes, such as {@link redisMemory}. A method may fail,
+ * or take longer than 2 s: then the process remembers by itself, and `onError` is told.
  */
 export interface MessageMemory {
   /**
@@ -27,6 +28,8 @@ export interface MessageMemory {
 
 /**
  * Remembers in this process, for as long as it lives.
+ *
+ * Never fails.
  *
  * @param most so many messages; those seen longest ago are forgotten first. Default: 10,000
  *
@@ -69,7 +72,7 @@ export interface RedisMemoryOptions {
 
 /** A memory in Redis. */
 export interface RedisMemory extends MessageMemory, AsyncDisposable {
-  /** Ends the connection, which would keep the process alive. */
+  /** Ends the connection, which would keep the process alive. Never fails. */
   close(): Promise<void>;
 }
 

@@ -6,6 +6,7 @@ import { type Outcome, telemetry } from "./telemetry.js";
 
 /** One attempt of a call, just before it is sent. Holds no body, header, id or secret. */
 export interface RequestEvent {
+  /** HTTP method. */
   readonly method: Method;
   /**
    * Path template below the base address, such as `/conversations/{id}`; `TOKEN` for the token

@@ -16,8 +16,11 @@ import {
 
 /** A connection to the conversation service of one tenant, to use an account that was set up. */
 export interface ConversationClient extends AsyncDisposable {
+  /** Sends messages. */
   readonly messages: Messages;
+  /** Reads completed conversations. */
   readonly conversations: Conversations;
+  /** Attachments and their content. */
   readonly assets: Assets;
   /**
    * Calls another service of the tenant with the same token, transport, repeats and pacing, by the
@@ -30,7 +33,7 @@ export interface ConversationClient extends AsyncDisposable {
    * });
    */
   request(call: ServiceCall): Promise<Answer>;
-  /** Ends waiting calls with `CANCELLED`, and all connections. */
+  /** Ends waiting calls with `CANCELLED`, and all connections. Never fails. */
   close(): Promise<void>;
 }
 

@@ -20,14 +20,17 @@ export interface ServiceCall {
    * the one of the conversation service, so it has to be given; the access token goes there.
    */
   readonly baseUrl: string;
+  /** HTTP method. */
   readonly method: Method;
   /** Path template below the base address, such as `/portals/{portalID}/search/typeahead`: names the rate bucket. */
   readonly path: string;
   /** Values of the placeholders. */
   readonly params?: Readonly<Record<string, string>>;
+  /** Members of the `?` part, in their order. */
   readonly query?: Readonly<Record<string, string | number>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Ends the waiting for a turn; a write that was sent is waited for. */
   readonly signal?: AbortSignal;
 }
 

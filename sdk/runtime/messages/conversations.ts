@@ -8,10 +8,13 @@ import { type ReceivedMessage, receivedMessage } from "./received-message.js";
 
 /** A completed conversation (specification §4.2; members from examples in public references). */
 export interface Conversation {
+  /** The service's id of the conversation. */
   readonly id: string;
   /** The account it ran on. Left out: the service did not say. */
   readonly account?: { readonly channel?: string; readonly address?: string };
+  /** Id of the entry point, such as `1007`. */
   readonly entryPoint?: string;
+  /** Which contact carried it, such as `email`. */
   readonly conversationContact?: string;
   /** The service's own JSON about the customer. */
   readonly customer?: JsonObject;
@@ -21,6 +24,7 @@ export interface Conversation {
   readonly raw: JsonObject;
 }
 
+/** Reads conversations. Every failure is a ConversationError. */
 export interface Conversations {
   /**
    * Fetches a completed conversation (specification §4.2).

@@ -7,6 +7,7 @@ export const senderKinds = [
   "custom_bot",
 ] as const;
 
+/** One of the five kinds of senders (specification §6). */
 export type SenderKind = (typeof senderKinds)[number];
 
 const agents = ["platform_agent", "custom_agent"] as const;
@@ -98,11 +99,22 @@ export const isSenderKind = (text: unknown): text is SenderKind =>
 export const isMessageType = (text: unknown): text is MessageType =>
   messageTypes.some((type) => type === text);
 
-/** The kinds of senders that may send messages of this type, in the order of the specification. */
+/**
+ * The kinds of senders that may send messages of this type, in the order of the specification (§6);
+ * none for an unknown type. Never fails.
+ *
+ * @example
+ * sendersOf("agent.join"); // ["platform_agent", "custom_agent"]
+ */
 export const sendersOf = (type: MessageType): readonly SenderKind[] =>
   senderRules.find(({ types }) => types.some((listed) => listed === type))?.senders ?? [];
 
-/** Whether a sender of this kind may send messages of this type (specification §6). */
+/**
+ * Whether a sender of this kind may send messages of this type (specification §6). Never fails.
+ *
+ * @example
+ * maySend("customer", "agent.join"); // false
+ */
 export const maySend = (sender: SenderKind, type: MessageType): boolean =>
   sendersOf(type).includes(sender);
 

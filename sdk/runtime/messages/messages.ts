@@ -25,6 +25,7 @@ export interface SentMessage {
   readonly id?: string;
   /** The sender's own id. */
   readonly messageId?: string;
+  /** The conversation that it belongs to. */
   readonly conversationId: string;
 }
 
@@ -36,6 +37,7 @@ export interface Sent {
   readonly messages: readonly SentMessage[];
 }
 
+/** Options of a send call. */
 export interface SendOptions {
   /** Attributes of the whole call. */
   readonly metadata?: Readonly<Record<string, string>>;
@@ -67,6 +69,7 @@ export interface Messages {
   /**
    * Starts a conversation.
    *
+   * @throws ConversationError as `send`
    * @example
    * const { conversationId } = await hub.messages.start({
    *   type: "text",
@@ -82,6 +85,7 @@ export interface Messages {
   /**
    * Goes on with a conversation: its id, or a message that was received from it.
    *
+   * @throws ConversationError as `send`
    * @example
    * await hub.messages.reply(message, { type: "text", text: "One moment", sender: "custom_bot" });
    */
@@ -90,6 +94,7 @@ export interface Messages {
    * Asks for an agent, with an `escalation.transfer`. That this type escalates is assumed from its
    * name; no document shows what it holds.
    *
+   * @throws ConversationError as `send`
    * @example
    * await hub.messages.escalate(message, "custom_bot", { content: { reason: "refund" } });
    */
@@ -102,6 +107,7 @@ export interface Messages {
   /**
    * Ends a conversation, with a `conversation.end`.
    *
+   * @throws ConversationError as `send`
    * @example
    * await hub.messages.end(message, "custom_agent");
    */
@@ -117,7 +123,7 @@ export interface Messages {
 const overCode = "400-630";
 
 /**
- * Whether a message was refused because its conversation is over: start a new one.
+ * Whether a message was refused because its conversation is over: start a new one. Never fails.
  *
  * @example
  * if (isConversationOver(error)) await hub.messages.start(again);

@@ -7,13 +7,17 @@ import { type ReceivedContent, receivedContent } from "./received-content.js";
 export interface Party {
   /** One of the five kinds; other words occur too, such as `system`, or `user` in version v1. */
   readonly kind: SenderKind | "system" | "user" | (string & {});
+  /** The name that others see. */
   readonly name?: string;
 }
 
 /** A file that came with a message; only what the service told of it. */
 export interface ReceivedAttachment {
+  /** File name. */
   readonly name?: string;
+  /** Such as `image/png`. */
   readonly contentType?: string;
+  /** In bytes. */
   readonly size?: number;
   /** Where the content is. */
   readonly url?: string;

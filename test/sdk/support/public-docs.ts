@@ -1,0 +1,181 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import ts from "typescript";
+
+const root = join(__dirname, "..", "..", "..");
+const entries = ["sdk/index.ts", "sdk/runtime/index.ts"];
+const context = "test/sdk/support/example-context.ts";
+const checkedFile = join(root, "test/sdk/support/all-examples.ts");
+
+const textOf = (file: string): string => readFileSync(join(root, file), "utf8");
+
+/** One `@example` of a doc comment. */
+interface Example {
+  readonly file: string;
+  readonly line: number;
+  readonly code: string;
+}
+
+const examplesIn = (file: string): readonly Example[] => {
+  const text = textOf(file);
+  return [...text.matchAll(/\/\*\*(.*?)\*\//gs)].flatMap(({ 1: comment = "", index }) => {
+    const lines = comment.split("\n").map((line) => line.replace(/^\s*\* ?/, ""));
+    const before = text.slice(0, index).split("\n").length;
+    return lines.flatMap((line, at) => {
+      if (line.trim() !== "@example") return [];
+      const rest = lines.slice(at + 1);
+      const end = rest.findIndex((next) => /^@\w/.test(next));
+      const code = (end < 0 ? rest : rest.slice(0, end)).join("\n").trim();
+      return [{ file, line: before + at, code }];
+    });
+  });
+};
+
+/** Every example in the doc comments of what the package exports. */
+export const examples: readonly Example[] = ["sdk", "provider/kernel", "provider/pacing"]
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) =>
+      join(folder, file),
+    ),
+  )
+  .filter((file) => file.endsWith(".ts"))
+  .flatMap(examplesIn);
+
+/** Names that a module exports, by its text: they are needed before anything is checked. */
+const exportedNames = (file: string): readonly string[] => {
+  const source = ts.createSourceFile(file, textOf(file), ts.ScriptTarget.ES2022);
+  return source.statements.flatMap((statement): readonly string[] => {
+    if (ts.isExportDeclaration(statement)) {
+      const { exportClause, moduleSpecifier } = statement;
+      if (exportClause && ts.isNamedExports(exportClause)) {
+        return exportClause.elements.map(({ name }) => name.text);
+      }
+      if (!moduleSpecifier || !ts.isStringLiteral(moduleSpecifier)) return [];
+      return exportedNames(join(dirname(file), moduleSpecifier.text.replace(/js$/, "ts")));
+    }
+    const isExported = ts.canHaveModifiers(statement)
+      ? ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+      : false;
+    if (!isExported) return [];
+    if (ts.isVariableStatement(statement)) {
+      return statement.declarationList.declarations.map(({ name }) => name.getText(source));
+    }
+    const isNamed = ts.isClassDeclaration(statement) || ts.isInterfaceDeclaration(statement);
+    const { name } = isNamed || ts.isTypeAliasDeclaration(statement) ? statement : {};
+    return name ? [name.text] : [];
+  });
+};
+
+const importOf = (file: string): string => {
+  const from = relative(dirname(checkedFile), join(root, file)).replace(/ts$/, "js");
+  return `import { ${exportedNames(file).join(", ")} } from "./${from}";`;
+};
+
+const head = [
+  'import * as pulumi from "@pulumi/pulumi";',
+  'import { createServer } from "node:http";',
+  ...[...entries, context].map(importOf),
+];
+
+/** Each example is a function of its own, with all that the package exports and the context. */
+const functionOf = ({ code }: Example, at: number): string =>
+  `export const example${at} = async () => {\n${code.replace(/^export /gm, "")}\n};`;
+
+const examplesText = [...head, ...examples.map(functionOf)].join("\n");
+
+const options = (): ts.CompilerOptions => {
+  const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
+  const parsed = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
+  return { ...parsed.options, noEmit: true, noUnusedLocals: false, noUnusedParameters: false };
+};
+
+/** The one program: the package's entries, and a file that holds every example. */
+const programOf = (): ts.Program => {
+  const host = ts.createCompilerHost(options());
+  const { readFile, fileExists, getSourceFile } = host;
+  const isExamples = (file: string): boolean => file === checkedFile;
+  host.fileExists = (file) => isExamples(file) || fileExists(file);
+  host.readFile = (file) => (isExamples(file) ? examplesText : readFile(file));
+  host.getSourceFile = (file, ...rest) =>
+    isExamples(file)
+      ? ts.createSourceFile(file, examplesText, ts.ScriptTarget.ES2022, true)
+      : getSourceFile(file, ...rest);
+  return ts.createProgram(
+    [...entries.map((file) => join(root, file)), checkedFile],
+    options(),
+    host,
+  );
+};
+
+let program: ts.Program | undefined;
+const theProgram = (): ts.Program => {
+  program ??= programOf();
+  return program;
+};
+
+/** What the compiler has against the examples, each with its place. */
+export const exampleErrors = (): readonly string[] => {
+  const source = theProgram().getSourceFile(checkedFile);
+  const found = [
+    ...theProgram().getSyntacticDiagnostics(source),
+    ...theProgram().getSemanticDiagnostics(source),
+  ];
+  return found.map(({ start = 0, messageText }) => {
+    const at = [...examplesText.slice(0, start).matchAll(/^export const example/gm)].length - 1;
+    const { file, line } = examples[at] ?? { file: "the imports", line: 0 };
+    return `${file}:${line}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`;
+  });
+};
+
+/** Something that a program can use of the package, or a member of it, and what its doc comment says. */
+export interface Documented {
+  /** Such as `Messages.send`. */
+  readonly name: string;
+  readonly file: string;
+  readonly kind: "function" | "class" | "method" | "type" | "property";
+  readonly text: string;
+  readonly tags: readonly string[];
+  /** The whole comment of what it belongs to. */
+  readonly owner: string;
+}
+
+const isCallable = (checker: ts.TypeChecker, symbol: ts.Symbol, at: ts.Node): boolean =>
+  (symbol.flags & ts.SymbolFlags.Variable) !== 0 &&
+  checker.getTypeOfSymbolAtLocation(symbol, at).getCallSignatures().length > 0;
+
+/** Every export of the package, and every member of its classes and interfaces. */
+export const documented = (): readonly Documented[] => {
+  const checker = theProgram().getTypeChecker();
+  const said = (symbol: ts.Symbol) => ({
+    text: ts.displayPartsToString(symbol.getDocumentationComment(checker)),
+    tags: symbol.getJsDocTags(checker).map(({ name }) => name),
+  });
+  const membersOf = (declaration: ts.Declaration, owner: string, name: string): Documented[] => {
+    if (!ts.isInterfaceDeclaration(declaration) && !ts.isClassDeclaration(declaration)) return [];
+    return declaration.members.flatMap((member: ts.ClassElement | ts.TypeElement) => {
+      const symbol = member.name && checker.getSymbolAtLocation(member.name);
+      if (!symbol || ts.isPrivateIdentifier(member.name ?? declaration)) return [];
+      const isMethod = ts.isMethodSignature(member) || ts.isMethodDeclaration(member);
+      const file = relative(root, declaration.getSourceFile().fileName);
+      const kind = isMethod ? "method" : "property";
+      return [{ name: `${name}.${symbol.name}`, file, kind, owner, ...said(symbol) }];
+    });
+  };
+  return entries.flatMap((entry) => {
+    const source = theProgram().getSourceFile(join(root, entry));
+    const module = source && checker.getSymbolAtLocation(source);
+    return (module ? checker.getExportsOfModule(module) : []).flatMap((exported) => {
+      const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0;
+      const symbol = isAlias ? checker.getAliasedSymbol(exported) : exported;
+      const [declaration] = symbol.declarations ?? [];
+      if (!declaration) return [];
+      const about = said(symbol);
+      const isClass = (symbol.flags & ts.SymbolFlags.Class) !== 0;
+      const isFunction = isCallable(checker, symbol, declaration);
+      const kind = isClass ? "class" : isFunction ? "function" : "type";
+      const file = relative(root, declaration.getSourceFile().fileName);
+      const own: Documented = { name: exported.name, file, kind, owner: "", ...about };
+      return [own, ...membersOf(declaration, about.text, exported.name)];
+    });
+  });
+};
