@@ -1,10 +1,10 @@
 import type { Clock } from "../kernel/clock.js";
-import { ownerParts } from "../lifecycle/ownership/mark.js";
 import type { AccountSession, ObjectHolders, RunEnvironment, Tell } from "../lifecycle/run.js";
 import type { Service } from "../service/connect.js";
 import type { Wait } from "../service/http/pace.js";
 import type { SettingSource } from "../service/settings/settings.js";
 import { readSettings } from "../service/settings/settings.js";
+import { ownerParts } from "../stacks/owner.js";
 import { cancelSignal } from "./cancel-signal.js";
 import { urnInQuestion } from "./resource-urn.js";
 import { engineStatusLine } from "./status-line.js";

@@ -3,8 +3,9 @@ import { naturalKey } from "../definition/references.js";
 import type { JsonObject } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";
 import type { WireObject } from "../service/objects/collections.js";
+import { ownerParts } from "../stacks/owner.js";
 import type { ResourceIdentity } from "./decisions.js";
-import { type Mark, markOf, ownerParts, roomBeside } from "./ownership/mark.js";
+import { type Mark, markOf, roomBeside } from "./ownership/mark.js";
 import type { AccountSession, Run } from "./run.js";
 import { type Properties, propertiesIn } from "./state/properties.js";
 

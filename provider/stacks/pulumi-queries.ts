@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
+import { isObject } from "../kernel/json.js";
 
 /** Where and as whom the Pulumi CLI is asked. */
 export interface PulumiPlace {
@@ -77,3 +78,38 @@ export const queryPulumi = async (
     await pause(againMs);
   }
 };
+
+/** The JSON that a text holds; undefined where it is none. */
+export const jsonIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** A stack in the list of the backend. */
+export interface ListedStack {
+  readonly name: string;
+  readonly current: boolean;
+  /** Only Pulumi Cloud tells. */
+  readonly updateInProgress?: boolean;
+}
+
+/** What `pulumi stack ls --json` printed; undefined where that is no list of stacks. */
+export const stacksIn = (text: string): readonly ListedStack[] | undefined => {
+  const list = jsonIn(text);
+  if (!Array.isArray(list)) return undefined;
+  return list.filter(isObject).flatMap(({ name, current, updateInProgress }) => {
+    const progress = typeof updateInProgress === "boolean" ? { updateInProgress } : {};
+    return typeof name === "string" ? [{ name, current: current === true, ...progress }] : [];
+  });
+};
+
+/** Whether a name of the list stands for the stack asked about: one may leave organisation and project out. */
+export const mayBe = (name: string, asked: string): boolean =>
+  name.endsWith(`/${asked}`) || asked.endsWith(`/${name}`);
+
+/** Whether a stack of the list is surely the one asked about. */
+export const isListedAs = ({ name, current }: ListedStack, asked: string | undefined): boolean =>
+  asked === undefined ? current : name === asked;

@@ -2,8 +2,14 @@ import { readdir, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { isObject } from "../kernel/json.js";
-import { type PulumiPlace, queryPulumi } from "./pulumi-queries.js";
-import { isListedAs, mayBe, stacksIn } from "./stack-list.js";
+import {
+  isListedAs,
+  jsonIn,
+  mayBe,
+  type PulumiPlace,
+  queryPulumi,
+  stacksIn,
+} from "./pulumi-queries.js";
 
 /** Whether a run is at work on a stack, as far as its backend lets that be seen. */
 export type StackLock =
@@ -18,14 +24,6 @@ export type LockReader = () => Promise<StackLock>;
 const free: StackLock = { state: "free" };
 const unknown = (why: string): StackLock => ({ state: "unknown", why });
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /** Folder of a `file://` backend; a path may begin at home, or in the folder of the project. */
 export const backendFolder = (url: string, folder: string, home = homedir()): string => {
   const path = url.slice("file://".length).replace(/\?.*$/, "");
@@ -34,7 +32,7 @@ export const backendFolder = (url: string, folder: string, home = homedir()): st
 };
 
 const holderIn = (text: string): string | undefined => {
-  const lock = parsed(text);
+  const lock = jsonIn(text);
   if (!isObject(lock)) return undefined;
   const { username, hostname, pid, timestamp } = lock;
   return `${username}@${hostname}, process ${pid}, since ${String(timestamp).slice(0, 19)}Z`;
@@ -80,7 +78,7 @@ const progressOf = async ({ stack, ...place }: PulumiPlace): Promise<StackLock> 
 };
 
 const backendUrl = (text: string): string | undefined => {
-  const answer = parsed(text);
+  const answer = jsonIn(text);
   return isObject(answer) && typeof answer.url === "string" ? answer.url : undefined;
 };
 

@@ -1,6 +1,6 @@
+import { ownerParts } from "./owner.js";
 import { pulumiOfThisRun, type RunningPulumi } from "./pulumi-process.js";
-import { type PulumiPlace, queryPulumi } from "./pulumi-queries.js";
-import { isListedAs, mayBe, stacksIn } from "./stack-list.js";
+import { isListedAs, mayBe, type PulumiPlace, queryPulumi, stacksIn } from "./pulumi-queries.js";
 import { type Holding, type PendingCreation, type StackState, stateIn } from "./state-document.js";
 
 export type { Holding, PendingCreation } from "./state-document.js";
@@ -68,9 +68,6 @@ const stateFrom = async (
   return state;
 };
 
-const isSame = (one: StackState, other: StackState): boolean =>
-  one.ownership === other.ownership && one.name === other.name && one.project === other.project;
-
 const inGroups = async <T, R>(
   items: readonly T[],
   size: number,
@@ -93,7 +90,9 @@ const othersFrom = async ({ stack: asked, ...anyStack }: PulumiPlace, own: Stack
     state: await stateFrom({ ...anyStack, stack: name }, false),
   }));
   const isOwn = (name: string, state: StackState) =>
-    others.length === listed.length && mayBe(name, asked ?? "") && isSame(state, own);
+    others.length === listed.length &&
+    mayBe(name, asked ?? "") &&
+    (["ownership", "name", "project"] as const).every((key) => state[key] === own[key]);
   return {
     states: read.flatMap(({ name, state }) => (state && !isOwn(name, state) ? [state] : [])),
     complete: read.length === others.length && read.every(({ state }) => state !== undefined),
@@ -126,12 +125,6 @@ export const readAllStates = (
   onUnread?: OnUnread,
 ): Promise<StackStates | undefined> => readStates(place, "all", onUnread);
 
-/** `<project>/<stack>/<random>` of an owner, and the stack in it. */
-const ownershipOf = (owner: string) => {
-  const [project = "", stack = "", random = ""] = owner.split("/");
-  return { ownership: `${project}/${stack}/${random}`, stack };
-};
-
 /**
  * What the states hold, as the process of a dynamic provider can see it while the engine runs: the
  * CLI that started it is asked in its own folder. Undefined where the state of the stack that this
@@ -144,7 +137,7 @@ export const statesOfThisRun = async (
   scope: StateScope = "all",
   findPulumi: () => RunningPulumi = pulumiOfThisRun,
 ): Promise<StackStates | undefined> => {
-  const { ownership, stack } = ownershipOf(owner);
+  const { ownership, stack } = ownerParts(owner);
   const { given, ...place } = findPulumi();
   // A name may stand for a stack of another organisation: the Ownership in its state decides.
   for (const name of new Set([given, stack, undefined])) {

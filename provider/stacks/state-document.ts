@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { typeToken } from "../pointer.js";
+import { jsonIn } from "./pulumi-queries.js";
 
 /** A resource of ours in the state of a stack that stands for an object of the service. */
 export interface Holding {
@@ -103,14 +104,6 @@ const namesIn = (resources: readonly JsonObject[]): Pick<StackState, "name" | "p
   return name && project ? { name, project } : {};
 };
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /**
  * Reads what `pulumi stack export` printed; undefined where that is no state. A resource that is
  * about to be deleted still holds its object, and comes after those that stay.
@@ -118,7 +111,7 @@ const parsed = (text: string): unknown => {
  * @param stack the stack as the CLI names it. Default: its short name
  */
 export const stateIn = (text: string, own: boolean, stack?: string): StackState | undefined => {
-  const document = parsed(text);
+  const document = jsonIn(text);
   const deployment = isObject(document) ? document.deployment : undefined;
   if (!isObject(deployment)) return undefined;
   const resources = objectsIn(deployment.resources);

@@ -1,4 +1,5 @@
 import { createHash, randomInt } from "node:crypto";
+import { ownerParts } from "../../stacks/owner.js";
 
 /**
  * The owner mark: a short suffix of the description that tells people and later runs whose an
@@ -24,22 +25,6 @@ const digest = (text: string, length: number): string =>
   createHash("sha256").update(text).digest("hex").slice(0, length);
 
 const readable = (text: string): string => text.replace(/[^\w./@-]+/g, "_").slice(0, 80);
-
-/** What an owner is made of. */
-export interface OwnerParts {
-  readonly project: string;
-  readonly stack: string;
-  /** Id of the stack's `Ownership`: `<project>/<stack>/<random>`. */
-  readonly ownership: string;
-  /** The resource's logical name. */
-  readonly name: string;
-}
-
-/** The parts of an owner. */
-export const ownerParts = (owner: string): OwnerParts => {
-  const [project = "", stack = "", random = "", ...name] = owner.split("/");
-  return { project, stack, ownership: `${project}/${stack}/${random}`, name: name.join("/") };
-};
 
 /** What all marks of a stack have in common, from the id of its `Ownership`. */
 export const stackMark = (ownership: string): string => digest(ownership, 8);
