@@ -101,7 +101,8 @@ export class ConversationAccount extends pulumi.ComponentResource {
 
   constructor(name: string, args: ConversationAccountArgs, opts?: pulumi.ComponentResourceOptions) {
     super(ConversationAccount.__pulumiType, name, checked(name, args), opts);
-    const parts = new Parts(name, { parent: this });
+    const child = { parent: this };
+    const parts = new Parts(name, child);
     const customer = parts.application("customer", "customer", args.customer);
     const agent = args.agent && parts.agent(args.agent);
     const bots = Object.entries(args.bots ?? {}).map(([bot, party]) => parts.bot(bot, party));
@@ -111,9 +112,13 @@ export class ConversationAccount extends pulumi.ComponentResource {
       ...bots.map(({ bot, application }) => [bot, application] as const),
     ]);
     this.participants = Object.fromEntries(bots.map(({ bot, participant }) => [bot, participant]));
-    this.channel = Channel.isInstance(args.channel) ? args.channel : parts.channel(args.channel);
+    this.channel = Channel.isInstance(args.channel)
+      ? args.channel
+      : new Channel(name, args.channel, child);
     this.orchestration = parts.orchestration(customer, agent, bots);
-    this.account = parts.account(args, this.channel, this.orchestration);
+    const { channel, orchestration } = this;
+    const chatConfigurations = { ...args.chatConfigurations, orchestration };
+    this.account = new Account(name, { address: args.address, channel, chatConfigurations }, child);
     this.registerOutputs({ accountId: this.account.id, channelId: this.channel.id });
   }
 }
@@ -159,10 +164,6 @@ class Parts {
     };
   }
 
-  channel(args: ChannelArgs): Channel {
-    return new Channel(this.name, args, this.opts);
-  }
-
   orchestration(
     customer: ClientApplication,
     agent: ClientApplication | undefined,
@@ -188,14 +189,5 @@ class Parts {
         }
       : { customerConfiguration, botConfiguration };
     return new Orchestration(this.name, { applications }, this.opts);
-  }
-
-  account(args: ConversationAccountArgs, channel: Channel, orchestration: Orchestration): Account {
-    const chatConfigurations = { ...args.chatConfigurations, orchestration };
-    return new Account(
-      this.name,
-      { address: args.address, channel, chatConfigurations },
-      this.opts,
-    );
   }
 }

@@ -1,15 +1,6 @@
-import { isObject, type JsonObject, memberOf, parseJson } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
 
 // Runs in browsers too: nothing of Node may be imported here, not even by what is imported.
-
-/** JSON text as a value; undefined where it is none. */
-export const jsonValue = (text: string): unknown => {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-};
 
 /** The value at a path of members; undefined where it is missing. */
 export const valueAt = (value: unknown, ...path: readonly string[]): unknown =>

@@ -1,7 +1,7 @@
 import { ConversationError } from "../../../provider/kernel/errors.js";
-import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { isObject, type JsonObject, jsonIn } from "../../../provider/kernel/json.js";
 import { inputInvalid, prepared } from "../caller-input.js";
-import { jsonValue, textAt, withoutUndefined } from "../json-members.js";
+import { textAt, withoutUndefined } from "../json-members.js";
 import {
   addressOf,
   assertFilled,
@@ -166,7 +166,7 @@ const answerTo = async (call: FormCall): Promise<TokenAnswer> => {
 };
 
 const objectIn = (text: string): JsonObject | undefined => {
-  const value = jsonValue(text);
+  const value = jsonIn(text);
   return isObject(value) ? value : undefined;
 };
 

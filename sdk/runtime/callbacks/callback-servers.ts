@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TextDecoder } from "node:util";
-import { isObject } from "../../../provider/kernel/json.js";
+import { isObject, jsonIn } from "../../../provider/kernel/json.js";
 import { inputInvalid, prepared } from "../caller-input.js";
-import { jsonValue } from "../json-members.js";
 
 /** One call, whatever server it came through. */
 export interface CallbackCall {
@@ -54,7 +53,7 @@ const read = async (
     if (bytes > maxBytes) return undefined;
     text += decoder.decode(piece, { stream: true });
   }
-  return { value: jsonValue(text + decoder.decode()) };
+  return { value: jsonIn(text + decoder.decode()) };
 };
 
 const send = (response: ServerResponse, { status, headers = {} }: CallbackAnswer): void => {
@@ -111,8 +110,8 @@ export const nodeHandler =
 
 /** What a body parser left. */
 const parsedOf = (body: unknown): ParsedBody => {
-  if (typeof body === "string") return { value: jsonValue(body) };
-  if (body instanceof Uint8Array) return { value: jsonValue(new TextDecoder().decode(body)) };
+  if (typeof body === "string") return { value: jsonIn(body) };
+  if (body instanceof Uint8Array) return { value: jsonIn(new TextDecoder().decode(body)) };
   return { value: body };
 };
 

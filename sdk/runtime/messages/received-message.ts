@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
-import { jsonValue, objectsIn, textAt, valueAt, withoutUndefined } from "../json-members.js";
+import { isObject, type JsonObject, jsonIn } from "../../../provider/kernel/json.js";
+import { objectsIn, textAt, valueAt, withoutUndefined } from "../json-members.js";
 import { type MessageType, type SenderKind, senderFromWire } from "./message-types.js";
 import { type ReceivedContent, receivedContent } from "./received-content.js";
 
@@ -79,7 +79,7 @@ const partyOf = (value: unknown, platformName: string): Party => ({
 });
 
 const objectIn = (text: string): JsonObject | undefined => {
-  const value = text.trimStart().startsWith("{") ? jsonValue(text) : undefined;
+  const value = text.trimStart().startsWith("{") ? jsonIn(text) : undefined;
   return isObject(value) ? value : undefined;
 };
 
