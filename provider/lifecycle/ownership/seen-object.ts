@@ -40,8 +40,8 @@ export const seenObject = (declared: Declared, id: string, wire: WireObject): Se
   const { definition, properties } = declared;
   const { [declared.nameKey]: nameField, description: textField } = definition.fields;
   const { description, created } = wire;
-  const name = nameOnWire(definition, wire);
-  const { mark } = readMark(description);
+  const name = nameField ? wire[wireName(declared.nameKey, nameField)] : undefined;
+  const mark = markOn(wire);
   const isOurs =
     mark !== undefined && declared.mark !== undefined && isSameResource(mark, declared.mark);
   const isOwn = isOurs && !isCopy(mark, name, created);
@@ -63,8 +63,17 @@ export const seenObject = (declared: Declared, id: string, wire: WireObject): Se
   };
 };
 
+/** Every creation looks at all objects of its kind: the mark of each is read once. */
+const marks = new WeakMap<WireObject, Pick<ReturnType<typeof readMark>, "mark">>();
+
 /** The mark that an object at the service carries. */
-export const markOn = (wire: WireObject): Mark | undefined => readMark(wire.description).mark;
+export const markOn = (wire: WireObject): Mark | undefined => {
+  const known = marks.get(wire);
+  if (known) return known.mark;
+  const { mark } = readMark(wire.description);
+  marks.set(wire, { ...(mark ? { mark } : {}) });
+  return mark;
+};
 
 /** What tells an object apart for a person. */
 export const nameOnWire = (definition: Definition, wire: WireObject): unknown => {
