@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { leastNode } from "../../provider/kernel/node-version.js";
 import type { Plan } from "../../provider/service/settings/plans.js";
 import { plan as planRule } from "../../provider/service/settings/setting-rules.js";
 import { type SettingSource, settingNames } from "../../provider/service/settings/settings.js";
@@ -12,14 +13,13 @@ import { defaultParallel } from "../forecast/simulation/engine.js";
 import { findProgram, inspectPulumi, isAtLeast, LEAST_PULUMI } from "../pulumi-cli/pulumi-cli.js";
 import { type DoctorCheck, fail, ok, warn } from "./check.js";
 
-const LEAST_NODE = "22.19";
 const BEST_NODE = "24";
 const LEAST_SDK = "3.216.0";
 
 /** Node: new enough, and able to share rate limits between processes. */
 export const checkNode = (version = process.versions.node): DoctorCheck => {
-  if (!isAtLeast(version, LEAST_NODE))
-    return fail("node", `Node ${version} is older than ${LEAST_NODE}`, "Install Node 24.");
+  if (!isAtLeast(version, leastNode))
+    return fail("node", `Node ${version} is older than ${leastNode}`, "Install Node 24.");
   if (!isAtLeast(version, `${BEST_NODE}.0`))
     return ok(
       "node",

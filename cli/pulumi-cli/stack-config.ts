@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isObject } from "../../provider/kernel/json.js";
+import { isObject, jsonIn } from "../../provider/kernel/json.js";
 import type { SettingSource } from "../../provider/service/settings/settings.js";
 import { type PulumiPlace, queryPulumi } from "../../provider/stacks/pulumi-queries.js";
 import { findProgram } from "./pulumi-cli.js";
@@ -60,15 +60,6 @@ export const projectFile = (folder: string): string | undefined => {
   return found ?? (parent === folder ? undefined : projectFile(parent));
 };
 
-/** JSON that Pulumi printed; undefined where it is none. */
-export const printedJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /** One entry of a stack's configuration. */
 export interface ConfigEntry {
   /** Undefined where it is encrypted and cannot be read. */
@@ -101,7 +92,7 @@ const entryOf = ({ value, secret }: Readonly<Record<string, unknown>>): ConfigEn
 
 /** What `pulumi config --json` prints: `{ key: { value, secret } }`; undefined where that is no JSON. */
 export const configEntries = (json: string): StackConfig["entries"] | undefined => {
-  const config = printedJson(json);
+  const config = jsonIn(json);
   if (!isObject(config)) return undefined;
   return new Map(
     Object.entries(config).flatMap(([key, entry]): [string, ConfigEntry][] =>
