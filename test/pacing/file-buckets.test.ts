@@ -136,6 +136,7 @@ const shared = (notices: string[], clock = new JumpingClock()) =>
   sharedBuckets({
     clock,
     environment: { XDG_CACHE_HOME: folder },
+    nodeVersion: "24.0.0",
     onNotice: (text) => notices.push(text),
   });
 
