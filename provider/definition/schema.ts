@@ -202,7 +202,10 @@ const isUnknownAt = (values: unknown, path: readonly PropertyKey[]): boolean => 
 };
 
 /** Every rule that normalised inputs break. Values not known yet are forgiven, and nothing else. */
-export const violations = (definition: Definition, inputs: JsonObject): readonly Violation[] => {
+export const schemaViolations = (
+  definition: Definition,
+  inputs: JsonObject,
+): readonly Violation[] => {
   const result = inputSchema(definition).safeParse(inputs, { reportInput: true });
   if (result.success) return [];
   return result.error.issues

@@ -1,3 +1,8 @@
+// The kernel: what the provider, the runtime client, the emulator and the commands all build on, and
+// what needs none of them. JSON that comes from elsewhere is read in this file alone; beside it stand
+// the one error class, ids and quoted texts, the clock, and the package's name, folder and version.
+// The emulator keeps its own rules of senders, rates and content types on purpose: a second opinion.
+
 /** A JSON object whose members are not known yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 

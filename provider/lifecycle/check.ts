@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { normaliseFields } from "../definition/normalise.js";
+import { automaticKey } from "../definition/references.js";
 import { typedFields } from "../definition/wire/managed.js";
 import { fieldsFromWire } from "../definition/wire/wire.js";
 import { isConversationError } from "../kernel/errors.js";
@@ -62,10 +63,11 @@ export const check = async (
  *   would make another one
  */
 const normalised = (resource: Resource, old: Properties | undefined): Resource => {
-  const { fields } = resource.properties;
-  const named =
-    typeof old?.fields.name === "string" ? { ...fields, name: old.fields.name } : fields;
-  return withFields(resource, normaliseFields(resource.definition, named));
+  const { definition, properties } = resource;
+  const key = automaticKey(definition) ?? "";
+  const kept = old?.fields[key];
+  const made = typeof kept === "string" ? { [key]: kept } : {};
+  return withFields(resource, normaliseFields(definition, { ...properties.fields, ...made }));
 };
 
 const withFields = <R extends Resource>(resource: R, fields: JsonObject): R => ({

@@ -6,7 +6,7 @@ import { datedRequest, type Request } from "./http/client.js";
 import type { Pace, Wait } from "./http/pace.js";
 import type { RetryLimits } from "./http/retry.js";
 import { httpTransport, type Transport } from "./http/transport.js";
-import { witness } from "./objects/absence.js";
+import { serviceAddress } from "./objects/absence.js";
 import type { Collections } from "./objects/collections.js";
 import { restCollections } from "./objects/rest-collections.js";
 import { serviceTime } from "./objects/service-time.js";
@@ -98,13 +98,13 @@ export const connectService = (settings: Settings, options: ServiceOptions = {})
   const parts = { ...shared, pace };
   const tokens = tokenSource(parts);
   const time = serviceTime(clock);
-  const address = witness(settings);
+  const address = serviceAddress(settings);
   const request = datedRequest({ ...parts, tokens, onAnswer: time.learn });
   return {
-    ...restCollections({ request, witness: address, time }),
+    ...restCollections({ request, address, time }),
     request: async (operation, callOptions) => {
       const answer = await request(operation, callOptions);
-      if (!answer.unreadable) address.seen();
+      if (!answer.unreadable) address.confirm();
       return answer;
     },
     token: async () => infoOf(await tokens.current(), clock),

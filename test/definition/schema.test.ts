@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Definition } from "../../provider/definition/define.js";
 import { normaliseFields } from "../../provider/definition/normalise.js";
-import { violations } from "../../provider/definition/schema.js";
+import { schemaViolations } from "../../provider/definition/schema.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { unknownValue } from "../../provider/kernel/unknown.js";
 import { account } from "../../provider/resources/account.js";
@@ -18,7 +18,7 @@ const withIds = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value).replaceAll(/"\$\{\w+\}"/g, JSON.stringify(id)));
 
 const found = (definition: Definition, inputs: JsonObject) =>
-  violations(definition, normaliseFields(definition, inputs)).map(
+  schemaViolations(definition, normaliseFields(definition, inputs)).map(
     ({ path, rule }) => `${path}: ${rule}`,
   );
 

@@ -10,9 +10,9 @@ import type { Settings } from "../settings/setting-table.js";
 import { addressAdvice } from "../settings/settings.js";
 
 /** What a connection knows about the other end of its address. */
-export interface Witness {
+export interface ServiceAddress {
   /** The address has answered as only the service does. */
-  seen(): void;
+  confirm(): void;
   /**
    * Resolves where a 404 for an object means that the object is not there.
    *
@@ -35,7 +35,7 @@ const isOwnRefusal = ({ status, serviceCode = "", serviceMessage }: ErrorDetails
   serviceMessage !== undefined;
 
 /** What the list of the service itself is never answered with. */
-const strangers: readonly ConversationErrorCode[] = ["NOT_FOUND", "BAD_RESPONSE"];
+const foreignCodes: readonly ConversationErrorCode[] = ["NOT_FOUND", "BAD_RESPONSE"];
 
 const isRefusal = ({ status = 0 }: ErrorDetails): boolean => status >= 400 && status < 500;
 
@@ -65,10 +65,10 @@ const wrongAddress = (
  * Believes a 404 only at an address that was seen to be the service's: a wrong base path answers 404
  * to everything, and a run that took this for absence would empty its state.
  */
-export const witness = (settings: Settings): Witness => {
+export const serviceAddress = (settings: Settings): ServiceAddress => {
   let isService = false;
   return {
-    seen: () => {
+    confirm: () => {
       isService = true;
     },
     assertAbsent: async (definition, refusal, list) => {
@@ -81,7 +81,7 @@ export const witness = (settings: Settings): Witness => {
         if (!isConversationError(error)) throw error;
         // Another call was answered meanwhile: only this list is out of order.
         if (isTold()) return;
-        if (strangers.includes(error.code))
+        if (foreignCodes.includes(error.code))
           throw wrongAddress(definition, settings, refusal, error);
         // Who may not list is refused by the service itself, as is who asks for what is gone.
         const isOwn = isOwnRefusal(refusal.details) && isOwnRefusal(error.details);

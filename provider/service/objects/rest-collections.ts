@@ -6,7 +6,7 @@ import type { CallOptions } from "../http/call.js";
 import type { DatedRequest } from "../http/client.js";
 import { type Operation, setUpOperation } from "../http/operations.js";
 import { secretTexts } from "../redaction/secret-texts.js";
-import type { Witness } from "./absence.js";
+import type { ServiceAddress } from "./absence.js";
 import type { Collections } from "./collections.js";
 import { ListCache } from "./list-cache.js";
 import { readFirstPage } from "./pages.js";
@@ -32,16 +32,16 @@ const guarded = async <T>(cache: ListCache, write: () => Promise<T>): Promise<T>
 /** What the collections of one connection need besides a way to call. */
 export interface CollectionParts {
   readonly request: DatedRequest;
-  readonly witness: Witness;
+  readonly address: ServiceAddress;
   readonly time: ServiceTime;
 }
 
 /** The set-up collections over HTTP (specification §4.1). */
-export const restCollections = ({ request, witness, time }: CollectionParts): Collections => {
+export const restCollections = ({ request, address, time }: CollectionParts): Collections => {
   const caches = new Map<string, ListCache>();
   const firstPage = async (definition: Definition) => {
     const page = await readFirstPage(request, definition);
-    witness.seen();
+    address.confirm();
     return page;
   };
   const cacheOf = (definition: Definition): ListCache => {
@@ -52,11 +52,11 @@ export const restCollections = ({ request, witness, time }: CollectionParts): Co
   };
   const written = async (operation: Operation, options: CallOptions): Promise<DatedAnswer> => {
     const answer = await request(operation, options);
-    if (!answer.unreadable) witness.seen();
+    if (!answer.unreadable) address.confirm();
     return answer;
   };
   const assertService = (definition: Definition, doubt: ConversationError) =>
-    witness.assertAbsent(definition, doubt, () => cacheOf(definition).answered());
+    address.assertAbsent(definition, doubt, () => cacheOf(definition).answered());
   /** The 404 where it is proven to mean absence. */
   const absent = async (definition: Definition, error: unknown): Promise<ConversationError> => {
     if (!isConversationError(error, "NOT_FOUND")) throw error;
@@ -75,7 +75,7 @@ export const restCollections = ({ request, witness, time }: CollectionParts): Co
       assertId(id, definition.noun);
       try {
         const object = answeredObject(operation, await request(operation, { id }));
-        witness.seen();
+        address.confirm();
         return object;
       } catch (error) {
         await absent(definition, error);
@@ -90,7 +90,7 @@ export const restCollections = ({ request, witness, time }: CollectionParts): Co
         const answer = await request(operation, { body, secrets });
         const created = createdOf(operation, answer);
         const times = timesOf(answer, ["created", "modified"]);
-        witness.seen();
+        address.confirm();
         // Only what the service told: a PUT that carries another time may be refused.
         cacheOf(definition).wrote(created.id, { ...body, ...created });
         return { ...created, ...times };
