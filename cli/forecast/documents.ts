@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
-import { jsonIn } from "../../provider/kernel/json.js";
+import { printedJson } from "../../provider/stacks/pulumi-queries.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { runCommand } from "../process/run-command.js";
 import { findProgram } from "../pulumi-cli/pulumi-cli.js";
@@ -66,7 +66,7 @@ export interface Documents {
 
 /** One of Pulumi's two documents, told apart by what is in it; undefined for anything else. */
 export const readDocument = (text: string): Documents | undefined => {
-  const json = jsonIn(text);
+  const json = printedJson(text);
   const preview = previewSchema.safeParse(json).data;
   if (preview) return { preview };
   const state = stateSchema.safeParse(json).data;
@@ -79,7 +79,7 @@ export const resourcesOf = (state: Documents["state"]): readonly PulumiResource[
 
 /** What a preview that failed says was wrong, without colours; empty where it says nothing. */
 const errorsIn = (text: string): readonly string[] =>
-  (errorSchema.safeParse(jsonIn(text)).data?.diagnostics ?? [])
+  (errorSchema.safeParse(printedJson(text)).data?.diagnostics ?? [])
     .filter(({ severity }) => severity === "error")
     .map(({ message }) => stripVTControlCharacters(message).trim());
 

@@ -1,8 +1,12 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isObject, jsonIn } from "../../provider/kernel/json.js";
+import { isObject } from "../../provider/kernel/json.js";
 import type { SettingSource } from "../../provider/service/settings/settings.js";
-import { type PulumiPlace, queryPulumi } from "../../provider/stacks/pulumi-queries.js";
+import {
+  type PulumiPlace,
+  printedJson,
+  queryPulumi,
+} from "../../provider/stacks/pulumi-queries.js";
 import { findProgram } from "./pulumi-cli.js";
 
 /** What Pulumi says of a stack that it cannot read, and what to do about it. The first that fits counts. */
@@ -92,7 +96,7 @@ const entryOf = ({ value, secret }: Readonly<Record<string, unknown>>): ConfigEn
 
 /** What `pulumi config --json` prints: `{ key: { value, secret } }`; undefined where that is no JSON. */
 export const configEntries = (json: string): StackConfig["entries"] | undefined => {
-  const config = jsonIn(json);
+  const config = printedJson(json);
   if (!isObject(config)) return undefined;
   return new Map(
     Object.entries(config).flatMap(([key, entry]): [string, ConfigEntry][] =>

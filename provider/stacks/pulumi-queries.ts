@@ -79,8 +79,8 @@ export const queryPulumi = async (
   }
 };
 
-/** The JSON that a text holds; undefined where it is none. */
-export const jsonIn = (text: string): unknown => {
+/** JSON that Pulumi printed, a large state among it, read as it is; undefined where the text is none. */
+export const printedJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -98,7 +98,7 @@ export interface ListedStack {
 
 /** What `pulumi stack ls --json` printed; undefined where that is no list of stacks. */
 export const stacksIn = (text: string): readonly ListedStack[] | undefined => {
-  const list = jsonIn(text);
+  const list = printedJson(text);
   if (!Array.isArray(list)) return undefined;
   return list.filter(isObject).flatMap(({ name, current, updateInProgress }) => {
     const progress = typeof updateInProgress === "boolean" ? { updateInProgress } : {};

@@ -4,9 +4,9 @@ import { join, resolve } from "node:path";
 import { isObject } from "../kernel/json.js";
 import {
   isListedAs,
-  jsonIn,
   mayBe,
   type PulumiPlace,
+  printedJson,
   queryPulumi,
   stacksIn,
 } from "./pulumi-queries.js";
@@ -32,7 +32,7 @@ export const backendFolder = (url: string, folder: string, home = homedir()): st
 };
 
 const holderIn = (text: string): string | undefined => {
-  const lock = jsonIn(text);
+  const lock = printedJson(text);
   if (!isObject(lock)) return undefined;
   const { username, hostname, pid, timestamp } = lock;
   return `${username}@${hostname}, process ${pid}, since ${String(timestamp).slice(0, 19)}Z`;
@@ -78,7 +78,7 @@ const progressOf = async ({ stack, ...place }: PulumiPlace): Promise<StackLock> 
 };
 
 const backendUrl = (text: string): string | undefined => {
-  const answer = jsonIn(text);
+  const answer = printedJson(text);
   return isObject(answer) && typeof answer.url === "string" ? answer.url : undefined;
 };
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { typeToken } from "../pointer.js";
-import { jsonIn } from "./pulumi-queries.js";
+import { printedJson } from "./pulumi-queries.js";
 
 /** A resource of ours in the state of a stack that stands for an object of the service. */
 export interface Holding {
@@ -111,7 +111,7 @@ const namesIn = (resources: readonly JsonObject[]): Pick<StackState, "name" | "p
  * @param stack the stack as the CLI names it. Default: its short name
  */
 export const stateIn = (text: string, own: boolean, stack?: string): StackState | undefined => {
-  const document = jsonIn(text);
+  const document = printedJson(text);
   const deployment = isObject(document) ? document.deployment : undefined;
   if (!isObject(deployment)) return undefined;
   const resources = objectsIn(deployment.resources);
