@@ -4,20 +4,8 @@ import { brokenLink, type ChainFindings, noChainFindings } from "./broken-link.j
 import { ChainReader } from "./chain-reader.js";
 import { awaitSighting, type Sighting, shownAddress, unreachable } from "./probe.js";
 import { endConversation, type SmokeMessage, sendSmokeMessage } from "./smoke-message.js";
-import type { SmokeTestInputs } from "./smoke-test-inputs.js";
+import type { SmokeTestInputs, SmokeTestResult } from "./smoke-test-inputs.js";
 import { type Callback, type Chain, walkChain } from "./walk-chain.js";
-
-/** What the state keeps of a test that passed. */
-export interface SmokeTestResult {
-  readonly conversationId: string;
-  readonly messageId: string;
-  /** When the service accepted the message: ISO 8601, GMT. */
-  readonly sentAt: string;
-  /** True: seen at the probe. False: accepted by the service; nobody looked further. */
-  readonly arrived: boolean;
-  /** The conversation could not be ended after the test. */
-  readonly open?: true;
-}
 
 /** Longest time of one call to a probe or a callback address. */
 const callTimeoutMs = 5_000;

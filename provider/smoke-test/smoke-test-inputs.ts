@@ -24,14 +24,33 @@ const inputs = z.object({
 /** What a test is to do; `timeout` in seconds. */
 export type SmokeTestInputs = Readonly<z.output<typeof inputs>>;
 
-/** The declared fields of a bag of the engine, in their normal form. */
-export const fieldsOf = (bag: JsonObject): JsonObject => {
-  const known = Object.entries(bag).filter(([name]) => Object.hasOwn(smokeTest.fields, name));
+/** The declared fields of what the engine hands over, in their normal form. */
+export const fieldsOf = (values: JsonObject): JsonObject => {
+  const known = Object.entries(values).filter(([name]) => Object.hasOwn(smokeTest.fields, name));
   return normaliseFields(smokeTest, objectOf(known));
 };
 
 /** Checked inputs as the test takes them. */
-export const smokeTestInputs = (bag: JsonObject): SmokeTestInputs => inputs.parse(fieldsOf(bag));
+export const smokeTestInputs = (values: JsonObject): SmokeTestInputs =>
+  inputs.parse(fieldsOf(values));
+
+const result = z.object({
+  conversationId: z.string(),
+  messageId: z.string(),
+  /** When the service accepted the message: ISO 8601, GMT. */
+  sentAt: z.string(),
+  /** True: seen at the probe. False: accepted by the service; nobody looked further. */
+  arrived: z.boolean(),
+  /** The conversation could not be ended after the test. */
+  open: z.literal(true).optional(),
+});
+
+/** What the state keeps of a test that passed. */
+export type SmokeTestResult = Readonly<z.output<typeof result>>;
+
+/** The result that a state holds; undefined before the first test. */
+export const smokeTestResult = (state: JsonObject): SmokeTestResult | undefined =>
+  result.safeParse(state).data;
 
 /** A secret may not leave this machine in clear. */
 const probeViolation = ({ probe }: JsonObject): readonly string[] => {

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { z } from "zod";
 import type { EngineSession } from "../engine/engine-session.js";
 import type { JsonObject } from "../kernel/json.js";
 import { engineCall } from "../lifecycle/engine-call.js";
@@ -10,8 +9,10 @@ import { smokeTest } from "./smoke-test-definition.js";
 import {
   checkSmokeTest,
   fieldsOf,
+  type SmokeTestResult,
   smokeTestChanges,
   smokeTestInputs,
+  smokeTestResult,
 } from "./smoke-test-inputs.js";
 
 /** Name of the kind in the engine. */
@@ -20,19 +21,7 @@ export const smokeTestKind = smokeTest.kind;
 /** What a test needs of the run that it is in. */
 type TestRun = Pick<Run<EngineSession>, "session" | "about">;
 
-/** What a run leaves in the state; nothing of it before the first run. */
-const result = z
-  .object({
-    conversationId: z.string(),
-    messageId: z.string(),
-    sentAt: z.string(),
-    arrived: z.boolean(),
-    open: z.literal(true).optional(),
-  })
-  .optional()
-  .catch(undefined);
-
-const outputsOf = (inputs: JsonObject, last: z.output<typeof result>): JsonObject => ({
+const outputsOf = (inputs: JsonObject, last: SmokeTestResult | undefined): JsonObject => ({
   ...wrapFieldSecrets(smokeTest.fields, fieldsOf(inputs)),
   ...last,
 });
@@ -46,7 +35,7 @@ const tested = async (inputs: JsonObject, { session }: TestRun) => {
 
 /** Ends what an earlier test had to leave open, as far as that can be done. */
 const endLeftOpen = async (state: JsonObject, { session }: TestRun): Promise<void> => {
-  const last = result.parse(state);
+  const last = smokeTestResult(state);
   if (!last?.open) return;
   const test = smokeTestInputs(state);
   const { endConversation } = await import("./smoke-message.js");
@@ -81,7 +70,7 @@ export const smokeTestLifecycle = (run: TestRun): Lifecycle => {
     }),
     update: (_, olds, inputs) =>
       engineCall({ ...about, inputs, olds }, async () => {
-        if (!isEnabled(inputs)) return { outs: outputsOf(inputs, result.parse(olds)) };
+        if (!isEnabled(inputs)) return { outs: outputsOf(inputs, smokeTestResult(olds)) };
         await endLeftOpen(olds, run);
         return { outs: outputsOf(inputs, await tested(inputs, run)) };
       }),

@@ -51,7 +51,7 @@ const signIn = async ({ session, findings }: ChainReader): Promise<void> => {
   }
 };
 
-const incomplete = (object: ChainObject, member: string, { findings }: ChainReader): Error => {
+const lacking = (object: ChainObject, member: string, { findings }: ChainReader): Error => {
   const what = `${object.label} has no ${member}. Nothing was sent. Set it in the program, then run \`pulumi up\`.`;
   return brokenLink(object.definition.noun, what, findings);
 };
@@ -95,11 +95,10 @@ export const walkChain = async (test: SmokeTestInputs, reader: ChainReader): Pro
   await signIn(reader);
   const found = await reader.needed(account, test.account);
   const parsed = accountFields.safeParse(found.fields);
-  if (!parsed.success)
-    throw incomplete(found, String(parsed.error.issues[0]?.path.join(".")), reader);
+  if (!parsed.success) throw lacking(found, String(parsed.error.issues[0]?.path.join(".")), reader);
   const { address, channel: channelId, chatConfigurations: how } = parsed.data;
   const { fields } = await reader.needed(channel, channelId, found);
-  if (how?.orchestration === undefined) throw incomplete(found, "orchestration", reader);
+  if (how?.orchestration === undefined) throw lacking(found, "orchestration", reader);
   const flow = await reader.wanted(orchestration, how.orchestration, found);
   return {
     address,

@@ -3,7 +3,7 @@ import { setUpOrder } from "../../provider/definition/references.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
-import { type ModelResource, type Name, world } from "./scenario.js";
+import { type ModelResource, modelResources, type Name } from "./scenario.js";
 import type { EngineUp } from "./stacks.js";
 import { renameIn } from "./state-edits.js";
 import { declaredInputs } from "./values.js";
@@ -55,7 +55,7 @@ const unsealed = (value: unknown): Json =>
   );
 
 const rank = (order: readonly { kind: string }[], name: Name): number =>
-  order.findIndex(({ kind }) => kind === world[name].kind);
+  order.findIndex(({ kind }) => kind === modelResources[name].kind);
 
 /** The engine's half of a life cycle, as it was seen to behave; state is saved after every step. */
 export class Engine {
@@ -115,7 +115,7 @@ export class Engine {
     deleteFirst: boolean,
     { adopts, eraseHidden }: Pick<EngineUp, "adopts" | "eraseHidden">,
   ): Promise<void> {
-    const { kind } = world[declared.name];
+    const { kind } = modelResources[declared.name];
     const adopt = adopts?.get(declared.name);
     const given = {
       ...declaredInputs(this.stack, declared, this.#idOf),
@@ -134,7 +134,7 @@ export class Engine {
     const isSame =
       changes === false ||
       (changes === undefined && JSON.stringify(inputs) === JSON.stringify(old.inputs));
-    old.refers = world[declared.name].refers;
+    old.refers = modelResources[declared.name].refers;
     if (isSame && !old.incomplete) {
       old.inputs = inputs;
       return;
@@ -159,7 +159,7 @@ export class Engine {
         inputs,
         outputs: bag(outs),
         incomplete: false,
-        refers: world[name].refers,
+        refers: modelResources[name].refers,
       });
     } catch (error) {
       const { id, properties } = error as { id?: string; properties?: Json };
@@ -171,7 +171,7 @@ export class Engine {
           inputs,
           outputs: bag(properties),
           incomplete: true,
-          refers: world[name].refers,
+          refers: modelResources[name].refers,
         });
       throw error;
     }

@@ -6,13 +6,13 @@ import {
   type ModelResource,
   type ModelSetting,
   type ModelStep,
+  modelResources,
   type Name,
   names,
   type Scenario,
   type StateEdit,
   texts,
   type Up,
-  world,
 } from "./scenario.js";
 
 const name = fc.constantFrom(...names);
@@ -45,7 +45,8 @@ const program = fc.array(declared, { maxLength: 6 }).map((wanted): readonly Mode
   const byName = new Map(wanted.map((each) => [each.name, each]));
   const add = (each: Name, one: ModelResource): void => {
     if (!byName.has(each)) byName.set(each, one);
-    for (const other of world[each].refers) add(other, { name: other, variant: 0, version: 0 });
+    for (const other of modelResources[each].refers)
+      add(other, { name: other, variant: 0, version: 0 });
   };
   for (const each of wanted) add(each.name, each);
   return names.flatMap((each) => byName.get(each) ?? []);

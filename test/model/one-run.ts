@@ -1,6 +1,6 @@
 import { type Mark, markOf, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { Live, LiveObject } from "./console.js";
-import { type ModelSetting, type Name, type Up, world } from "./scenario.js";
+import { type ModelSetting, modelResources, type Name, type Up } from "./scenario.js";
 import type { Stacks, Took } from "./stacks.js";
 import type { ThirdParty } from "./third-party.js";
 import { nameAtService } from "./values.js";
@@ -27,7 +27,7 @@ export const adoptionOf = async (
   for (const { name, how, place } of adopt) {
     const declared = program.find((each) => each.name === name);
     if (!declared) continue;
-    const alike = live.filter(({ definition }) => definition.kind === world[name].kind);
+    const alike = live.filter(({ definition }) => definition.kind === modelResources[name].kind);
     const named = alike.filter((each) => nameOf(each) === nameAtService(stack, declared));
     const chosen: LiveObject | undefined = how === "any" ? alike[place % alike.length] : named[0];
     if (how !== "name" && !chosen) continue;

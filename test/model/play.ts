@@ -6,11 +6,11 @@ import { connectService, type Service } from "../../provider/service/connect.js"
 import type { HttpResponse } from "../../provider/service/http/transport.js";
 import { readSettings, type Settings } from "../../provider/service/settings/settings.js";
 import { Console } from "./console.js";
-import { playCourse } from "./course.js";
 import { Engine, type ModelState, newState } from "./engine.js";
 import { faultyTransport, Killed } from "./faulty-transport.js";
 import { withOddObjects } from "./odd-objects.js";
 import { killed } from "./one-run.js";
+import { playScenario } from "./played-scenario.js";
 import { type ModelSetting, plainSetting, type Scenario, type StateEdit } from "./scenario.js";
 import type { EngineStep, RunEnding, Stacks, Took } from "./stacks.js";
 import { editStates, sightOf } from "./state-edits.js";
@@ -145,7 +145,7 @@ export const playWith = async (
   const third = new ThirdParty(settings, console, emulator.advance);
   try {
     const own = settingsIn(settings, setting);
-    return await playCourse(stacks, third, scenario, own, areFieldsFree);
+    return await playScenario(stacks, third, scenario, own, areFieldsFree);
   } finally {
     await third.close();
   }

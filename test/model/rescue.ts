@@ -1,4 +1,4 @@
-import { type ModelResource, type Name, world } from "./scenario.js";
+import { type ModelResource, modelResources, type Name } from "./scenario.js";
 import type { EngineUp, Stacks } from "./stacks.js";
 import type { ThirdParty } from "./third-party.js";
 import { nameAtService } from "./values.js";
@@ -18,7 +18,8 @@ const idsIn = (error: string): readonly string[] => [
   ...new Set(error.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? []),
 ];
 
-const isName = (text: string | undefined): text is Name => text !== undefined && text in world;
+const isName = (text: string | undefined): text is Name =>
+  text !== undefined && text in modelResources;
 
 /** Somebody who reads why a run failed and does what it says. */
 export class Rescue {

@@ -1,5 +1,5 @@
 /** Logical names of the small world, with what each refers to. */
-export const world = {
+export const modelResources = {
   auth1: { kind: "Authentication", refers: [] },
   auth2: { kind: "Authentication", refers: [] },
   app1: { kind: "ClientApplication", refers: ["auth1"] },
@@ -12,9 +12,9 @@ export const world = {
   account1: { kind: "Account", refers: ["channel1", "flow1"] },
 } as const satisfies Readonly<Record<string, { kind: string; refers: readonly string[] }>>;
 
-export type Name = keyof typeof world;
+export type Name = keyof typeof modelResources;
 
-export const names = Object.keys(world) as Name[];
+export const names = Object.keys(modelResources) as Name[];
 
 /** How long a description is, and how it ends; `fits` and `over` are about the mark behind it. */
 export const texts = [

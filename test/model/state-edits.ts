@@ -1,7 +1,7 @@
 import type { ObjectHolders } from "../../provider/lifecycle/run.js";
 import type { Holding } from "../../provider/stacks/stack-states.js";
 import type { ModelState, StateEntry } from "./engine.js";
-import { type Name, names, type StateEdit, world } from "./scenario.js";
+import { modelResources, type Name, names, type StateEdit } from "./scenario.js";
 
 const withoutIt = (refers: readonly Name[], gone: Name): readonly Name[] =>
   refers.filter((name) => name !== gone);
@@ -31,7 +31,7 @@ const drop = (state: ModelState, name: Name): void => {
 };
 
 const siblingOf = (name: Name): Name | undefined =>
-  names.find((other) => other !== name && world[other].kind === world[name].kind);
+  names.find((other) => other !== name && modelResources[other].kind === modelResources[name].kind);
 
 /** Does to the states what a person does with the Pulumi command line; tells whether it could be done. */
 export const editStates = (

@@ -6,7 +6,7 @@ import { connectService, type Service } from "../../provider/service/connect.js"
 import type { Settings } from "../../provider/service/settings/settings.js";
 import { humanText, type Member, memberAt, members, withValue } from "./by-hand.js";
 import type { Console, Live, LiveObject } from "./console.js";
-import { type ByHand, type Name, world } from "./scenario.js";
+import { type ByHand, modelResources, type Name } from "./scenario.js";
 import {
   isPlain,
   laterMs,
@@ -77,8 +77,8 @@ export class ThirdParty {
 
   /** Makes an object under the name of a resource. Does nothing where the service refuses it. */
   async #make(name: Name, variant: number, held: HeldEntry | undefined): Promise<void> {
-    const definition = resources.find(({ kind }) => kind === world[name].kind);
-    const isWhole = world[name].refers.every((other: Name) => held?.ids.has(other));
+    const definition = resources.find(({ kind }) => kind === modelResources[name].kind);
+    const isWhole = modelResources[name].refers.every((other: Name) => held?.ids.has(other));
     if (!definition || !isWhole) return;
     const inputs = declaredInputs(
       0,

@@ -1,6 +1,6 @@
 import { markFor, markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
 import type { ModelResource, Name } from "./scenario.js";
-import { world } from "./scenario.js";
+import { modelResources } from "./scenario.js";
 
 type Json = Record<string, unknown>;
 
@@ -16,7 +16,8 @@ export const nameAtService = (
 /** Room that the mark of a resource takes, with the blank before it. */
 const markRoom = (name: Name): number =>
   1 +
-  markText(markFor(markOf(world[name].kind, `shop/prod/x/${name}`), "0".repeat(11), name)).length;
+  markText(markFor(markOf(modelResources[name].kind, `shop/prod/x/${name}`), "0".repeat(11), name))
+    .length;
 
 const likeMark = "[pulumi: shop/prod other #01234567-0123456789ab-0123456789abcde]";
 const likeOldMark = "[pulumi: shop/prod other #01234567-0123456789ab]";
@@ -55,8 +56,10 @@ export const extraOf = ({ version, extra = 0 }: ModelResource): Json | undefined
 
 const fieldsOf = (stack: number, declared: ModelResource, idOf: (name: Name) => string): Json => {
   const key = nameAtService(stack, declared);
-  const [first = "", second = ""] = world[declared.name].refers.map((name: Name) => idOf(name));
-  switch (world[declared.name].kind) {
+  const [first = "", second = ""] = modelResources[declared.name].refers.map((name: Name) =>
+    idOf(name),
+  );
+  switch (modelResources[declared.name].kind) {
     case "Authentication":
       return {
         name: key,

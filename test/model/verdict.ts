@@ -3,7 +3,7 @@ import { markOf, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
 import { humanText, memberAt, saysAll } from "./by-hand.js";
 import type { Live, LiveObject } from "./console.js";
-import { type ModelResource, type ModelSetting, type Name, world } from "./scenario.js";
+import { type ModelResource, type ModelSetting, modelResources, type Name } from "./scenario.js";
 import type { SetMember } from "./set-by-hand.js";
 import { declaredInputs, descriptionOf, extraOf, nameAtService } from "./values.js";
 
@@ -91,7 +91,7 @@ const fieldsIn = (
   known: Known,
 ): Json => {
   const { definition } =
-    known.live.find((each) => each.definition.kind === world[declared.name].kind) ?? {};
+    known.live.find((each) => each.definition.kind === modelResources[declared.name].kind) ?? {};
   if (!definition) return {};
   const {
     extra: _,
@@ -107,7 +107,7 @@ const judgeOne = (
   held: HeldEntry,
   known: Known,
 ): string[] => {
-  const { kind } = world[declared.name];
+  const { kind } = modelResources[declared.name];
   const key = nameAtService(stack, declared);
   const found = known.live.filter(
     (each) => each.definition.kind === kind && nameOf(each) === key && !known.notOurs.has(each.id),
@@ -146,7 +146,7 @@ export const judge = (
  * killed and the resource has another name by now; and where no state can be seen, what has another
  * name is left alone.
  */
-export const twins = (
+export const doubledObjects = (
   states: readonly HeldEntry[],
   last: readonly (readonly ModelResource[])[],
   { live, notOurs, setting }: Known,
@@ -154,7 +154,7 @@ export const twins = (
 ): string[] =>
   states.flatMap(({ ownership }, stack) =>
     (last[stack] ?? []).flatMap((declared) => {
-      const { kind } = world[declared.name];
+      const { kind } = modelResources[declared.name];
       if (!setting.sight || lag === "killed" || (lag === "stale" && kind === "Orchestration"))
         return [];
       const resource = markOf(kind, `${ownership}/${declared.name}`);
@@ -169,7 +169,7 @@ export const twins = (
   );
 
 /** Objects that no state knows. */
-export const strangers = (states: readonly HeldEntry[], { live, notOurs }: Known): string[] => {
+export const foreignHeld = (states: readonly HeldEntry[], { live, notOurs }: Known): string[] => {
   const known = new Set(states.flatMap(({ ids }) => [...ids.values()]));
   return live
     .filter(({ id }) => !known.has(id) && !notOurs.has(id))

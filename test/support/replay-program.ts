@@ -1,6 +1,6 @@
 import { setUpOrder } from "../../provider/definition/references.js";
 import { resources } from "../../provider/resources/index.js";
-import { world } from "../model/scenario.js";
+import { modelResources } from "../model/scenario.js";
 import type { EngineStep } from "../model/stacks.js";
 import { declaredInputs } from "../model/values.js";
 
@@ -33,7 +33,7 @@ module.exports = async () => {
 export const declaration = (step: Extract<EngineStep, { type: "up" }>): string => {
   const declared = setUpOrder(resources).flatMap(({ kind }) =>
     step.program
-      .filter(({ name }) => world[name].kind === kind)
+      .filter(({ name }) => modelResources[name].kind === kind)
       .map((each) => ({
         kind,
         name: each.name,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { typeToken } from "../../provider/pointer.js";
-import { type Name, world } from "../model/scenario.js";
+import { modelResources, type Name } from "../model/scenario.js";
 import type { CliProject } from "./cli-project.js";
 
 const resource = z.object({
@@ -27,7 +27,7 @@ export interface ReplayState {
   readonly isEmpty: boolean;
 }
 
-const isName = (text: string): text is Name => text in world;
+const isName = (text: string): text is Name => text in modelResources;
 
 export const readReplayState = (project: CliProject): ReplayState => {
   const { checkpoint } = stateFile.parse(JSON.parse(project.state()));

@@ -15,7 +15,7 @@ export interface Mark {
   /** New with every POST: a copy that a person makes of an object carries the serial of the original. */
   readonly serial?: string;
   /** Follows from the serial and the name: a copy under another name does not fit its mark. */
-  readonly seal?: string;
+  readonly checksum?: string;
 }
 
 const pattern =
@@ -62,7 +62,7 @@ export const newSerial = (now: number): string =>
 const madeAt = (serial: string): number => Number.parseInt(serial.slice(0, stampLength), 36) * 1000;
 
 /** A service may give a name back in another form of the same text. */
-const sealOf = (serial: string, name: unknown): string => {
+const checksumOf = (serial: string, name: unknown): string => {
   const text = `${serial} ${String(name ?? "")
     .normalize("NFC")
     .trim()}`;
@@ -73,21 +73,21 @@ const sealOf = (serial: string, name: unknown): string => {
 export const markFor = (mark: Mark, serial: string, name: unknown): Mark => ({
   ...mark,
   serial,
-  seal: sealOf(serial, name),
+  checksum: checksumOf(serial, name),
 });
 
 /** The mark as it stands in a description. */
-export const markText = ({ label, stack, resource, serial, seal }: Mark): string =>
-  `[pulumi: ${label} #${stack}-${resource}${serial && seal ? `-${serial}${seal}` : ""}]`;
+export const markText = ({ label, stack, resource, serial, checksum }: Mark): string =>
+  `[pulumi: ${label} #${stack}-${resource}${serial && checksum ? `-${serial}${checksum}` : ""}]`;
 
 /**
- * How many characters a field has beside the mark of a resource: serials and seals are of one length.
+ * How many characters a field has beside the mark of a resource: serials and checksums are of one length.
  *
  * @param max length of the field. Default: it is not limited
  */
 export const roomBeside = (mark: Mark, max = Number.POSITIVE_INFINITY): number => {
   const serial = base36(0, stampLength + randomLength);
-  return max - markText({ ...mark, serial, seal: base36(0, 4) }).length;
+  return max - markText({ ...mark, serial, checksum: base36(0, 4) }).length;
 };
 
 /** A description as the service holds it: what the program or a person wrote, and the mark. */
@@ -97,10 +97,10 @@ export const readMark = (
   if (typeof description !== "string") return {};
   const found = pattern.exec(description);
   const text = found ? description.slice(0, found.index) : description;
-  const [, label, stack, resource, serial, seal] = found ?? [];
+  const [, label, stack, resource, serial, checksum] = found ?? [];
   const mark =
     label !== undefined && stack && resource
-      ? { label, stack, resource, ...(serial && seal ? { serial, seal } : {}) }
+      ? { label, stack, resource, ...(serial && checksum ? { serial, checksum } : {}) }
       : undefined;
   return { ...(text ? { description: text } : {}), ...(mark ? { mark } : {}) };
 };
@@ -135,6 +135,6 @@ export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => 
   if (!mark.serial) return false;
   // A name that is none tells nothing.
   const isName = typeof name === "string" || typeof name === "number";
-  if (isName && mark.seal !== sealOf(mark.serial, name)) return true;
+  if (isName && mark.checksum !== checksumOf(mark.serial, name)) return true;
   return objectTime(created) > madeAt(mark.serial) + longestWaitMs;
 };

@@ -6,17 +6,19 @@ import {
   type ModelResource,
   type ModelSetting,
   type ModelStep,
+  modelResources,
   type Name,
   names,
   plainSetting,
   type Scenario,
   type StateEdit,
   type Up,
-  world,
 } from "./scenario.js";
 import type { EngineStep, EngineUp, RunEnding, Stacks, Took } from "./stacks.js";
 import type { ThirdParty } from "./third-party.js";
 import {
+  doubledObjects,
+  foreignHeld,
   type HeldEntry,
   isMarked,
   judge,
@@ -24,15 +26,13 @@ import {
   lost,
   mayLackMark,
   shared,
-  strangers,
-  twins,
 } from "./verdict.js";
 
 const cleanRounds = 10;
 const both = [0, 1] as const;
 
 /** A history under way. */
-export class Course {
+export class PlayedScenario {
   readonly #stacks: Stacks;
   readonly #third: ThirdParty;
   readonly #vague = new Set<Name>();
@@ -60,7 +60,7 @@ export class Course {
       notOurs: await this.#notOurs(),
     });
     const held = this.#stacks.held();
-    const doubled = twins(held, last, await known(), lagOf(steps));
+    const doubled = doubledObjects(held, last, await known(), lagOf(steps));
     await this.#third.leave(held);
     await this.#sweep();
     const end = await known();
@@ -71,7 +71,7 @@ export class Course {
       ...doubled,
       ...shared(held),
       ...held.flatMap((each, stack) => judge(stack, each, last[stack] ?? [], end)),
-      ...strangers(held, end),
+      ...foreignHeld(held, end),
       ...lost(this.#third.set, end.live),
     ];
   }
@@ -103,7 +103,8 @@ export class Course {
 
   #edit(step: StateEdit): void {
     if (!this.#stacks.edit?.(step)) return;
-    for (const name of names) if (world[name].kind === world[step.name].kind) this.#vague.add(name);
+    for (const name of names)
+      if (modelResources[name].kind === modelResources[step.name].kind) this.#vague.add(name);
   }
 
   async #byHand(step: ByHand): Promise<void> {
@@ -232,13 +233,13 @@ const lagOf = (steps: readonly ModelStep[]): "none" | "stale" | "killed" => {
  *
  * @param areFieldsFree what the objects hold is not looked at, only which there are
  */
-export const playCourse = async (
+export const playScenario = async (
   stacks: Stacks,
   third: ThirdParty,
   scenario: Scenario,
   settings: Settings,
   areFieldsFree = false,
 ): Promise<RunEnding> => {
-  const course = new Course(stacks, third, scenario.setting);
+  const course = new PlayedScenario(stacks, third, scenario.setting);
   return { wrong: await course.run(scenario, settings, areFieldsFree), took: course.took };
 };
