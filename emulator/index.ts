@@ -27,11 +27,7 @@ export interface EmulatorAddresses {
 }
 
 export interface Emulator extends EmulatorAddresses, AsyncDisposable {
-  /**
-   * Moves a manual clock on, in milliseconds.
-   *
-   * @throws Error on the real clock
-   */
+  /** Moves a manual clock on, in milliseconds. @throws Error on the real clock */
   advance(ms: number): void;
   /** Ends all connections and stops listening. */
   close(): Promise<void>;

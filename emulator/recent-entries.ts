@@ -1,21 +1,18 @@
 /** The last entries of a list that would grow without end. */
 export class RecentEntries<T> {
-  readonly #most: number;
   #entries: T[] = [];
 
-  constructor(most: number) {
-    this.#most = most;
-  }
+  constructor(private readonly most: number) {}
 
   add(entry: T): void {
     this.#entries.push(entry);
     // Cut only now and then: a cut copies the list.
-    if (this.#entries.length >= 2 * this.#most) this.#entries = this.#entries.slice(-this.#most);
+    if (this.#entries.length >= 2 * this.most) this.#entries = this.#entries.slice(-this.most);
   }
 
   /** In the order in which they came. */
   all(): readonly T[] {
-    return this.#entries.slice(-this.#most);
+    return this.#entries.slice(-this.most);
   }
 
   clear(): void {

@@ -2,12 +2,11 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { JsonObject } from "../provider/kernel/json.js";
 import { clockKinds, createClock, type EmulatorClock } from "./clock.js";
-import { Faults } from "./control/faults.js";
+import { type FaultRule, Faults } from "./control/faults.js";
 import { parseSwitches, type Switches, savedSwitches } from "./control/switches.js";
 import { CallLog } from "./http/call-log.js";
 import { type PlanName, planNames, RateLimiter } from "./http/rate-limit.js";
 import type { ServiceResponse } from "./http/response.js";
-import { scopesByLabel } from "./http/routes.js";
 import { dataFileError, type Journal, noJournal, sqliteJournal } from "./journal.js";
 import { Store } from "./objects/store.js";
 import { AssetStore } from "./runtime/assets/asset-store.js";
@@ -15,6 +14,7 @@ import { SignedUrls } from "./runtime/assets/signed-urls.js";
 import { Deliveries } from "./runtime/callbacks/deliveries.js";
 import { ConversationStore } from "./runtime/conversation-store.js";
 import { Clients } from "./token/clients.js";
+import { scopesByLabel } from "./token/scopes.js";
 import { Tokens } from "./token/tokens.js";
 
 /** How an emulator is set up. */
@@ -54,6 +54,8 @@ export interface OperationCall {
   readonly id: string;
   /** @throws HttpError where it is no JSON object */
   readonly body: () => JsonObject;
+  /** Some faults change what the operation does. */
+  readonly fault?: FaultRule;
 }
 
 /** Carries a call out. Throws HttpError where the service says no. */

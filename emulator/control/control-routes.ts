@@ -1,10 +1,14 @@
 import { type Context, Hono } from "hono";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { isObject } from "../../provider/kernel/json.js";
+import { routes } from "../http/routes.js";
 import type { EmulatedService } from "../service.js";
 import { parseClient } from "../token/clients.js";
 import { parseFault } from "./faults.js";
 import { putSnapshot, reset, takeSnapshot } from "./snapshot.js";
 import { parseSwitches, turnSwitches } from "./switches.js";
+
+/** Where faults can be. */
+const endpoints = ["TOKEN", ...routes.map(({ name }) => name)];
 
 const bodyOf = async (context: Context): Promise<unknown> => {
   try {
@@ -14,16 +18,12 @@ const bodyOf = async (context: Context): Promise<unknown> => {
   }
 };
 
-const membersOf = (body: unknown, names: readonly string[]): JsonObject => {
-  if (!isObject(body)) throw new Error(`The body must be an object with ${names.join(", ")}.`);
-  const unknown = Object.keys(body).find((name) => !names.includes(name));
-  if (unknown !== undefined)
-    throw new Error(`There is no ${unknown.slice(0, 60)}; the body holds ${names.join(", ")}.`);
-  return body;
-};
-
 const msOf = (body: unknown): number => {
-  const { advanceMs } = membersOf(body, ["advanceMs"]);
+  if (!isObject(body)) throw new Error("The body must be an object with advanceMs.");
+  const { advanceMs, ...rest } = body;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined)
+    throw new Error(`There is no ${unknown.slice(0, 60)}; the body holds advanceMs.`);
   if (typeof advanceMs === "number" && advanceMs >= 0 && advanceMs <= 1e12) return advanceMs;
   throw new Error("advanceMs must be a number of milliseconds, at least 0.");
 };
@@ -49,7 +49,7 @@ export const controlRoutes = (service: EmulatedService, path: string): Hono => {
   app.get("/faults", (context) => context.json(service.faults.left()));
   app.post("/faults", async (context) => {
     const body = await bodyOf(context);
-    const faults = (Array.isArray(body) ? body : [body]).map(parseFault);
+    const faults = (Array.isArray(body) ? body : [body]).map((rule) => parseFault(rule, endpoints));
     service.faults.add(faults);
     return context.json(service.faults.left());
   });

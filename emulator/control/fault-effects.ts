@@ -27,10 +27,10 @@ const statusResponse = ({ status = 500, body, headers = {} }: FaultRule): Servic
  * @returns the response where the service is not to act; undefined: it acts
  */
 export const beforeOperation = async (
-  fault: FaultRule | undefined,
+  fault: FaultRule,
   response: ServerResponse,
 ): Promise<ServiceResponse | undefined> => {
-  switch (fault?.kind) {
+  switch (fault.kind) {
     case "status":
       return statusResponse(fault);
     case "redirect":
@@ -104,14 +104,14 @@ const withoutId = (answer: ServiceResponse): ServiceResponse => {
 
 const page = "<!doctype html><html><body>The service is being maintained.</body></html>";
 
-/** Sends an answer, in the way that a fault spoils it if there is one. */
+/** Sends an answer in the way that a fault spoils it. */
 export const sendWithFault = (
   response: ServerResponse,
   answer: ServiceResponse,
-  fault: FaultRule | undefined,
+  fault: FaultRule,
 ) => {
   if (answer === noResponse) return;
-  switch (fault?.kind) {
+  switch (fault.kind) {
     case "status-after-commit":
       return sendResponse(response, statusResponse(fault));
     case "drop-after-commit":

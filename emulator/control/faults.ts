@@ -1,5 +1,4 @@
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { routes } from "../http/routes.js";
 
 type Check = (value: unknown) => boolean;
 
@@ -83,12 +82,7 @@ const isKind = (kind: unknown): kind is FaultKind =>
 const isCount = (value: unknown, least: number): boolean =>
   Number.isInteger(value) && Number(value) >= least;
 
-const places = ["TOKEN", ...routes.map(({ name }) => name)];
-
-const wrongMember = (
-  rule: Readonly<Record<string, unknown>>,
-  { members }: FaultShape,
-): string | undefined => {
+const wrongMember = (rule: Readonly<Record<string, unknown>>, { members }: FaultShape) => {
   for (const [name, { fits, rule: text, required }] of Object.entries(members)) {
     const value = rule[name];
     if (value === undefined ? required : !fits(value)) return `${name} must be ${text}`;
@@ -109,14 +103,15 @@ const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
 /**
  * A rule as a control call gives it.
  *
+ * @param endpoints that there are
  * @throws Error that says what is wrong and what is allowed
  */
-export const parseFault = (value: unknown): FaultRule => {
+export const parseFault = (value: unknown, endpoints: readonly string[]): FaultRule => {
   if (!isObject(value))
     throw new Error('A fault is an object such as {"on": "POST /channels", "kind": "hang"}.');
   const { on, kind, times = 1, after = 0 } = value;
-  if (typeof on !== "string" || !places.includes(on)) {
-    throw new Error(`A fault's "on" must be one of: ${places.join(", ")}.`);
+  if (typeof on !== "string" || !endpoints.includes(on)) {
+    throw new Error(`A fault's "on" must be one of: ${endpoints.join(", ")}.`);
   }
   if (!isKind(kind))
     throw new Error(`A fault's "kind" must be one of: ${Object.keys(faultKinds).join(", ")}.`);
@@ -127,15 +122,12 @@ export const parseFault = (value: unknown): FaultRule => {
   const shape: FaultShape = faultKinds[kind];
   const wrong = wrongMember(value, shape);
   if (wrong) throw new Error(`A fault of kind ${kind}: ${wrong}.`);
-  if (shape.listsOnly && !isList(on))
+  if (shape.listsOnly && !/^GET [^{]+$/.test(on))
     throw new Error(`A fault of kind ${kind} is for lists, such as "GET /channels".`);
   const { headers } = value;
   const lowered = isObject(headers) ? { headers: lowerCased(headers) } : {};
   return { ...value, ...lowered, on, kind, times: Number(times), after: Number(after) };
 };
-
-const isList = (on: string): boolean =>
-  routes.some(({ name, target }) => name === on && target.action === "list");
 
 interface PendingFault {
   readonly rule: FaultRule;

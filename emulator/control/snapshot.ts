@@ -1,12 +1,7 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
-import {
-  isStoredObject,
-  type ObjectsByCollection,
-  type StoredObject,
-  uniqueMembers,
-} from "../objects/store.js";
+import { isStoredObject, type ObjectsByCollection, uniqueMembers } from "../objects/store.js";
 import { hasShape } from "../objects/validate.js";
 import { type AssetDocument, isAssetDocument } from "../runtime/assets/asset-store.js";
 import {
@@ -74,11 +69,7 @@ const assertDistinct = (values: readonly unknown[], what: string): void => {
   if (new Set(values).size < values.length) throw wrong(`${what} is there twice`);
 };
 
-const storedObjects = (
-  definition: Definition,
-  value: unknown,
-  switches: Switches,
-): readonly StoredObject[] => {
+const storedObjects = (definition: Definition, value: unknown, switches: Switches) => {
   const { collection } = definition;
   if (!Array.isArray(value) || !value.every(isStoredObject))
     throw wrong(`${collection} must be a list of objects with id, created and modified`);
@@ -117,21 +108,15 @@ const switchesOf = (value: unknown): Partial<Switches> => {
   return parseSwitches(value);
 };
 
-const idsOf = (list: readonly { readonly id: string }[]): readonly string[] =>
-  list.map(({ id }) => id);
-
 /** A snapshot from before conversations and assets were kept has none. */
-const conversationsOf = (value: unknown = []): readonly ConversationDocument[] => {
-  if (!Array.isArray(value) || !value.every(isConversationDocument))
-    throw wrong('"conversations" must be a list of conversations with their messages');
-  assertDistinct(idsOf(value), "an id");
-  return value;
-};
-
-const assetsOf = (value: unknown = []): readonly AssetDocument[] => {
-  if (!Array.isArray(value) || !value.every(isAssetDocument))
-    throw wrong('"assets" must be a list of assets, each with the content that its size says');
-  assertDistinct(idsOf(value), "an id");
+const documentsOf = <T extends { readonly id: string }>(
+  value: unknown = [],
+  isDocument: (each: unknown) => each is T,
+  rule: string,
+): readonly T[] => {
+  if (!Array.isArray(value) || !value.every(isDocument)) throw wrong(rule);
+  const ids = value.map(({ id }) => id);
+  assertDistinct(ids, "an id");
   return value;
 };
 
@@ -148,8 +133,16 @@ export const putSnapshot = (service: EmulatedService, document: unknown): void =
   const turned = document.switches === undefined ? {} : switchesOf(document.switches);
   const content = {
     objects: objectsOf(document.objects, { ...switches, ...turned }),
-    conversations: conversationsOf(document.conversations),
-    assets: assetsOf(document.assets),
+    conversations: documentsOf(
+      document.conversations,
+      isConversationDocument,
+      '"conversations" must be a list of conversations with their messages',
+    ),
+    assets: documentsOf(
+      document.assets,
+      isAssetDocument,
+      '"assets" must be a list of assets, each with the content that its size says',
+    ),
   };
   const clients = document.clients === undefined ? undefined : clientsOf(document.clients);
   journal.together(() => {

@@ -73,11 +73,7 @@ export const savedSwitches = (journal: Journal, given: Partial<Switches>): Switc
 };
 
 /** Turns switches, in the object that every part of the emulator reads, and keeps them that way. */
-export const turnSwitches = (
-  journal: Journal,
-  switches: Switches,
-  given: Partial<Switches>,
-): void => {
+export const turnSwitches = (journal: Journal, switches: Switches, given: Partial<Switches>) => {
   journal.together(() => {
     for (const [name, value] of Object.entries(given)) journal.write("switch", name, value);
   });

@@ -2,14 +2,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { timestamp } from "../clock.js";
 import { beforeOperation, sendWithFault } from "../control/fault-effects.js";
 import type { FaultRule } from "../control/faults.js";
-import { collectionOperations } from "../objects/collections.js";
-import { createAsset, deleteAsset, getAsset } from "../runtime/assets/asset-operations.js";
-import { getConversation, sendMessages } from "../runtime/conversation-operations.js";
-import type { EmulatedService, OperationCall, OperationHandler } from "../service.js";
-import { assertScope } from "../token/tokens.js";
-import { parseBody, readBytes } from "./request-body.js";
-import { HttpError, type ServiceResponse } from "./response.js";
-import { matchPath, type Route, type RuntimeAction, routeFor } from "./routes.js";
+import type { EmulatedService } from "../service.js";
+import { assertScope } from "../token/scopes.js";
+import { readBody } from "./request-body.js";
+import { HttpError, type ServiceResponse, sendResponse } from "./response.js";
+import { matchPath, routeFor } from "./routes.js";
 
 /** A request to the service, its path below the base path. */
 interface ApiRequest {
@@ -25,28 +22,6 @@ interface CallProgress {
   fault?: FaultRule;
 }
 
-const runtimeOperations: Readonly<Record<RuntimeAction, OperationHandler>> = {
-  sendMessages,
-  getConversation,
-  createAsset,
-  getAsset,
-  deleteAsset,
-};
-
-const carryOut = (
-  service: EmulatedService,
-  { target }: Route,
-  call: OperationCall,
-  fault: FaultRule | undefined,
-): ServiceResponse => {
-  if (!target.definition) return runtimeOperations[target.action](service, call);
-  if (fault?.kind === "forbidden-list")
-    throw new HttpError(403, "403-197", "The list is not allowed.");
-  const { definition, action } = target;
-  const staleMs = fault?.kind === "stale-list" ? (fault.ms ?? 0) : 0;
-  return collectionOperations[action](service, { ...call, definition, staleMs });
-};
-
 /**
  * In the order in which the service says no: path, token, rate, scope, object, body. A fault comes
  * after the rate, so that a call which is refused anyway uses up none, and a spoiled one is counted.
@@ -57,7 +32,7 @@ const answer = async (
   response: ServerResponse,
   progress: CallProgress,
 ): Promise<ServiceResponse> => {
-  const bytes = await readBytes(request);
+  const body = await readBody(request);
   const match = matchPath(path);
   progress.template = match?.template ?? progress.template;
   const route = routeFor(match, request.method ?? "");
@@ -67,11 +42,11 @@ const answer = async (
   if (refusal) return refusal;
   const fault = service.faults.take(route.name);
   if (fault) progress.fault = fault;
-  const early = await beforeOperation(fault, response);
+  const early = fault && (await beforeOperation(fault, response));
   if (early) return early;
   assertScope(claims, route.scopes);
-  const body = () => parseBody(bytes, request.headers["content-type"]);
-  return carryOut(service, route, { request, query, id: match?.id ?? "", body }, fault);
+  const call = { request, query, id: match?.id ?? "", body };
+  return route.carryOut(service, { ...call, ...(fault ? { fault } : {}) });
 };
 
 /** What goes wrong in the emulator itself, such as a full disk, is an unexpected failure (500-100). */
@@ -100,7 +75,8 @@ export const serveApi = async (
     errorResponse(error, service, api.request),
   );
   const { template, clientId, fault } = progress;
-  sendWithFault(response, answered, fault);
+  if (fault) sendWithFault(response, answered, fault);
+  else sendResponse(response, answered);
   service.log.add({
     at: timestamp(service.clock.now()),
     method: api.request.method ?? "",

@@ -49,12 +49,9 @@ const wholeSeconds = (ms: number): number => Math.ceil(ms / 1000);
 
 /** One token bucket for each method and path template; all callers share them (specification §8.1). */
 export class RateLimiter {
-  readonly #options: RateLimiterOptions;
   readonly #buckets = new Map<string, { readonly tokens: number; readonly at: number }>();
 
-  constructor(options: RateLimiterOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: RateLimiterOptions) {}
 
   /** The response to a call beyond the rate; undefined where the rate allows it, which takes a token. */
   refusal(endpoint: string): ServiceResponse | undefined {
@@ -70,10 +67,10 @@ export class RateLimiter {
 
   /** Takes a token. Gives the milliseconds until there is one; 0: it was taken. */
   #take(endpoint: string): number {
-    const { plan, clock, switches } = this.#options;
+    const { plan, clock, switches } = this.options;
     if (plan === "none") return 0;
     const { rate, burst: usual } = limits[plan][special.has(endpoint) ? "special" : "standard"];
-    const burst = this.#options.burst ?? usual;
+    const burst = this.options.burst ?? usual;
     const now = clock.now();
     const bucket = this.#buckets.get(endpoint) ?? { tokens: burst, at: now };
     const refilled = bucket.tokens + (Math.max(0, now - bucket.at) * rate) / 1000;
@@ -85,7 +82,7 @@ export class RateLimiter {
   }
 
   #retryAfter(waitMs: number): ResponseHeaders {
-    const { clock, switches } = this.#options;
+    const { clock, switches } = this.options;
     switch (switches.retryAfter) {
       case "seconds":
         return { "retry-after": String(wholeSeconds(waitMs)) };

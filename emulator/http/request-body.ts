@@ -7,11 +7,7 @@ const mostBytes = 2 * 1024 * 1024;
 const mostIgnored = 64 * 1024 * 1024;
 const mostDepth = 64;
 
-/**
- * The body of a request.
- *
- * @param tooLarge the error for more than so many bytes
- */
+/** The body of a request. @param tooLarge the error for more than so many bytes */
 export const receive = (
   request: IncomingMessage,
   most: number,
@@ -68,13 +64,23 @@ const jsonIn = (bytes: Buffer): unknown => {
   }
 };
 
-/** @throws HttpError where the body is not a JSON object, or is not said to be JSON */
-export const parseBody = (bytes: Buffer, contentType: string | undefined): JsonObject => {
-  if (!/^application\/json\s*(;|$)/i.test(contentType ?? ""))
+const parse = (bytes: Buffer, contentType = ""): JsonObject => {
+  if (!/^application\/json\s*(;|$)/i.test(contentType))
     throw malformed("must have the content type application/json");
   if (bytes.length === 0) throw malformed("is missing");
   const value = jsonIn(bytes);
   if (!isObject(value)) throw malformed("must be a JSON object");
   if (isDeep(value, 0)) throw malformed("is nested too deeply");
   return value;
+};
+
+/**
+ * The body of a call of the service: reads it to its end, and parses it when it is asked for, which
+ * throws HttpError where it is no JSON object, or is not said to be JSON.
+ *
+ * @throws HttpError for more than 2 MiB
+ */
+export const readBody = async (request: IncomingMessage): Promise<() => JsonObject> => {
+  const bytes = await readBytes(request);
+  return () => parse(bytes, request.headers["content-type"]);
 };

@@ -1,31 +1,11 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { resources } from "../../provider/resources/index.js";
+import { collectionOperations } from "../objects/collections.js";
+import { createAsset, deleteAsset, getAsset } from "../runtime/assets/asset-operations.js";
+import { getConversation, sendMessages } from "../runtime/conversation-operations.js";
+import type { OperationHandler } from "../service.js";
+import type { ScopeLabel } from "../token/scopes.js";
 import { HttpError } from "./response.js";
-
-/** Scopes by their label in the specification (§4, §5.1). */
-export const scopesByLabel = {
-  M: "app.conversation.conversationmgr.manage",
-  R: "app.conversation.conversationmgr.read",
-  IM: "app.conversation.conversationmgr.interaction.manage",
-  IR: "app.conversation.conversationmgr.interaction.read",
-} as const;
-
-type ScopeLabel = keyof typeof scopesByLabel;
-
-/** What can be done with a set-up collection (specification §4.1). */
-export type CollectionAction = "create" | "list" | "get" | "update" | "delete";
-
-/** What can be done with conversations and assets (specification §4.2). */
-export type RuntimeAction =
-  | "sendMessages"
-  | "getConversation"
-  | "createAsset"
-  | "getAsset"
-  | "deleteAsset";
-
-type RouteTarget =
-  | { readonly definition: Definition; readonly action: CollectionAction }
-  | { readonly definition?: never; readonly action: RuntimeAction };
 
 /** One operation of the service. */
 export interface Route {
@@ -33,44 +13,36 @@ export interface Route {
   readonly template: string;
   /** `POST /channels`: the endpoint, as rates, logs and faults call it. */
   readonly name: string;
-  /** Any one of them is enough. */
-  readonly scopes: readonly string[];
-  readonly target: RouteTarget;
+  /** Any one of these scopes is enough. */
+  readonly scopes: readonly ScopeLabel[];
+  readonly carryOut: OperationHandler;
 }
 
-const route = (
-  method: string,
-  template: string,
-  labels: readonly ScopeLabel[],
-  target: RouteTarget,
-): Route => ({
-  method,
-  template,
-  name: `${method} ${template}`,
-  scopes: labels.map((label) => scopesByLabel[label]),
-  target,
-});
+const route = (name: string, scopes: readonly ScopeLabel[], carryOut: OperationHandler): Route => {
+  const [method = "", template = ""] = name.split(" ");
+  return { method, template, name, scopes, carryOut };
+};
 
 const collectionRoutes = (definition: Definition): Route[] => {
   const { collection, listScopes } = definition;
-  const [all, one] = [`/${collection}`, `/${collection}/{id}`];
+  const { create, list, get, update, remove } = collectionOperations(definition);
   return [
-    route("POST", all, ["M"], { definition, action: "create" }),
-    route("GET", all, listScopes ? ["M"] : ["M", "R"], { definition, action: "list" }),
-    route("GET", one, ["M", "R"], { definition, action: "get" }),
-    route("PUT", one, ["M"], { definition, action: "update" }),
-    route("DELETE", one, ["M"], { definition, action: "delete" }),
+    route(`POST /${collection}`, ["M"], create),
+    route(`GET /${collection}`, listScopes ? ["M"] : ["M", "R"], list),
+    route(`GET /${collection}/{id}`, ["M", "R"], get),
+    route(`PUT /${collection}/{id}`, ["M"], update),
+    route(`DELETE /${collection}/{id}`, ["M"], remove),
   ];
 };
 
 /** Every operation of the specification's §4. */
 export const routes: readonly Route[] = [
   ...resources.flatMap(collectionRoutes),
-  route("POST", "/conversations/messages", ["IM"], { action: "sendMessages" }),
-  route("GET", "/conversations/{id}", ["IM", "IR"], { action: "getConversation" }),
-  route("POST", "/assets", ["IM"], { action: "createAsset" }),
-  route("GET", "/assets/{id}", ["IM", "IR"], { action: "getAsset" }),
-  route("DELETE", "/assets/{id}", ["IM"], { action: "deleteAsset" }),
+  route("POST /conversations/messages", ["IM"], sendMessages),
+  route("GET /conversations/{id}", ["IM", "IR"], getConversation),
+  route("POST /assets", ["IM"], createAsset),
+  route("GET /assets/{id}", ["IM", "IR"], getAsset),
+  route("DELETE /assets/{id}", ["IM"], deleteAsset),
 ];
 
 /** Paths without a variable part come first: `/conversations/messages` is no conversation. */

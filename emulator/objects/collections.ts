@@ -4,19 +4,15 @@ import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { timestamp } from "../clock.js";
 import type { Switches } from "../control/switches.js";
 import { HttpError, type ServiceResponse } from "../http/response.js";
-import type { CollectionAction } from "../http/routes.js";
-import type { EmulatedService, OperationCall } from "../service.js";
+import type { EmulatedService, OperationCall, OperationHandler } from "../service.js";
 import { assertNotInUse, assertReferences, assertUnique } from "./constraints.js";
 import { fromOwnForms } from "./from-own-forms.js";
 import { responseObject } from "./response-object.js";
 import { isDateTime, type StoredObject } from "./store.js";
 import { validate } from "./validate.js";
 
-/** One call of a set-up operation that may be carried out. */
-export interface CollectionCall extends OperationCall {
+interface CollectionCall extends OperationCall {
   readonly definition: Definition;
-  /** For lists: as they were so many milliseconds ago; 0: as they are. */
-  readonly staleMs: number;
 }
 
 type CollectionHandler = (service: EmulatedService, call: CollectionCall) => ServiceResponse;
@@ -38,18 +34,16 @@ const assertFresh = ({ switches }: EmulatedService, object: StoredObject, modifi
     throw new HttpError(409, "409-152", "The object was modified since.");
 };
 
-/** A body that may be stored, beside what stays of the object before it. */
-const checkedBody = (
-  service: EmulatedService,
-  definition: Definition,
-  body: JsonObject,
-  before?: StoredObject,
-): JsonObject => {
+/** The body as it may be stored, beside what stays of the object before it. */
+const checkedBody = (service: EmulatedService, call: CollectionCall, before?: StoredObject) => {
+  const { definition } = call;
+  const body = call.body();
   const plain = service.switches.forms === "own" ? fromOwnForms(definition, body) : body;
   const kept = before ? keptMembers(service.switches, definition, body, before) : {};
   const checked = { ...validate(definition, plain, service.switches), ...kept };
   assertUnique(service, definition, checked, before?.id);
   assertReferences(service, definition, checked);
+  if (before) assertFresh(service, before, body.modified);
   return checked;
 };
 
@@ -69,11 +63,11 @@ const keptMembers = (
   );
 };
 
-const create: CollectionHandler = (service, { definition, body }) => {
-  const checked = checkedBody(service, definition, body());
+const create: CollectionHandler = (service, call) => {
+  const checked = checkedBody(service, call);
   const id = randomUUID();
   const created = timestamp(service.clock.now());
-  service.store.put(definition.collection, { ...checked, id, created, modified: created });
+  service.store.put(call.definition.collection, { ...checked, id, created, modified: created });
   return { status: 201, body: { id } };
 };
 
@@ -115,10 +109,13 @@ const pageOf = (objects: readonly StoredObject[], query: URLSearchParams, switch
   return { items, paginationInfo: { count, pagenum, pagesize } };
 };
 
-const list: CollectionHandler = (service, { definition, query, staleMs }) => {
+const list: CollectionHandler = (service, { definition, query, fault }) => {
+  if (fault?.kind === "forbidden-list")
+    throw new HttpError(403, "403-197", "The list is not allowed.");
   const { collection, listKey } = definition;
   const { store, switches } = service;
-  const objects = staleMs > 0 ? store.allBefore(collection, staleMs) : store.all(collection);
+  const isStale = fault?.kind === "stale-list";
+  const objects = isStale ? store.allBefore(collection, fault.ms ?? 0) : store.all(collection);
   const { items, paginationInfo } = pageOf(objects, query, switches);
   const given = items.map((object) => responseObject(service, definition, object));
   return { status: 200, body: { paginationInfo, [listKey]: given } };
@@ -132,13 +129,10 @@ const get: CollectionHandler = (service, call) => ({
 const update: CollectionHandler = (service, call) => {
   // What is not there is said before what is wrong with the body.
   const before = find(service, call);
-  const { definition } = call;
-  const body = call.body();
-  const checked = checkedBody(service, definition, body, before);
-  assertFresh(service, before, body.modified);
+  const checked = checkedBody(service, call, before);
   const { id, created } = before;
   const modified = timestamp(service.clock.now());
-  service.store.put(definition.collection, { ...checked, id, created, modified });
+  service.store.put(call.definition.collection, { ...checked, id, created, modified });
   return { status: 204 };
 };
 
@@ -151,10 +145,16 @@ const remove: CollectionHandler = (service, call) => {
 };
 
 /** The five operations of a set-up collection (specification §4.1). */
-export const collectionOperations: Readonly<Record<CollectionAction, CollectionHandler>> = {
-  create,
-  list,
-  get,
-  update,
-  delete: remove,
+export const collectionOperations = (definition: Definition) => {
+  const of =
+    (handler: CollectionHandler): OperationHandler =>
+    (service, call) =>
+      handler(service, { ...call, definition });
+  return {
+    create: of(create),
+    list: of(list),
+    get: of(get),
+    update: of(update),
+    remove: of(remove),
+  };
 };

@@ -112,11 +112,7 @@ const isHeld = (store: Store, target: Definition): boolean =>
  *
  * @throws HttpError that names nobody, as the service's does
  */
-export const assertNotInUse = (
-  { store, switches }: Stored,
-  target: Definition,
-  id: string,
-): void => {
+export const assertNotInUse = ({ store, switches }: Stored, target: Definition, id: string) => {
   const byLetter =
     target.heldByAny !== undefined && switches.channelRule === "any-client-application";
   if (!(byLetter ? isHeld(store, target) : isReferredTo(store, target, id))) return;

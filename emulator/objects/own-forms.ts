@@ -117,11 +117,7 @@ const fieldsForm = (fields: Fields, values: JsonObject, nameOf: NameOf): JsonObj
  * The JSON of an object in forms of the service's own (switch `forms`): what it means stays, and
  * how it is written changes. Secrets are left to the switch `secrets`.
  */
-export const ownForms = (
-  { fields }: Definition,
-  object: JsonObject,
-  nameOf: NameOf,
-): JsonObject => {
+export const ownForms = ({ fields }: Definition, object: JsonObject, nameOf: NameOf) => {
   const { id, created, modified, ...rest } = object;
   return objectOf([
     ["id", id],

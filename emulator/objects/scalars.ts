@@ -1,29 +1,18 @@
 import type { NumberField, ReferenceField, TextField } from "../../provider/definition/define.js";
-import { type Switches, vendorWord } from "../control/switches.js";
 import type { ValidationErrors } from "../http/validation-errors.js";
 
-interface Sized {
-  readonly min?: number;
-  readonly max?: number;
-}
-
-/** Says that a size is out of its bounds. */
+/** Says that a size is out of its bounds, and whether it is within them. */
 export const checkSize = (
   size: number,
-  { min, max }: Sized,
+  { min, max }: { readonly min?: number; readonly max?: number },
   unit: string,
-  path: string,
   errors: ValidationErrors,
 ): boolean => {
-  if (min !== undefined && size < min) {
-    errors.invalid(path, `must have at least ${min} ${unit}`);
-    return false;
-  }
-  if (max !== undefined && size > max) {
-    errors.invalid(path, `must have at most ${max} ${unit}`);
-    return false;
-  }
-  return true;
+  const isSmall = min !== undefined && size < min;
+  const isLarge = max !== undefined && size > max;
+  if (isSmall) errors.invalid(`must have at least ${min} ${unit}`);
+  else if (isLarge) errors.invalid(`must have at most ${max} ${unit}`);
+  return !isSmall && !isLarge;
 };
 
 const isUrl = (text: string): boolean =>
@@ -47,50 +36,34 @@ const formats = {
   base64: { fits: isBase64, rule: "must be base64 text" },
 } as const;
 
+/** @param words the values allowed, as the vendor spells them */
 export const checkText = (
   field: TextField,
   value: unknown,
-  path: string,
-  switches: Switches,
+  words: readonly string[] | undefined,
   errors: ValidationErrors,
 ) => {
-  if (typeof value !== "string") return errors.invalid(path, "must be a string");
-  if (field.values) {
-    const values = field.values.map((word) => vendorWord(word, switches));
-    return values.includes(value) ? undefined : errors.notAllowed(path, values);
-  }
-  if (!checkSize(value.length, field, "characters", path, errors) || !field.format) return;
+  if (typeof value !== "string") return errors.invalid("must be a string");
+  if (words) return words.includes(value) ? undefined : errors.notAllowed(words);
+  if (!checkSize(value.length, field, "characters", errors) || !field.format) return;
   const { fits, rule } = formats[field.format];
-  if (!fits(value)) errors.invalid(path, rule);
+  if (!fits(value)) errors.invalid(rule);
 };
 
-export const checkNumber = (
-  field: NumberField,
-  value: unknown,
-  path: string,
-  errors: ValidationErrors,
-) => {
+export const checkNumber = (field: NumberField, value: unknown, errors: ValidationErrors) => {
   // JSON can hold numbers that are too large for any number here.
   if (typeof value !== "number" || !Number.isFinite(value))
-    return errors.invalid(path, "must be a number");
-  if (field.integer && !Number.isInteger(value))
-    return errors.invalid(path, "must be a whole number");
+    return errors.invalid("must be a number");
+  if (field.integer && !Number.isInteger(value)) return errors.invalid("must be a whole number");
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = field;
   if (value < min || value > max)
-    errors.invalid(path, `must be ${value < min ? `at least ${min}` : `at most ${max}`}`);
+    errors.invalid(`must be ${value < min ? `at least ${min}` : `at most ${max}`}`);
 };
 
 /** The id of another object: text of a stated length, or a sensible one. */
-export const checkId = (
-  field: ReferenceField,
-  value: unknown,
-  path: string,
-  errors: ValidationErrors,
-) => {
-  if (typeof value !== "string") return errors.invalid(path, "must be a string");
-  const { length } = field;
-  if (length !== undefined && value.length !== length) {
-    return errors.invalid(path, `must have exactly ${length} characters`);
-  }
-  checkSize(value.length, { min: 1, max: 255 }, "characters", path, errors);
+export const checkId = ({ length }: ReferenceField, value: unknown, errors: ValidationErrors) => {
+  if (typeof value !== "string") return errors.invalid("must be a string");
+  if (length !== undefined && value.length !== length)
+    return errors.invalid(`must have exactly ${length} characters`);
+  checkSize(value.length, { min: 1, max: 255 }, "characters", errors);
 };

@@ -37,23 +37,23 @@ export const uniqueMembers = ({ fields }: Definition): readonly string[] =>
     field.type === "text" && field.unique ? [wireName(name, field)] : [],
   );
 
-/** The last changes of a collection, so that it can be shown as it was; what is older cannot be undone. */
-export class History<T extends { readonly created: string }> {
-  readonly #changes = new RecentEntries<{
-    readonly at: number;
-    readonly id: string;
-    readonly before: T | undefined;
-  }>(2_000);
+interface Change<T> {
+  readonly at: number;
+  readonly id: string;
+  /** The object as it was; undefined where there was none. */
+  readonly before: T | undefined;
+}
 
-  /** @param before the object as it was; undefined where there was none */
-  add(at: number, id: string, before: T | undefined): void {
-    this.#changes.add({ at, id, before });
+/** The last changes of a collection, so that it can be shown as it was; what is older cannot be undone. */
+export class History<T extends { readonly created: string }> extends RecentEntries<Change<T>> {
+  constructor() {
+    super(2_000);
   }
 
   /** The objects as they were at a moment, in the order of their creation. */
   undone(objects: ReadonlyMap<string, T>, moment: number): readonly T[] {
     const earlier = new Map(objects);
-    const later = this.#changes.all().filter(({ at }) => at > moment);
+    const later = this.all().filter(({ at }) => at > moment);
     for (const { id, before } of later.reverse()) {
       if (before) earlier.set(id, before);
       else earlier.delete(id);
@@ -96,13 +96,12 @@ const sectionOf = (collection: string): string => `object ${collection}`;
 /** The objects of the set-up collections, in the order of their creation. */
 export class Store {
   readonly #tables = new Map<string, Table>();
-  readonly #clock: EmulatorClock;
-  readonly #journal: Journal;
 
   /** @throws Error where the journal holds something that is no object */
-  constructor(clock: EmulatorClock, journal: Journal) {
-    this.#clock = clock;
-    this.#journal = journal;
+  constructor(
+    private readonly clock: EmulatorClock,
+    private readonly journal: Journal,
+  ) {
     for (const definition of resources) {
       const table = emptyTable(definition);
       this.#tables.set(definition.collection, table);
@@ -138,15 +137,17 @@ export class Store {
 
   put(collection: string, object: StoredObject): void {
     const table = this.#table(collection);
-    this.#journal.write(sectionOf(collection), object.id, object);
-    table.history.add(this.#clock.now(), object.id, table.objects.get(object.id));
+    const { id } = object;
+    const before = table.objects.get(id);
+    this.journal.write(sectionOf(collection), id, object);
     keep(table, object);
+    table.history.add({ at: this.clock.now(), id, before });
   }
 
   remove(collection: string, id: string): void {
     const table = this.#table(collection);
-    this.#journal.remove(sectionOf(collection), id);
-    table.history.add(this.#clock.now(), id, table.objects.get(id));
+    this.journal.remove(sectionOf(collection), id);
+    table.history.add({ at: this.clock.now(), id, before: table.objects.get(id) });
     release(table, id);
     table.objects.delete(id);
   }
@@ -154,17 +155,17 @@ export class Store {
   /** The objects as they were some time ago. */
   allBefore(collection: string, ms: number): readonly StoredObject[] {
     const { objects, history } = this.#table(collection);
-    return history.undone(objects, this.#clock.now() - ms);
+    return history.undone(objects, this.clock.now() - ms);
   }
 
   /** Puts other objects in the place of all. */
   replaceAll(objects: ObjectsByCollection): void {
     for (const definition of resources) {
       const { collection } = definition;
-      this.#journal.clear(sectionOf(collection));
+      this.journal.clear(sectionOf(collection));
       const table = emptyTable(definition);
       for (const object of objects[collection] ?? []) {
-        this.#journal.write(sectionOf(collection), object.id, object);
+        this.journal.write(sectionOf(collection), object.id, object);
         keep(table, object);
       }
       this.#tables.set(collection, table);

@@ -35,7 +35,6 @@ const isCompleted = (
 
 /** What the messages of a request will have done once all of them have been found good. */
 class MessageBatch {
-  readonly #service: EmulatedService;
   readonly #now: string;
   readonly #conversations = new Map<string, StoredConversation>();
   readonly #messages: StoredMessage[] = [];
@@ -43,8 +42,7 @@ class MessageBatch {
   readonly #deliveries: { readonly recipient: RecipientRole; readonly message: StoredMessage }[] =
     [];
 
-  constructor(service: EmulatedService) {
-    this.#service = service;
+  constructor(private readonly service: EmulatedService) {
     this.#now = timestamp(service.clock.now());
   }
 
@@ -56,7 +54,7 @@ class MessageBatch {
       : this.#continued(conversationId);
     this.#assertParent(parsed, conversation.id);
     const recipients = sidesFor(sender, type, conversation.phase).map((side) =>
-      recipientOn(this.#service, conversation, side),
+      recipientOn(this.service, conversation, side),
     );
     const id = randomUUID();
     const message: StoredMessage = {
@@ -77,7 +75,7 @@ class MessageBatch {
 
   /** Keeps everything and sends it on its way. */
   commit(): readonly StoredMessage[] {
-    const { journal, conversations, assets, deliveries } = this.#service;
+    const { journal, conversations, assets, deliveries } = this.service;
     journal.together(() => {
       conversations.add([...this.#conversations.values()], this.#messages);
       for (const asset of this.#assets.values()) assets.put(asset);
@@ -87,7 +85,7 @@ class MessageBatch {
   }
 
   #started({ channelType, address, about }: ConversationStart, path: string): StoredConversation {
-    const { store } = this.#service;
+    const { store } = this.service;
     const account = accountAt(store, channelType, address);
     if (!account)
       throw invalidAttribute(
@@ -106,15 +104,15 @@ class MessageBatch {
 
   /** @throws HttpError 400-630 where there is none, or it is over (public reference) */
   #continued(id: string): StoredConversation {
-    const found = this.#conversations.get(id) ?? this.#service.conversations.get(id);
-    if (found && !isCompleted(this.#service, found)) return found;
+    const found = this.#conversations.get(id) ?? this.service.conversations.get(id);
+    if (found && !isCompleted(this.service, found)) return found;
     throw new HttpError(400, "400-630", "The conversation can no longer be used; start a new one.");
   }
 
   #assertParent({ path, parentId }: ParsedMessage, conversationId: string): void {
     if (parentId === undefined) return;
     const earlier = [
-      ...this.#service.conversations.messagesOf(conversationId),
+      ...this.service.conversations.messagesOf(conversationId),
       ...this.#messages.filter((message) => message.conversationId === conversationId),
     ];
     if (earlier.some(({ id, messageId }) => id === parentId || messageId === parentId)) return;
@@ -134,9 +132,9 @@ class MessageBatch {
   #attachment(attachment: JsonObject, path: string): JsonObject {
     const id = textAt(attachment, "id") ?? assetIdIn(textAt(attachment, "url"));
     if (id === undefined) return attachment;
-    const asset = this.#assets.get(id) ?? this.#service.assets.get(id);
+    const asset = this.#assets.get(id) ?? this.service.assets.get(id);
     if (!asset) {
-      if (this.#service.switches.unknownReference === "accept") return attachment;
+      if (this.service.switches.unknownReference === "accept") return attachment;
       throw invalidAttribute(path, "there is no asset with this id");
     }
     this.#assets.set(id, { ...asset, used: true });
@@ -145,7 +143,7 @@ class MessageBatch {
 
   #recipientJson({ role, name }: RecipientRole): JsonObject {
     return {
-      type: vendorWord(role, this.#service.switches),
+      type: vendorWord(role, this.service.switches),
       ...(name === undefined ? {} : { participant: { name } }),
     };
   }

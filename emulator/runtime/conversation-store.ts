@@ -1,100 +1,85 @@
-import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { z } from "zod";
+import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import type { Journal } from "../journal.js";
 
-/**
- * Where a conversation is: with its bot, with an agent after an escalation (or from the beginning,
- * where there is no bot), or ended by whoever sent `conversation.end` (assumed).
- */
-export type ConversationPhase = "bot" | "agent" | "ended";
+const anyObject = z.record(z.string(), z.unknown());
+const date = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
 
 /** A conversation without its messages. */
-export interface StoredConversation {
-  readonly id: string;
-  readonly phase: ConversationPhase;
+const conversation = z.object({
+  id: z.string(),
+  /**
+   * Where it is: with its bot, with an agent after an escalation (or from the beginning, where there
+   * is no bot), or ended by whoever sent `conversation.end` (assumed).
+   */
+  phase: z.enum(["bot", "agent", "ended"]),
   /** Id of the account that it was started on. */
-  readonly accountId: string;
+  accountId: z.string(),
   /** What its first message said of it: account, entry point, customer, contacts. */
-  readonly about: JsonObject;
-  readonly created: string;
+  about: anyObject,
+  created: date,
   /** When its last message came. */
-  readonly modified: string;
-}
+  modified: date,
+});
 
 /** A message as the emulator keeps it. */
-export interface StoredMessage {
-  readonly id: string;
+const message = z.object({
+  id: z.string(),
   /** The sender's own id; the service's where the sender gave none. */
-  readonly messageId: string;
-  readonly conversationId: string;
-  readonly type: string;
+  messageId: z.string(),
+  conversationId: z.string(),
+  type: z.string(),
   /** The members that go out as they came in: content, sender, attachments, attributes, parent. */
-  readonly body: JsonObject;
-  readonly recipients: readonly JsonObject[];
+  body: anyObject,
+  recipients: z.array(anyObject),
   /** What stood beside the messages of the request. */
-  readonly metadata?: unknown;
-  readonly created: string;
-}
+  metadata: z.unknown().optional(),
+  created: date,
+});
 
-const phases: readonly unknown[] = ["bot", "agent", "ended"] satisfies ConversationPhase[];
-
-const areTexts = (...values: unknown[]): boolean =>
-  values.every((value) => typeof value === "string");
-
-const isDate = (value: unknown): boolean =>
-  typeof value === "string" && !Number.isNaN(Date.parse(value));
+export type StoredConversation = Readonly<z.infer<typeof conversation>>;
+export type ConversationPhase = StoredConversation["phase"];
+export type StoredMessage = Readonly<z.infer<typeof message>>;
 
 const isConversation = (value: unknown): value is StoredConversation =>
-  isObject(value) &&
-  phases.includes(value.phase) &&
-  areTexts(value.id, value.accountId) &&
-  isObject(value.about) &&
-  isDate(value.created) &&
-  isDate(value.modified);
+  conversation.safeParse(value).success;
 
-const isMessage = (value: unknown): value is StoredMessage =>
-  isObject(value) &&
-  areTexts(value.id, value.messageId, value.conversationId, value.type) &&
-  isObject(value.body) &&
-  Array.isArray(value.recipients) &&
-  value.recipients.every(isObject) &&
-  isDate(value.created);
+const isMessage = (value: unknown): value is StoredMessage => message.safeParse(value).success;
 
 /** A message as the service gives it back, with further members. */
-export const messageJson = (message: StoredMessage, further: JsonObject = {}): JsonObject =>
+export const messageJson = (stored: StoredMessage, further: JsonObject = {}): JsonObject =>
   objectOf([
-    ["id", message.id],
-    ["messageId", message.messageId],
-    ...Object.entries(message.body),
+    ["id", stored.id],
+    ["messageId", stored.messageId],
+    ...Object.entries(stored.body),
     ...Object.entries(further),
-    ["recipients", { recipient: message.recipients }],
+    ["recipients", { recipient: stored.recipients }],
     // The only status that was ever seen; nothing is said of others.
     ["status", "sent"],
-    ["created", message.created],
-    ["sent", message.created],
+    ["created", stored.created],
+    ["sent", stored.created],
   ]);
 
 const sections = { conversations: "conversation", messages: "message" } as const;
 
 /** A conversation with its messages, as a snapshot holds it. */
-export interface ConversationDocument extends StoredConversation {
+export type ConversationDocument = StoredConversation & {
   readonly messages: readonly StoredMessage[];
-}
+};
 
 /** Whether a part of a snapshot is a conversation with its messages. */
 export const isConversationDocument = (value: unknown): value is ConversationDocument =>
   isConversation(value) &&
-  isObject(value) &&
+  "messages" in value &&
   Array.isArray(value.messages) &&
-  value.messages.every((message) => isMessage(message) && message.conversationId === value.id);
+  value.messages.every((each) => isMessage(each) && each.conversationId === value.id);
 
 /** All conversations and their messages, in the order in which they came. */
 export class ConversationStore {
-  readonly #journal: Journal;
   readonly #conversations = new Map<string, StoredConversation>();
   readonly #messages = new Map<string, StoredMessage[]>();
 
-  constructor(journal: Journal) {
-    this.#journal = journal;
+  constructor(private readonly journal: Journal) {
     const read = (section: string) => journal.read(section).map(([, value]) => value);
     this.#keep(
       read(sections.conversations).filter(isConversation),
@@ -112,8 +97,8 @@ export class ConversationStore {
 
   /** Keeps conversations in their new state, and new messages. */
   add(conversations: readonly StoredConversation[], messages: readonly StoredMessage[]): void {
-    for (const one of conversations) this.#journal.write(sections.conversations, one.id, one);
-    for (const one of messages) this.#journal.write(sections.messages, one.id, one);
+    for (const one of conversations) this.journal.write(sections.conversations, one.id, one);
+    for (const one of messages) this.journal.write(sections.messages, one.id, one);
     this.#keep(conversations, messages);
   }
 
@@ -126,7 +111,7 @@ export class ConversationStore {
 
   /** Puts other conversations in the place of all. */
   replaceAll(documents: readonly ConversationDocument[]): void {
-    for (const section of Object.values(sections)) this.#journal.clear(section);
+    for (const section of Object.values(sections)) this.journal.clear(section);
     this.#conversations.clear();
     this.#messages.clear();
     this.add(

@@ -37,161 +37,146 @@ export interface ParsedMessage {
 const mostMessages = 1_000;
 const longestText = 255;
 
-/** Reads the members of one message and says what is wrong with them. */
-class MessageReader {
+/** One message of a request: reads its members and says what is wrong with them. */
+class MessageParser {
   constructor(
-    readonly value: JsonObject,
-    readonly path: string,
-    readonly errors: ValidationErrors,
+    private readonly value: JsonObject,
+    private readonly errors: ValidationErrors,
+    private readonly switches: Switches,
   ) {}
 
-  /** A text that must be there. */
-  required(...steps: string[]): string {
-    const found = valueAt(this.value, ...steps);
-    const path = [this.path, ...steps].join(".");
-    if (found === undefined || found === null) this.errors.missing(path);
-    else if (typeof found !== "string" || found === "" || found.length > longestText)
-      this.errors.invalid(path, `must be a text of 1 to ${longestText} characters`);
-    return String(found);
+  parse(): ParsedMessage {
+    const { type, sender } = this.#senderAndType();
+    this.#checkContent();
+    // The service says these itself.
+    const { id, conversation, recipients, status, created, sent, messageId, ...body } = this.value;
+    const parent = ["parent", "messageId"] as const;
+    const parentId = type === "delete.soft" ? this.#required(...parent) : this.#optional(...parent);
+    const ownId = this.#optional("messageId");
+    return {
+      path: this.errors.path,
+      type,
+      sender,
+      ...this.#conversation(),
+      ...(ownId === undefined ? {} : { messageId: ownId }),
+      ...(parentId === undefined ? {} : { parentId }),
+      attachments: this.#attachments(),
+      body: objectOf(Object.entries(body)),
+    };
+  }
+
+  #errorsAt(...steps: string[]): ValidationErrors {
+    return steps.reduce((errors, step) => errors.at(step), this.errors);
   }
 
   /** A text that may be there. */
-  optional(...steps: string[]): string | undefined {
+  #optional(...steps: string[]): string | undefined {
     const found = valueAt(this.value, ...steps);
-    return found === undefined || found === null ? undefined : this.required(...steps);
+    return found === undefined || found === null ? undefined : this.#required(...steps);
+  }
+
+  /** A text that must be there. */
+  #required(...steps: string[]): string {
+    const found = valueAt(this.value, ...steps);
+    if (found === undefined || found === null) this.#errorsAt(...steps).missing();
+    else if (typeof found !== "string" || found === "" || found.length > longestText)
+      this.#errorsAt(...steps).invalid(`must be a text of 1 to ${longestText} characters`);
+    return String(found);
   }
 
   /** An object that may be there. */
-  object(name: string): JsonObject | undefined {
+  #object(name: string): JsonObject | undefined {
     const found = this.value[name];
     if (found === undefined || found === null) return undefined;
     if (isObject(found)) return found;
-    this.errors.invalid(`${this.path}.${name}`, "must be an object");
+    this.#errorsAt(name).invalid("must be an object");
     return undefined;
   }
 
-  /** The objects of a list that may be there, such as `attachments.attachment`. */
-  objects(name: string, member: string): readonly JsonObject[] {
-    const holder = this.object(name);
+  /** Sender and type, and whether this sender may send this type: specification §6. */
+  #senderAndType(): Pick<ParsedMessage, "type" | "sender"> {
+    const type = this.#required("type", "value");
+    const word = this.#required("sender", "type");
+    const sender = senderTypeOf(word, this.switches);
+    if (!sender) {
+      const words = senderTypes.map((each) => vendorWord(each, this.switches));
+      if (textAt(this.value, "sender", "type")) this.#errorsAt("sender", "type").notAllowed(words);
+      return { type, sender: senderTypes[0] };
+    }
+    const known = knownMessageTypes.includes(type);
+    const allowed = known ? messageTypesOf(sender) : knownMessageTypes;
+    if (textAt(this.value, "type", "value") && !allowed.includes(type))
+      this.#errorsAt("type", "value").notAllowed(allowed);
+    return { type, sender };
+  }
+
+  /** A text has a text; what other types carry is open. */
+  #checkContent(): void {
+    const { content } = this.value;
+    if (content === undefined || content === null || typeof content === "string") return;
+    const errors = this.#errorsAt("content");
+    if (!isObject(content)) errors.invalid("must be an object");
+    else if (content.text !== undefined && typeof content.text !== "string")
+      errors.at("text").invalid("must be a string");
+  }
+
+  #attachments(): readonly JsonObject[] {
+    const holder = this.#object("attachments");
     if (!holder) return [];
-    const items = holder[member];
-    if (Array.isArray(items) && items.every(isObject)) return items;
-    this.errors.invalid(`${this.path}.${name}.${member}`, "must be a list of objects");
-    return [];
+    const { attachment: attachments } = holder;
+    const errors = this.#errorsAt("attachments", "attachment");
+    if (!Array.isArray(attachments) || !attachments.every(isObject)) {
+      errors.invalid("must be a list of objects");
+      return [];
+    }
+    attachments.forEach((attachment, place) => {
+      if (!textAt(attachment, "url") && !textAt(attachment, "id"))
+        errors.item(place).at("url").missing();
+    });
+    return attachments;
+  }
+
+  /** The conversation that the message continues, or starts. */
+  #conversation(): Pick<ParsedMessage, "conversationId" | "start"> {
+    const conversation = this.#object("conversation");
+    if (!conversation) {
+      if (isObject(this.value.conversation ?? {})) this.#errorsAt("conversation").missing();
+      return {};
+    }
+    const conversationId = this.#optional("conversation", "id");
+    return conversationId === undefined ? { start: this.#start(conversation) } : { conversationId };
+  }
+
+  /** Starting needs an account and a customer (public reference). */
+  #start(conversation: JsonObject): ConversationStart {
+    const channelType = this.#required("conversation", "account", "channel", "type");
+    const address = this.#required("conversation", "account", "address");
+    const { account: _account, id: _id, ...about } = conversation;
+    const errors = this.#errorsAt("conversation", "customer");
+    if (about.customer === undefined || about.customer === null) errors.missing();
+    else if (!isObject(about.customer)) errors.invalid("must be an object");
+    return {
+      channelType,
+      address,
+      about: { account: { address, channel: { type: channelType } }, ...about },
+    };
   }
 }
 
-/** Sender and type, and whether this sender may send this type: specification §6. */
-const senderAndType = (message: MessageReader, switches: Switches) => {
-  const type = message.required("type", "value");
-  const word = message.required("sender", "type");
-  const sender = senderTypeOf(word, switches);
-  if (!sender) {
-    const words = senderTypes.map((type) => vendorWord(type, switches));
-    if (textAt(message.value, "sender", "type"))
-      message.errors.notAllowed(`${message.path}.sender.type`, words);
-    return { type, sender: senderTypes[0] };
-  }
-  const known = knownMessageTypes.includes(type);
-  const allowed = known ? messageTypesOf(sender) : knownMessageTypes;
-  if (textAt(message.value, "type", "value") && !allowed.includes(type))
-    message.errors.notAllowed(`${message.path}.type.value`, allowed);
-  return { type, sender };
-};
-
-/** A text has a text; what other types carry is open. */
-const checkContent = (message: MessageReader): void => {
-  const { content } = message.value;
-  if (content === undefined || content === null || typeof content === "string") return;
-  if (!isObject(content)) message.errors.invalid(`${message.path}.content`, "must be an object");
-  else if (content.text !== undefined && typeof content.text !== "string")
-    message.errors.invalid(`${message.path}.content.text`, "must be a string");
-};
-
-const attachmentsOf = (message: MessageReader): readonly JsonObject[] => {
-  const attachments = message.objects("attachments", "attachment");
-  attachments.forEach((attachment, place) => {
-    if (!textAt(attachment, "url") && !textAt(attachment, "id"))
-      message.errors.missing(`${message.path}.attachments.attachment[${place}].url`);
-  });
-  return attachments;
-};
-
-/** Starting needs an account and a customer (public reference). */
-const startOf = (message: MessageReader, conversation: JsonObject): ConversationStart => {
-  const channelType = message.required("conversation", "account", "channel", "type");
-  const address = message.required("conversation", "account", "address");
-  const { customer } = conversation;
-  if (customer === undefined || customer === null)
-    message.errors.missing(`${message.path}.conversation.customer`);
-  else if (!isObject(customer))
-    message.errors.invalid(`${message.path}.conversation.customer`, "must be an object");
-  const { account: _account, id: _id, ...about } = conversation;
-  return {
-    channelType,
-    address,
-    about: { account: { address, channel: { type: channelType } }, ...about },
-  };
-};
-
-/** Which conversation a message belongs to. */
-const conversationOf = (
-  message: MessageReader,
-): Pick<ParsedMessage, "conversationId" | "start"> => {
-  const conversation = message.object("conversation");
-  if (!conversation) {
-    if (!isObject(message.value.conversation ?? {})) return {};
-    message.errors.missing(`${message.path}.conversation`);
-    return {};
-  }
-  const conversationId = message.optional("conversation", "id");
-  return conversationId === undefined
-    ? { start: startOf(message, conversation) }
-    : { conversationId };
-};
-
-const parentOf = (message: MessageReader, type: string): string | undefined =>
-  type === "delete.soft"
-    ? message.required("parent", "messageId")
-    : message.optional("parent", "messageId");
-
-const messageOf = (message: MessageReader, switches: Switches): ParsedMessage => {
-  const { type, sender } = senderAndType(message, switches);
-  checkContent(message);
-  // The service says these itself.
-  const { id, conversation, recipients, status, created, sent, messageId, ...body } = message.value;
-  const parentId = parentOf(message, type);
-  const ownId = message.optional("messageId");
-  return {
-    path: message.path,
-    type,
-    sender,
-    ...conversationOf(message),
-    ...(ownId === undefined ? {} : { messageId: ownId }),
-    ...(parentId === undefined ? {} : { parentId }),
-    attachments: attachmentsOf(message),
-    body: objectOf(Object.entries(body)),
-  };
-};
-
-/**
- * The messages of a request.
- *
- * @throws Refusal 400 that names everything that breaks a rule
- */
+/** The messages of a request. @throws HttpError 400 that names everything that breaks a rule */
 export const parseMessages = (request: JsonObject, switches: Switches): ParsedMessage[] => {
-  const errors = new ValidationErrors();
+  const all = new ValidationErrors();
+  const errors = all.at("messages").at("message");
   const list = valueAt(request, "messages", "message");
-  if (list === undefined || list === null) errors.missing("messages.message");
+  if (list === undefined || list === null) errors.missing();
   else if (!Array.isArray(list) || list.length === 0 || list.length > mostMessages)
-    errors.invalid("messages.message", `must be a list of 1 to ${mostMessages} messages`);
-  errors.assertNone();
+    errors.invalid(`must be a list of 1 to ${mostMessages} messages`);
+  all.assertNone();
   const parsed = (Array.isArray(list) ? list : []).flatMap((value: unknown, place) => {
-    const path = `messages.message[${place}]`;
-    if (isObject(value)) return [messageOf(new MessageReader(value, path, errors), switches)];
-    errors.invalid(path, "must be an object");
+    if (isObject(value)) return [new MessageParser(value, errors.item(place), switches).parse()];
+    errors.item(place).invalid("must be an object");
     return [];
   });
-  errors.assertNone();
+  all.assertNone();
   return parsed;
 };

@@ -35,22 +35,13 @@ export const sidesFor = (
 };
 
 /** The object of a kind that another refers to. */
-const referredTo = (
-  store: Store,
-  definition: Definition,
-  object: StoredObject,
-  to: Definition,
-): StoredObject | undefined => {
+const referredTo = (store: Store, definition: Definition, object: StoredObject, to: Definition) => {
   const found = storedReferences(definition, object).find((reference) => reference.to === to);
   return found && store.get(to.collection, found.id);
 };
 
 /** The account in use with this address on the channel of this type; the oldest of several. */
-export const accountAt = (
-  store: Store,
-  channelType: string,
-  address: string,
-): StoredObject | undefined =>
+export const accountAt = (store: Store, channelType: string, address: string) =>
   store
     .all(account.collection)
     .find(
@@ -94,10 +85,7 @@ interface SetUp {
 }
 
 /** The role of a client application by its name on the wire. */
-export const roleOf = (
-  { store, switches }: SetUp,
-  { applicationId, role }: RecipientRole,
-): JsonObject | undefined => {
+export const roleOf = ({ store, switches }: SetUp, { applicationId, role }: RecipientRole) => {
   const application = store.get(clientApplication.collection, applicationId);
   return listAt(application, "roles").find(
     (entry): entry is JsonObject => isObject(entry) && entry.name === vendorWord(role, switches),
@@ -128,11 +116,7 @@ const rolesOf = (side: Side, bot: StoredObject | undefined, switches: Switches):
   return senderTypes.filter((type) => sideOf(type) === side).sort((a, b) => rank(a) - rank(b));
 };
 
-const nameOn = (
-  side: Side,
-  bot: StoredObject | undefined,
-  { about }: StoredConversation,
-): string | undefined => {
+const nameOn = (side: Side, bot: StoredObject | undefined, { about }: StoredConversation) => {
   if (side === "bot") return textAt(bot, "name");
   return side === "customer" ? textAt(about, "customer", "name") : undefined;
 };
@@ -141,11 +125,7 @@ const nameOn = (
  * Who gets the messages for a side of a conversation: account, orchestration, client application,
  * role (specification §6). Where nobody holds the role it is still said who should.
  */
-export const recipientOn = (
-  setUp: SetUp,
-  conversation: StoredConversation,
-  side: Side,
-): RecipientRole => {
+export const recipientOn = (setUp: SetUp, conversation: StoredConversation, side: Side) => {
   const { store, switches } = setUp;
   const applications = applicationsOf(store, accountOf(store, conversation));
   const applicationId = applicationIds[side](applications) ?? "";

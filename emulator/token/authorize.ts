@@ -2,10 +2,7 @@ import type { ServiceResponse } from "../http/response.js";
 import type { EmulatedService } from "../service.js";
 import { type Audience, grantedScopes, OAuthError, requiredParameters } from "./oauth-request.js";
 
-const redirectTo = (
-  address: string,
-  parameters: Readonly<Record<string, string | null>>,
-): ServiceResponse => {
+const redirectTo = (address: string, parameters: Readonly<Record<string, string | null>>) => {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters))
     if (value !== null) query.append(name, value);

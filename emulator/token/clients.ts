@@ -26,11 +26,7 @@ const isScope = (text: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(te
 
 const known = new Set(["clientId", "clientSecret", "public", "redirectUris", "scopes"]);
 
-/**
- * A client as a control call gives it.
- *
- * @throws Error that says what is wrong
- */
+/** A client as a control call gives it. @throws Error that says what is wrong */
 export const parseClient = (value: unknown): Client => {
   const shape =
     'A client is {"clientId", "clientSecret", "scopes": […]}, or {"clientId", "public": true, "redirectUris": […], "scopes": […]}.';
@@ -60,16 +56,17 @@ const digest = (text: string): Buffer => createHash("sha256").update(text).diges
 /** The clients that may ask for tokens. They outlive a reset. */
 export class Clients {
   readonly #clients = new Map<string, Client>();
-  readonly #journal: Journal;
   #own: Client;
 
   /**
    * @param own the client whose credentials the emulator gives out: where none was saved it is the
    * first one, and its secret stays good whatever a snapshot puts in its place, until it is put anew
    */
-  constructor(journal: Journal, own: Client) {
-    this.#journal = journal;
-    for (const [, value] of journal.read("client")) this.#set(parseClient(value));
+  constructor(
+    private readonly journal: Journal,
+    own: Client,
+  ) {
+    for (const [id, value] of journal.read("client")) this.#clients.set(id, parseClient(value));
     const [saved] = journal.read("own client");
     this.#own = saved ? parseClient(saved[1]) : own;
     if (saved) return;
@@ -99,12 +96,12 @@ export class Clients {
 
   /** Adds a client, or puts it in the place of the one with its id, whose secret ends with that. */
   put(client: Client): void {
-    this.#journal.together(() => {
-      this.#journal.write("client", client.clientId, client);
+    this.journal.together(() => {
+      this.journal.write("client", client.clientId, client);
       if (client.clientId === this.#own.clientId)
-        this.#journal.write("own client", client.clientId, client);
+        this.journal.write("own client", client.clientId, client);
     });
-    this.#set(client);
+    this.#clients.set(client.clientId, client);
     if (client.clientId === this.#own.clientId) this.#own = client;
   }
 
@@ -113,15 +110,11 @@ export class Clients {
   }
 
   replaceAll(clients: readonly Client[]): void {
-    this.#journal.clear("client");
+    this.journal.clear("client");
     this.#clients.clear();
     for (const client of clients) {
-      this.#journal.write("client", client.clientId, client);
-      this.#set(client);
+      this.journal.write("client", client.clientId, client);
+      this.#clients.set(client.clientId, client);
     }
-  }
-
-  #set(client: Client): void {
-    this.#clients.set(client.clientId, client);
   }
 }

@@ -23,15 +23,6 @@ export class OAuthError extends HttpError {
 /** More than any request of the flows has, so that a huge form costs nothing. */
 const mostParameters = 100;
 
-const repeatedParameter = (parameters: URLSearchParams): string | undefined => {
-  const seen = new Set<string>();
-  for (const name of parameters.keys()) {
-    if (seen.has(name)) return name;
-    seen.add(name);
-  }
-  return undefined;
-};
-
 /**
  * Reads parameters that must be there.
  *
@@ -40,7 +31,8 @@ const repeatedParameter = (parameters: URLSearchParams): string | undefined => {
 export const requiredParameters = (parameters: URLSearchParams): ((name: string) => string) => {
   if (parameters.size > mostParameters)
     throw new OAuthError("invalid_request", `there are more than ${mostParameters} parameters`);
-  const repeated = repeatedParameter(parameters);
+  const names = [...parameters.keys()];
+  const repeated = names.find((name, place) => names.indexOf(name) < place);
   if (repeated !== undefined)
     throw new OAuthError("invalid_request", `${repeated.slice(0, 60)} is given twice`);
   return (name) => {

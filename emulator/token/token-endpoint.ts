@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { beforeOperation, sendWithFault } from "../control/fault-effects.js";
 import { readBytes } from "../http/request-body.js";
-import { HttpError, responseOf, type ServiceResponse } from "../http/response.js";
+import { HttpError, responseOf, type ServiceResponse, sendResponse } from "../http/response.js";
 import type { EmulatedService } from "../service.js";
 import { type Audience, grantedScopes, OAuthError, requiredParameters } from "./oauth-request.js";
 import type { TokenClaims } from "./tokens.js";
@@ -21,11 +21,7 @@ const challengeOf = (verifier: string): string =>
   createHash("sha256").update(verifier).digest("base64url");
 
 /** The second part of the code flow: specification §5.3. */
-const byCode = (
-  { clients, tokens }: EmulatedService,
-  required: Required,
-  audience: Audience,
-): TokenClaims => {
+const byCode = ({ clients, tokens }: EmulatedService, required: Required, audience: Audience) => {
   const [code, redirectUri] = [required("code"), required("redirect_uri")];
   const [id, verifier] = [required("client_id"), required("code_verifier")];
   if (!clients.get(id)?.public)
@@ -91,7 +87,10 @@ export const serveToken = async (
     if (error instanceof HttpError) return Buffer.alloc(0);
     throw error;
   });
-  const early = await beforeOperation(fault, response);
-  const answer = () => issue(service, claimsFor(service, request, body.toString("utf8"), audience));
-  sendWithFault(response, early ?? responseOf(answer), fault);
+  const early = fault && (await beforeOperation(fault, response));
+  const text = body.toString("utf8");
+  const answer =
+    early ?? responseOf(() => issue(service, claimsFor(service, request, text, audience)));
+  if (fault) sendWithFault(response, answer, fault);
+  else sendResponse(response, answer);
 };

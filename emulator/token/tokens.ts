@@ -26,14 +26,11 @@ const sweepEvery = 1_000;
 
 /** Access tokens and authorization codes that are good now. */
 export class Tokens {
-  readonly #clock: EmulatorClock;
   readonly #tokens = new Map<string, Expiring<TokenClaims>>();
   readonly #codes = new Map<string, Expiring<CodeClaims>>();
   issued = 0;
 
-  constructor(clock: EmulatorClock) {
-    this.#clock = clock;
-  }
+  constructor(private readonly clock: EmulatorClock) {}
 
   issue(claims: TokenClaims, lifetimeMs: number): string {
     this.issued += 1;
@@ -69,31 +66,18 @@ export class Tokens {
 
   #keep<T>(all: Map<string, Expiring<T>>, value: T, lifetimeMs: number): string {
     const key = randomBytes(24).toString("base64url");
-    all.set(key, { value, until: this.#clock.now() + lifetimeMs });
+    all.set(key, { value, until: this.clock.now() + lifetimeMs });
     return key;
   }
 
   #good<T>(all: ReadonlyMap<string, Expiring<T>>, key: string): T | undefined {
     const found = all.get(key);
-    return found && found.until > this.#clock.now() ? found.value : undefined;
+    return found && found.until > this.clock.now() ? found.value : undefined;
   }
 
   #sweep(): void {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     for (const all of [this.#tokens, this.#codes])
       for (const [key, { until }] of all) if (until <= now) all.delete(key);
   }
 }
-
-/**
- * Whether a call may be made with these claims.
- *
- * @param needed any one of these scopes is enough
- * @throws HttpError where it may not
- */
-export const assertScope = ({ subject, scopes }: TokenClaims, needed: readonly string[]): void => {
-  if (subject !== "client")
-    throw new HttpError(403, "403-112", "Users may not call this operation; it is for servers.");
-  if (needed.some((scope) => scopes.includes(scope))) return;
-  throw new HttpError(403, "403-197", `The token lacks the scope ${needed.join(" or ")}.`);
-};

@@ -17,7 +17,7 @@ const storeOf = (...ids: string[]) => {
 
 test("no more than 30 errors are kept", () => {
   const errors = new ValidationErrors();
-  for (let place = 0; place < 1000; place += 1) errors.invalid(`p${place}`, "is wrong");
+  for (let place = 0; place < 1000; place += 1) errors.at(`p${place}`).invalid("is wrong");
   let thrown: unknown;
   try {
     errors.assertNone();
@@ -30,9 +30,9 @@ test("no more than 30 errors are kept", () => {
 
 test("a broken shape is seen beyond the errors that are kept", () => {
   const errors = new ValidationErrors();
-  for (let place = 0; place < 30; place += 1) errors.notAllowed(`p${place}`, ["a"]);
+  for (let place = 0; place < 30; place += 1) errors.at(`p${place}`).notAllowed(["a"]);
   expect(errors.hasBrokenShape).toBe(false);
-  errors.missing("q");
+  errors.at("q").missing();
   expect(errors.hasBrokenShape).toBe(true);
 });
 
@@ -74,7 +74,8 @@ test("an earlier list has what was deleted and not what came since", () => {
 
 test("no more than 2,000 changes can be undone", () => {
   const history = new History<{ readonly created: string; readonly step: number }>();
-  for (let step = 0; step < 10_000; step += 1) history.add(1, `o${step}`, { created, step });
+  for (let step = 0; step < 10_000; step += 1)
+    history.add({ at: 1, id: `o${step}`, before: { created, step } });
   const undone = history.undone(new Map(), 0);
   expect(undone.length).toBeGreaterThanOrEqual(1000);
   expect(undone.length).toBeLessThanOrEqual(2000);

@@ -48,11 +48,7 @@ const assertEmpty = ({ uploaded }: AssetRecord): void => {
 };
 
 /** Content type and size must be those of the asset (specification §4.2). */
-const upload = async (
-  service: EmulatedService,
-  request: IncomingMessage,
-  asset: AssetRecord,
-): Promise<void> => {
+const upload = async (service: EmulatedService, request: IncomingMessage, asset: AssetRecord) => {
   assertEmpty(asset);
   if (mediaType(request.headers["content-type"]) !== asset.contentType)
     throw new HttpError(400, "400-152", `The content type must be ${asset.contentType}.`);

@@ -17,37 +17,26 @@ const longestName = 255;
 /** 10 MiB (public reference). */
 const mostBytes = 10_485_760;
 
-type Check = (
-  value: unknown,
-  path: string,
-  errors: ValidationErrors,
-  service: EmulatedService,
-) => void;
+type Check = (value: unknown, errors: ValidationErrors, service: EmulatedService) => void;
 
 /** The members of the body and what they must be (public reference). */
 const members: Readonly<Record<string, Check>> = {
-  "channel.type": (value, path, errors, { store, switches }) => {
-    if (typeof value !== "string" || value === "") errors.invalid(path, "must be a text");
+  "channel.type": (value, errors, { store, switches }) => {
+    if (typeof value !== "string" || value === "") errors.invalid("must be a text");
     else if (switches.unknownReference === "refuse" && !isChannelType(store, value))
-      errors.invalid(path, "there is no channel of this type");
+      errors.invalid("there is no channel of this type");
   },
-  "sender.type": (value, path, errors, { switches }) => {
-    if (senderTypeOf(value, switches)) return;
-    errors.notAllowed(
-      path,
-      senderTypes.map((type) => vendorWord(type, switches)),
-    );
+  "sender.type": (value, errors, { switches }) => {
+    if (!senderTypeOf(value, switches))
+      errors.notAllowed(senderTypes.map((type) => vendorWord(type, switches)));
   },
-  name: (value, path, errors) => {
+  name: (value, errors) => {
     if (typeof value !== "string" || value.length > longestName || !fileExtension(value))
-      errors.invalid(
-        path,
-        `must be a file name with extension, of up to ${longestName} characters`,
-      );
+      errors.invalid(`must be a file name with extension, of up to ${longestName} characters`);
   },
-  size: (value, path, errors) => {
+  size: (value, errors) => {
     const fits = Number.isInteger(value) && Number(value) >= 1 && Number(value) <= mostBytes;
-    if (!fits) errors.invalid(path, `must be a whole number of bytes from 1 to ${mostBytes}`);
+    if (!fits) errors.invalid(`must be a whole number of bytes from 1 to ${mostBytes}`);
   },
 };
 
@@ -55,8 +44,8 @@ const assertValid = (service: EmulatedService, body: JsonObject): void => {
   const errors = new ValidationErrors();
   for (const [path, check] of Object.entries(members)) {
     const value = valueAt(body, ...path.split("."));
-    if (value === undefined || value === null) errors.missing(path);
-    else check(value, path, errors, service);
+    if (value === undefined || value === null) errors.at(path).missing();
+    else check(value, errors.at(path), service);
   }
   errors.assertNone();
 };

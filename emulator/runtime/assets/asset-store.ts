@@ -1,34 +1,28 @@
-import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { z } from "zod";
+import type { JsonObject } from "../../../provider/kernel/json.js";
 import { HttpError } from "../../http/response.js";
 import type { Journal } from "../../journal.js";
 import { ContentJournal } from "./content-journal.js";
 
 /** An asset without its content. */
-export interface AssetRecord {
-  readonly id: string;
-  readonly channelType: string;
-  readonly senderType: string;
+const asset = z.object({
+  id: z.string(),
+  channelType: z.string(),
+  senderType: z.string(),
   /** File name with extension. */
-  readonly name: string;
+  name: z.string(),
   /** Bytes. */
-  readonly size: number;
+  size: z.int(),
   /** Follows from the extension. */
-  readonly contentType: string;
-  readonly created: string;
+  contentType: z.string(),
+  created: z.string(),
   /** Its content is there. */
-  readonly uploaded: boolean;
+  uploaded: z.boolean(),
   /** It was used in a message and cannot be deleted any more. */
-  readonly used: boolean;
-}
+  used: z.boolean(),
+});
 
-const texts = ["id", "channelType", "senderType", "name", "contentType", "created"];
-
-const isAsset = (value: unknown): value is AssetRecord =>
-  isObject(value) &&
-  texts.every((name) => typeof value[name] === "string") &&
-  Number.isInteger(value.size) &&
-  typeof value.uploaded === "boolean" &&
-  typeof value.used === "boolean";
+export type AssetRecord = Readonly<z.infer<typeof asset>>;
 
 /** What an asset adds to an attachment that names it: the recipient can fetch it by the id. */
 export const describeAsset = ({ id, name, contentType, size }: AssetRecord): JsonObject => ({
@@ -44,39 +38,41 @@ const mebibyte = 1024 * 1024;
 /** All contents are held in memory. */
 const mostContentBytes = 256 * mebibyte;
 
-/** An asset and its content in base64, as a snapshot holds them. */
-export interface AssetDocument extends AssetRecord {
-  readonly content?: string;
-}
+const decoded = (text: string | undefined): Buffer | undefined =>
+  text === undefined ? undefined : Buffer.from(text, "base64");
 
-const decoded = (text: unknown): Buffer | undefined =>
-  typeof text === "string" ? Buffer.from(text, "base64") : undefined;
+/** An asset and its content in base64, as a snapshot holds them; the content has the size that is promised. */
+const assetDocument = asset
+  .extend({ content: z.string().optional() })
+  .refine(
+    ({ uploaded, size, content }) => decoded(content)?.length === (uploaded ? size : undefined),
+  );
 
-/** Whether a part of a snapshot is an asset, with the content that its size promises. */
+export type AssetDocument = Readonly<z.infer<typeof assetDocument>>;
+
+/** Whether a part of a snapshot is an asset with its content. */
 export const isAssetDocument = (value: unknown): value is AssetDocument =>
-  isAsset(value) &&
-  isObject(value) &&
-  (value.uploaded ? decoded(value.content)?.length === value.size : value.content === undefined);
+  assetDocument.safeParse(value).success;
 
 /** All assets, in the order in which they were made, and their contents. */
 export class AssetStore {
-  readonly #journal: Journal;
   readonly #contentJournal: ContentJournal;
-  readonly #mostBytes: number;
   readonly #assets = new Map<string, AssetRecord>();
   readonly #contents = new Map<string, Buffer>();
   /** Bytes that are there, or on their way. */
   #bytes = 0;
 
-  constructor(journal: Journal, mostBytes: number = mostContentBytes) {
-    this.#journal = journal;
-    this.#mostBytes = mostBytes;
+  constructor(
+    private readonly journal: Journal,
+    private readonly mostBytes = mostContentBytes,
+  ) {
     this.#contentJournal = new ContentJournal(journal);
     const contents = this.#contentJournal.read();
     for (const [id, value] of journal.read(section)) {
-      if (!isAsset(value)) continue;
+      const read = asset.safeParse(value);
+      if (!read.success) continue;
       const content = contents.get(id);
-      this.#assets.set(id, { ...value, uploaded: content !== undefined });
+      this.#assets.set(id, { ...read.data, uploaded: content !== undefined });
       if (content) this.#hold(id, content);
     }
   }
@@ -91,7 +87,7 @@ export class AssetStore {
 
   /** Keeps an asset in its new state. */
   put(asset: AssetRecord): void {
-    this.#journal.write(section, asset.id, asset);
+    this.journal.write(section, asset.id, asset);
     this.#assets.set(asset.id, asset);
   }
 
@@ -102,8 +98,8 @@ export class AssetStore {
    * @throws HttpError where there is no room left
    */
   reserve(bytes: number): () => void {
-    if (this.#bytes + bytes > this.#mostBytes) {
-      const limit = Math.floor(this.#mostBytes / mebibyte);
+    if (this.#bytes + bytes > this.mostBytes) {
+      const limit = Math.floor(this.mostBytes / mebibyte);
       throw new HttpError(
         507,
         "507-100",
@@ -118,7 +114,7 @@ export class AssetStore {
 
   /** Keeps the content of an asset. */
   upload(asset: AssetRecord, content: Buffer): void {
-    this.#journal.together(() => {
+    this.journal.together(() => {
       this.#contentJournal.write(asset.id, content);
       this.put({ ...asset, uploaded: true });
     });
@@ -127,8 +123,8 @@ export class AssetStore {
 
   remove(id: string): void {
     const bytes = this.#contents.get(id)?.length ?? 0;
-    this.#journal.together(() => {
-      this.#journal.remove(section, id);
+    this.journal.together(() => {
+      this.journal.remove(section, id);
       this.#contentJournal.remove(id, bytes);
     });
     this.#bytes -= bytes;
@@ -145,7 +141,7 @@ export class AssetStore {
 
   /** Puts other assets in the place of all. */
   replaceAll(documents: readonly AssetDocument[]): void {
-    this.#journal.clear(section);
+    this.journal.clear(section);
     this.#contentJournal.clear();
     for (const content of this.#contents.values()) this.#bytes -= content.length;
     this.#contents.clear();

@@ -6,16 +6,12 @@ const pieceBytes = 512 * 1024;
 
 /** Contents of assets in the journal, in pieces of base64. */
 export class ContentJournal {
-  readonly #journal: Journal;
-
-  constructor(journal: Journal) {
-    this.#journal = journal;
-  }
+  constructor(private readonly journal: Journal) {}
 
   /** The contents by the ids of their assets. */
   read(): ReadonlyMap<string, Buffer> {
     const pieces = new Map<string, Buffer[]>();
-    for (const [key, value] of this.#journal.read(section)) {
+    for (const [key, value] of this.journal.read(section)) {
       const [id = ""] = key.split(" ");
       const list = pieces.get(id) ?? [];
       list.push(Buffer.from(String(value), "base64"));
@@ -27,17 +23,17 @@ export class ContentJournal {
   write(id: string, content: Buffer): void {
     for (const [place, from] of placesOf(content.length)) {
       const piece = content.subarray(from, from + pieceBytes).toString("base64");
-      this.#journal.write(section, keyOf(id, place), piece);
+      this.journal.write(section, keyOf(id, place), piece);
     }
   }
 
   /** @param bytes of the content */
   remove(id: string, bytes: number): void {
-    for (const [place] of placesOf(bytes)) this.#journal.remove(section, keyOf(id, place));
+    for (const [place] of placesOf(bytes)) this.journal.remove(section, keyOf(id, place));
   }
 
   clear(): void {
-    this.#journal.clear(section);
+    this.journal.clear(section);
   }
 }
 

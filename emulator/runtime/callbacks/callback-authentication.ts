@@ -66,14 +66,12 @@ const tokenCall = (object: StoredObject, terms: CallTerms): OutgoingCall => {
 
 /** Signs in at callbacks: Basic, or OAuth with a token that is kept until the callback answers 401. */
 export class CallbackAuthentication {
-  readonly #store: Store;
-  readonly #outgoing: Outgoing;
   readonly #fetched = new Map<string, Fetched>();
 
-  constructor(store: Store, outgoing: Outgoing) {
-    this.#store = store;
-    this.#outgoing = outgoing;
-  }
+  constructor(
+    private readonly store: Store,
+    private readonly outgoing: Outgoing,
+  ) {}
 
   /**
    * The Authorization header for a role; undefined where it has no authentication.
@@ -83,7 +81,7 @@ export class CallbackAuthentication {
   async headerFor(role: JsonObject, terms: CallTerms): Promise<string | undefined> {
     const id = textAt(role, "authentication", "id");
     if (id === undefined) return undefined;
-    const object = this.#store.get(authentication.collection, id);
+    const object = this.store.get(authentication.collection, id);
     if (!object) throw new NoAnswer("the authentication of the role does not exist");
     return object.basicAuth === undefined
       ? `Bearer ${await this.#tokenOf(object, terms)}`
@@ -117,7 +115,7 @@ export class CallbackAuthentication {
 
   async #fetch(object: StoredObject, terms: CallTerms): Promise<string> {
     const call = tokenCall(object, terms);
-    const { status, body } = await this.#outgoing.call(call).catch((error) => {
+    const { status, body } = await this.outgoing.call(call).catch((error) => {
       throw new NoAnswer(`no token: ${error instanceof NoAnswer ? error.message : "failed"}`);
     });
     if (status < 200 || status > 299)

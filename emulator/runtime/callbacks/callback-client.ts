@@ -21,11 +21,7 @@ const textOf = (content: unknown): string => {
 };
 
 /** As when it was sent, with what the service adds (public reference). */
-const v3 = (
-  message: StoredMessage,
-  conversation: StoredConversation,
-  switches: Switches,
-): JsonObject => {
+const v3 = (message: StoredMessage, conversation: StoredConversation, switches: Switches) => {
   const further = { conversation: { ...conversation.about, id: conversation.id } };
   const text = { content: textOf(message.body.content) };
   const wire = messageJson(message, {
@@ -109,12 +105,10 @@ export interface CallbackClientOptions {
 
 /** Calls the callbacks of client applications. */
 export class CallbackClient {
-  readonly #options: CallbackClientOptions;
   readonly #outgoing = new Outgoing();
   readonly #authentication: CallbackAuthentication;
 
-  constructor(options: CallbackClientOptions) {
-    this.#options = options;
+  constructor(private readonly options: CallbackClientOptions) {
     this.#authentication = new CallbackAuthentication(options.store, this.#outgoing);
   }
 
@@ -124,8 +118,8 @@ export class CallbackClient {
     message: StoredMessage,
     signal: AbortSignal,
   ): Promise<CallbackOutcome> {
-    const { conversations, switches, deadlineMs } = this.#options;
-    const role = roleOf(this.#options, recipient);
+    const { conversations, switches, deadlineMs } = this.options;
+    const role = roleOf(this.options, recipient);
     const conversation = conversations.get(message.conversationId);
     const callback = textAt(role, "callback") ?? "";
     const url = addressForLog(callback);

@@ -48,15 +48,14 @@ const newAbortController = (): AbortController => {
  */
 export class Deliveries {
   readonly log = new RecentEntries<DeliveryEntry>(10_000);
-  readonly #clock: EmulatorClock;
-  readonly #options: CallbackClientOptions;
   readonly #callbacks: CallbackClient;
   readonly #queues = new Map<string, Delivery[]>();
   #controller = newAbortController();
 
-  constructor(clock: EmulatorClock, options: CallbackClientOptions) {
-    this.#clock = clock;
-    this.#options = options;
+  constructor(
+    private readonly clock: EmulatorClock,
+    private readonly options: CallbackClientOptions,
+  ) {
     this.#callbacks = new CallbackClient(options);
   }
 
@@ -98,11 +97,11 @@ export class Deliveries {
   }
 
   async #deliver({ recipient, message }: Delivery, signal: AbortSignal): Promise<void> {
-    let due = this.#clock.now();
+    let due = this.clock.now();
     let retries = 0;
     let isRenewed = false;
     for (let attempt = 1; ; attempt += 1) {
-      const begun = this.#clock.now();
+      const begun = this.clock.now();
       const outcome = await this.#callbacks.post(recipient, message, signal);
       if (signal.aborted) return;
       this.#note(message, outcome, attempt, begun);
@@ -113,10 +112,10 @@ export class Deliveries {
         await renew();
         continue;
       }
-      if (retries >= this.#options.switches.deliveryRetries) return;
+      if (retries >= this.options.switches.deliveryRetries) return;
       retries += 1;
       // Counted from when the try was due: one long step of a manual clock makes all tries due.
-      due += this.#clock.now() - begun + retrySpacingMs;
+      due += this.clock.now() - begun + retrySpacingMs;
       await this.#until(due, signal);
     }
   }
@@ -145,7 +144,7 @@ export class Deliveries {
         signal.removeEventListener("abort", end);
         resolve();
       };
-      const cancel = this.#clock.schedule(time, end);
+      const cancel = this.clock.schedule(time, end);
       signal.addEventListener("abort", end);
     });
   }
