@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { bucketOf } from "./limiter/bucket.js";
 import {
   type Admission,
+  type CallOutcome,
   type Delay,
-  type EndpointLimit,
   type EndpointLimiter,
   type LimiterState,
   type LimiterStep,
-  type Outcome,
   type OwnState,
   ownAtFirst,
+  type RateLimit,
   type Slept,
 } from "./limiter/limiter-state.js";
 import { afterOutcome } from "./limiter/outcome.js";
@@ -31,7 +31,7 @@ export interface BucketLimiterOptions {
 }
 
 /** What the pure part decides and learns. */
-type Decide<R> = (state: LimiterState, now: number, limit: EndpointLimit) => LimiterStep<R>;
+type Decide<R> = (state: LimiterState, now: number, limit: RateLimit) => LimiterStep<R>;
 
 /** What was last seen in the store. */
 interface Seen {
@@ -73,7 +73,7 @@ export class BucketLimiter implements EndpointLimiter {
     return this.#step((state, now, limit) => nextTurn(state, slept, now, limit), false);
   }
 
-  async ended(admission: Admission, outcome: Outcome): Promise<void> {
+  async ended(admission: Admission, outcome: CallOutcome): Promise<void> {
     const { plan, key, rates } = this.#options;
     const evidence = await this.#step(
       (state, now, limit) => afterOutcome(state, admission, outcome, now, limit),
@@ -105,7 +105,7 @@ export class BucketLimiter implements EndpointLimiter {
     return done;
   }
 
-  #limit({ rate, early }: Allowed, part: number): EndpointLimit {
+  #limit({ rate, early }: Allowed, part: number): RateLimit {
     const { burst, share } = this.#options;
     const periodMs = ((1000 / (rate * share)) * driftPart) / part;
     return { periodMs, burst, mostBurst: this.#mostBurst, early, process: this.#process };

@@ -5,9 +5,15 @@ import { type Endpoint, endpointName } from "../service/http/operations.js";
 import type { Pace, Wait } from "../service/http/pace.js";
 import { retryAfterMs } from "../service/http/retry-after.js";
 import type { HttpResponse } from "../service/http/transport.js";
-import type { Admission, Delay, EndpointLimiter, Outcome, Slept } from "./limiter/limiter-state.js";
+import type {
+  Admission,
+  CallOutcome,
+  Delay,
+  EndpointLimiter,
+  Slept,
+} from "./limiter/limiter-state.js";
 
-export interface QueueOptions {
+export interface EndpointQueueOptions {
   readonly clock: Clock;
   /** Longest time for one call to get through after its first refusal, in milliseconds. Default: one hour. */
   readonly totalMs?: number | undefined;
@@ -66,7 +72,7 @@ const stillRefused = (endpoint: Endpoint, refusals: number): ConversationError =
 class EndpointQueue {
   readonly #endpoint: Endpoint;
   readonly #limiter: EndpointLimiter;
-  readonly #options: QueueOptions;
+  readonly #options: EndpointQueueOptions;
   /** The next one first. */
   readonly #waiting: Waiting[] = [];
   #arrivals = 0;
@@ -75,7 +81,7 @@ class EndpointQueue {
   /** Answers so far: a change while the limiter was asked means that it is asked again. */
   #answers = 0;
 
-  constructor(endpoint: Endpoint, limiter: EndpointLimiter, options: QueueOptions) {
+  constructor(endpoint: Endpoint, limiter: EndpointLimiter, options: EndpointQueueOptions) {
     this.#endpoint = endpoint;
     this.#limiter = limiter;
     this.#options = options;
@@ -205,7 +211,7 @@ class EndpointQueue {
   }
 
   async #sent(admission: Admission, attempt: () => Promise<HttpResponse>): Promise<HttpResponse> {
-    let outcome: Outcome = { type: "ended" };
+    let outcome: CallOutcome = { type: "ended" };
     try {
       const response = await attempt();
       const askedMs = retryAfterMs(response.headers, this.#options.clock.wall());
@@ -226,7 +232,7 @@ class EndpointQueue {
 /** A queue for each endpoint, made when it is first called. */
 export const queuePerEndpoint = (
   limiterOf: (endpoint: Endpoint) => EndpointLimiter,
-  options: QueueOptions,
+  options: EndpointQueueOptions,
 ): Pace => {
   const queues = new Map<string, EndpointQueue>();
   return (endpoint, attempt, signal) => {

@@ -1,7 +1,7 @@
 import type { Clock } from "../kernel/clock.js";
 import type { Pace } from "../service/http/pace.js";
-import { type QueueOptions, queuePerEndpoint } from "./endpoint-queue.js";
-import type { Admission, Delay, EndpointLimiter, Outcome } from "./limiter/limiter-state.js";
+import { type EndpointQueueOptions, queuePerEndpoint } from "./endpoint-queue.js";
+import type { Admission, CallOutcome, Delay, EndpointLimiter } from "./limiter/limiter-state.js";
 
 /**
  * An endpoint whose rate is not known: without a limit until it is refused.
@@ -95,7 +95,7 @@ class BackOff implements EndpointLimiter {
     return { kind: "due", number, at, tokens: 1 };
   }
 
-  ended(admission: Admission, outcome: Outcome): void {
+  ended(admission: Admission, outcome: CallOutcome): void {
     const before = { ...this.#state, underWay: this.#state.underWay - 1 };
     // A failed call frees its place like an accepted one: it was not refused.
     this.#state =
@@ -113,5 +113,5 @@ export const unlimitedUntilRefused = (clock: Pick<Clock, "now">): EndpointLimite
  * For rates that are not known: sends at once and, after a 429, holds back that one endpoint while
  * others go on. The wait is what Retry-After asks for, else 1, 2, 4, 8, 16 s (specification §8.1 rule 6).
  */
-export const waitOutRefusals = (options: QueueOptions): Pace =>
+export const waitOutRefusals = (options: EndpointQueueOptions): Pace =>
   queuePerEndpoint(() => unlimitedUntilRefused(options.clock), options);

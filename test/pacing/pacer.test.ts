@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { VirtualTime } from "../../bench/pacing/virtual-time.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import type { Endpoint } from "../../provider/service/http/operations.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";
 import { tokenEndpoint } from "../../provider/service/token/token-call.js";
 import { calling, create, makeCalls, ok, pacer, refusedWith } from "./support/simulation.js";
-import { virtualTime } from "./support/virtual-time.js";
 
 const read: Endpoint = { method: "GET", template: "/channels/{id}" };
 const line = { roundTripMs: 20 };
@@ -16,7 +16,7 @@ const answering = (...answers: HttpResponse[]) => {
 };
 
 test("half a share takes twice the time and is never refused", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const bucket = new TrueBucket(1, 10);
   const pace = pacer(time, { share: 0.5 });
   const { wallMs } = await makeCalls(time, pace, 31, calling(time, bucket, line));
@@ -26,7 +26,7 @@ test("half a share takes twice the time and is never refused", async () => {
 });
 
 test("a call without a share of its plan's spike leaves the rest to others", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const bucket = new TrueBucket(1, 10);
   const pace = pacer(time, { share: 0.5, burst: 10 });
   const { wallMs } = await makeCalls(time, pace, 15, calling(time, bucket, line));
@@ -35,7 +35,7 @@ test("a call without a share of its plan's spike leaves the rest to others", asy
 });
 
 test.each([0.5, 0.9, 1.5])("nothing fails while others take %f of the rate", async (part) => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const bucket = new TrueBucket(1, 10);
   let over = false;
   const others = async () => {
@@ -51,7 +51,7 @@ test.each([0.5, 0.9, 1.5])("nothing fails while others take %f of the rate", asy
 });
 
 test("only the endpoint that is out of tokens waits", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const pace = pacer(time);
   const slow = makeCalls(time, pace, 30, calling(time, new TrueBucket(1, 2), line));
   const fast = await makeCalls(time, pace, 2, calling(time, new TrueBucket(1, 2), line), read);
@@ -61,7 +61,7 @@ test("only the endpoint that is out of tokens waits", async () => {
 });
 
 test("a refused call goes again before calls that were never sent", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const pace = pacer(time, { burst: 1 });
   const order: string[] = [];
   const named = (name: string, ...answers: HttpResponse[]) => {
@@ -85,7 +85,7 @@ test.each(["1", "60", "86400", "Fri, 02 Jan 2026 00:00:00 GMT"])(
   "a Retry-After of %s does not make a service with a token bucket slow",
   async (header) => {
     for (const burst of [1, 10]) {
-      const time = virtualTime();
+      const time = new VirtualTime();
       const bucket = new TrueBucket(1, burst);
       const call = calling(time, bucket, line);
       const told = async () => {
@@ -100,7 +100,7 @@ test.each(["1", "60", "86400", "Fri, 02 Jan 2026 00:00:00 GMT"])(
 );
 
 test("a call that is refused for the time allowed fails and names the endpoint", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const pace = pacer(time, { totalMs: 60_000 });
   const call = time.during(pace(create, async () => refusedWith()));
   await expect(call).rejects.toMatchObject({
@@ -112,14 +112,14 @@ test("a call that is refused for the time allowed fails and names the endpoint",
 });
 
 test("a long queue alone is no reason to fail", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const pace = pacer(time, { plan: "developer", totalMs: 60_000 });
   const { failed } = await makeCalls(time, pace, 30, calling(time, new TrueBucket(0.16, 2), line));
   expect(failed).toBe(0);
 });
 
 test("after a pause the saved-up tokens are used again without a refusal", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const bucket = new TrueBucket(1, 10);
   const pace = pacer(time);
   await makeCalls(time, pace, 20, calling(time, bucket, line));
@@ -131,7 +131,7 @@ test("after a pause the saved-up tokens are used again without a refusal", async
 });
 
 test("a call that arrives late at a full bucket does not make the next ones too many", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const bucket = new TrueBucket(5, 4);
   const pace = pacer(time, { rates: () => 5 });
   for (let run = 1; run <= 2; run += 1) {
@@ -151,7 +151,7 @@ test("a call that arrives late at a full bucket does not make the next ones too 
 });
 
 test("fetching a token is not held back, and after a refusal waits 1, 2, 4 seconds", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const pace = pacer(time, { burst: 1 });
   const together = Array.from({ length: 20 }, () => pace(tokenEndpoint, answering(ok)));
   await time.during(Promise.all(together));

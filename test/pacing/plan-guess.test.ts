@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
+import { VirtualTime } from "../../bench/pacing/virtual-time.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
 import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
 import { calling, makeCalls, pacer } from "./support/simulation.js";
-import { virtualTime } from "./support/virtual-time.js";
 
 const line = { roundTripMs: 20 };
 
@@ -11,7 +11,7 @@ test.each([
   ["basic", 0.5],
   ["developer", 0.16],
 ] as const)("a tenant on %s that did not say so is found out, once", async (plan, rate) => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const guesses: string[] = [];
   const bucket = new TrueBucket(rate, 10);
   const pace = pacedCalls({
@@ -28,7 +28,7 @@ test.each([
 });
 
 test("a tenant on the highest plan is not taken for a lower one", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const guesses: string[] = [];
   const onPlanGuess = (guess: string) => guesses.push(guess);
   const pace = pacedCalls({ clock: time, tenant: "t", share: 1, onPlanGuess });
@@ -39,7 +39,7 @@ test("a tenant on the highest plan is not taken for a lower one", async () => {
 });
 
 test("a higher rate than the one that was guessed is found when others stop", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const bucket = new TrueBucket(1, 10);
   let over = false;
   const others = async () => {
@@ -62,7 +62,7 @@ test("a higher rate than the one that was guessed is found when others stop", as
 });
 
 test("the next process knows the plan that was found out", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const store = memoryBuckets(() => time.now());
   const bucket = new TrueBucket(0.16, 1);
   const refusals: number[] = [];
@@ -85,7 +85,7 @@ test.each([
 ] as const)(
   "the configured plan %s is doubted where it is %s, and the user is told once",
   async (plan, real, rate) => {
-    const time = virtualTime();
+    const time = new VirtualTime();
     const notices: string[] = [];
     const bucket = new TrueBucket(rate, 1);
     const pace = pacedCalls({
@@ -108,7 +108,7 @@ test.each([
 test.each([0.3, 0.75])(
   "a configured plan is hardly slowed down by others who take %f of it for a while",
   async (part) => {
-    const time = virtualTime();
+    const time = new VirtualTime();
     const bucket = new TrueBucket(1, 20);
     let over = false;
     const others = async () => {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { VirtualTime } from "../../bench/pacing/virtual-time.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import type { BucketStore } from "../../provider/pacing/stores/bucket-store.js";
 import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
@@ -9,7 +10,6 @@ import { fileBuckets } from "../../provider/pacing/stores/file-buckets.js";
 import { redisBuckets } from "../../provider/pacing/stores/redis-buckets.js";
 import { FakeRedis } from "./support/fake-redis.js";
 import { calling, create, makeCalls, pacer } from "./support/simulation.js";
-import { type VirtualTime, virtualTime } from "./support/virtual-time.js";
 
 const line = { roundTripMs: 40, jitterMs: 4 };
 
@@ -64,7 +64,7 @@ const oneByOne = async (
 
 describe.each(Object.entries(stores))("through %s", (_, opener) => {
   test("12 calls on a bucket of 10 take 2 seconds in every process", async () => {
-    const time = virtualTime();
+    const time = new VirtualTime();
     const runs = await oneByOne(time, opener(time), new TrueBucket(1, 10), 12);
     for (const { seconds } of runs) expect(seconds).toBeLessThanOrEqual(2.2);
     expect(runs.map(({ refused }) => refused <= 2)).toEqual(runs.map(() => true));
@@ -72,14 +72,14 @@ describe.each(Object.entries(stores))("through %s", (_, opener) => {
   });
 
   test("30 calls on a bucket of 20 take 10 seconds in every process", async () => {
-    const time = virtualTime();
+    const time = new VirtualTime();
     const runs = await oneByOne(time, opener(time), new TrueBucket(1, 20), 30);
     for (const { seconds } of runs) expect(seconds).toBeLessThanOrEqual(10.5);
     expect(runs.slice(3).map(({ refused }) => refused)).toEqual([0, 0, 0]);
   });
 
   test("10 calls on a bucket of 20 never make the burst that is learnt more than 10", async () => {
-    const time = virtualTime();
+    const time = new VirtualTime();
     const open = opener(time);
     const bucket = new TrueBucket(1, 20);
     await oneByOne(time, open, bucket, 10);
@@ -92,7 +92,7 @@ describe.each(Object.entries(stores))("through %s", (_, opener) => {
   });
 
   test("four processes together are as fast as one, also where one is killed", async () => {
-    const time = virtualTime();
+    const time = new VirtualTime();
     const open = opener(time);
     const bucket = new TrueBucket(5, 4);
     const call = calling(time, bucket, line);
@@ -119,7 +119,7 @@ describe.each(Object.entries(stores))("through %s", (_, opener) => {
 });
 
 test("a Redis that is emptied in mid-run costs little", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const redis = new FakeRedis(() => time.wall());
   const store = redisBuckets("redis://localhost", redis.connect);
   const bucket = new TrueBucket(1, 10);
@@ -132,7 +132,7 @@ test("a Redis that is emptied in mid-run costs little", async () => {
 test.each([-3_600_000, -20_000, 3_600_000])(
   "Redis' clock jumps by %i ms in mid-run: no run hangs",
   async (jumpMs) => {
-    const time = virtualTime();
+    const time = new VirtualTime();
     let setBy = 0;
     const redis = new FakeRedis(() => time.wall() + setBy);
     const store = redisBuckets("redis://localhost", redis.connect);
@@ -150,7 +150,7 @@ test.each([-3_600_000, -20_000, 3_600_000])(
 test.each([-3_600_000, -20_000, 3_600_000])(
   "the machine's clock is set by %i ms in mid-run: nobody notices",
   async (jumpMs) => {
-    const time = virtualTime();
+    const time = new VirtualTime();
     let setBy = 0;
     const wall = vi.spyOn(Date, "now").mockImplementation(() => time.wall() + setBy);
     const clock = {
@@ -177,7 +177,7 @@ test.each([-3_600_000, -20_000, 3_600_000])(
 );
 
 test("a machine that sleeps for 20 seconds goes on where it was", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   let suspended = false;
   const clock = {
     now: () => time.now(),

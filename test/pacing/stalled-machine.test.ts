@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { VirtualTime } from "../../bench/pacing/virtual-time.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import type { Bucket } from "../../provider/pacing/limiter/bucket.js";
 import type { BucketStore } from "../../provider/pacing/stores/bucket-store.js";
 import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
 import { calling, makeCalls, pacer, series } from "./support/simulation.js";
-import { type VirtualTime, virtualTime } from "./support/virtual-time.js";
 
 const lateMs = 20;
 
@@ -42,7 +42,7 @@ const foundSpaced = (time: VirtualTime): BucketStore => {
 };
 
 const overIdeal = async (burst: number) => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const rate = 30;
   const bucket = new TrueBucket(rate, burst, 0);
   const pace = pacer(time, {
@@ -65,7 +65,7 @@ test("where it saves up nothing indeed, the test costs one refusal", async () =>
 });
 
 test("a bucket that held two at once is not taken for one without savings after a long stall", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const random = series();
   const stallMs = () => (random() < 0.01 ? 60 : 0);
   const bucket = new TrueBucket(30, 2);

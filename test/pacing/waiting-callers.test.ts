@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
+import { VirtualTime } from "../../bench/pacing/virtual-time.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import type { Wait } from "../../provider/service/http/pace.js";
 import { calling, create, makeCalls, ok, pacer } from "./support/simulation.js";
-import { virtualTime } from "./support/virtual-time.js";
 
 const line = { roundTripMs: 20 };
 
 test("a caller that gives up while waiting is told so, sends nothing and holds up nobody", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const pace = pacer(time, { burst: 1 });
   const bucket = new TrueBucket(1, 1);
   const call = calling(time, bucket, line);
@@ -26,7 +26,7 @@ test("a caller that gives up while waiting is told so, sends nothing and holds u
 });
 
 test("a call that was given up before it began sends nothing", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   let sent = 0;
   const attempt = async () => {
     sent += 1;
@@ -38,7 +38,7 @@ test("a call that was given up before it began sends nothing", async () => {
 });
 
 test("an attempt that fails passes its failure on and frees its place", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const pace = pacer(time, { burst: 1 });
   const failing = async () => {
     throw new Error("connection lost");
@@ -48,7 +48,7 @@ test("an attempt that fails passes its failure on and frees its place", async ()
 });
 
 test("waits are announced with the place in the queue, at most every 10 seconds", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const told: (Wait & { at: number })[] = [];
   const onWait = (wait: Wait) => told.push({ ...wait, at: time.now() });
   const pace = pacer(time, { burst: 1, onWait });
@@ -61,7 +61,7 @@ test("waits are announced with the place in the queue, at most every 10 seconds"
 });
 
 test("a listener that fails does not fail the call", async () => {
-  const time = virtualTime();
+  const time = new VirtualTime();
   const onWait = () => {
     throw new Error("no terminal");
   };

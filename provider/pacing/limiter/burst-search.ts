@@ -1,5 +1,5 @@
 import { type Bucket, type BurstPhase, foundMs } from "./bucket.js";
-import type { EndpointLimit } from "./limiter-state.js";
+import type { RateLimit } from "./limiter-state.js";
 
 /** Lateness of our own timers that is made up for by sending the next call early, in milliseconds: a stall of a busy machine. */
 const latenessMs = 150;
@@ -22,19 +22,19 @@ const proberMs = 3_000;
 /** A bucket is full when it was idle for so many times as long as the burst that is known takes to come back. */
 const surelyFull = 2;
 
-const nothingSaved = ({ phase }: Bucket, { burst }: EndpointLimit): boolean =>
+const nothingSaved = ({ phase }: Bucket, { burst }: RateLimit): boolean =>
   phase.name === "spaced" || burst === 1;
 
 /** Tokens that late timers may leave in the bucket, and which are then used at once. */
-const latenessTokens = ({ burst, periodMs }: EndpointLimit): number =>
+const latenessTokens = ({ burst, periodMs }: RateLimit): number =>
   Math.min(burst ?? Number.POSITIVE_INFINITY, Math.max(2, 1 + latenessMs / periodMs));
 
 /** The least margin, in periods. */
-const leastMargin = ({ periodMs }: EndpointLimit): number =>
+const leastMargin = ({ periodMs }: RateLimit): number =>
   Math.max(leastMarginMs, marginPart * periodMs) / periodMs;
 
 /** Tokens that may be saved up: not quite all, as a call that is early by a moment is refused. */
-export const capacityOf = (bucket: Bucket, limit: EndpointLimit): number => {
+export const capacityOf = (bucket: Bucket, limit: RateLimit): number => {
   if (nothingSaved(bucket, limit)) return 1;
   const late = latenessTokens(limit);
   if (limit.burst !== undefined) return Math.max(limit.mostBurst - leastMargin(limit), late);
@@ -44,20 +44,20 @@ export const capacityOf = (bucket: Bucket, limit: EndpointLimit): number => {
 };
 
 /** Pause kept beside the period, in milliseconds, where a call that comes too early is refused. */
-export const marginMs = (bucket: Bucket, limit: EndpointLimit): number => {
+export const marginMs = (bucket: Bucket, limit: RateLimit): number => {
   if (!nothingSaved(bucket, limit)) return 0;
   const factor = bucket.phase.name === "spaced" ? bucket.phase.factor : 1;
   return Math.min(mostMarginPart, leastMargin(limit) * factor) * limit.periodMs;
 };
 
 /** So much of a call is lost to margins and rounding while the calls of a burst are counted. */
-const rounding = (limit: EndpointLimit): number => 0.01 + 2 * leastMargin(limit);
+const rounding = (limit: RateLimit): number => 0.01 + 2 * leastMargin(limit);
 
 /**
  * Calls of a burst, those under way included: while time passes, what is spent falls as the tokens
  * rise. A bucket that nobody else uses never holds fewer.
  */
-const counted = (bucket: Bucket, limit: EndpointLimit): number =>
+const counted = (bucket: Bucket, limit: RateLimit): number =>
   Math.min(bucket.tokens, capacityOf(bucket, limit)) + bucket.spent;
 
 /** Calls are tried. */
@@ -68,7 +68,7 @@ export const isSearching = ({ name }: BurstPhase): boolean =>
  * A probe must be answered before the next token is due, or it may be had for that token, and the due
  * call comes too early. On lines as long as the period there is always one due, so half of it is kept.
  */
-const latestProbe = (roundTripMs: number, limit: EndpointLimit): number =>
+const latestProbe = (roundTripMs: number, limit: RateLimit): number =>
   Math.max(0.5, 1 - Math.max(roundTripMs / limit.periodMs, rounding(limit)));
 
 /**
@@ -79,7 +79,7 @@ const latestProbe = (roundTripMs: number, limit: EndpointLimit): number =>
  */
 export const mayProbe = (
   bucket: Bucket,
-  limit: EndpointLimit,
+  limit: RateLimit,
   underWay: number,
   roundTripMs: number,
 ): boolean => {
@@ -100,7 +100,7 @@ export const wokenUp = (bucket: Bucket): Bucket => {
 };
 
 /** A probe got through, with so many others under way. */
-export const probePassed = (bucket: Bucket, limit: EndpointLimit, underWay: number): Bucket => {
+export const probePassed = (bucket: Bucket, limit: RateLimit, underWay: number): Bucket => {
   const seen = Math.floor(counted(bucket, limit) - underWay + rounding(limit));
   if (seen <= bucket.burst) return bucket;
   const phase: BurstPhase = bucket.phase.name === "spaced" ? { name: "resting" } : bucket.phase;
@@ -112,7 +112,7 @@ export const probePassed = (bucket: Bucket, limit: EndpointLimit, underWay: numb
  *
  * @param underWay probes under way
  */
-export const probeOvertook = (bucket: Bucket, limit: EndpointLimit, underWay: number): Bucket => {
+export const probeOvertook = (bucket: Bucket, limit: RateLimit, underWay: number): Bucket => {
   const seen = Math.floor(counted(bucket, limit) - underWay + rounding(limit));
   const isTooMany = seen < bucket.burst;
   return { ...bucket, burst: isTooMany ? Math.max(1, bucket.burst - 1) : bucket.burst };
@@ -129,7 +129,7 @@ export const probeRefused = (bucket: Bucket): Bucket => {
 const spaced = (factor: number): BurstPhase => ({ name: "spaced", leftMs: foundMs, factor });
 
 /** A call that was believed to be saved up was refused: the bucket holds fewer, or others took them. */
-export const savedRefused = (bucket: Bucket, limit: EndpointLimit): Bucket => {
+export const savedRefused = (bucket: Bucket, limit: RateLimit): Bucket => {
   if (limit.burst !== undefined) return bucket;
   const seen = Math.floor(bucket.spent + rounding(limit));
   const burst = Math.max(1, seen, Math.floor(bucket.burst / 2));
@@ -137,7 +137,7 @@ export const savedRefused = (bucket: Bucket, limit: EndpointLimit): Bucket => {
 };
 
 /** Refused although it was due: the call came early by some milliseconds, or was not alone. */
-export const dueRefused = (bucket: Bucket, limit: EndpointLimit): Bucket => {
+export const dueRefused = (bucket: Bucket, limit: RateLimit): Bucket => {
   const { phase, burst } = bucket;
   if (phase.name === "spaced") return { ...bucket, phase: spaced(2 * phase.factor) };
   if (limit.burst !== undefined) {

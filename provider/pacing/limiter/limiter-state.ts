@@ -38,7 +38,7 @@ export interface Slept {
 }
 
 /** How a call ended. `ended`: without an answer, or it was never sent. */
-export type Outcome =
+export type CallOutcome =
   | { readonly type: "accepted" | "ended" }
   /** `askedMs`: pause that the service asks for, in milliseconds. */
   | { readonly type: "refused"; readonly askedMs?: number | undefined };
@@ -47,7 +47,7 @@ export type Outcome =
 export interface EndpointLimiter {
   /** @param slept the last delay, where it was slept in full */
   ask(slept?: Slept): Admission | Delay | Promise<Admission | Delay>;
-  ended(admission: Admission, outcome: Outcome): void | Promise<void>;
+  ended(admission: Admission, outcome: CallOutcome): void | Promise<void>;
 }
 
 /**
@@ -62,7 +62,7 @@ export type PlanEvidence =
   | "probe refused";
 
 /** What holds for the calls of an endpoint. */
-export interface EndpointLimit {
+export interface RateLimit {
   /** Time in which one token comes back, in milliseconds. */
   readonly periodMs: number;
   /** Calls that it takes at once, where that is configured. */

@@ -11,12 +11,12 @@ import {
 } from "./burst-search.js";
 import type {
   Admission,
-  EndpointLimit,
+  CallOutcome,
   LimiterState,
   LimiterStep,
-  Outcome,
   OwnState,
   PlanEvidence,
+  RateLimit,
 } from "./limiter-state.js";
 import { passed, pauseAsked, refusedAgain } from "./refusal-pauses.js";
 
@@ -32,7 +32,7 @@ const doubtAfter = 50;
  * The first call after a pause arrives late: it fetches a token and connects. If the bucket was full
  * it took nothing in meanwhile, so what came back until this answer is not counted on.
  */
-const firstAnswer = (own: OwnState, bucket: Bucket, limit: EndpointLimit) => {
+const firstAnswer = (own: OwnState, bucket: Bucket, limit: RateLimit) => {
   if (own.answered) return { own, bucket };
   const tokens = Math.min(bucket.tokens, capacityOf(bucket, limit));
   const left = Math.min(tokens, Math.max(0, own.left ?? 0));
@@ -48,7 +48,7 @@ const later = ({ lateness }: OwnState, lateTokens: number): number =>
  * A machine that stalls makes an empty bucket look like one that saves up nothing, and then all of its
  * lateness is lost. Where that is much, what was found is tested again, once.
  */
-const lateAgain = (own: OwnState, { burst }: EndpointLimit, { phase }: Bucket): boolean =>
+const lateAgain = (own: OwnState, { burst }: RateLimit, { phase }: Bucket): boolean =>
   phase.name === "spaced" &&
   burst === undefined &&
   !own.doubted &&
@@ -59,7 +59,7 @@ const accepted = (
   { own, bucket: kept }: LimiterState,
   { kind, tokens, at }: Admission,
   now: number,
-  limit: EndpointLimit,
+  limit: RateLimit,
 ): LimiterState => {
   // Redis was emptied meanwhile.
   if (!kept) return { own, bucket: kept };
@@ -91,7 +91,7 @@ const probeWasRefused = (
   before: OwnState,
   given: Bucket,
   askedMs: number | undefined,
-  limit: EndpointLimit,
+  limit: RateLimit,
 ): LimiterState => {
   const { own, bucket } = firstAnswer(before, given, limit);
   const { periodMs } = limit;
@@ -105,7 +105,7 @@ const turnRefused = (
   before: Bucket,
   admission: Admission,
   askedMs: number | undefined,
-  limit: EndpointLimit,
+  limit: RateLimit,
 ): LimiterState => {
   const { periodMs } = limit;
   const isSpaced = before.phase.name === "spaced";
@@ -127,7 +127,7 @@ const refused = (
   admission: Admission,
   askedMs: number | undefined,
   now: number,
-  limit: EndpointLimit,
+  limit: RateLimit,
 ): LimiterStep<PlanEvidence | undefined> => {
   const own = { ...before, refusedAt: before.admitted };
   const known = kept ?? unknownBucket(now, limit.periodMs);
@@ -153,9 +153,9 @@ const refused = (
 export const afterOutcome = (
   { own: before, bucket }: LimiterState,
   admission: Admission,
-  outcome: Outcome,
+  outcome: CallOutcome,
   now: number,
-  limit: EndpointLimit,
+  limit: RateLimit,
 ): LimiterStep<PlanEvidence | undefined> => {
   const { kind, number } = admission;
   const underWay = { ...before.underWay, [kind]: before.underWay[kind] - 1 };

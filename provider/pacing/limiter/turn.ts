@@ -3,10 +3,10 @@ import { capacityOf, isSearching, marginMs, mayProbe, wokenUp } from "./burst-se
 import type {
   Admission,
   Delay,
-  EndpointLimit,
   LimiterState,
   LimiterStep,
   OwnState,
+  RateLimit,
   Slept,
 } from "./limiter-state.js";
 
@@ -32,7 +32,7 @@ const afterPause = (
   own: OwnState,
   bucket: Bucket | undefined,
   now: number,
-  { periodMs }: EndpointLimit,
+  { periodMs }: RateLimit,
 ): OwnState => {
   const isPause = bucket && now - bucket.at > Math.max(2 * periodMs, quietMs);
   return isPause ? { ...own, window: 1, answered: false, left: undefined } : own;
@@ -51,7 +51,7 @@ const admitted = (
   return { state, result: { ...admission, number } };
 };
 
-const taken = (own: OwnState, full: Bucket, now: number, limit: EndpointLimit) => {
+const taken = (own: OwnState, full: Bucket, now: number, limit: RateLimit) => {
   const capacity = capacityOf(full, limit);
   const bucket = full.tokens > capacity + 1 ? wokenUp(full) : full;
   const tokens = Math.min(full.tokens, capacity);
@@ -69,7 +69,7 @@ const taken = (own: OwnState, full: Bucket, now: number, limit: EndpointLimit) =
   return admitted(own, rest, { kind, at: now, tokens: full.tokens, unprovedMs }, changes);
 };
 
-const probed = (own: OwnState, bucket: Bucket, { process }: EndpointLimit) => {
+const probed = (own: OwnState, bucket: Bucket, { process }: RateLimit) => {
   const { at, tokens, spent } = bucket;
   const rest = { ...bucket, spent: spent + 1, prober: { id: process, agoMs: 0 } };
   const changes = { lastProbe: own.admitted + 1, left: own.left ?? tokens };
@@ -91,7 +91,7 @@ export const nextTurn = (
   { own: before, bucket: kept }: LimiterState,
   slept: Slept | undefined,
   clock: number,
-  limit: EndpointLimit,
+  limit: RateLimit,
 ): LimiterStep<Admission | Delay> => {
   const { periodMs } = limit;
   const onTime = awake(before, clock, slept);

@@ -1,9 +1,9 @@
+import { VirtualTime } from "../../../bench/pacing/virtual-time.js";
 import type { TrueBucket } from "../../../bench/true-bucket.js";
 import { type PacingOptions, pacedCalls } from "../../../provider/pacing/pacer.js";
 import type { Endpoint } from "../../../provider/service/http/operations.js";
 import type { Pace } from "../../../provider/service/http/pace.js";
 import type { HttpResponse } from "../../../provider/service/http/transport.js";
-import { type VirtualTime, virtualTime } from "./virtual-time.js";
 
 export const create: Endpoint = { method: "POST", template: "/channels" };
 export const ok: HttpResponse = { status: 200, headers: {}, text: "{}" };
@@ -40,7 +40,7 @@ export const calling = (time: VirtualTime, bucket: TrueBucket, line: Line) => {
   };
 };
 
-export interface Outcome {
+export interface SimulatedCalls {
   readonly wallMs: number;
   readonly refused: number;
   readonly failed: number;
@@ -53,7 +53,7 @@ export const makeCalls = async (
   count: number,
   call: () => Promise<HttpResponse>,
   endpoint = create,
-): Promise<Omit<Outcome, "refused">> => {
+): Promise<Omit<SimulatedCalls, "refused">> => {
   const start = time.now();
   const calls = Array.from({ length: count }, () => pace(endpoint, call));
   const ended = await time.during(Promise.allSettled(calls));
@@ -71,8 +71,8 @@ export const alone = async (
   count: number,
   line: Line,
   options: Partial<PacingOptions> = {},
-): Promise<Outcome> => {
-  const time = virtualTime();
+): Promise<SimulatedCalls> => {
+  const time = new VirtualTime();
   const rates = () => bucket.rate;
   const pace = pacer(time, { rates, ...options });
   const outcome = await makeCalls(time, pace, count, calling(time, bucket, line));

@@ -2,11 +2,11 @@ import type { TrueBucket } from "../../../bench/true-bucket.js";
 import type { Bucket } from "../../../provider/pacing/limiter/bucket.js";
 import {
   type Admission,
+  type CallOutcome,
   type Delay,
-  type EndpointLimit,
   type LimiterState,
-  type Outcome,
   ownAtFirst,
+  type RateLimit,
   type Slept,
 } from "../../../provider/pacing/limiter/limiter-state.js";
 import { afterOutcome } from "../../../provider/pacing/limiter/outcome.js";
@@ -15,7 +15,7 @@ import { nextTurn } from "../../../provider/pacing/limiter/turn.js";
 /** What happens at an endpoint: a call wants to go, or it has ended. */
 export type LimiterEvent =
   | { readonly type: "ask"; readonly slept?: Slept }
-  | (Outcome & { readonly admission: Admission });
+  | (CallOutcome & { readonly admission: Admission });
 
 export interface Decided {
   readonly state: LimiterState;
@@ -23,7 +23,7 @@ export interface Decided {
 }
 
 /** One call a second; nothing is configured. */
-export const limit: EndpointLimit = {
+export const limit: RateLimit = {
   periodMs: 1000,
   mostBurst: Number.POSITIVE_INFINITY,
   process: "one",
