@@ -48,16 +48,9 @@ interface Found<R> {
 /** Two machines' clocks do not run at quite the same speed: 500 ppm, the most that NTP makes up for (RFC 5905 §11.3). */
 const driftPart = 1.0005;
 
-/** Calls that may be made at once: of a burst that is not known, others are left all but one. */
-const mostBurstOf = ({ burst, share }: BucketLimiterOptions): number => {
-  if (burst !== undefined) return Math.max(1, Math.floor(burst * share));
-  return share < 1 ? 1 : Number.POSITIVE_INFINITY;
-};
-
 /** An endpoint whose rate is known, with a bucket that others may share. */
 export class BucketLimiter implements EndpointLimiter {
   readonly #options: BucketLimiterOptions;
-  readonly #mostBurst: number;
   readonly #process = randomUUID();
   #own = ownAtFirst;
   #seen: Seen | undefined;
@@ -66,7 +59,6 @@ export class BucketLimiter implements EndpointLimiter {
 
   constructor(options: BucketLimiterOptions) {
     this.#options = options;
-    this.#mostBurst = mostBurstOf(options);
   }
 
   ask(slept?: Slept): Promise<Admission | Delay> {
@@ -108,6 +100,9 @@ export class BucketLimiter implements EndpointLimiter {
   #limit({ rate, early }: Allowed, part: number): RateLimit {
     const { burst, share } = this.#options;
     const periodMs = ((1000 / (rate * share)) * driftPart) / part;
-    return { periodMs, burst, mostBurst: this.#mostBurst, early, process: this.#process };
+    // Of a burst that is not known, others are left all but one.
+    const unknownBurst = share < 1 ? 1 : Number.POSITIVE_INFINITY;
+    const mostBurst = burst === undefined ? unknownBurst : Math.max(1, Math.floor(burst * share));
+    return { periodMs, burst, mostBurst, early, process: this.#process };
   }
 }

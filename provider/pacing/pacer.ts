@@ -12,7 +12,7 @@ import type { PlanRates } from "./plan/rate-rows.js";
 import { TenantPlan } from "./plan/tenant-plan.js";
 import { type BucketStore, memoryBuckets } from "./stores/bucket-store.js";
 import { type SharedBucketsOptions, sharedBuckets } from "./stores/shared-buckets.js";
-import { unlimitedUntilRefused } from "./wait-out-refusals.js";
+import { UnlimitedUntilRefused } from "./wait-out-refusals.js";
 
 /** Calls per second that an endpoint allows on a plan. */
 export type RateTable = (endpoint: Endpoint, plan: Plan) => number;
@@ -54,10 +54,6 @@ export interface PacingOptions extends PacingHooks {
 /** Shorter waits are not worth a message, in milliseconds. */
 const shortMs = 2_000;
 
-/** How a tenant is named in a store that others can read. */
-const tenantKey = (tenant: string): string =>
-  createHash("sha256").update(tenant).digest("hex").slice(0, 16);
-
 /** A hook that fails must not fail a call. */
 const harmless = <T>(hook: ((news: T) => void) | undefined) =>
   hook &&
@@ -97,7 +93,8 @@ const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
 export const pacedCalls = (options: PacingOptions): Pace => {
   const { clock, share, burst, totalMs, rates = conversationRate } = options;
   const store = options.store ?? memoryBuckets(() => clock.now());
-  const tenant = tenantKey(options.tenant);
+  // Others can read the store.
+  const tenant = createHash("sha256").update(options.tenant).digest("hex").slice(0, 16);
   const plan = new TenantPlan({
     store,
     key: `${tenant}:plan ${options.plan ?? ""}`,
@@ -106,7 +103,7 @@ export const pacedCalls = (options: PacingOptions): Pace => {
     onGuess: onGuessOf(options),
   });
   const limiterOf = (endpoint: Endpoint) => {
-    if (isToken(endpoint)) return unlimitedUntilRefused(clock);
+    if (isToken(endpoint)) return new UnlimitedUntilRefused(clock);
     const key = `${tenant}:${endpointName(endpoint)}`;
     return new BucketLimiter({
       store,

@@ -73,7 +73,7 @@ const refused = (
 };
 
 /** The limiter of an endpoint whose rate is not known, for this process alone. */
-class BackOff implements EndpointLimiter {
+export class UnlimitedUntilRefused implements EndpointLimiter {
   readonly #clock: Pick<Clock, "now">;
   #state = openAtFirst;
 
@@ -105,13 +105,9 @@ class BackOff implements EndpointLimiter {
   }
 }
 
-/** Lets calls go at once, and after a 429 waits as {@link waitOutRefusals} tells. */
-export const unlimitedUntilRefused = (clock: Pick<Clock, "now">): EndpointLimiter =>
-  new BackOff(clock);
-
 /**
  * For rates that are not known: sends at once and, after a 429, holds back that one endpoint while
  * others go on. The wait is what Retry-After asks for, else 1, 2, 4, 8, 16 s (specification §8.1 rule 6).
  */
 export const waitOutRefusals = (options: EndpointQueueOptions): Pace =>
-  queuePerEndpoint(() => unlimitedUntilRefused(options.clock), options);
+  queuePerEndpoint(() => new UnlimitedUntilRefused(options.clock), options);

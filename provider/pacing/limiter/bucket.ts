@@ -1,14 +1,6 @@
 import { isObject } from "../../kernel/json.js";
 import { isNumber, type Kept } from "../stores/bucket-store.js";
 
-/** Who tries calls that are not due, so that processes do not do so together. */
-export interface Prober {
-  /** Names the process. */
-  readonly id: string;
-  /** Time since its last probe, in milliseconds. */
-  readonly agoMs: number;
-}
-
 /**
  * How far the search for the burst is.
  *
@@ -44,7 +36,8 @@ export interface Bucket extends Kept {
   /** Time since so many were last seen to get through, in milliseconds. */
   readonly unprovedMs: number;
   readonly phase: BurstPhase;
-  readonly prober?: Prober;
+  /** The process that makes probes, so that others do not do so together, and the time since its last one. */
+  readonly prober?: { readonly id: string; readonly agoMs: number };
 }
 
 const isPhase = (value: unknown): boolean => {
@@ -96,7 +89,7 @@ const laterPhase = (phase: BurstPhase, ms: number): BurstPhase => {
 
 const forgotten = { burst: 0, unprovedMs: 0, phase: { name: "slow start" } } as const;
 
-/** A period that is longer by this is that of a lower plan. */
+/** A period that is longer by this is that of a lower plan: they differ by a factor of 1.8 at least (specification §8.3). */
 const slower = 1.05;
 
 /**
@@ -127,7 +120,7 @@ export const bucketAt = (kept: Bucket, now: number, periodMs: number): Bucket =>
   return later.unprovedMs > provedMs ? { ...later, ...forgotten } : later;
 };
 
-/** Longest time for which calls are held back, in periods. */
+/** Longest time for which calls are held back, in periods: as long as a Retry-After is believed. */
 export const longestHoldPeriods = 16;
 
 /** The bucket with the next token due after `waitMs` at the soonest. */

@@ -92,12 +92,12 @@ export interface OwnState {
   /** The store's clock stood still for so long while this process slept, in milliseconds. */
   readonly behindMs: number;
   /** Since a pause: a call was answered, and tokens that were left of those there at first. */
-  readonly answered: boolean;
-  readonly left: number | undefined;
+  readonly isAnswered: boolean;
+  readonly tokensLeft: number | undefined;
   readonly refusals: Refusals;
   /** Part of a period by which calls go out late, in the mean. */
   readonly lateness: number;
-  readonly doubted: boolean;
+  readonly wasDoubted: boolean;
 }
 
 /** All that decides; `bucket` is shared with other processes. */
@@ -122,9 +122,9 @@ export const ownAtFirst: OwnState = {
   takenAt: Number.NEGATIVE_INFINITY,
   roundTripMs: 0,
   behindMs: 0,
-  answered: false,
-  left: undefined,
+  isAnswered: false,
+  tokensLeft: undefined,
   refusals: noRefusals,
   lateness: 0,
-  doubted: false,
+  wasDoubted: false,
 };

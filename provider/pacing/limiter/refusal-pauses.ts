@@ -3,15 +3,19 @@ export interface Refusals {
   /** Since a call got through. */
   readonly inRow: number;
   /** Short pauses that may still be tried. */
-  readonly short: number;
+  readonly shortLeft: number;
   /** Calls that got through since the last refusal. */
-  readonly good: number;
-  readonly before: boolean;
+  readonly acceptedSince: number;
+  /** Ever. */
+  readonly wasRefused: boolean;
 }
 
-export const noRefusals: Refusals = { inRow: 0, short: 0, good: 0, before: false };
+export const noRefusals: Refusals = { inRow: 0, shortLeft: 0, acceptedSince: 0, wasRefused: false };
 
-/** So many calls got through since the last refusal that it counts as rare. */
+/**
+ * So many calls got through since the last refusal that it counts as rare. With 2 a bucket that others
+ * use, too, refuses 25 % more calls; with 32 nothing changes (measured in virtual time).
+ */
 const rareAfter = 8;
 
 /**
@@ -20,16 +24,22 @@ const rareAfter = 8;
  */
 const shortPauses = [0.02, 0.12] as const;
 
-/** Longest pause of our own, in periods: 8 s at one call a second (specification §8.1 rule 6). */
+/**
+ * Longest pause of our own, in periods: 8 s at one call a second (specification §8.1 rule 6). With 2 a
+ * burst of one that others use, too, takes 22 % longer (measured in virtual time).
+ */
 const mostPeriods = 8;
 
-/** Spreads pauses, so that they do not fall in step with somebody else's regular calls. */
+/**
+ * Spreads pauses from 75 to 125 %, by the golden ratio as evenly as can be, so that they do not fall in
+ * step with somebody else's regular calls.
+ */
 const spread = (number: number): number => 0.75 + 0.5 * ((number * 0.618_034) % 1);
 
-export const passed = (refusals: Refusals): Refusals => ({
+export const afterAccepted = (refusals: Refusals): Refusals => ({
   ...refusals,
   inRow: 0,
-  good: refusals.good + 1,
+  acceptedSince: refusals.acceptedSince + 1,
 });
 
 const longPause = (inRow: number): number => {
@@ -44,26 +54,31 @@ const longPause = (inRow: number): number => {
  *
  * @param isSpaced the bucket saves up nothing, so near misses are no surprise
  */
-export const refusedAgain = (
+export const afterRefusal = (
   refusals: Refusals,
   isSpaced: boolean,
 ): { readonly refusals: Refusals; readonly pausePeriods: number; readonly isNearMiss: boolean } => {
   const inRow = refusals.inRow + 1;
-  const rare = refusals.good >= rareAfter || !refusals.before;
-  const short = inRow > 1 ? refusals.short : rare || isSpaced ? shortPauses.length : 0;
-  const next = { inRow, good: 0, before: true };
-  if (short === 0) {
+  const isRare = refusals.acceptedSince >= rareAfter || !refusals.wasRefused;
+  const atFirst = isRare || isSpaced ? shortPauses.length : 0;
+  const shortLeft = inRow > 1 ? refusals.shortLeft : atFirst;
+  const next = { inRow, acceptedSince: 0, wasRefused: true };
+  if (shortLeft === 0) {
     const pausePeriods = longPause(inRow);
-    return { refusals: { ...next, short }, pausePeriods, isNearMiss: false };
+    return { refusals: { ...next, shortLeft }, pausePeriods, isNearMiss: false };
   }
-  const pausePeriods = shortPauses[shortPauses.length - short] ?? 1;
-  return { refusals: { ...next, short: short - 1 }, pausePeriods, isNearMiss: inRow === 1 };
+  const pausePeriods = shortPauses[shortPauses.length - shortLeft] ?? 1;
+  return {
+    refusals: { ...next, shortLeft: shortLeft - 1 },
+    pausePeriods,
+    isNearMiss: inRow === 1,
+  };
 };
 
 /** A header that says whole seconds may say up to a second too much, in milliseconds. */
 const wholeMs = 1000;
 
-/** Longest wait that is believed at all, in periods. */
+/** Longest wait that is believed at all, in periods; the same as {@link longestRetryAfterMs}. */
 const mostBelieved = 16;
 
 /**

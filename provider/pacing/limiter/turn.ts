@@ -1,5 +1,5 @@
 import { type Bucket, bucketAt, unknownBucket } from "./bucket.js";
-import { capacityOf, isSearching, marginMs, mayProbe, wokenUp } from "./burst-search.js";
+import { afterIdle, capacityOf, isSearching, marginMs, mayProbe } from "./burst-search.js";
 import type {
   Admission,
   Delay,
@@ -10,7 +10,7 @@ import type {
   Slept,
 } from "./limiter-state.js";
 
-/** Less than the timers can tell apart, in milliseconds. */
+/** Less than timers can tell apart, as they fire by whole milliseconds. */
 const closeEnoughMs = 0.05;
 
 /** A pause, after which connections are made anew: longer than this, as servers close idle ones, and two periods; in milliseconds. */
@@ -35,7 +35,7 @@ const afterPause = (
   { periodMs }: RateLimit,
 ): OwnState => {
   const isPause = bucket && now - bucket.at > Math.max(2 * periodMs, quietMs);
-  return isPause ? { ...own, window: 1, answered: false, left: undefined } : own;
+  return isPause ? { ...own, window: 1, isAnswered: false, tokensLeft: undefined } : own;
 };
 
 const admitted = (
@@ -53,7 +53,7 @@ const admitted = (
 
 const taken = (own: OwnState, full: Bucket, now: number, limit: RateLimit) => {
   const capacity = capacityOf(full, limit);
-  const bucket = full.tokens > capacity + 1 ? wokenUp(full) : full;
+  const bucket = full.tokens > capacity + 1 ? afterIdle(full) : full;
   const tokens = Math.min(full.tokens, capacity);
   const spent = bucket.spent + 1;
   const isProof = bucket.burst > 0 && spent > bucket.burst - 0.5;
@@ -65,14 +65,14 @@ const taken = (own: OwnState, full: Bucket, now: number, limit: RateLimit) => {
   };
   const kind = tokens >= savedFrom ? "saved" : "due";
   const { unprovedMs } = bucket;
-  const changes = { takenAt: now, left: (own.left ?? tokens) - 1 };
+  const changes = { takenAt: now, tokensLeft: (own.tokensLeft ?? tokens) - 1 };
   return admitted(own, rest, { kind, at: now, tokens: full.tokens, unprovedMs }, changes);
 };
 
 const probed = (own: OwnState, bucket: Bucket, { process }: RateLimit) => {
   const { at, tokens, spent } = bucket;
   const rest = { ...bucket, spent: spent + 1, prober: { id: process, agoMs: 0 } };
-  const changes = { lastProbe: own.admitted + 1, left: own.left ?? tokens };
+  const changes = { lastProbe: own.admitted + 1, tokensLeft: own.tokensLeft ?? tokens };
   return admitted(own, rest, { kind: "probe", at, tokens }, changes);
 };
 

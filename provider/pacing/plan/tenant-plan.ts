@@ -35,9 +35,12 @@ export interface Allowed {
 /** A guess is not believed for longer than this: plans are bought and given up. */
 const believedMs = 24 * 60 * 60_000;
 /** So many calls got through before a guess is told: a guess on the way down is over sooner. */
-const toldAfter = 5;
+const reportedAfter = 5;
 
-/** A higher plan is tried a little later than its rate allows: a near miss would look like a refusal. */
+/**
+ * A higher plan is tried a little later than its rate allows: a near miss would look like a refusal. At
+ * once, a burst of one that others use, too, takes up to 1.5 times as long (measured in virtual time).
+ */
 const earlySlack = 1.1;
 
 const planOf = (value: unknown): Plan | undefined => plans.find((plan) => plan === value);
@@ -66,7 +69,7 @@ export class TenantPlan {
   readonly #limits: PlanLimits;
   #guess: PlanGuess;
   #loaded: Promise<void> | undefined;
-  #isTold = false;
+  #isReported = false;
 
   constructor(options: TenantPlanOptions) {
     this.#options = options;
@@ -93,9 +96,13 @@ export class TenantPlan {
       { evidence, endpoint, rates, now: clock.now() },
       this.#limits,
     );
-    const { state, good } = this.#guess;
-    if (!this.#isTold && state.plan !== this.#limits.highest && good >= toldAfter) {
-      this.#isTold = true;
+    const { state, acceptedSince } = this.#guess;
+    if (
+      !this.#isReported &&
+      state.plan !== this.#limits.highest &&
+      acceptedSince >= reportedAfter
+    ) {
+      this.#isReported = true;
       onGuess?.(state.plan);
     }
     if (state === before) return;

@@ -25,12 +25,12 @@ export interface FallbackOptions {
 export const withLocalBuckets = (shared: BucketStore, options: FallbackOptions): BucketStore => {
   const { local, share, now, againMs, onLost } = options;
   let againAt = Number.NEGATIVE_INFINITY;
-  let isTold = false;
+  let isReported = false;
   const lost = (error: unknown): void => {
     if (isConversationError(error)) throw error;
     againAt = now() + againMs;
-    if (!isTold) onLost(error);
-    isTold = true;
+    if (!isReported) onLost(error);
+    isReported = true;
   };
   return {
     change: async (key, change) => {
