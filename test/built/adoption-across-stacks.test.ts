@@ -1,7 +1,7 @@
-import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
 const program = `
 const c = require("pulumi-conversation");
@@ -9,26 +9,24 @@ const { ADOPT, LONG } = process.env;
 new c.Channel("web", { type: "custom.web", displayName: "Web", icon: "aVZC", ...(LONG ? { description: "d".repeat(1000) } : {}), ...(ADOPT ? { adopt: true } : {}) });
 `;
 
-let emulator: Emulator;
-let prod: CliProject;
+let prod: EmulatedProject;
 let dev: CliProject;
 
 beforeAll(async () => {
-  emulator = await startEmulator();
-  prod = await cliProject(program, emulatorEnvironment(emulator));
+  prod = await emulatedProject(program);
   const backend = `${prod.folder}/backend`;
-  dev = await cliProject(program, emulatorEnvironment(emulator), { stack: "dev", backend });
+  const settings = emulatorEnvironment(prod.emulator);
+  dev = await cliProject(program, settings, { stack: "dev", backend });
 });
 
 afterAll(async () => {
-  prod?.remove();
   dev?.remove();
-  await emulator?.close();
+  await prod?.close();
 });
 
 test("an object that another stack's state holds is not adopted, though it carries no mark", async () => {
   const up = ["up", "--yes", "--skip-preview"];
-  expect((await prod.pulumi(up, { LONG: "1" })).code).toBe(0);
+  await prod.succeed(up, { LONG: "1" });
   const { code, output } = await dev.pulumi(up, { LONG: "1", ADOPT: "1" });
   expect(output).toContain("Channel::web in the state of the stack");
   expect(code).not.toBe(0);

@@ -1,8 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
-import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { resources } from "../../provider/resources/index.js";
 import {
   type Arrivals,
@@ -15,7 +13,7 @@ import {
   round,
   roundCount,
 } from "../support/chaos-rounds.js";
-import { type CliProject, cliProject } from "../support/cli-project.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
 const fault = fc.record({
   on: fc.constantFrom(
@@ -42,44 +40,31 @@ const foreign = {
   icon: "aa",
 };
 
-let emulator: Emulator;
-let project: CliProject;
+let project: EmulatedProject;
 let kills = 0;
 
-const control = (path: string, method: string, body?: unknown): Promise<Response> =>
-  fetch(emulator.controlUrl + path, { method, ...(body ? { body: JSON.stringify(body) } : {}) });
-
-type Snapshot = { objects: Record<string, { id: string; description?: string }[]> };
-
-const objects = async () =>
-  Object.values(((await (await control("/snapshot", "GET")).json()) as Snapshot).objects).flat();
-
 beforeAll(async () => {
-  emulator = await startEmulator();
-  await control("/snapshot", "PUT", { version: 1, objects: { channels: [foreign] } });
-  project = await cliProject(chaosProgram, emulatorEnvironment(emulator));
+  project = await emulatedProject(chaosProgram);
+  await project.control("PUT", "/snapshot", { version: 1, objects: { channels: [foreign] } });
 });
 
-afterAll(async () => {
-  project?.remove();
-  await emulator?.close();
-});
+afterAll(() => project?.close());
 
 /** Looks at the emulator's log again and again. */
 const arrived: Arrivals["arrived"] = async (count, signal) => {
-  const calls = async () => ((await (await control("/log", "GET")).json()) as unknown[]).length;
+  const calls = async () => (await project.log()).length;
   const until = (await calls()) + count;
   while (!signal.aborted && (await calls()) < until) await pause(20);
 };
 
 const play = async (played: Round, faults: readonly unknown[]): Promise<void> => {
-  if (faults.length > 0) await control("/faults", "POST", faults);
+  if (faults.length > 0) await project.control("POST", "/faults", faults);
   if (await disturbedUp(project, played, { arrived })) kills += 1;
-  await control("/faults", "DELETE");
+  await project.control("DELETE", "/faults");
   await cleanUp(project, played);
-  const own = (await objects()).filter(({ id }) => id !== foreign.id);
+  const own = (await project.objects()).filter(({ id }) => id !== foreign.id);
   expect(namesOf(own, played.version)).toEqual([...played.names].sort());
-  expect(await objects()).toContainEqual(foreign);
+  expect(await project.objects()).toContainEqual(foreign);
 };
 
 test(`${roundCount} rounds of faults and kills through the real engine end with exactly what is declared`, {
@@ -95,5 +80,5 @@ test(`${roundCount} rounds of faults and kills through the real engine end with 
   console.log(`killed ${kills} times`);
   const { code, output } = await project.pulumi(["destroy", "--yes", "--skip-preview"]);
   expect(code === 0 ? "" : output).toBe("");
-  expect(await objects()).toEqual([foreign]);
+  expect(await project.objects()).toEqual([foreign]);
 });

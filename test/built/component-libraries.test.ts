@@ -1,9 +1,7 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { type CliProject, cliProject } from "../support/cli-project.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
 type Json = Record<string, unknown>;
 
@@ -42,8 +40,7 @@ exports.names = [shop.application.name, help.application.name];
 exports.theirs = theirs;
 `;
 
-let emulator: Emulator;
-let project: CliProject;
+let project: EmulatedProject;
 
 /** A copy of the package as a package manager puts one beside a library that wants another release. */
 const installCopy = (folder: string): void => {
@@ -60,20 +57,11 @@ const installCopy = (folder: string): void => {
   );
 };
 
-const installLibrary = (project: CliProject): void => {
+const installLibrary = (project: EmulatedProject): void => {
   const folder = join(project.folder, "node_modules", "of-a-library");
   installCopy(folder);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "of-a-library" }));
   writeFileSync(join(folder, "index.js"), library);
-};
-
-const run = async (
-  args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
-): Promise<string> => {
-  const { code, output } = await project.pulumi(args, environment);
-  expect(code === 0 ? "" : output).toBe("");
-  return output;
 };
 
 interface StateResource {
@@ -89,19 +77,15 @@ const nameOf = (component: string): unknown =>
   resources().find(({ urn }) => urn.includes(`my:index:${component}$`))?.outputs?.name;
 
 beforeAll(async () => {
-  emulator = await startEmulator();
-  project = await cliProject(program, emulatorEnvironment(emulator));
+  project = await emulatedProject(program);
   installLibrary(project);
 });
 
-afterAll(async () => {
-  project?.remove();
-  await emulator?.close();
-});
+afterAll(() => project?.close());
 
 test("two copies of the package set up one stack, with one ownership, and refer to each other", async () => {
-  expect(await run(["preview"])).toMatch(/\+ \d+ to create/);
-  expect(await run(["up", "--yes", "--skip-preview"])).toMatch(/theirs\s*: true/);
+  expect(await project.succeed(["preview"])).toMatch(/\+ \d+ to create/);
+  expect(await project.succeed(["up", "--yes", "--skip-preview"])).toMatch(/theirs\s*: true/);
   expect(ownerships()).toHaveLength(1);
   const owners = resources().flatMap(({ outputs }) => (outputs?.owner ? [outputs.owner] : []));
   const [ownership] = ownerships();
@@ -111,11 +95,11 @@ test("two copies of the package set up one stack, with one ownership, and refer 
 });
 
 test("it does not matter which of them comes first, and nothing changes without a change", async () => {
-  await run(["up", "--yes", "--skip-preview", "--expect-no-changes"]);
-  await run(["up", "--yes", "--skip-preview"], { FIRST: "library" });
+  await project.succeed(["up", "--yes", "--skip-preview", "--expect-no-changes"]);
+  await project.succeed(["up", "--yes", "--skip-preview"], { FIRST: "library" });
   expect(ownerships()).toHaveLength(1);
-  await run(["up", "--yes", "--skip-preview"]);
-  await run(["preview", "--expect-no-changes"]);
+  await project.succeed(["up", "--yes", "--skip-preview"]);
+  await project.succeed(["preview", "--expect-no-changes"]);
 });
 
 test("equal logical names under two types of components are two names at the service", async () => {
@@ -126,9 +110,9 @@ test("equal logical names under two types of components are two names at the ser
 
 test("a name once made stays", async () => {
   const NAME = "bot-0123456";
-  await run(["up", "--yes", "--skip-preview"], { NAME });
+  await project.succeed(["up", "--yes", "--skip-preview"], { NAME });
   expect(nameOf("Shop")).toBe(NAME);
-  await run(["preview", "--expect-no-changes"]);
+  await project.succeed(["preview", "--expect-no-changes"]);
 });
 
 test.each([
@@ -158,10 +142,9 @@ test.each([
 );
 
 test("everything is removed again", async () => {
-  await run(["destroy", "--yes", "--skip-preview"]);
+  await project.succeed(["destroy", "--yes", "--skip-preview"]);
   expect(resources()).toEqual([]);
-  const snapshot = (await (await fetch(`${emulator.controlUrl}/snapshot`)).json()) as Json;
-  expect(Object.values(snapshot.objects as Json).flat()).toEqual([]);
+  expect(await project.objects()).toEqual([]);
 });
 
 test("a first up of one target alone needs the ownership as a second one", async () => {
@@ -170,7 +153,7 @@ test("a first up of one target alone needs the ownership as a second one", async
   const alone = await project.pulumi(["up", "--yes", "--skip-preview", ...target]);
   expect(alone.code).not.toBe(0);
   expect(alone.output).toContain("conversation:Ownership::ownership' which");
-  await run(["up", "--yes", "--skip-preview", ...target, ...ownership]);
+  await project.succeed(["up", "--yes", "--skip-preview", ...target, ...ownership]);
   expect(resources().map(({ urn }) => urn.split("::").at(-1))).toContain("web");
-  await run(["destroy", "--yes", "--skip-preview"]);
+  await project.succeed(["destroy", "--yes", "--skip-preview"]);
 });

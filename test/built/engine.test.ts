@@ -1,9 +1,5 @@
-import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { type CliProject, cliProject } from "../support/cli-project.js";
-
-type Json = Record<string, unknown>;
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
 /** One resource of each kind; DESCRIBE gives all of them another description, OPTIONS other engine options. */
 const program = `
@@ -31,140 +27,96 @@ const collections = [
   "accounts",
 ];
 
-let emulator: Emulator;
-let project: CliProject;
-
-const control = async (path: string): Promise<never> =>
-  (await fetch(emulator.controlUrl + path)).json() as Promise<never>;
-const objects = async (): Promise<Record<string, Json[]>> =>
-  ((await control("/snapshot")) as { objects: Record<string, Json[]> }).objects;
-const all = async (): Promise<Json[]> => Object.values(await objects()).flat();
-const writes = async (): Promise<string[]> =>
-  ((await control("/log")) as { method: string; template: string }[])
-    .filter(({ method }) => method !== "GET")
-    .map(({ method, template }) => `${method} ${template}`);
-
-const run = async (
-  args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
-): Promise<string> => {
-  const { code, output } = await project.pulumi(args, environment);
-  expect(code === 0 ? "" : output).toBe("");
-  return output;
-};
-
-/** A third party with credentials of its own. */
-const thirdParty = async (
-  method: string,
-  path: string,
-  change?: (object: Json) => Json,
-): Promise<void> => {
-  const form = new URLSearchParams({
-    grant_type: "client_credentials",
-    client_id: emulator.clientId,
-    client_secret: emulator.clientSecret,
-    scope: "x/.default",
-  });
-  const { access_token } = (await (
-    await fetch(emulator.tokenUrl, { method: "POST", body: form })
-  ).json()) as { access_token: string };
-  const headers = { authorization: `Bearer ${access_token}`, "content-type": "application/json" };
-  const live = (await (await fetch(emulator.baseUrl + path, { headers })).json()) as Json;
-  const body = change ? { body: JSON.stringify(change(live)) } : {};
-  const response = await fetch(emulator.baseUrl + path, { method, headers, ...body });
-  expect(response.status).toBe(204);
-};
+let project: EmulatedProject;
 
 beforeAll(async () => {
-  emulator = await startEmulator({ switches: { secrets: "echo" } });
-  project = await cliProject(program, emulatorEnvironment(emulator));
+  project = await emulatedProject(program, { switches: { secrets: "echo" } });
 });
 
-afterAll(async () => {
-  project?.remove();
-  await emulator?.close();
-});
+afterAll(() => project?.close());
 
 test("preview of a new stack knows every value it can and makes no call", async () => {
-  const output = await run(["preview", "--diff"]);
+  const output = await project.succeed(["preview", "--diff"]);
   expect(output).toContain("custom.web");
   expect(output).not.toContain("canary-password");
-  expect(await control("/stats")).toEqual({ calls: {}, tokensIssued: 0 });
+  expect(await project.control("GET", "/stats")).toEqual({ calls: {}, tokensIssued: 0 });
 });
 
 test("up, then preview, refresh and up without changes", async () => {
-  await run(["up", "--yes", "--skip-preview"]);
-  expect(await all()).toHaveLength(6);
-  const calls = JSON.stringify(await control("/stats"));
-  await run(["preview", "--expect-no-changes"]);
-  await run(["up", "--yes", "--expect-no-changes"]);
-  expect(JSON.stringify(await control("/stats"))).toBe(calls);
-  await run(["refresh", "--yes", "--expect-no-changes"]);
-  await run(["preview", "--expect-no-changes"]);
+  await project.succeed(["up", "--yes", "--skip-preview"]);
+  expect(await project.objects()).toHaveLength(6);
+  const calls = JSON.stringify(await project.control("GET", "/stats"));
+  await project.succeed(["preview", "--expect-no-changes"]);
+  await project.succeed(["up", "--yes", "--expect-no-changes"]);
+  expect(JSON.stringify(await project.control("GET", "/stats"))).toBe(calls);
+  await project.succeed(["refresh", "--yes", "--expect-no-changes"]);
+  await project.succeed(["preview", "--expect-no-changes"]);
   expect(project.state()).not.toContain("canary-password");
 });
 
 test("a change of every kind is one PUT each, in place", async () => {
-  const before = (await all()).map(({ id }) => id);
-  const done = (await writes()).length;
-  await run(["up", "--yes", "--skip-preview"], { DESCRIBE: "changed" });
-  expect((await all()).map(({ id }) => id)).toEqual(before);
-  expect((await writes()).slice(done).sort()).toEqual(
+  const before = (await project.objects()).map(({ id }) => id);
+  const done = (await project.writes()).length;
+  await project.succeed(["up", "--yes", "--skip-preview"], { DESCRIBE: "changed" });
+  expect((await project.objects()).map(({ id }) => id)).toEqual(before);
+  expect((await project.writes()).slice(done).sort()).toEqual(
     collections.map((name) => `PUT /${name}/{id}`).sort(),
   );
-  await run(["up", "--yes", "--skip-preview"]);
+  await project.succeed(["up", "--yes", "--skip-preview"]);
 });
 
 test("drift in every kind is shown by refresh and repaired by up", async () => {
-  for (const [collection, list] of Object.entries(await objects())) {
-    for (const { id } of list)
-      await thirdParty("PUT", `/${collection}/${id}`, (object) => ({
-        ...object,
-        description: "by hand",
-        active: false,
-      }));
+  for (const [collection, list] of Object.entries(await project.collections())) {
+    for (const { id } of list) {
+      const path = `/${collection}/${id}`;
+      const object = await project.byHand("GET", path);
+      await project.byHand("PUT", path, { ...object, description: "by hand", active: false });
+    }
   }
-  expect(await run(["refresh", "--yes"])).toMatch(/~ 6 (updated|changed|to update)/);
-  await run(["up", "--yes", "--skip-preview"]);
-  for (const object of await all()) {
+  expect(await project.succeed(["refresh", "--yes"])).toMatch(/~ 6 (updated|changed|to update)/);
+  await project.succeed(["up", "--yes", "--skip-preview"]);
+  for (const object of await project.objects()) {
     expect(object.active).toBe(true);
     expect(object.description).toMatch(/^by hand \[pulumi: shop\/prod /);
   }
-  await run(["preview", "--expect-no-changes"]);
+  await project.succeed(["preview", "--expect-no-changes"]);
 });
 
 test("taint, --replace, deleteBeforeReplace and replaceOnChanges keep every object", async () => {
-  const before = (await all()).map(({ id }) => id);
+  const before = (await project.objects()).map(({ id }) => id);
   const urn = "urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:Channel::web";
-  await run(["state", "taint", urn, "--yes"]);
-  await run(["up", "--yes", "--skip-preview"]);
-  await run(["up", "--yes", "--skip-preview", "--replace", urn]);
+  await project.succeed(["state", "taint", urn, "--yes"]);
+  await project.succeed(["up", "--yes", "--skip-preview"]);
+  await project.succeed(["up", "--yes", "--skip-preview", "--replace", urn]);
   const forced = JSON.stringify({ deleteBeforeReplace: true, replaceOnChanges: ["*"] });
-  await run(["up", "--yes", "--skip-preview"], { OPTIONS: forced, DESCRIBE: "replaced" });
-  expect((await all()).map(({ id }) => id)).toEqual(before);
-  await run(["up", "--yes", "--skip-preview"]);
-  await run(["preview", "--expect-no-changes"]);
+  await project.succeed(["up", "--yes", "--skip-preview"], {
+    OPTIONS: forced,
+    DESCRIBE: "replaced",
+  });
+  expect((await project.objects()).map(({ id }) => id)).toEqual(before);
+  await project.succeed(["up", "--yes", "--skip-preview"]);
+  await project.succeed(["preview", "--expect-no-changes"]);
 });
 
 test("what was deleted behind us is made again", async () => {
-  const [account] = (await objects()).accounts ?? [];
-  await thirdParty("DELETE", `/accounts/${account?.id}`);
-  await run(["refresh", "--yes"]);
-  await run(["up", "--yes", "--skip-preview"]);
-  expect((await objects()).accounts).toHaveLength(1);
+  const [account] = (await project.collections()).accounts ?? [];
+  await project.byHand("DELETE", `/accounts/${account?.id}`);
+  await project.succeed(["refresh", "--yes"]);
+  await project.succeed(["up", "--yes", "--skip-preview"]);
+  expect((await project.collections()).accounts).toHaveLength(1);
 });
 
 test("a resource that leaves the program leaves the service", async () => {
-  await run(["up", "--yes", "--skip-preview"], { WITHOUT: "account" });
-  expect((await objects()).accounts).toEqual([]);
-  await run(["up", "--yes", "--skip-preview"]);
+  await project.succeed(["up", "--yes", "--skip-preview"], { WITHOUT: "account" });
+  expect((await project.collections()).accounts).toEqual([]);
+  await project.succeed(["up", "--yes", "--skip-preview"]);
 });
 
 test("a refused deletion names the user", async () => {
-  const [account] = (await objects()).accounts ?? [];
+  const [account] = (await project.collections()).accounts ?? [];
   const urn = "urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:Account::shop";
   // The account leaves the state but not the service.
-  await run(["state", "delete", urn, "--yes"]);
+  await project.succeed(["state", "delete", urn, "--yes"]);
   const { code, output } = await project.pulumi(["destroy", "--yes", "--skip-preview"]);
   expect(code).not.toBe(0);
   expect(output).toMatch(
@@ -176,12 +128,12 @@ test("a refused deletion names the user", async () => {
 });
 
 test("the next up finds its own account again, and destroy takes everything down in a legal order", async () => {
-  await run(["up", "--yes", "--skip-preview"]);
-  expect(await all()).toHaveLength(6);
-  const done = (await writes()).length;
-  await run(["destroy", "--yes", "--skip-preview"]);
-  expect(await all()).toEqual([]);
-  const order = (await writes())
+  await project.succeed(["up", "--yes", "--skip-preview"]);
+  expect(await project.objects()).toHaveLength(6);
+  const done = (await project.writes()).length;
+  await project.succeed(["destroy", "--yes", "--skip-preview"]);
+  expect(await project.objects()).toEqual([]);
+  const order = (await project.writes())
     .slice(done)
     .map((call) => call.slice("DELETE /".length, -"/{id}".length));
   expect(order.slice(0, 4)).toEqual([

@@ -1,7 +1,5 @@
-import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { type CliProject, cliProject } from "../support/cli-project.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
 const program = `
 const pulumi = require("@pulumi/pulumi");
@@ -13,18 +11,13 @@ for (const [place, type] of (TYPES || "").split(" ").filter(Boolean).entries())
 exports.name = PREFIX && new c.Authentication("auth", { basicAuth: { username: "hub", password: "canary-password" } }).name;
 `;
 
-let emulator: Emulator;
-let project: CliProject;
+let project: EmulatedProject;
 
 beforeAll(async () => {
-  emulator = await startEmulator();
-  project = await cliProject(program, emulatorEnvironment(emulator));
+  project = await emulatedProject(program);
 });
 
-afterAll(async () => {
-  project?.remove();
-  await emulator?.close();
-});
+afterAll(() => project?.close());
 
 test("the first preview of a stack refuses one unique name for two resources, and names both", async () => {
   const { code, output } = await project.pulumi(["preview"], {

@@ -1,8 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterEach, expect, test } from "vitest";
-import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { type CliProject, cliProject } from "../support/cli-project.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { descendants, isAlive } from "../support/processes.js";
 
 const program = `
@@ -10,35 +8,21 @@ const { Channel } = require("pulumi-conversation");
 for (const name of ["a", "b", "c", "d"]) new Channel(name, { type: "custom." + name, displayName: name, icon: "aVZC" });
 `;
 
-let emulator: Emulator;
-let project: CliProject;
+let project: EmulatedProject;
 
-const open = async (options: Parameters<typeof startEmulator>[0] = {}): Promise<void> => {
-  emulator = await startEmulator(options);
-  project = await cliProject(program, {
-    ...emulatorEnvironment(emulator),
-    ...(options.plan ? { CONVERSATION_PLAN: options.plan, CONVERSATION_BURST: "1" } : {}),
-  });
+const open = async (options: Parameters<typeof emulatedProject>[1] = {}): Promise<void> => {
+  const limits = options.plan ? { CONVERSATION_PLAN: options.plan, CONVERSATION_BURST: "1" } : {};
+  project = await emulatedProject(program, options, limits);
 };
 
-afterEach(async () => {
-  project?.remove();
-  await emulator?.close();
-});
+afterEach(() => project?.close());
 
-const snapshot = async (): Promise<{ objects: { channels: { id: string }[] } }> =>
-  (await (await fetch(`${emulator.controlUrl}/snapshot`)).json()) as {
-    objects: { channels: { id: string }[] };
-  };
 const channels = async (): Promise<string[]> =>
-  (await snapshot()).objects.channels.map(({ id }) => id);
+  (await project.objects("channels")).map(({ id }) => id);
 
 const until = async (what: () => Promise<boolean>): Promise<void> => {
   while (!(await what())) await pause(50);
 };
-
-const arm = (fault: unknown): Promise<unknown> =>
-  fetch(`${emulator.controlUrl}/faults`, { method: "POST", body: JSON.stringify(fault) });
 
 const pendingOperations = (): number =>
   JSON.parse(project.state()).checkpoint.latest.pending_operations?.length ?? 0;
@@ -46,8 +30,7 @@ const pendingOperations = (): number =>
 /** One clean run makes exactly what is declared, whatever was interrupted before. */
 const expectRecovery = async (): Promise<void> => {
   await project.release();
-  const { code, output } = await project.pulumi(["up", "--yes", "--skip-preview"]);
-  expect(code === 0 ? "" : output).toBe("");
+  await project.succeed(["up", "--yes", "--skip-preview"]);
   expect(await channels()).toHaveLength(4);
   const kept = (await channels()).filter((id) => project.state().includes(id));
   expect(kept).toHaveLength(4);
@@ -68,8 +51,7 @@ test("one Ctrl-C during a wait ends it at once, says that nothing was sent, and 
 
 test("waits are told in the row of the resource, and end well", async () => {
   await open({ plan: "basic", burst: 1 });
-  const { code, output } = await project.pulumi(["up", "--yes", "--skip-preview"]);
-  expect(code === 0 ? "" : output).toBe("");
+  const output = await project.succeed(["up", "--yes", "--skip-preview"]);
   expect(output).toMatch(
     /Channel [a-d] creating .*waiting for POST \/channels: \d calls? queued, about \d+ s left/,
   );
@@ -85,7 +67,7 @@ test.each([
   "%s of the command line, %i times, after the service acted: the next up finds the object",
   async (signal, times) => {
     await open();
-    await arm({ on: "POST /channels", kind: "drip" });
+    await project.faults({ on: "POST /channels", kind: "drip" });
     const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
     await until(async () => (await channels()).length === 1);
     const providers = descendants(child.pid ?? 0, "dynamic-provider");
@@ -102,7 +84,7 @@ test.each([
 
 test("what was interrupted is found by its mark, and deleted on demand once no run holds the lock", async () => {
   await open();
-  await arm({ on: "POST /channels", kind: "drip", after: 1 });
+  await project.faults({ on: "POST /channels", kind: "drip", after: 1 });
   const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
   await until(async () => (await channels()).length === 2);
   const providers = descendants(child.pid ?? 0, "dynamic-provider");
@@ -130,7 +112,7 @@ test("what was interrupted is found by its mark, and deleted on demand once no r
 
 test("kill -9 of the provider process after the service acted: the next up finds the object", async () => {
   await open();
-  await arm({ on: "POST /channels", kind: "drip" });
+  await project.faults({ on: "POST /channels", kind: "drip" });
   const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
   await until(async () => (await channels()).length === 1);
   for (const pid of descendants(child.pid ?? 0, "dynamic-provider")) process.kill(pid, "SIGKILL");

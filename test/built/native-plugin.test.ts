@@ -1,12 +1,10 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { channel } from "../../provider/resources/channel.js";
 import { resources } from "../../provider/resources/index.js";
-import { type CliProject, cliProject } from "../support/cli-project.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { heldSecrets, isEncrypted, secretPaths } from "../support/secret-places.js";
 
 /**
@@ -16,8 +14,7 @@ import { heldSecrets, isEncrypted, secretPaths } from "../support/secret-places.
 const dist = join(__dirname, "..", "..", "dist", "test", "support");
 const native = { PLUGIN: "native" };
 
-let emulator: Emulator;
-let project: CliProject;
+let project: EmulatedProject;
 
 /** Puts the plugin where the project's settings name it. */
 const deliverPlugin = (folder: string): void => {
@@ -32,23 +29,16 @@ const deliverPlugin = (folder: string): void => {
   writeFileSync(join(folder, "Pulumi.yaml"), JSON.stringify(settings));
 };
 
-const control = async (path: string): Promise<never> =>
-  (await fetch(emulator.controlUrl + path)).json() as Promise<never>;
-
-const objects = async (): Promise<Record<string, JsonObject[]>> =>
-  ((await control("/snapshot")) as { objects: Record<string, JsonObject[]> }).objects;
-
 interface Write {
   readonly method: string;
   readonly path: string;
 }
 
 const writes = async (): Promise<readonly Write[]> =>
-  ((await control("/log")) as Write[]).filter(({ method }) => method !== "GET");
+  ((await project.control("GET", "/log")) as Write[]).filter(({ method }) => method !== "GET");
 
 const run = async (args: readonly string[], environment: Readonly<Record<string, string>>) => {
-  const { code, output } = await project.pulumi(args, environment);
-  expect(code === 0 ? "" : output).toBe("");
+  const output = await project.succeed(args, environment);
   expect(output).not.toContain("canary");
   return output;
 };
@@ -92,22 +82,18 @@ const expectSecretsEncrypted = async (): Promise<void> => {
 };
 
 let before: ReadonlyMap<string, Held>;
-let serviceBefore: Record<string, JsonObject[]>;
+let serviceBefore: Awaited<ReturnType<EmulatedProject["collections"]>>;
 
 beforeAll(async () => {
-  emulator = await startEmulator();
   const program = `require(${JSON.stringify(join(dist, "example-account.js"))});`;
-  project = await cliProject(program, emulatorEnvironment(emulator));
+  project = await emulatedProject(program);
   deliverPlugin(project.folder);
   await run(["up", "--yes", "--skip-preview"], {});
   before = byName(await held("--show-secrets"));
-  serviceBefore = await objects();
+  serviceBefore = await project.collections();
 });
 
-afterAll(async () => {
-  project?.remove();
-  await emulator?.close();
-});
+afterAll(() => project?.close());
 
 test("the dynamic resources hold every secret that there is, each encrypted", async () => {
   expect(before.size).toBe(resources.length + 2);
@@ -122,10 +108,10 @@ test("a preview with the plugin shows no change of any sort", async () => {
 });
 
 test("up moves every resource to the plugin: same ids, no call, no pointer, secrets encrypted", async () => {
-  const calls = JSON.stringify(await control("/stats"));
+  const calls = JSON.stringify(await project.control("GET", "/stats"));
   await run(["up", "--yes", "--skip-preview"], native);
-  expect(JSON.stringify(await control("/stats"))).toBe(calls);
-  expect(await objects()).toEqual(serviceBefore);
+  expect(JSON.stringify(await project.control("GET", "/stats"))).toBe(calls);
+  expect(await project.collections()).toEqual(serviceBefore);
   const after = byName(await held("--show-secrets"));
   expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
   for (const [name, { id, type, inputs, outputs }] of after) {
@@ -167,7 +153,7 @@ test.each([
 test("destroy deletes every object, each before what it refers to", async () => {
   const done = (await writes()).length;
   await run(["destroy", "--yes", "--skip-preview"], native);
-  expect(Object.values(await objects()).flat()).toEqual([]);
+  expect(await project.objects()).toEqual([]);
   const deleted = (await writes()).slice(done).map(({ path }) => path.split("/").at(-1) ?? "");
   const all = Object.values(serviceBefore).flat();
   expect([...deleted].sort()).toEqual(all.map(({ id }) => id).sort());

@@ -1,9 +1,6 @@
-import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { type CliProject, cliProject } from "../support/cli-project.js";
-
-type Json = Record<string, unknown> & { readonly id: string };
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import type { HubObject } from "../support/emulator-control.js";
 
 /** A channel for each name; before them PROBE, a resource whose process looks at the states while the engine runs. */
 const program = `
@@ -28,34 +25,20 @@ for (const name of NAMES.split(",").filter(Boolean))
 const urnOf = (name: string): string =>
   `urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:Channel::${name}`;
 
-let emulator: Emulator;
-let project: CliProject;
+let project: EmulatedProject;
 
 beforeAll(async () => {
-  emulator = await startEmulator();
   const STATES = `${process.cwd()}/dist/provider/stacks/stack-states.js`;
-  project = await cliProject(program, { ...emulatorEnvironment(emulator), STATES });
-  await run(["stack", "init", "other"]);
+  project = await emulatedProject(program, {}, { STATES });
+  await project.succeed(["stack", "init", "other"]);
 });
 
-afterAll(async () => {
-  project?.remove();
-  await emulator?.close();
-});
-
-const run = async (
-  args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
-): Promise<string> => {
-  const { code, output } = await project.pulumi(args, environment);
-  expect(code === 0 ? "" : output).toBe("");
-  return output;
-};
+afterAll(() => project?.close());
 
 const up = (environment: Readonly<Record<string, string>>) =>
-  run(["up", "--yes", "--skip-preview", "--stack", "prod"], environment);
+  project.succeed(["up", "--yes", "--skip-preview", "--stack", "prod"], environment);
 
-const orphans = async (...args: string[]): Promise<Json[]> => {
+const orphans = async (...args: string[]): Promise<HubObject[]> => {
   const { output, errors } = await project.tool(["orphans", "--json", "--stack", "prod", ...args]);
   if (output === "") throw new Error(errors);
   return JSON.parse(output);
@@ -67,33 +50,13 @@ const refusal = async (...args: string[]): Promise<string> => {
   return errors;
 };
 
-const channels = async (): Promise<Json[]> => {
-  const snapshot = await fetch(`${emulator.controlUrl}/snapshot`);
-  const { objects } = (await snapshot.json()) as { objects: Record<string, Json[]> };
-  return objects.channels ?? [];
-};
-
-const called = async (type: string): Promise<Json> => {
-  const found = (await channels()).find((channel) => channel.type === type);
+const called = async (type: string): Promise<HubObject> => {
+  const found = (await project.objects("channels")).find((channel) => channel.type === type);
   if (!found) throw new Error(`no channel ${type}`);
   return found;
 };
 
 /** A call of a person with credentials of their own. */
-const byHand = async (method: string, path: string, body?: unknown): Promise<void> => {
-  const form = new URLSearchParams({
-    grant_type: "client_credentials",
-    client_id: emulator.clientId,
-    client_secret: emulator.clientSecret,
-    scope: "x/.default",
-  });
-  const granted = await fetch(emulator.tokenUrl, { method: "POST", body: form });
-  const { access_token } = (await granted.json()) as { access_token: string };
-  const headers = { authorization: `Bearer ${access_token}`, "content-type": "application/json" };
-  const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) };
-  expect((await fetch(emulator.baseUrl + path, init)).ok).toBe(true);
-};
-
 const ownership = (): string => {
   const id = /"(shop\/prod\/[0-9a-f]{16})"/.exec(project.state())?.[1];
   if (!id) throw new Error("no Ownership");
@@ -103,7 +66,7 @@ const ownership = (): string => {
 /** What the process of a provider sees in the states while the engine runs. */
 const seenInRun = async (names: string, owner: string, object: string, scope: "own" | "all") => {
   await up({ NAMES: names, PROBE: JSON.stringify({ owner, object, scope }) });
-  return JSON.parse(await run(["stack", "output", "told", "--stack", "prod"]));
+  return JSON.parse(await project.succeed(["stack", "output", "told", "--stack", "prod"]));
 };
 
 beforeEach(() => up({ NAMES: "" }));
@@ -119,7 +82,7 @@ test("what was renamed or moved in the state is seen as held, and never touched;
   await up({ NAMES: "a,b" });
   const [a, b] = [await called("custom.a"), await called("custom.b")];
   const owner = `${ownership()}/a`;
-  await run(["state", "rename", urnOf("a"), "a-renamed", "--yes", "--stack", "prod"]);
+  await project.succeed(["state", "rename", urnOf("a"), "a-renamed", "--yes", "--stack", "prod"]);
   const renamed = { urn: urnOf("a-renamed"), stack: "prod", own: true, kind: "Channel", id: a.id };
   const now = await seenInRun("a-renamed,b", owner, a.id, "own");
   expect(now).toMatchObject({ holders: [renamed], complete: false });
@@ -127,13 +90,13 @@ test("what was renamed or moved in the state is seen as held, and never touched;
   expect(await orphans()).toEqual([]);
 
   const move = ["--source", "prod", "--dest", "other", urnOf("a-renamed"), "--yes"];
-  await run(["state", "move", ...move]);
+  await project.succeed(["state", "move", ...move]);
   const seen = await seenInRun("b", `${owner}-renamed`, a.id, "all");
   expect(seen).toMatchObject({ holders: [{ stack: "other", own: false }], complete: true });
   expect(seen.resource).toBeUndefined();
 
   const { id: _, created: __, modified: ___, ...copied } = b;
-  await byHand("POST", "/channels", { ...copied, type: "custom.copy" });
+  await project.byHand("POST", "/channels", { ...copied, type: "custom.copy" });
   const copy = await called("custom.copy");
   const standing = [
     expect.objectContaining({
@@ -149,14 +112,14 @@ test("what was renamed or moved in the state is seen as held, and never touched;
     new RegExp(`${a.id}: a state holds it.*\\n.*${copy.id}: it is a copy`),
   );
   expect(await refusal("--release", "--id", b.id)).toContain("the state of prod holds it");
-  expect(await channels()).toHaveLength(3);
+  expect(await project.objects("channels")).toHaveLength(3);
 
   expect(await orphans("--release", "--id", copy.id)).toContainEqual(
     expect.objectContaining({ id: copy.id, released: true }),
   );
   expect(await called("custom.copy")).not.toHaveProperty("description");
-  await byHand("DELETE", `/channels/${copy.id}`);
-  await run(["destroy", "--yes", "--skip-preview", "--stack", "other"]);
+  await project.byHand("DELETE", `/channels/${copy.id}`);
+  await project.succeed(["destroy", "--yes", "--skip-preview", "--stack", "other"]);
 });
 
 test("an owner of another stack, or of a lost state, is not answered for", async () => {
@@ -168,8 +131,8 @@ test("an owner of another stack, or of a lost state, is not answered for", async
 test("kept, destroyed, refused: released objects can be adopted", async () => {
   await up({ NAMES: "kept,gone", RETAIN: "yes" });
   const [kept, gone] = [await called("custom.kept"), await called("custom.gone")];
-  await run(["destroy", "--yes", "--skip-preview", "--stack", "prod"]);
-  expect(await channels()).toHaveLength(2);
+  await project.succeed(["destroy", "--yes", "--skip-preview", "--stack", "prod"]);
+  expect(await project.objects("channels")).toHaveLength(2);
   const refused = await project.pulumi(["up", "--yes", "--skip-preview", "--stack", "prod"], {
     NAMES: "kept",
   });
@@ -179,7 +142,7 @@ test("kept, destroyed, refused: released objects can be adopted", async () => {
     expect.objectContaining({ id: gone.id, standing: "former" }),
   ]);
   expect(await orphans("--delete")).toHaveLength(2);
-  expect(await channels()).toHaveLength(2);
+  expect(await project.objects("channels")).toHaveLength(2);
   expect(await orphans("--delete", "--id", gone.id)).toContainEqual(
     expect.objectContaining({ id: gone.id, deleted: true }),
   );
@@ -187,7 +150,7 @@ test("kept, destroyed, refused: released objects can be adopted", async () => {
     expect.objectContaining({ id: kept.id, released: true }),
   ]);
   await up({ NAMES: "kept", ADOPT: kept.id });
-  expect(await channels()).toEqual([expect.objectContaining({ id: kept.id })]);
+  expect(await project.objects("channels")).toEqual([expect.objectContaining({ id: kept.id })]);
   expect(project.state()).toContain(kept.id);
 });
 

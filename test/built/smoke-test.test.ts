@@ -1,10 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { callbacks } from "../../sdk/runtime/index.js";
-import { type CliProject, cliProject } from "../support/cli-project.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
 type Json = Record<string, unknown>;
 
@@ -42,28 +40,11 @@ const server = createServer((request, response) => {
   return response.writeHead(known ? 200 : 401).end(JSON.stringify(seen));
 });
 
-let emulator: Emulator;
-let project: CliProject;
+let project: EmulatedProject;
 
-const control = async (path: string): Promise<Json> =>
-  (await fetch(emulator.controlUrl + path)).json() as Promise<Json>;
-const putSnapshot = async (snapshot: Json): Promise<void> => {
-  const init = { method: "PUT", body: JSON.stringify(snapshot) };
-  const response = await fetch(`${emulator.controlUrl}/snapshot`, init);
-  expect(response.ok).toBe(true);
-};
-const calls = async (): Promise<string> => JSON.stringify(await control("/stats"));
-
-const run = async (
-  args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
-): Promise<string> => {
-  const { code, output } = await project.pulumi(args, environment);
-  expect(code === 0 ? "" : output).toBe("");
-  return output;
-};
+const calls = async (): Promise<string> => JSON.stringify(await project.control("GET", "/stats"));
 const up = (environment: Readonly<Record<string, string>> = {}) =>
-  run(["up", "--yes", "--skip-preview"], environment);
+  project.succeed(["up", "--yes", "--skip-preview"], environment);
 const failedUp = async (environment: Readonly<Record<string, string>>): Promise<string> => {
   const { code, output } = await project.pulumi(["up", "--yes", "--skip-preview"], environment);
   expect(code).not.toBe(0);
@@ -73,13 +54,11 @@ const failedUp = async (environment: Readonly<Record<string, string>>): Promise<
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const CALLBACK = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  emulator = await startEmulator();
-  project = await cliProject(program, { ...emulatorEnvironment(emulator), CALLBACK });
+  project = await emulatedProject(program, {}, { CALLBACK });
 });
 
 afterAll(async () => {
-  project?.remove();
-  await emulator?.close();
+  await project?.close();
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 });
@@ -92,7 +71,9 @@ test("it is off by default: an account is set up and no message is sent", async 
 
 test("a preview of a test that is on makes no call", async () => {
   const before = await calls();
-  expect(await run(["preview"], on)).toMatch(/~ .*ConversationSmokeTest smoke\s+update/);
+  expect(await project.succeed(["preview"], on)).toMatch(
+    /~ .*ConversationSmokeTest smoke\s+update/,
+  );
   expect(await calls()).toBe(before);
 });
 
@@ -106,16 +87,16 @@ test("turned on it sends one message, which arrives", async () => {
 
 test("without changes there is no call and no message, and a refresh sends none", async () => {
   const before = await calls();
-  await run(["preview", "--expect-no-changes"], on);
-  await run(["up", "--yes", "--expect-no-changes"], on);
+  await project.succeed(["preview", "--expect-no-changes"], on);
+  await project.succeed(["up", "--yes", "--expect-no-changes"], on);
   expect(await calls()).toBe(before);
-  await run(["refresh", "--yes", "--skip-preview", "--expect-no-changes"], on);
+  await project.succeed(["refresh", "--yes", "--skip-preview", "--expect-no-changes"], on);
   expect(texts).toHaveLength(1);
 });
 
 test("a changed part of the account, or a changed trigger, is a new test", async () => {
   const changed = { ...on, TITLE: "Web chat" };
-  const output = await run(["preview"], changed);
+  const output = await project.succeed(["preview"], changed);
   expect(output).toMatch(/~ 2 to update/);
   expect(texts).toHaveLength(1);
   await up(changed);
@@ -127,9 +108,12 @@ test("a changed part of the account, or a changed trigger, is a new test", async
 });
 
 test("a broken link fails the update by name, and the next run tests again", async () => {
-  const whole = await control("/snapshot");
+  const whole = (await project.control("GET", "/snapshot")) as Json;
   const { participants: _, ...objects } = whole.objects as Json;
-  await putSnapshot({ ...whole, objects: { ...objects, participants: [] } });
+  await project.control("PUT", "/snapshot", {
+    ...whole,
+    objects: { ...objects, participants: [] },
+  });
   const changed = { ...on, TRIGGER: "c" };
   const output = await failedUp(changed);
   expect(output).toMatch(
@@ -137,7 +121,7 @@ test("a broken link fails the update by name, and the next run tests again", asy
   );
   expect(output).not.toMatch(/canary|\n\s+at .*\.js:\d+/);
   expect(texts).toHaveLength(4);
-  await putSnapshot(whole);
+  await project.control("PUT", "/snapshot", whole);
   await up(changed);
   expect(texts).toHaveLength(5);
   await up(on);
@@ -147,14 +131,14 @@ test("a creation that fails is not recorded and harms nothing, and the next run 
   const sent = texts.length;
   expect(await failedUp({ ...on, SECOND: "/down" })).toContain("the chain is broken at the probe");
   expect(project.state()).not.toContain("ConversationSmokeTest::second");
-  await run(["preview", "--expect-no-changes"], on);
+  await project.succeed(["preview", "--expect-no-changes"], on);
   expect(texts).toHaveLength(sent + 1);
 });
 
 test("destroy removes everything and sends nothing", async () => {
   const sent = seen.length;
-  await run(["destroy", "--yes", "--skip-preview"], on);
+  await project.succeed(["destroy", "--yes", "--skip-preview"], on);
   await hub.idle();
   expect(seen).toHaveLength(sent);
-  expect((await control("/snapshot")).objects).toMatchObject({ accounts: [], channels: [] });
+  expect(await project.collections()).toMatchObject({ accounts: [], channels: [] });
 });

@@ -1,9 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { type CliProject, cliProject } from "../support/cli-project.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
 type Json = Record<string, unknown>;
 
@@ -17,35 +15,20 @@ const filled = (value) => typeof value === "string" && value.startsWith("@") ? m
 for (const [kind, name, args] of JSON.parse(process.env.RESOURCES ?? "[]")) made[name] = new c[kind](name, filled(args));
 `;
 
-let emulator: Emulator;
-let project: CliProject;
-
-const objects = async (collection: string): Promise<Json[]> => {
-  const snapshot = (await (await fetch(`${emulator.controlUrl}/snapshot`)).json()) as {
-    objects: Record<string, Json[]>;
-  };
-  return snapshot.objects[collection] ?? [];
-};
+let project: EmulatedProject;
 
 const urnOf = (kind: string, name: string, stack = "prod"): string =>
   `urn:pulumi:${stack}::shop::pulumi-nodejs:dynamic/conversation:${kind}::${name}`;
 
-const run = async (...args: readonly string[]): Promise<string> => {
-  const { code, output } = await project.pulumi(args);
-  expect(code === 0 ? "" : output).toBe("");
-  return output;
-};
+const done = (resources: readonly unknown[], ...args: readonly string[]) =>
+  project.succeed(["up", "--yes", "--skip-preview", "--stack", "prod", ...args], {
+    RESOURCES: JSON.stringify(resources),
+  });
 
 const up = (resources: readonly unknown[], ...args: readonly string[]) =>
   project.pulumi(["up", "--yes", "--skip-preview", "--stack", "prod", ...args], {
     RESOURCES: JSON.stringify(resources),
   });
-
-const done = async (resources: readonly unknown[], ...args: readonly string[]) => {
-  const { code, output } = await up(resources, ...args);
-  expect(code === 0 ? "" : output).toBe("");
-  return output;
-};
 
 /** A file with a state in it. */
 const saved = (name: string, state: unknown): string => {
@@ -62,18 +45,14 @@ const channel = (type: string, more: Json = {}) => ({
 });
 
 beforeAll(async () => {
-  emulator = await startEmulator();
-  project = await cliProject(program, emulatorEnvironment(emulator));
-  await run("stack", "init", "other");
-  await run("stack", "select", "prod");
+  project = await emulatedProject(program);
+  await project.succeed(["stack", "init", "other"]);
+  await project.succeed(["stack", "select", "prod"]);
 });
-afterAll(async () => {
-  project?.remove();
-  await emulator?.close();
-});
+afterAll(() => project?.close());
 beforeEach(async () => {
   await project.pulumi(["destroy", "--yes", "--skip-preview", "--stack", "prod"]);
-  await fetch(`${emulator.controlUrl}/reset`, { method: "POST" });
+  await project.control("POST", "/reset");
 });
 
 const auth = [
@@ -84,8 +63,8 @@ const auth = [
 
 test("a new resource of the old name does not take the object of one that was renamed", async () => {
   await done([auth]);
-  const [object] = await objects("authentications");
-  await run("state", "rename", urnOf("Authentication", "auth"), "old", "--yes");
+  const [object] = await project.objects("authentications");
+  await project.succeed(["state", "rename", urnOf("Authentication", "auth"), "old", "--yes"]);
   const old = [
     "Authentication",
     "old",
@@ -100,7 +79,7 @@ test("a new resource of the old name does not take the object of one that was re
     { name: "another", basicAuth: { username: "u", password: "b-password" } },
   ];
   await done([other, old]);
-  expect(await objects("authentications")).toMatchObject([
+  expect(await project.objects("authentications")).toMatchObject([
     { id: object?.id, name: "auth" },
     { name: "another" },
   ]);
@@ -109,8 +88,8 @@ test("a new resource of the old name does not take the object of one that was re
 
 test("a new resource of the old name does not take the object of one that was moved", async () => {
   await done([["Channel", "kiosk", channel("custom.kiosk")]]);
-  const [before] = await objects("channels");
-  await run(
+  const [before] = await project.objects("channels");
+  await project.succeed([
     "state",
     "move",
     "--source",
@@ -119,15 +98,18 @@ test("a new resource of the old name does not take the object of one that was mo
     "other",
     urnOf("Channel", "kiosk"),
     "--yes",
-  );
+  ]);
   await done([["Channel", "kiosk", channel("custom.second")]]);
-  expect(await objects("channels")).toMatchObject([before ?? {}, { type: "custom.second" }]);
+  expect(await project.objects("channels")).toMatchObject([
+    before ?? {},
+    { type: "custom.second" },
+  ]);
   const { output } = await up([
     ["Channel", "kiosk", channel("custom.second")],
     ["Channel", "third", channel("custom.kiosk")],
   ]);
   expect(output).toMatch(/stands for urn:pulumi:other::shop::.*kiosk in the state of the stack/);
-  await run("destroy", "--yes", "--skip-preview", "--stack", "other");
+  await project.succeed(["destroy", "--yes", "--skip-preview", "--stack", "other"]);
 });
 
 test("forced replacement keeps the id of objects without a mark", async () => {
@@ -155,9 +137,10 @@ test("forced replacement keeps the id of objects without a mark", async () => {
   ];
   await done([app, flow]);
   const ids = async () =>
-    [...(await objects("clientapplications")), ...(await objects("orchestrations"))].map(
-      ({ id }) => id,
-    );
+    [
+      ...(await project.objects("clientapplications")),
+      ...(await project.objects("orchestrations")),
+    ].map(({ id }) => id);
   const before = await ids();
   await done(
     [app, flow],
@@ -176,21 +159,23 @@ test("a retained object is taken over by the resource that gets its name again, 
     ["Channel", "stays", channel("custom.stays")],
   ]);
   // The two are made side by side, in either order.
-  const before = (await objects("channels")).find(({ type }) => type === "custom.kiosk");
+  const before = (await project.objects("channels")).find(({ type }) => type === "custom.kiosk");
   expect(before).toBeDefined();
-  await run("state", "delete", urnOf("Channel", "kiosk"), "--yes");
+  await project.succeed(["state", "delete", urnOf("Channel", "kiosk"), "--yes"]);
   const output = await done([
     ["Channel", "kiosk", channel("custom.kiosk", { displayName: "B" })],
     ["Channel", "stays", channel("custom.stays")],
   ]);
   expect(output).toContain(`took over the channel "custom.kiosk" (id ${before?.id})`);
-  expect(await objects("channels")).toHaveLength(2);
+  expect(await project.objects("channels")).toHaveLength(2);
 });
 
 test("a wrong base path: destroy and refresh fail, and the state keeps everything", async () => {
   await done([["Channel", "kiosk", channel("custom.kiosk")]]);
   const state = project.state();
-  const wrong = { CONVERSATION_BASE_URL: emulator.baseUrl.replace("/conversation/", "/wrong/") };
+  const wrong = {
+    CONVERSATION_BASE_URL: project.emulator.baseUrl.replace("/conversation/", "/wrong/"),
+  };
   for (const command of ["destroy", "refresh"]) {
     const { code, output } = await project.pulumi([command, "--yes", "--skip-preview"], wrong);
     expect(code).not.toBe(0);
@@ -199,20 +184,20 @@ test("a wrong base path: destroy and refresh fail, and the state keeps everythin
   expect(JSON.parse(project.state()).checkpoint.latest.resources).toHaveLength(
     JSON.parse(state).checkpoint.latest.resources.length,
   );
-  expect(await objects("channels")).toHaveLength(1);
+  expect(await project.objects("channels")).toHaveLength(1);
 });
 
 test("`pulumi state move` takes both halves of a replacement along, as the model of the engine does", async () => {
   await done([auth]);
-  const exported = JSON.parse(await run("stack", "export", "--stack", "prod"));
+  const exported = JSON.parse(await project.succeed(["stack", "export", "--stack", "prod"]));
   const { resources } = exported.deployment;
   const whole = resources.find(({ urn }: Json) => urn === urnOf("Authentication", "auth"));
   resources.push({ ...whole, id: "old-half", delete: true });
-  await run("stack", "import", "--stack", "prod", "--file", saved("both", exported));
+  await project.succeed(["stack", "import", "--stack", "prod", "--file", saved("both", exported)]);
   const urn = urnOf("Authentication", "auth");
-  await run("state", "move", "--source", "prod", "--dest", "other", "--yes", urn);
+  await project.succeed(["state", "move", "--source", "prod", "--dest", "other", "--yes", urn]);
   const after = async (stack: string): Promise<unknown[]> =>
-    JSON.parse(await run("stack", "export", "--stack", stack))
+    JSON.parse(await project.succeed(["stack", "export", "--stack", stack]))
       .deployment.resources.filter(
         (each: Json) => each.urn === urnOf("Authentication", "auth", stack),
       )
@@ -221,8 +206,8 @@ test("`pulumi state move` takes both halves of a replacement along, as the model
   expect(await after("other")).toEqual([whole.id, "old-half"]);
   // Back as it was, for the tests that follow.
   exported.deployment.resources = resources.filter((each: Json) => each.delete !== true);
-  await run("stack", "import", "--stack", "prod", "--file", saved("one", exported));
-  await run(
+  await project.succeed(["stack", "import", "--stack", "prod", "--file", saved("one", exported)]);
+  await project.succeed([
     "stack",
     "import",
     "--stack",
@@ -230,5 +215,5 @@ test("`pulumi state move` takes both halves of a replacement along, as the model
     "--force",
     "--file",
     saved("none", { ...exported, deployment: { ...exported.deployment, resources: [] } }),
-  );
+  ]);
 });

@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterEach, expect, test } from "vitest";
-import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { type CliProject, cliProject } from "../support/cli-project.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
 /**
  * State files as each release wrote them, with the program and what the service held. A state file
@@ -13,50 +11,28 @@ const fixtures = join(__dirname, "..", "fixtures");
 const read = (release: string, file: string): string =>
   readFileSync(join(fixtures, release, file), "utf8");
 
-let emulator: Emulator;
-let project: CliProject;
+let project: EmulatedProject;
 
-afterEach(async () => {
-  project?.remove();
-  await emulator?.close();
-});
+afterEach(() => project?.close());
 
-const open = async (release: string): Promise<void> => {
-  emulator = await startEmulator();
-  project = await cliProject(read(release, "program.js"), emulatorEnvironment(emulator));
-};
-
-const run = async (args: readonly string[]): Promise<void> => {
-  const { code, output } = await project.pulumi(args);
-  expect(code === 0 ? "" : output).toBe("");
-};
-
-const objects = async (): Promise<Record<string, unknown[]>> => {
-  const document = (await (await fetch(`${emulator.controlUrl}/snapshot`)).json()) as {
-    objects: Record<string, unknown[]>;
-  };
-  return document.objects;
-};
-
-/** Restores the objects, with the clients of this emulator. */
+/** Restores the objects, with the clients of this project.emulator. */
 const restoreService = async (release: string): Promise<void> => {
-  const current = (await (await fetch(`${emulator.controlUrl}/snapshot`)).json()) as object;
-  const body = JSON.stringify({ ...current, objects: JSON.parse(read(release, "service.json")) });
-  const response = await fetch(`${emulator.controlUrl}/snapshot`, { method: "PUT", body });
-  expect(response.status).toBe(204);
+  const current = (await project.control("GET", "/snapshot")) as object;
+  const objects = JSON.parse(read(release, "service.json"));
+  await project.control("PUT", "/snapshot", { ...current, objects });
 };
 
 test.each(readdirSync(fixtures))(
   "state written by %s: preview and refresh are quiet, destroy works",
   async (release) => {
-    await open(release);
+    project = await emulatedProject(read(release, "program.js"));
     await restoreService(release);
     const state = join(project.folder, "state.json");
     writeFileSync(state, read(release, "state.json"));
-    await run(["stack", "import", "--file", state]);
-    await run(["preview", "--expect-no-changes"]);
-    await run(["refresh", "--yes", "--expect-no-changes"]);
-    await run(["destroy", "--yes", "--skip-preview"]);
-    expect(Object.values(await objects()).flat()).toEqual([]);
+    await project.succeed(["stack", "import", "--file", state]);
+    await project.succeed(["preview", "--expect-no-changes"]);
+    await project.succeed(["refresh", "--yes", "--expect-no-changes"]);
+    await project.succeed(["destroy", "--yes", "--skip-preview"]);
+    expect(await project.objects()).toEqual([]);
   },
 );

@@ -21,7 +21,7 @@ beforeEach(async () => {
     vi.spyOn(stream, "write").mockImplementation((chunk) => printed.push(String(chunk)) > 0);
   }
   stage = await Stage.open();
-  await stage.control("/clients", "POST", { clientId: "hushed", clientSecret, scopes });
+  await stage.hub.control("POST", "/clients", { clientId: "hushed", clientSecret, scopes });
   nextRun();
   life = new Life("shop/prod/0123456789abcdef", "a");
 });
@@ -107,14 +107,14 @@ test("every secret field of every kind carries a canary to the service", async (
 test.each(["mask", "echo", "omit"])(
   "a whole life shows no secret outside of sealed values where the service gives secrets back by %s",
   async (way) => {
-    await stage.control("/switches", "PUT", { secrets: way });
+    await stage.hub.control("PUT", "/switches", { secrets: way });
     await life.up(stage.run());
     nextRun();
     await life.refresh(stage.run());
     await life.update(stage.run(), { description: "changed" });
     assertSilent(life.answers);
-    assertSilent(await stage.control("/log", "GET"));
-    assertSilent(await stage.control("/stats", "GET"));
+    assertSilent(await stage.hub.control("GET", "/log"));
+    assertSilent(await stage.hub.control("GET", "/stats"));
     assertSilent(printed);
     for (const answer of life.answers) expect(answer).not.toHaveProperty("clientSecret");
   },
@@ -141,7 +141,7 @@ test.each([400, 401, 403, 404, 503, 301, 200])(
     if (status >= 400 && status < 500)
       expect(all.map((failure) => (failure as Error).message).join()).toContain("[secret]");
     assertSilent(printed);
-    assertSilent(await stage.control("/log", "GET"));
+    assertSilent(await stage.hub.control("GET", "/log"));
   },
 );
 
@@ -175,7 +175,7 @@ test("an object that cannot be finished is handed to the engine with its secrets
 test("a secret rotated in the environment serves refresh and destroy of the old state", async () => {
   await life.up(stage.run());
   const rotated = { clientId: "hushed", clientSecret: "another", scopes };
-  await stage.control("/clients", "POST", rotated);
+  await stage.hub.control("POST", "/clients", rotated);
   nextRun();
   const [refused] = await failuresOf([life.refresh(stage.run())]);
   expect((refused as Error).message).toContain("CONVERSATION_CLIENT_SECRET");

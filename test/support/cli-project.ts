@@ -27,6 +27,8 @@ export interface CliProject {
     args: readonly string[],
     environment?: Readonly<Record<string, string>>,
   ): Promise<CliResult>;
+  /** The same where it must succeed; gives what it printed. */
+  succeed(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<string>;
   /** Runs `pulumi-conversation` in the project; the output is what it printed on stdout. */
   tool(args: readonly string[]): Promise<CliResult & { readonly errors: string }>;
   /** Starts `pulumi` and leaves it to the caller. */
@@ -127,11 +129,16 @@ export const cliProject = async (
     });
     return { child, ended };
   };
-  const { code, output } = await pulumi(["stack", "init", stack]);
-  if (code !== 0) throw new Error(output);
+  const succeed: CliProject["succeed"] = async (args, more) => {
+    const { code, output } = await pulumi(args, more);
+    if (code !== 0) throw new Error(output);
+    return output;
+  };
+  await succeed(["stack", "init", stack]);
   return {
     folder,
     pulumi,
+    succeed,
     tool,
     start,
     state: () => readFileSync(join(backend, ".pulumi", "stacks", "shop", `${stack}.json`), "utf8"),

@@ -7,11 +7,12 @@ import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import { readSettings } from "../../provider/service/settings/settings.js";
 import type { Holding } from "../../provider/stacks/stack-states.js";
+import { EmulatorControl } from "./emulator-control.js";
 
 type Json = Record<string, unknown>;
 
 /** The emulator, and the real life cycle on the real client in front of it. */
-export interface Emulated {
+export interface Emulated extends Pick<EmulatorControl, "control" | "faults"> {
   readonly emulator: Emulator;
   readonly service: Service;
   /** The life cycle of a kind, in the process that runs now. */
@@ -20,8 +21,6 @@ export interface Emulated {
   nextRun(held?: readonly Held[]): void;
   /** What the run told the user beside failures. */
   readonly told: readonly string[];
-  /** Arms faults. */
-  faults(...rules: readonly Json[]): Promise<void>;
   /** Objects at the service, secrets in clear. */
   objects(collection: string): Promise<Json[]>;
   /** Calls since the last look, such as `POST /channels 201`. */
@@ -95,12 +94,7 @@ export const emulated = async (
     });
   let run = fresh();
   let seen = 0;
-  const control = async (path: string, body?: unknown): Promise<unknown> => {
-    const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
-    const response = await fetch(emulator.controlUrl + path, init);
-    if (!response.ok) throw new Error(await response.text());
-    return response.json();
-  };
+  const control = new EmulatorControl(emulator);
   return {
     emulator,
     get service() {
@@ -117,13 +111,11 @@ export const emulated = async (
       told.length = 0;
     },
     told,
-    faults: async (...rules) => void (await control("/faults", rules)),
-    objects: async (collection) => {
-      const { objects } = (await control("/snapshot")) as { objects: Record<string, Json[]> };
-      return objects[collection] ?? [];
-    },
+    control: (...call) => control.control(...call),
+    faults: (...rules) => control.faults(...rules),
+    objects: (collection) => control.objects(collection),
     calls: async () => {
-      const log = (await control("/log")) as { method: string; template: string; status: number }[];
+      const log = await control.log();
       const fresh = log.slice(seen);
       seen = log.length;
       return fresh.map(({ method, template, status }) => `${method} ${template} ${status}`);

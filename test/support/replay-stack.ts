@@ -1,14 +1,18 @@
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
+import { setUpOrder } from "../../provider/definition/references.js";
+import { typeToken } from "../../provider/pointer.js";
+import { resources } from "../../provider/resources/index.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";
 import { faultyTransport } from "../model/faulty-transport.js";
+import { modelResources, type Name } from "../model/scenario.js";
 import type { EngineStep, Took } from "../model/stacks.js";
+import { declaredInputs } from "../model/values.js";
 import type { HeldEntry } from "../model/verdict.js";
 import { type CliProject, cliProject } from "./cli-project.js";
 import { killTree } from "./processes.js";
-import { declaration, replayProgram } from "./replay-program.js";
 import type { ReplayProxy } from "./replay-proxy.js";
-import { type ReplayState, readReplayState } from "./replay-state.js";
 
 /** What happened in all runs of the command line so far. */
 export interface Tally {
@@ -136,3 +140,79 @@ export class ReplayStack {
     tally.kills += kills;
   }
 }
+
+/** Stands for the resource of that name among the inputs. */
+const reference = "ref:";
+/**
+ * DECLARED holds what the program declares, as {@link declaration} writes it. Each resource is
+ * registered when the one before is settled, so that calls come in the order of the model.
+ */
+
+export const replayProgram = `
+const c = require("pulumi-conversation");
+const made = {};
+const resolved = (value) => {
+  if (typeof value === "string") return value.startsWith("${reference}") ? made[value.slice(${reference.length})] : value;
+  if (Array.isArray(value)) return value.map(resolved);
+  if (typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, resolved(member)]));
+};
+const { declared, deleteBeforeReplace } = JSON.parse(process.env.DECLARED);
+module.exports = async () => {
+  for (const { kind, name, inputs } of declared) {
+    made[name] = new c[kind](name, resolved(inputs), { deleteBeforeReplace });
+    await new Promise((settled) => made[name].urn.apply(settled));
+  }
+};
+`;
+/** What the program of a step declares; what is referred to comes first. */
+
+export const declaration = (step: Extract<EngineStep, { type: "up" }>): string => {
+  const declared = setUpOrder(resources).flatMap(({ kind }) =>
+    step.program
+      .filter(({ name }) => modelResources[name].kind === kind)
+      .map((each) => ({
+        kind,
+        name: each.name,
+        inputs: declaredInputs(step.stack, each, (name) => reference + name),
+      })),
+  );
+  return JSON.stringify({ declared, deleteBeforeReplace: step.deleteFirst });
+};
+const resource = z.object({
+  urn: z.string(),
+  type: z.string(),
+  id: z.string().default(""),
+  delete: z.boolean().default(false),
+  pendingReplacement: z.boolean().default(false),
+});
+const stateFile = z.object({
+  checkpoint: z.object({
+    latest: z.object({ resources: z.array(resource).default([]) }).nullish(),
+  }),
+});
+/** What the state of a stack tells of a scenario's resources. */
+
+export interface ReplayState {
+  /** Id of the `Ownership`; empty where there is none. */
+  readonly ownership: string;
+  /** Resources, without those that a replacement has still to delete or to make again. */
+  readonly resources: ReadonlyMap<Name, { readonly id: string; readonly urn: string }>;
+  /** Whether there is anything at all, what replacements left included. */
+  readonly isEmpty: boolean;
+}
+const isName = (text: string): text is Name => text in modelResources;
+
+export const readReplayState = (project: CliProject): ReplayState => {
+  const { checkpoint } = stateFile.parse(JSON.parse(project.state()));
+  const all = checkpoint.latest?.resources ?? [];
+  const named = all.flatMap(({ urn, id, delete: isOld, pendingReplacement: isGone }) => {
+    const name = urn.split("::").at(-1) ?? "";
+    return isName(name) && !isOld && !isGone ? [[name, { id, urn }] as const] : [];
+  });
+  return {
+    ownership: all.find(({ type }) => type === typeToken("Ownership"))?.id ?? "",
+    resources: new Map(named),
+    isEmpty: all.length === 0,
+  };
+};

@@ -31,7 +31,7 @@ const cut =
 const stale: Arrange = async (stage, on) => {
   await stage.service.token();
   await stage.service.list(participant);
-  await stage.control("/faults", "GET");
+  await stage.hub.control("GET", "/faults");
   stage.wire.add({ on, do: "reset-used" });
 };
 

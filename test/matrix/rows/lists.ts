@@ -46,7 +46,7 @@ const flow = owned("flow", {
 
 /** Of a kind whose names need not be unique, so that the service itself keeps nobody from making a second one. */
 const crowdedFlows = async (stage: Stage): Promise<void> => {
-  await stage.control("/switches", "PUT", { unknownReference: "accept" });
+  await stage.hub.control("PUT", "/switches", { unknownReference: "accept" });
   for (let number = 1; number <= 17; number++) {
     await stage.service.create(orchestration, { name: `other-${number}`, applications });
   }

@@ -31,7 +31,7 @@ const reader = {
 };
 
 const asReader: Arrange = async (stage) => {
-  await stage.control("/clients", "POST", reader);
+  await stage.hub.control("POST", "/clients", reader);
   stage.nextRun({
     CONVERSATION_CLIENT_ID: reader.clientId,
     CONVERSATION_CLIENT_SECRET: reader.clientSecret,
@@ -40,7 +40,7 @@ const asReader: Arrange = async (stage) => {
 
 /** Somebody changes the object after the update has read it, so the PUT comes with an old `modified`. */
 const changedMeanwhile: Arrange = async (stage) => {
-  await stage.control("/switches", "PUT", { staleModified: "refuse" });
+  await stage.hub.control("PUT", "/switches", { staleModified: "refuse" });
   stage.hub.emulator.advance(1000);
   stage.wire.add({
     on: "GET /channels/{id}",

@@ -56,7 +56,7 @@ export const endedAs = (outcomes: readonly Outcome[]): Ended => {
 
 /** How many objects of each collection the service holds. */
 export const heldBy = async (stage: Stage): Promise<string> => {
-  const snapshot = await stage.control("/snapshot", "GET");
+  const snapshot = await stage.hub.control("GET", "/snapshot");
   const objects = isObject(snapshot) && isObject(snapshot.objects) ? snapshot.objects : {};
   const held = Object.entries(objects).flatMap(([collection, all]) => {
     const { length } = Array.isArray(all) ? all : [];

@@ -122,19 +122,12 @@ export class Stage implements AsyncDisposable {
     return this.sent.filter((name) => name === endpoint).length;
   }
 
-  async control(path: string, method: string, body?: unknown): Promise<unknown> {
-    const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
-    const response = await fetch(this.hub.emulator.controlUrl + path, init);
-    if (!response.ok) throw new Error(await response.text());
-    return response.status === 204 ? undefined : response.json();
-  }
-
   /** No trouble any more. */
   async calm(): Promise<void> {
     this.wire.clear();
     this.detours.clear();
     this.wallOffset = 0;
-    await this.control("/faults", "DELETE");
+    await this.hub.control("DELETE", "/faults");
   }
 
   #clock(): Clock {
