@@ -73,11 +73,11 @@ const ownerIn = (
 ): Pick<Resource, "identity" | "ownMark" | "room"> => {
   if (owner === undefined) return { identity: undefined, ownMark: undefined, room: -1 };
   const urn = owner === unknownValue ? run.urn?.() : undefined;
+  const name = urn ? urn.split("::").at(-1) : ownerParts(owner).name;
   const { description: field } = fields;
   const ownMark = markOf(kind, owner);
   const room = field?.type === "text" ? roomBeside(ownMark, field.max) : -1;
   const key = owner === unknownValue ? urn : ownMark.resource;
-  const name = urn ? urn.split("::").at(-1) : ownerParts(owner).name;
   const label = `${kind} ${JSON.stringify(name)}`;
   return { identity: key === undefined ? key : { key, label, kind }, ownMark, room };
 };
