@@ -8,10 +8,12 @@ import { secretPaths } from "./extra-secrets.js";
 import { stackOwnership } from "./ownership.js";
 import { checkReferences, rememberId } from "./reference-kinds.js";
 import { sharedRegistry } from "./resource-type.js";
-import type { CommonArgs } from "./resources.js";
 
 /** How an existing object is looked up. */
-export type Lookup = Pick<CommonArgs, "profile">;
+export interface Lookup {
+  /** Name of the settings to use, for programs that speak to several accounts. Default: the settings without a name. */
+  readonly profile?: string | undefined;
+}
 
 /** Marks the arguments of a look-up, which registers nothing with the stack's ownership. */
 const looksUp = Symbol("looks up");

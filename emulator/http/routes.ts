@@ -1,7 +1,11 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { resources } from "../../provider/resources/index.js";
 import { collectionOperations } from "../objects/collections.js";
-import { createAsset, deleteAsset, getAsset } from "../runtime/assets/asset-operations.js";
+import {
+  createAssetRecord,
+  deleteAssetRecord,
+  getAssetRecord,
+} from "../runtime/assets/asset-operations.js";
 import { getConversation, sendMessages } from "../runtime/conversation-operations.js";
 import type { OperationHandler } from "../service.js";
 import type { ScopeLabel } from "../token/scopes.js";
@@ -40,9 +44,9 @@ export const routes: readonly Route[] = [
   ...resources.flatMap(collectionRoutes),
   route("POST /conversations/messages", ["IM"], sendMessages),
   route("GET /conversations/{id}", ["IM", "IR"], getConversation),
-  route("POST /assets", ["IM"], createAsset),
-  route("GET /assets/{id}", ["IM", "IR"], getAsset),
-  route("DELETE /assets/{id}", ["IM"], deleteAsset),
+  route("POST /assets", ["IM"], createAssetRecord),
+  route("GET /assets/{id}", ["IM", "IR"], getAssetRecord),
+  route("DELETE /assets/{id}", ["IM"], deleteAssetRecord),
 ];
 
 /** Paths without a variable part come first: `/conversations/messages` is no conversation. */

@@ -8,7 +8,7 @@ import type { EmulatedService, OperationHandler } from "../service.js";
 import { type AssetRecord, describeAsset } from "./assets/asset-store.js";
 import { assetIdIn } from "./assets/signed-urls.js";
 import { messageJson, type StoredConversation, type StoredMessage } from "./conversation-store.js";
-import { textAt } from "./json-path.js";
+import { textOnPath } from "./json-path.js";
 import { type ConversationStart, type ParsedMessage, parseMessages } from "./parse-messages.js";
 import {
   accountAt,
@@ -130,7 +130,7 @@ class MessageBatch {
 
   /** An attachment with what its asset says of it; one of another origin stays what it is. */
   #attachment(attachment: JsonObject, path: string): JsonObject {
-    const id = textAt(attachment, "id") ?? assetIdIn(textAt(attachment, "url"));
+    const id = textOnPath(attachment, "id") ?? assetIdIn(textOnPath(attachment, "url"));
     if (id === undefined) return attachment;
     const asset = this.#assets.get(id) ?? this.service.assets.get(id);
     if (!asset) {

@@ -1,7 +1,7 @@
 import { isObject } from "../../provider/kernel/json.js";
 
 /** What is found in a JSON value by going down these members and places; undefined where a step leads nowhere. */
-export const valueAt = (value: unknown, ...steps: readonly (string | number)[]): unknown => {
+export const valueOnPath = (value: unknown, ...steps: readonly (string | number)[]): unknown => {
   let here = value;
   for (const step of steps) {
     if (typeof step === "number") here = Array.isArray(here) ? here[step] : undefined;
@@ -11,11 +11,11 @@ export const valueAt = (value: unknown, ...steps: readonly (string | number)[]):
 };
 
 /** The text found there; undefined for anything else, and for an empty one. */
-export const textAt = (
+export const textOnPath = (
   value: unknown,
   ...steps: readonly (string | number)[]
 ): string | undefined => {
-  const found = valueAt(value, ...steps);
+  const found = valueOnPath(value, ...steps);
   return typeof found === "string" && found !== "" ? found : undefined;
 };
 
@@ -24,7 +24,7 @@ export const listAt = (
   value: unknown,
   ...steps: readonly (string | number)[]
 ): readonly unknown[] => {
-  const found = valueAt(value, ...steps);
+  const found = valueOnPath(value, ...steps);
   return Array.isArray(found) ? found : [];
 };
 

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { type Switches, vendorWord } from "../control/switches.js";
 import { ValidationErrors } from "../http/validation-errors.js";
-import { textAt, valueAt } from "./json-path.js";
+import { textOnPath, valueOnPath } from "./json-path.js";
 import {
   knownMessageTypes,
   messageTypesOf,
@@ -71,13 +71,13 @@ class MessageParser {
 
   /** A text that may be there. */
   #optional(...steps: string[]): string | undefined {
-    const found = valueAt(this.value, ...steps);
+    const found = valueOnPath(this.value, ...steps);
     return found === undefined || found === null ? undefined : this.#required(...steps);
   }
 
   /** A text that must be there. */
   #required(...steps: string[]): string {
-    const found = valueAt(this.value, ...steps);
+    const found = valueOnPath(this.value, ...steps);
     if (found === undefined || found === null) this.#errorsAt(...steps).missing();
     else if (typeof found !== "string" || found === "" || found.length > longestText)
       this.#errorsAt(...steps).invalid(`must be a text of 1 to ${longestText} characters`);
@@ -100,12 +100,13 @@ class MessageParser {
     const sender = senderTypeOf(word, this.switches);
     if (!sender) {
       const words = senderTypes.map((each) => vendorWord(each, this.switches));
-      if (textAt(this.value, "sender", "type")) this.#errorsAt("sender", "type").notAllowed(words);
+      if (textOnPath(this.value, "sender", "type"))
+        this.#errorsAt("sender", "type").notAllowed(words);
       return { type, sender: senderTypes[0] };
     }
     const known = knownMessageTypes.includes(type);
     const allowed = known ? messageTypesOf(sender) : knownMessageTypes;
-    if (textAt(this.value, "type", "value") && !allowed.includes(type))
+    if (textOnPath(this.value, "type", "value") && !allowed.includes(type))
       this.#errorsAt("type", "value").notAllowed(allowed);
     return { type, sender };
   }
@@ -130,7 +131,7 @@ class MessageParser {
       return [];
     }
     attachments.forEach((attachment, place) => {
-      if (!textAt(attachment, "url") && !textAt(attachment, "id"))
+      if (!textOnPath(attachment, "url") && !textOnPath(attachment, "id"))
         errors.item(place).at("url").missing();
     });
     return attachments;
@@ -167,7 +168,7 @@ class MessageParser {
 export const parseMessages = (request: JsonObject, switches: Switches): ParsedMessage[] => {
   const all = new ValidationErrors();
   const errors = all.at("messages").at("message");
-  const list = valueAt(request, "messages", "message");
+  const list = valueOnPath(request, "messages", "message");
   if (list === undefined || list === null) errors.missing();
   else if (!Array.isArray(list) || list.length === 0 || list.length > mostMessages)
     errors.invalid(`must be a list of 1 to ${mostMessages} messages`);

@@ -9,7 +9,7 @@ import { type Switches, vendorWord } from "../control/switches.js";
 import { storedReferences } from "../objects/constraints.js";
 import type { Store, StoredObject } from "../objects/store.js";
 import type { ConversationPhase, StoredConversation } from "./conversation-store.js";
-import { listAt, textAt, valueAt } from "./json-path.js";
+import { listAt, textOnPath, valueOnPath } from "./json-path.js";
 import { type SenderType, type Side, senderTypes, sideOf } from "./sender-rules.js";
 
 /** The next phase, once a message was sent. */
@@ -94,16 +94,16 @@ export const roleOf = ({ store, switches }: SetUp, { applicationId, role }: Reci
 
 /** Where the orchestration names the client application of each side. */
 const applicationIds: Readonly<Record<Side, (applications: unknown) => string | undefined>> = {
-  customer: (applications) => textAt(applications, "customerConfiguration", "customer", "id"),
-  bot: (applications) => textAt(applications, "botConfiguration", "bots", 0, "id"),
+  customer: (applications) => textOnPath(applications, "customerConfiguration", "customer", "id"),
+  bot: (applications) => textOnPath(applications, "botConfiguration", "bots", 0, "id"),
   agent: (applications) =>
-    textAt(applications, "botConfiguration", "bots", 0, "onEscalation", "agent", "id") ??
-    textAt(applications, "agentConfiguration", "agents", 0, "id"),
+    textOnPath(applications, "botConfiguration", "bots", 0, "onEscalation", "agent", "id") ??
+    textOnPath(applications, "agentConfiguration", "agents", 0, "id"),
 };
 
 /** The registered bot that comes first. */
 const botOf = (store: Store, applications: unknown): StoredObject | undefined => {
-  const id = textAt(applications, "botConfiguration", "bots", 0, "participant", "id");
+  const id = textOnPath(applications, "botConfiguration", "bots", 0, "participant", "id");
   return id === undefined ? undefined : store.get(participant.collection, id);
 };
 
@@ -117,8 +117,8 @@ const rolesOf = (side: Side, bot: StoredObject | undefined, switches: Switches):
 };
 
 const nameOn = (side: Side, bot: StoredObject | undefined, { about }: StoredConversation) => {
-  if (side === "bot") return textAt(bot, "name");
-  return side === "customer" ? textAt(about, "customer", "name") : undefined;
+  if (side === "bot") return textOnPath(bot, "name");
+  return side === "customer" ? textOnPath(about, "customer", "name") : undefined;
 };
 
 /**
@@ -139,6 +139,6 @@ export const recipientOn = (setUp: SetUp, conversation: StoredConversation, side
 
 /** Idle time of an account in milliseconds, after which a new conversation must be started; undefined: none. */
 export const idleTimeOf = (owner: StoredObject | undefined): number | undefined => {
-  const minutes = valueAt(owner, "chatConfigurations", "timeout");
+  const minutes = valueOnPath(owner, "chatConfigurations", "timeout");
   return typeof minutes === "number" && minutes > 0 ? minutes * 60_000 : undefined;
 };

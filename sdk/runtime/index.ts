@@ -52,11 +52,12 @@ export {
   redisMemory,
   type Taken,
 } from "./callbacks/message-memory.js";
-export type { CallHooks, RequestEvent, ResponseEvent } from "./connection/call-observer.js";
+export type { CallHooks, ResponseEvent } from "./connection/call-observer.js";
 export { type ConversationClient, connect } from "./connection/connect.js";
 export type { ConnectionOptions } from "./connection/connection.js";
 export type { ServiceCall } from "./connection/other-services.js";
 export type { ConnectionSettings, RunningEmulator } from "./connection/runtime-settings.js";
+export type { RequestEvent } from "./connection/telemetry.js";
 export type { Conversation, Conversations } from "./messages/conversations.js";
 export type {
   Contact,

@@ -6,11 +6,11 @@ import { vendorWord } from "../../control/switches.js";
 import { HttpError } from "../../http/response.js";
 import { ValidationErrors } from "../../http/validation-errors.js";
 import type { EmulatedService, OperationHandler } from "../../service.js";
-import { valueAt } from "../json-path.js";
+import { valueOnPath } from "../json-path.js";
 import { isChannelType } from "../routing.js";
 import { senderTypeOf, senderTypes } from "../sender-rules.js";
 import { type AssetRecord, describeAsset } from "./asset-store.js";
-import { contentTypeFor, fileExtension } from "./content-types.js";
+import { contentTypeFor, extensionInName } from "./content-types.js";
 import type { TransferMethod } from "./signed-urls.js";
 
 const longestName = 255;
@@ -31,7 +31,7 @@ const members: Readonly<Record<string, Check>> = {
       errors.notAllowed(senderTypes.map((type) => vendorWord(type, switches)));
   },
   name: (value, errors) => {
-    if (typeof value !== "string" || value.length > longestName || !fileExtension(value))
+    if (typeof value !== "string" || value.length > longestName || !extensionInName(value))
       errors.invalid(`must be a file name with extension, of up to ${longestName} characters`);
   },
   size: (value, errors) => {
@@ -43,7 +43,7 @@ const members: Readonly<Record<string, Check>> = {
 const assertValid = (service: EmulatedService, body: JsonObject): void => {
   const errors = new ValidationErrors();
   for (const [path, check] of Object.entries(members)) {
-    const value = valueAt(body, ...path.split("."));
+    const value = valueOnPath(body, ...path.split("."));
     if (value === undefined || value === null) errors.at(path).missing();
     else check(value, errors.at(path), service);
   }
@@ -67,17 +67,17 @@ const find = (service: EmulatedService, id: string): AssetRecord => {
 };
 
 /** Registers an asset and gives the signed URL that its content goes to (specification §4.2). */
-export const createAsset: OperationHandler = (service, call) => {
+export const createAssetRecord: OperationHandler = (service, call) => {
   const body = call.body();
   assertValid(service, body);
   const name = String(body.name);
   const asset: AssetRecord = {
     id: randomUUID(),
-    channelType: String(valueAt(body, "channel", "type")),
-    senderType: String(valueAt(body, "sender", "type")),
+    channelType: String(valueOnPath(body, "channel", "type")),
+    senderType: String(valueOnPath(body, "sender", "type")),
     name,
     size: Number(body.size),
-    contentType: contentTypeFor(fileExtension(name) ?? ""),
+    contentType: contentTypeFor(extensionInName(name) ?? ""),
     created: timestamp(service.clock.now()),
     uploaded: false,
     used: false,
@@ -93,7 +93,7 @@ export const createAsset: OperationHandler = (service, call) => {
  * Gives the signed URL that the content comes from (specification §4.2). As long as there is no
  * content there is nothing to give (404, assumed).
  */
-export const getAsset: OperationHandler = (service, { id, request }) => {
+export const getAssetRecord: OperationHandler = (service, { id, request }) => {
   const asset = find(service, id);
   if (!asset.uploaded)
     throw new HttpError(404, "404-101", "The content of this asset has not been uploaded.");
@@ -104,7 +104,7 @@ export const getAsset: OperationHandler = (service, { id, request }) => {
 };
 
 /** Deletes an asset and its content, unless it was used in a message (specification §2). */
-export const deleteAsset: OperationHandler = (service, { id }) => {
+export const deleteAssetRecord: OperationHandler = (service, { id }) => {
   if (find(service, id).used) {
     const status = service.switches.usedAssetStatus;
     throw new HttpError(

@@ -55,7 +55,7 @@ const typeByExtension: ReadonlyMap<string, string> = new Map(
 );
 
 /** The extension of a file name in lower case, without the dot; undefined where it has none. */
-export const fileExtension = (name: string): string | undefined =>
+export const extensionInName = (name: string): string | undefined =>
   /^.*[^.\s/\\].*\.([A-Za-z0-9]{1,16})$/.exec(name)?.[1]?.toLowerCase();
 
 /** The content type that follows from an extension; one that is not known: bytes of any kind (assumed). */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../provider/kernel/json.js";
 import { authentication } from "../../../provider/resources/authentication.js";
 import type { Store, StoredObject } from "../../objects/store.js";
-import { listAt, stepsOf, textAt, valueAt } from "../json-path.js";
+import { listAt, stepsOf, textOnPath, valueOnPath } from "../json-path.js";
 import { NoAnswer, type Outgoing, type OutgoingCall } from "./outgoing.js";
 
 /** Headers that say where a message ends belong to the connection, not to whoever set a role up. */
@@ -11,8 +11,8 @@ const framing = /^(content-length|transfer-encoding|connection|trailer|upgrade|k
 export const headersOf = (list: readonly unknown[]): Record<string, string> =>
   Object.fromEntries(
     list.flatMap((entry) => {
-      const name = textAt(entry, "name")?.toLowerCase();
-      const value = valueAt(entry, "value");
+      const name = textOnPath(entry, "name")?.toLowerCase();
+      const value = valueOnPath(entry, "value");
       const isSent = name !== undefined && !framing.test(name) && typeof value === "string";
       return isSent ? [[name, value]] : [];
     }),
@@ -28,8 +28,8 @@ interface Fetched {
 }
 
 const basic = (object: StoredObject): string => {
-  const user = textAt(object, "basicAuth", "username") ?? "";
-  const password = textAt(object, "basicAuth", "password") ?? "";
+  const user = textOnPath(object, "basicAuth", "username") ?? "";
+  const password = textOnPath(object, "basicAuth", "password") ?? "";
   return `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 };
 
@@ -42,22 +42,22 @@ const tokenIn = (text: string, path: string): string => {
   } catch {
     throw new NoAnswer("no token: the token address answered no JSON");
   }
-  const token = textAt(reply, ...steps);
+  const token = textOnPath(reply, ...steps);
   if (token) return token;
   throw new NoAnswer("no token: there is none at accessTokenPath in the answer");
 };
 
 /** The call that fetches a token; POST with JSON and `$.access_token` where nothing else is said (assumed). */
 const tokenCall = (object: StoredObject, terms: CallTerms): OutgoingCall => {
-  const url = textAt(object, "oauth2", "tokenRequestUrl");
+  const url = textOnPath(object, "oauth2", "tokenRequestUrl");
   if (url === undefined) throw new NoAnswer("no token: the authentication has no tokenRequestUrl");
-  const body = textAt(object, "oauth2", "payload");
+  const body = textOnPath(object, "oauth2", "payload");
   const own = headersOf(listAt(object, "oauth2", "headers"));
   const json = body === undefined ? {} : { "content-type": "application/json" };
   return {
     ...terms,
     url,
-    method: textAt(object, "oauth2", "method")?.toUpperCase() ?? "POST",
+    method: textOnPath(object, "oauth2", "method")?.toUpperCase() ?? "POST",
     headers: { ...json, ...own },
     ...(body === undefined ? {} : { body }),
     wantsBody: true,
@@ -79,7 +79,7 @@ export class CallbackAuthentication {
    * @throws NoAnswer where no token can be had
    */
   async headerFor(role: JsonObject, terms: CallTerms): Promise<string | undefined> {
-    const id = textAt(role, "authentication", "id");
+    const id = textOnPath(role, "authentication", "id");
     if (id === undefined) return undefined;
     const object = this.store.get(authentication.collection, id);
     if (!object) throw new NoAnswer("the authentication of the role does not exist");
@@ -90,7 +90,7 @@ export class CallbackAuthentication {
 
   /** Has a new token fetched, if this header is still the one in use. */
   async forget(role: JsonObject, header: string): Promise<void> {
-    const id = textAt(role, "authentication", "id") ?? "";
+    const id = textOnPath(role, "authentication", "id") ?? "";
     const known = this.#fetched.get(id);
     const token = await known?.token.catch(() => undefined);
     if (header === `Bearer ${token}` && this.#fetched.get(id) === known) this.#fetched.delete(id);
@@ -120,6 +120,6 @@ export class CallbackAuthentication {
     });
     if (status < 200 || status > 299)
       throw new NoAnswer(`no token: the token address answered ${status}`);
-    return tokenIn(body, textAt(object, "oauth2", "accessTokenPath") ?? "$.access_token");
+    return tokenIn(body, textOnPath(object, "oauth2", "accessTokenPath") ?? "$.access_token");
   }
 }

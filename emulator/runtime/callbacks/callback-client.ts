@@ -7,7 +7,7 @@ import {
   type StoredConversation,
   type StoredMessage,
 } from "../conversation-store.js";
-import { listAt, textAt, valueAt } from "../json-path.js";
+import { listAt, textOnPath, valueOnPath } from "../json-path.js";
 import { type RecipientRole, roleOf } from "../routing.js";
 import { CallbackAuthentication, headersOf } from "./callback-authentication.js";
 import { NoAnswer, Outgoing } from "./outgoing.js";
@@ -36,7 +36,7 @@ const v3 = (message: StoredMessage, conversation: StoredConversation, switches: 
 
 /** The older generation: content is text, time is a number, a sender is a user or the system (assumed). */
 const v1 = (message: StoredMessage, conversation: StoredConversation): JsonObject => {
-  const isCustomer = valueAt(message.body, "sender", "type") === "customer";
+  const isCustomer = valueOnPath(message.body, "sender", "type") === "customer";
   return {
     message: [
       {
@@ -121,7 +121,7 @@ export class CallbackClient {
     const { conversations, switches, deadlineMs } = this.options;
     const role = roleOf(this.options, recipient);
     const conversation = conversations.get(message.conversationId);
-    const callback = textAt(role, "callback") ?? "";
+    const callback = textOnPath(role, "callback") ?? "";
     const url = addressForLog(callback);
     if (!role || !conversation)
       return { url, isHopeless: true, error: `undeliverable: ${missingRole(recipient)}` };

@@ -8,7 +8,7 @@ import { itemPath, memberPath } from "../paths.js";
 import { entriesByKey, itemsOf, memberSides, partnersOf, readWire, type Sides } from "./pairs.js";
 import { type Evidence, evidenceOf } from "./secret-evidence.js";
 import {
-  isBare,
+  holdsNothing,
   omittedSecrets,
   type Part,
   partOf,
@@ -83,7 +83,8 @@ const leftOver = (field: Field | undefined, sides: Sides, path: string, merging:
   const shape = field === undefined ? unknownObject : field.type === "object" ? field : undefined;
   if (!shape || !isObject(sides.live) || !isObject(sides.prior)) return partOf(undefined);
   const rest = mergeObject(shape, { ...sides, desired: {} }, path, merging);
-  const canStand = isObject(rest.value) && !isBare(rest.value) && stands(shape.fields, rest.value);
+  const canStand =
+    isObject(rest.value) && !holdsNothing(rest.value) && stands(shape.fields, rest.value);
   return canStand ? rest : partOf(undefined);
 };
 

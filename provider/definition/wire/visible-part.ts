@@ -50,12 +50,12 @@ const isHidden = (value: unknown, evidence: Evidence, isNeeded: boolean): boolea
 /** Members that are visible; nothing, where what is left says nothing. */
 const visibleMembers = (parts: NamedParts): Part => {
   const whole = together(parts);
-  const isGone = whole.hidden.length > 0 && isObject(whole.value) && isBare(whole.value);
+  const isGone = whole.hidden.length > 0 && isObject(whole.value) && holdsNothing(whole.value);
   return isGone ? partOf(undefined, whole.hidden) : whole;
 };
 
 /** Nothing in it, or nothing but null. */
-export const isBare = (value: JsonObject): boolean =>
+export const holdsNothing = (value: JsonObject): boolean =>
   Object.values(value).every((member) => member === null);
 
 /** The members of an object as they came, but none that would lead to a prototype. */

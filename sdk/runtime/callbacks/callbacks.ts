@@ -15,7 +15,7 @@ import {
   nodeHandler,
 } from "./callback-servers.js";
 import { MessageQueues } from "./message-queues.js";
-import { messageWork, type Tell, type WorkResult } from "./message-work.js";
+import { messageWork, type ReportFailure, type WorkResult } from "./message-work.js";
 
 /** Takes the calls of the service (specification §5.2, §6; public reference) for any kind of server. */
 export interface Callbacks {
@@ -49,7 +49,7 @@ const unreadableEntries = (count: number): ConversationError =>
 
 /** A hook that fails must not fail a call. */
 const harmless =
-  (hook: CallbackOptions["onError"]): Tell =>
+  (hook: CallbackOptions["onError"]): ReportFailure =>
   async (error, message) => {
     try {
       await hook?.(error, message);

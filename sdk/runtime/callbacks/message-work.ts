@@ -39,7 +39,7 @@ export const withinTime = async <T>(
 export type WorkResult = "done" | "repeat" | "elsewhere" | "failed";
 
 /** Tells the caller of a failure. Never fails. */
-export type Tell = (error: unknown, message?: ReceivedMessage) => Promise<void>;
+export type ReportFailure = (error: unknown, message?: ReceivedMessage) => Promise<void>;
 
 /** The service's id of a message, else the sender's own within its conversation; undefined where it has neither. */
 export const messageKey = ({
@@ -58,7 +58,7 @@ const memoryWithinMs = 2_000;
 const leaseMarginMs = 5_000;
 
 /** A memory of the caller's, and while it fails one of this process: better twice than never. */
-const reliable = (memory: MessageMemory, clock: Clock, tell: Tell): MessageMemory => {
+const reliable = (memory: MessageMemory, clock: Clock, tell: ReportFailure): MessageMemory => {
   const own = processMemory();
   const late = () => new Error("the memory of messages did not answer in time");
   const limit = { clock, ms: memoryWithinMs, late };
@@ -90,7 +90,7 @@ const results = { taken: "elsewhere", done: "repeat" } as const satisfies Readon
 /** Works on a message: once, within its time. Never fails. */
 export const messageWork = <T extends MessageType>(
   options: CompleteOptions<T>,
-  tell: Tell,
+  tell: ReportFailure,
 ): ((message: ReceivedMessage<T>) => Promise<WorkResult>) => {
   const { onMessage, clock, messageTimeoutMs: ms } = options;
   const memory = options.memory

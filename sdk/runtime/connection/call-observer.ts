@@ -1,21 +1,8 @@
 import type { Clock } from "../../../provider/kernel/clock.js";
-import type { Endpoint, Method } from "../../../provider/service/http/operations.js";
+import type { Endpoint } from "../../../provider/service/http/operations.js";
 import type { Transport } from "../../../provider/service/http/transport.js";
 import type { ContentTransfer } from "../assets/content-transfer.js";
-import { type Outcome, telemetry } from "./telemetry.js";
-
-/** One attempt of a call, just before it is sent. Holds no body, header, id or secret. */
-export interface RequestEvent {
-  /** HTTP method. */
-  readonly method: Method;
-  /**
-   * Path template below the base address, such as `/conversations/{id}`; `TOKEN` for the token
-   * address, `{contentUrl}` for a signed address.
-   */
-  readonly template: string;
-  /** Number of the attempt of this call, from 1. */
-  readonly attempt: number;
-}
+import { type Outcome, type RequestEvent, telemetry } from "./telemetry.js";
 
 /** How an attempt ended. Holds no body, header, id or secret. */
 export interface ResponseEvent extends RequestEvent {

@@ -1,5 +1,18 @@
 import { packageName, packageVersion } from "../../../provider/kernel/package-version.js";
-import type { RequestEvent } from "./call-observer.js";
+import type { Method } from "../../../provider/service/http/operations.js";
+
+/** One attempt of a call, just before it is sent. Holds no body, header, id or secret. */
+export interface RequestEvent {
+  /** HTTP method. */
+  readonly method: Method;
+  /**
+   * Path template below the base address, such as `/conversations/{id}`; `TOKEN` for the token
+   * address, `{contentUrl}` for a signed address.
+   */
+  readonly template: string;
+  /** Number of the attempt of this call, from 1. */
+  readonly attempt: number;
+}
 
 /** How an attempt ended: with a status, or with a failure. */
 export type Outcome = { readonly status: number } | { readonly error: unknown };
