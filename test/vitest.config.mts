@@ -3,8 +3,15 @@ import { defineConfig } from "vitest/config";
 
 const built = (path: string) => fileURLToPath(new URL(`../dist/${path}`, import.meta.url));
 
-/** Files that replace modules of the product, which tests beside them would see. */
-const mocking = ["model/weaknesses.test.ts"];
+/** Files that replace modules or the timers of their process, which tests beside them would see. */
+const mocking = [
+  "cli/progress.test.ts",
+  "model/weaknesses.test.ts",
+  "pacing/several-processes.test.ts",
+  "runtime/exchange-in-time.test.ts",
+  "security/secrets.test.ts",
+  "service/retry.test.ts",
+];
 
 /** One process on each core takes file after file, so that each module is loaded once. */
 const shared = { root: "test", testTimeout: 20_000, maxWorkers: "100%" };
