@@ -43,6 +43,7 @@ export default defineConfig({
           include: ["built/**/*.test.ts"],
           testTimeout: 240_000,
           hookTimeout: 240_000,
+          maxWorkers: shared.maxWorkers,
           sequence: { groupOrder: 1 },
           server: { deps: { external: [/\/dist\//] } },
         },
