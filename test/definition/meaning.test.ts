@@ -42,22 +42,22 @@ describe.each(everyField)("$label", ({ field }) => {
     );
   });
 
-  test.skipIf(field.secret)(
-    "what means something else differs, for a program and at the service",
-    () => {
-      fc.assert(
-        fc.property(mutated(field), (pair) => {
-          fc.pre(pair !== undefined);
-          const { value, other } = pair;
-          expect(sameValue(field, other, value)).toBe(false);
-          expect(sameValue(field, value, other)).toBe(false);
-          const live = fromWire(field, toWire(field, other, vendor), vendor);
-          expect(sameMeaning(field, live, value)).toBe(false);
-        }),
-        { numRuns: 100, maxSkipsPerRun: 1000 },
-      );
-    },
-  );
+  // What a service masks or leaves out cannot be told from what it was.
+  if (field.secret) return;
+
+  test("what means something else differs, for a program and at the service", () => {
+    fc.assert(
+      fc.property(mutated(field), (pair) => {
+        fc.pre(pair !== undefined);
+        const { value, other } = pair;
+        expect(sameValue(field, other, value)).toBe(false);
+        expect(sameValue(field, value, other)).toBe(false);
+        const live = fromWire(field, toWire(field, other, vendor), vendor);
+        expect(sameMeaning(field, live, value)).toBe(false);
+      }),
+      { numRuns: 100, maxSkipsPerRun: 1000 },
+    );
+  });
 });
 
 describe.each(kinds)("$kind", ({ fields, rule }) => {
