@@ -12,6 +12,14 @@ afterEach(() => hub.stop());
 
 const { checked, make } = stepsOn(() => hub);
 
+const botRole = (authentication?: string) => ({
+  name: "custom_bot",
+  version: "v3",
+  callback: "https://x.example.com",
+  notificationEmail: "a@b.example",
+  ...(authentication ? { authentication } : {}),
+});
+
 test("deleting what is gone succeeds", async () => {
   const { id, state } = await make("Channel", kiosk());
   await hub.service.remove(channelDefinition, id);
@@ -51,15 +59,9 @@ test("the object of a resource that left the program is deleted, also after a re
 
 test("deletions that the engine starts all at once wait for each other", async () => {
   const auth = await make("Authentication", basicInputs("first-password"));
-  const role = {
-    version: "v3",
-    callback: "https://x.example.com",
-    notificationEmail: "a@b.example",
-    authentication: auth.id,
-  };
   const app = await make(
     "ClientApplication",
-    owned("app", { name: "app", roles: [{ name: "custom_bot", ...role }] }),
+    owned("app", { name: "app", roles: [botRole(auth.id)] }),
   );
   const bot = await make(
     "Participant",
@@ -78,13 +80,7 @@ test("by the letter of the rule a channel goes after the client applications", a
   await hub.stop();
   hub = await emulated({ switches: { channelRule: "any-client-application" } });
   const channel = await make("Channel", kiosk());
-  const role = {
-    name: "custom_bot",
-    version: "v3",
-    callback: "https://x.example.com",
-    notificationEmail: "a@b.example",
-  };
-  const app = await make("ClientApplication", owned("app", { name: "app", roles: [role] }));
+  const app = await make("ClientApplication", owned("app", { name: "app", roles: [botRole()] }));
   hub.nextRun();
   await expect(hub.of("Channel").delete(channel.id, channel.state)).rejects.toThrow(
     "specification §2 rule 3",
@@ -98,14 +94,10 @@ test("by the letter of the rule a channel goes after the client applications", a
 
 test("a refused deletion says in whose state a user is, also after `pulumi state move`", async () => {
   const auth = await make("Authentication", basicInputs("first-password"));
-  const role = {
-    version: "v3",
-    name: "custom_bot",
-    callback: "https://x.example.com",
-    notificationEmail: "a@b.example",
-    authentication: auth.id,
-  };
-  const app = await make("ClientApplication", owned("app", { name: "app", roles: [role] }));
+  const app = await make(
+    "ClientApplication",
+    owned("app", { name: "app", roles: [botRole(auth.id)] }),
+  );
   const held = { kind: "ClientApplication", id: app.id, owner: String(app.state.owner) };
   const refusal = async (stack?: string): Promise<string> => {
     hub.nextRun([{ ...held, ...(stack ? { stack } : {}) }]);

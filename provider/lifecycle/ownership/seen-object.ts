@@ -64,15 +64,13 @@ export const seenObject = (declared: Declared, id: string, wire: WireObject): Se
 };
 
 /** Every creation looks at all objects of its kind: the mark of each is read once. */
-const marks = new WeakMap<WireObject, Pick<ReturnType<typeof readMark>, "mark">>();
+const marks = new WeakMap<WireObject, ReturnType<typeof readMark>>();
 
 /** The mark that an object at the service carries. */
 export const markOn = (wire: WireObject): Mark | undefined => {
-  const known = marks.get(wire);
-  if (known) return known.mark;
-  const { mark } = readMark(wire.description);
-  marks.set(wire, { ...(mark ? { mark } : {}) });
-  return mark;
+  const read = marks.get(wire) ?? readMark(wire.description);
+  marks.set(wire, read);
+  return read.mark;
 };
 
 /** What tells an object apart for a person. */

@@ -1,5 +1,5 @@
 import type { TrueBucket } from "../../../bench/true-bucket.js";
-import type { Bucket } from "../../../provider/pacing/limiter/bucket.js";
+import { type Bucket, unknownBucket } from "../../../provider/pacing/limiter/bucket.js";
 import {
   type Admission,
   type CallOutcome,
@@ -33,14 +33,7 @@ export const atFirst = (bucket?: Bucket): LimiterState => ({ own: ownAtFirst, bu
 
 /** A bucket of which something is known. */
 export const bucket = (known: Partial<Bucket> = {}): Bucket => ({
-  at: 0,
-  periodMs: 1000,
-  tokens: 0,
-  spent: 0,
-  idle: 0,
-  burst: 0,
-  unprovedMs: 0,
-  phase: { name: "slow start" },
+  ...unknownBucket(0, 1000),
   ...known,
 });
 
