@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
+import { readSettings, type Settings } from "../../provider/service/settings/settings.js";
+import { type PulumiPlace, queryPulumi } from "../../provider/stacks/pulumi-queries.js";
+import { type LockReader, lockReader } from "../../provider/stacks/stack-lock.js";
+import {
+  readAllStates,
+  readOwnState,
+  type StackStates,
+  type StateScope,
+} from "../../provider/stacks/stack-states.js";
+import { CommandFailure } from "../command.js";
+import {
+  projectFile,
+  pulumiPlace,
+  readStackConfig,
+  stackAdvice,
+} from "../pulumi-cli/stack-config.js";
+
+/** Which stack a command is about, and where. */
+export interface StackOptions {
+  /** Default: the selected one. */
+  readonly stack?: string;
+  /** Default: the settings without a profile. */
+  readonly profile?: string;
+  /** Folder of the Pulumi project. Default: the current one. */
+  readonly folder?: string;
+  /** Default: the environment of this process. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** A stack of the project in a folder: whatever commands ask of Pulumi about it. Nothing of it is changed. */
+export interface OpenStack {
+  readonly place: PulumiPlace;
+  readonly env: NodeJS.ProcessEnv;
+  readonly names: StackNames;
+  /** Looks at the lock, each time anew. */
+  readonly readLock: LockReader;
+  /** What the state of this stack holds, or those of all stacks of its backend. @throws CommandFailure where this one's cannot be read */
+  readonly readStates: (scope: StateScope) => Promise<StackStates>;
+  /** The settings for the service of this stack. @throws ConversationError where one is missing or wrong */
+  readonly readSettings: () => Promise<Settings>;
+}
+
+/** What Pulumi said about a state that it cannot read, and what to do. */
+export const unreadState = (reason: string): CommandFailure =>
+  new CommandFailure(
+    `The state of the stack could not be read, so nothing was done: ${reason}\n${stackAdvice(reason)}`,
+  );
+
+const statesAt = async (place: PulumiPlace, scope: StateScope): Promise<StackStates> => {
+  let reason = "no reason given";
+  const read = scope === "own" ? readOwnState : readAllStates;
+  const states = await read(place, (told) => {
+    reason = told;
+  });
+  if (states) return states;
+  throw unreadState(reason);
+};
+
+const projectIn = (folder: string): string | undefined => {
+  const file = projectFile(folder);
+  return file && /^\s*"?name"?\s*:\s*["']?([\w.-]+)/m.exec(readFileSync(file, "utf8"))?.[1];
+};
+
+/**
+ * The short names of a stack: those of its state, else those of the project file and the CLI.
+ *
+ * @throws CommandFailure where neither tells them
+ */
+const namesFor = async (place: PulumiPlace): Promise<StackNames> => {
+  const { own } = await statesAt(place, "own");
+  if (own.project && own.name) return { project: own.project, stack: own.name };
+  const answer = await queryPulumi(place, ["stack", "--show-name"]);
+  const stack = "text" in answer ? answer.text.trim().split("/").at(-1) : undefined;
+  const project = projectIn(place.folder);
+  if (stack && project) return { project, stack };
+  throw new CommandFailure(
+    "The names of project and stack are not known. Run this in the folder of the Pulumi project.",
+  );
+};
+
+/**
+ * Opens the stack that a command is about. Its state is read once, for its names.
+ *
+ * @throws CommandFailure where there is no `pulumi`, no such stack, or a state that cannot be read
+ */
+export const openStack = async (options: StackOptions): Promise<OpenStack> => {
+  const { folder = process.cwd(), env = process.env, stack, profile } = options;
+  const place = pulumiPlace(folder, env, stack);
+  if (!place)
+    throw new CommandFailure(
+      "There is no pulumi on PATH. Install it, or run this where your stacks are run.",
+    );
+  const names = await namesFor(place);
+  return {
+    place,
+    env,
+    names,
+    readLock: await lockReader(place, names.project, names.stack),
+    readStates: (scope) => statesAt(place, scope),
+    readSettings: async () =>
+      readSettings((await readStackConfig(folder, env, stack)).source, profile),
+  };
+};
