@@ -10,9 +10,9 @@ import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
+import type { ServiceAccess } from "../account/service-access.js";
 import { messageOf } from "../command.js";
 import { type FoundOrphan, shownOrphan } from "./orphans-report.js";
-import type { ServiceAccess } from "./service-access.js";
 
 /** Why an object could not be deleted; a refusal names who still uses it. */
 const reasonOf = async (

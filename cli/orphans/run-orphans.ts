@@ -7,13 +7,13 @@ import {
 import { resources } from "../../provider/resources/index.js";
 import type { StackLock } from "../../provider/stacks/stack-lock.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
+import { accessService } from "../account/service-access.js";
 import { CommandFailure } from "../command.js";
 import { lockRefusal } from "../stack/lock-refusal.js";
 import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
 import { changeOrphan, type Purpose } from "./orphan-changes.js";
 import { type FoundOrphan, type OrphansResult, shownOrphan } from "./orphans-report.js";
 import { chosenAmong } from "./permission.js";
-import { accessService } from "./service-access.js";
 
 export interface OrphansOptions extends StackOptions {
   readonly delete?: true;

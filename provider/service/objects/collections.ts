@@ -14,10 +14,25 @@ export interface Listing {
   readonly complete: boolean;
 }
 
+/** How far a list has been read. */
+export interface ListProgress {
+  /** Objects that came so far. */
+  readonly objects: number;
+  /** Calls that the other pages take, as far as the service tells; 0 where it does not. */
+  readonly callsLeft: number;
+}
+
+export interface ListOptions {
+  /** Asks the service again. */
+  readonly fresh?: boolean;
+  /** Told after each page, also of a list that another caller asked for. */
+  readonly onPage?: (progress: ListProgress) => void;
+}
+
 /** The five operations of a collection (specification §4.1). Every failure is a ConversationError. */
 export interface Collections {
-  /** One paged list per collection and process, shared by all callers and kept up to date by the writes below. `fresh` asks the service again. */
-  list(definition: Definition, options?: { readonly fresh?: boolean }): Promise<Listing>;
+  /** One paged list per collection and process, shared by all callers and kept up to date by the writes below. */
+  list(definition: Definition, options?: ListOptions): Promise<Listing>;
   /** The object as the list shows it; undefined where it does not, or where so much of it is not worth reading: then `read` tells. */
   find(definition: Definition, id: string): Promise<WireObject | undefined>;
   /**

@@ -7,7 +7,7 @@ import { cleaned } from "../../kernel/quoted.js";
 import type { Answer } from "../http/answers.js";
 import type { Request } from "../http/client.js";
 import { type Operation, setUpOperation } from "../http/operations.js";
-import type { WireObject } from "./collections.js";
+import type { ListProgress, WireObject } from "./collections.js";
 
 /** All pages of a collection together. */
 export interface Pages {
@@ -116,6 +116,14 @@ const callsLeft = (first: Answer): number => {
   return size === 0 ? 0 : listCalls(count, size) - 1;
 };
 
+/** Calls that are still to be made when so many objects have come in pages of this size. */
+const callsAfter = (answer: Answer, objects: number): number => {
+  const { count, size } = extentOf(answer);
+  return size === 0 ? 0 : Math.max(0, Math.ceil((count - objects) / size));
+};
+
+type OnPage = (progress: ListProgress) => void;
+
 /**
  * Reads a collection: the first page as the specification has it, further ones by `$pagenum`
  * (assumed) for as long as fewer objects came than the service counts, in wider pages by `$pagesize`
@@ -124,12 +132,14 @@ const callsLeft = (first: Answer): number => {
 export const readFirstPage = async (
   request: Request,
   definition: Definition,
+  onPage: OnPage = () => undefined,
 ): Promise<FirstPage> => {
   const operation = setUpOperation(definition, "list");
   const first = await request(operation);
   const objects = new Map<string, WireObject>();
   addPage(objects, operation, itemsOf(definition, operation, first.body));
-  const rest = () => readRest(request, definition, first, objects);
+  const rest = () => readRest(request, definition, first, objects, onPage);
+  onPage({ objects: objects.size, callsLeft: callsLeft(first) });
   return { objects, callsLeft: callsLeft(first), rest };
 };
 
@@ -138,12 +148,16 @@ const readRest = async (
   definition: Definition,
   first: Answer,
   shown: ReadonlyMap<string, WireObject>,
+  onPage: OnPage,
 ): Promise<Pages> => {
   const operation = setUpOperation(definition, "list");
   // A copy, as whoever looks for an object still looks at the first page.
   const objects = new Map(shown);
-  const add = ({ body }: Answer): number =>
-    addPage(objects, operation, itemsOf(definition, operation, body));
+  const add = (answer: Answer): number => {
+    const fresh = addPage(objects, operation, itemsOf(definition, operation, answer.body));
+    onPage({ objects: objects.size, callsLeft: callsAfter(answer, objects.size) });
+    return fresh;
+  };
   const wide = await widened(request, operation, first);
   let answer: Answer | undefined = wide ?? first;
   let fresh = wide ? add(wide) : objects.size;

@@ -7,7 +7,7 @@ import type { DatedRequest } from "../http/client.js";
 import { type Operation, setUpOperation } from "../http/operations.js";
 import { secretTexts } from "../redaction/secret-texts.js";
 import type { ServiceAddress } from "./absence.js";
-import type { Collections } from "./collections.js";
+import type { Collections, ListProgress } from "./collections.js";
 import { ListCache } from "./list-cache.js";
 import { readFirstPage } from "./pages.js";
 import type { ServiceTime } from "./service-time.js";
@@ -29,6 +29,29 @@ const guarded = async <T>(cache: ListCache, write: () => Promise<T>): Promise<T>
   }
 };
 
+type Watch = (progress: ListProgress) => void;
+
+/** Who is told of the pages of which collection. */
+const pageWatchers = () => {
+  const watching = new Map<string, Set<Watch>>();
+  return {
+    tell:
+      ({ collection }: Definition): Watch =>
+      (progress) => {
+        for (const watch of watching.get(collection) ?? []) watch(progress);
+      },
+    during: async <T>({ collection }: Definition, watch: Watch, work: () => Promise<T>) => {
+      const all = watching.get(collection) ?? new Set();
+      watching.set(collection, all.add(watch));
+      try {
+        return await work();
+      } finally {
+        all.delete(watch);
+      }
+    },
+  };
+};
+
 /** What the collections of one connection need besides a way to call. */
 export interface CollectionParts {
   readonly request: DatedRequest;
@@ -39,8 +62,9 @@ export interface CollectionParts {
 /** The set-up collections over HTTP (specification §4.1). */
 export const restCollections = ({ request, address, time }: CollectionParts): Collections => {
   const caches = new Map<string, ListCache>();
+  const watchers = pageWatchers();
   const firstPage = async (definition: Definition) => {
-    const page = await readFirstPage(request, definition);
+    const page = await readFirstPage(request, definition, watchers.tell(definition));
     address.confirm();
     return page;
   };
@@ -65,8 +89,10 @@ export const restCollections = ({ request, address, time }: CollectionParts): Co
   };
 
   return {
-    list: async (definition, options = {}) =>
-      options.fresh ? cacheOf(definition).fresh() : cacheOf(definition).get(),
+    list: async (definition, { fresh = false, onPage } = {}) => {
+      const listing = () => (fresh ? cacheOf(definition).fresh() : cacheOf(definition).get());
+      return onPage ? watchers.during(definition, onPage, listing) : listing();
+    },
 
     find: async (definition, id) => cacheOf(definition).find(id),
 

@@ -22,12 +22,14 @@ export interface ServiceAccess extends AccountSession {
  *
  * @param say told in a sentence when calls have to wait for long
  * @param ownClock default: the system's; with another one the rates are not shared with other processes
+ * @param signal ends waiting calls with `CANCELLED`
  */
 export const accessService = (
   settings: Settings,
   environment: NodeJS.ProcessEnv,
   say: (text: string) => void,
   ownClock?: Clock,
+  signal?: AbortSignal,
 ): ServiceAccess => {
   const clock = ownClock ?? systemClock;
   const buckets = ownClock && memoryBuckets(() => ownClock.now());
@@ -49,7 +51,7 @@ export const accessService = (
       },
       signal,
     );
-  const service = connectService(settings, { pace, clock });
+  const service = connectService(settings, { pace, clock, ...(signal ? { signal } : {}) });
   return {
     settings,
     service,
