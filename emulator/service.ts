@@ -26,6 +26,11 @@ export interface EmulatedServiceOptions {
   readonly switches?: Partial<Switches>;
   /** Milliseconds of real time in which a callback must answer. Default: 5,000 (public reference). */
   readonly callbackDeadlineMs?: number;
+  /**
+   * Where a call of a callback, or of the token address of its authentication, really goes: a test
+   * leads it to a server of its own. Objects and logs keep the address. Default: to the address itself.
+   */
+  readonly callbackRoute?: (address: string) => string;
 }
 
 /** Everything that one emulator knows. */
@@ -95,6 +100,7 @@ const serviceOn = (
     burst,
     clock: kind = "real",
     callbackDeadlineMs = 5_000,
+    callbackRoute,
   }: EmulatedServiceOptions,
 ): EmulatedService => {
   const clock = createClock(kind);
@@ -124,6 +130,7 @@ const serviceOn = (
       conversations,
       switches,
       deadlineMs: callbackDeadlineMs,
+      ...(callbackRoute ? { route: callbackRoute } : {}),
     }),
   };
 };

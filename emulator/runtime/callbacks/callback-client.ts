@@ -101,14 +101,17 @@ export interface CallbackClientOptions {
   readonly switches: Switches;
   /** Milliseconds of real time in which a callback must answer. */
   readonly deadlineMs: number;
+  /** Where a call to an address really goes. Default: there. */
+  readonly route?: (address: string) => string;
 }
 
 /** Calls the callbacks of client applications. */
 export class CallbackClient {
-  readonly #outgoing = new Outgoing();
+  readonly #outgoing: Outgoing;
   readonly #authentication: CallbackAuthentication;
 
   constructor(private readonly options: CallbackClientOptions) {
+    this.#outgoing = new Outgoing(options.route);
     this.#authentication = new CallbackAuthentication(options.store, this.#outgoing);
   }
 

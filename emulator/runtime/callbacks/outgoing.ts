@@ -75,6 +75,9 @@ export class Outgoing {
     "https:": new TlsAgent({ keepAlive: true, scheduling: "lifo" }),
   };
 
+  /** @param route where a call to an address really goes */
+  constructor(private readonly route: (address: string) => string = (address) => address) {}
+
   /** @throws NoAnswer that says why */
   async call(call: OutgoingCall): Promise<OutgoingAnswer> {
     let isLate = false;
@@ -98,7 +101,7 @@ export class Outgoing {
 
   #request({ url, method, headers, body, signal }: OutgoingCall): ClientRequest {
     if (!URL.canParse(url)) throw new NoAnswer("the address is not valid");
-    const address = new URL(url);
+    const address = new URL(this.route(url));
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const options = { method, headers: { ...headers, ...length }, signal };
     switch (address.protocol) {
