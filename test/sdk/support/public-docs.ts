@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 import ts from "typescript";
 
 const root = join(__dirname, "..", "..", "..");
-const entries = ["sdk/index.ts", "sdk/runtime/index.ts"];
+const entries = ["sdk/index.ts", "sdk/runtime/index.ts", "sdk/policies/index.ts"];
 const context = "test/sdk/support/example-context.ts";
 const checkedFile = join(root, "test/sdk/support/all-examples.ts");
 
@@ -73,6 +73,7 @@ const importOf = (file: string): string => {
 
 const head = [
   'import * as pulumi from "@pulumi/pulumi";',
+  'import { PolicyPack } from "@pulumi/policy";',
   'import { createServer } from "node:http";',
   ...[...entries, context].map(importOf),
 ];

@@ -1,0 +1,1 @@
+export { conversationPolicies } from "./conversation-policies.js";

@@ -1,0 +1,115 @@
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+
+/** WRONG=1 makes every policy speak once. */
+const program = `
+const { Authentication, Account, Channel, ClientApplication, Orchestration, Participant } = require("pulumi-conversation");
+const { Config } = require("@pulumi/pulumi");
+const wrong = process.env.WRONG === "1";
+const sign = (name) => new Authentication(name, wrong
+  ? { basicAuth: { username: "hub", password: new Config().require("password") } }
+  : { oauth2: { tokenRequestUrl: "https://shop.test-company.com/token", method: "POST", accessTokenPath: "$.token",
+      payload: { secret: new Config().require("password") } } });
+const role = (name, authentication) => ({
+  name, version: "v3", authentication,
+  callback: wrong ? "http://shop.test-company.com/messages" : "https://shop.test-company.com/messages",
+  notificationEmail: wrong ? "ops@example.com" : "ops@test-company.com",
+});
+const first = sign("first");
+const bot = new ClientApplication("bot", { roles: [role(wrong ? "custom_agent" : "custom_bot", first)] });
+const customer = new ClientApplication("customer", { roles: [role("customer", wrong ? first : sign("second"))] });
+const other = wrong ? new ClientApplication("other", { roles: [role("business_notification", sign("third"))] }) : bot;
+const participant = new Participant("orders", { type: "custom_bot", application: bot });
+const channel = new Channel("web", { type: "custom.web", displayName: "Web", icon: "aVZC" });
+const orchestration = new Orchestration("support", { applications: {
+  botConfiguration: { bots: [{ application: other, participant }] },
+  customerConfiguration: { customer },
+} });
+new Account("shop", { address: "shop", channel, chatConfigurations: { orchestration } }, { protect: !wrong });
+`;
+
+let project: EmulatedProject;
+let environment: Readonly<Record<string, string>>;
+
+/**
+ * A pack as a person writes it. Its runtime is one of our own, so that a Pulumi without a language
+ * host for packs runs it, too: the engine then starts the executable of that name.
+ */
+const writePack = (folder: string): void => {
+  const pack = join(folder, "pack");
+  const runner = join(pack, "bin", "pulumi-analyzer-policy-nodepack");
+  mkdirSync(join(pack, "bin"), { recursive: true });
+  writeFileSync(join(pack, "PulumiPolicy.yaml"), "runtime: nodepack\nmain: index.js\n");
+  writeFileSync(
+    join(pack, "package.json"),
+    JSON.stringify({ name: "conversation", version: "1.0.0", main: "index.js" }),
+  );
+  writeFileSync(
+    join(pack, "index.js"),
+    `const { PolicyPack } = require("@pulumi/policy");
+const { conversationPolicies } = require("pulumi-conversation/policies");
+new PolicyPack("conversation", { policies: [...conversationPolicies] });
+`,
+  );
+  const script = `exec "${process.execPath}" "${require.resolve("@pulumi/pulumi/cmd/run-policy-pack")}" "$@"`;
+  writeFileSync(runner, `#!/bin/sh\n${script}\n`);
+  chmodSync(runner, 0o755);
+};
+
+const withPack = ["--policy-pack", "pack"];
+
+/** The policies that spoke, each with the resource it is about. */
+const violations = (output: string): readonly string[] =>
+  [...output.matchAll(/\[advisory\].*?\s([a-z-]+)\s+\((\S+?:\s\S+?)\)/g)]
+    .map(([, name = "", resource = ""]) => `${name} ${resource.replace(/^.*[:/](?=\w+: )/, "")}`)
+    .sort();
+
+const violated = [
+  "account-protected Account: shop",
+  "bots-match-participants Participant: orders",
+  "bots-match-participants Orchestration: support",
+  "https-callbacks ClientApplication: bot",
+  "https-callbacks ClientApplication: customer",
+  "https-callbacks ClientApplication: other",
+  "no-basic-authentication Authentication: first",
+  "no-basic-authentication Authentication: third",
+  "no-clear-secrets Authentication: first",
+  "no-clear-secrets Authentication: third",
+  "no-shared-authentication Stack: shop-prod",
+  "notification-address ClientApplication: bot",
+  "notification-address ClientApplication: customer",
+  "notification-address ClientApplication: other",
+  "roles-match-orchestration Orchestration: support",
+  "roles-match-orchestration Orchestration: support",
+].sort();
+
+beforeAll(async () => {
+  project = await emulatedProject(program);
+  writePack(project.folder);
+  environment = {
+    PATH: [
+      join(project.folder, "pack", "bin"),
+      process.env.PULUMI_CONVERSATION_TEST_PULUMI,
+      process.env.PATH,
+    ].join(delimiter),
+  };
+});
+afterAll(() => project?.close());
+
+test("each policy speaks in the preview of a program that breaks it, and stops nothing", async () => {
+  await project.succeed(["config", "set", "password", "in-clear-for-all-to-read"]);
+  const output = await project.succeed(["preview", ...withPack], { ...environment, WRONG: "1" });
+  expect(violations(output)).toEqual(violated);
+  expect(output).not.toContain("in-clear-for-all");
+});
+
+test("a careful program is not bothered", async () => {
+  await project.succeed(["config", "set", "--secret", "password", "in-clear-for-all-to-read"]);
+  for (const command of [["preview"], ["up", "--yes", "--skip-preview"], ["preview"]]) {
+    const output = await project.succeed([...command, ...withPack], environment);
+    expect(violations(output)).toEqual([]);
+    expect(output).toContain("✅ conversation@v1.0.0");
+  }
+});

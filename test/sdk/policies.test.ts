@@ -1,0 +1,250 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { PolicyResource, ResourceValidation, StackValidationPolicy } from "@pulumi/policy";
+import { afterEach, expect, test } from "vitest";
+import { typeToken } from "../../provider/pointer.js";
+import { accountProtected } from "../../sdk/policies/account-protected.js";
+import { noBasicAuthentication } from "../../sdk/policies/no-basic-authentication.js";
+import { noClearSecrets } from "../../sdk/policies/no-clear-secrets.js";
+import { noSharedAuthentication } from "../../sdk/policies/no-shared-authentication.js";
+import { notificationAddress } from "../../sdk/policies/notification-address.js";
+import { botsMatchParticipants, rolesMatchOrchestration } from "../../sdk/policies/roles.js";
+import { secureCallbacks } from "../../sdk/policies/secure-callbacks.js";
+
+type Props = Readonly<Record<string, unknown>>;
+
+type ResourceOf = Parameters<PolicyResource["isType"]>[0];
+
+const options = {
+  protect: false,
+  ignoreChanges: [],
+  aliases: [],
+  additionalSecretOutputs: [],
+  customTimeouts: { createSeconds: 0, updateSeconds: 0, deleteSeconds: 0 },
+};
+
+/** A resource as the engine shows it to a policy of a stack. */
+const resource = (
+  kind: string,
+  name: string,
+  props: Props,
+  uses: Readonly<Record<string, readonly PolicyResource[]>> = {},
+  stack = "prod",
+): PolicyResource => {
+  const type = typeToken(kind);
+  const isOf = (of: object): boolean => "__pulumiType" in of && of.__pulumiType === type;
+  const propertyDependencies = Object.fromEntries(
+    Object.entries(uses).map(([key, used]) => [key, [...used]]),
+  );
+  const shown = {
+    type,
+    name,
+    props,
+    urn: `urn:pulumi:${stack}::shop::${type}::${name}`,
+    opts: options,
+    dependencies: [],
+    propertyDependencies,
+    isType: isOf,
+    asType: (of: object) => (isOf(of) ? props : undefined),
+  };
+  // The typed view of the properties is the properties themselves.
+  return shown as PolicyResource;
+};
+
+const seen = (
+  policy: StackValidationPolicy,
+  resources: readonly PolicyResource[],
+  config: object = {},
+): readonly string[] => {
+  const told: string[] = [];
+  policy.validateStack(
+    {
+      resources: [...resources],
+      stackTags: new Map(),
+      getConfig: <T extends object>() => config as T,
+      notApplicable: (reason) => {
+        throw new Error(reason);
+      },
+    },
+    (message) => told.push(message),
+  );
+  return told;
+};
+
+const seenIn = (
+  policy: { readonly validateResource?: ResourceValidation | ResourceValidation[] },
+  of: PolicyResource,
+  config: object = {},
+): readonly string[] => {
+  const told: string[] = [];
+  for (const validate of [policy.validateResource ?? []].flat())
+    validate(
+      {
+        ...of,
+        // The typed view of the properties is the properties themselves.
+        asType: <T>(type: ResourceOf) => (of.isType(type) ? (of.props as T) : undefined),
+        stackTags: new Map(),
+        getConfig: <T extends object>() => config as T,
+        notApplicable: () => {
+          throw new Error("not applicable");
+        },
+      },
+      (message) => told.push(message),
+    );
+  return told;
+};
+
+const application = (name: string, roles: readonly Props[], uses = {}) =>
+  resource("ClientApplication", name, { roles }, uses);
+
+test("an address of this machine may be http, another may not", () => {
+  const of = (callback: string) => application("bot", [{ name: "customer", callback }]);
+  expect(seenIn(secureCallbacks, of("http://127.0.0.1:8080/messages"))).toEqual([]);
+  expect(seenIn(secureCallbacks, of("https://bot.acme.io/messages"))).toEqual([]);
+  expect(seenIn(secureCallbacks, of("http://bot.acme.io/messages"))).toEqual([
+    "The callback of role customer is http://bot.acme.io/messages: customers' messages travel in clear text. Use https.",
+  ]);
+  const token = { oauth2: { tokenRequestUrl: "http://bot.acme.io/token" } };
+  expect(seenIn(secureCallbacks, resource("Authentication", "a", token))).toHaveLength(1);
+});
+
+test("a notification address is in one of the domains that the pack allows", () => {
+  const of = (notificationEmail: string) =>
+    application("bot", [{ name: "customer", notificationEmail }]);
+  expect(seenIn(notificationAddress, of("ops@acme.io"))).toEqual([]);
+  expect(seenIn(notificationAddress, of("ops@mail.example.com"))).toHaveLength(1);
+  expect(seenIn(notificationAddress, of("ops@acme.io"), { domains: ["acme.io"] })).toEqual([]);
+  expect(seenIn(notificationAddress, of("ops@ACME.io"), { domains: ["acme.io"] })).toEqual([]);
+  expect(seenIn(notificationAddress, of("ops@other.io"), { domains: ["acme.io"] })).toHaveLength(1);
+});
+
+test.each([
+  ["prod", undefined, 1],
+  ["production-eu", undefined, 1],
+  ["dev", undefined, 0],
+  ["dev", ["*"], 1],
+  ["prod", ["live", "eu-*"], 0],
+  ["eu-1", ["live", "eu-*"], 1],
+  ["prod.1", ["prod?1"], 0],
+])("Basic authentication in stack %s, chosen %j: %d", (stack, stacks, times) => {
+  const basic = resource("Authentication", "a", { basicAuth: {} }, {}, stack);
+  expect(seenIn(noBasicAuthentication, basic, { stacks })).toHaveLength(times);
+});
+
+test("an account with protect is left in peace, and so is every other kind", () => {
+  const account = resource("Account", "shop", {});
+  expect(seenIn(accountProtected, account)).toHaveLength(1);
+  expect(seenIn(accountProtected, { ...account, opts: { ...options, protect: true } })).toEqual([]);
+  expect(seenIn(accountProtected, resource("Channel", "web", {}))).toEqual([]);
+});
+
+test("roles of one application share an authentication by its id", () => {
+  const roles = [
+    { name: "customer", authentication: "1" },
+    { name: "custom_bot", authentication: "1" },
+    { name: "custom_agent" },
+  ];
+  expect(seen(noSharedAuthentication, [application("all", roles)])).toEqual([
+    "all.customer and all.custom_bot sign in with the same authentication: who runs one callback could pass as the service at the other.",
+  ]);
+});
+
+const bot = application("bot", [{ name: "custom_bot" }]);
+const agent = application("agent", [{ name: "platform_agent" }]);
+const customer = application("customer", [{ name: "customer" }]);
+const participant = resource(
+  "Participant",
+  "orders",
+  { type: "custom_bot" },
+  { application: [bot] },
+);
+
+const orchestration = (applications: Props, uses: readonly PolicyResource[]) =>
+  resource("Orchestration", "support", { applications }, { applications: uses });
+
+const withBot = {
+  botConfiguration: {
+    bots: [{ application: "b", participant: "p", onEscalation: { agent: "a" } }],
+  },
+  customerConfiguration: { customer: "c" },
+};
+
+test("an orchestration with the right roles is left in peace", () => {
+  const all = [bot, agent, customer, participant];
+  const resources = [...all, orchestration(withBot, all)];
+  expect(seen(rolesMatchOrchestration, resources)).toEqual([]);
+  expect(seen(botsMatchParticipants, resources)).toEqual([]);
+});
+
+test("an application that is known by its id alone may have the missing role", () => {
+  const uses = [bot, customer, participant];
+  expect(seen(rolesMatchOrchestration, [...uses, orchestration(withBot, uses)])).toEqual([]);
+  const both = { botConfiguration: { bots: [{ application: "b", participant: "p" }] } };
+  const agents = { ...both, agentConfiguration: { agents: ["b"] } };
+  expect(seen(rolesMatchOrchestration, [bot, orchestration(agents, [bot, participant])])).toEqual([
+    "No client application of orchestration support has a role for the agent (custom_agent or platform_agent).",
+  ]);
+});
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+const stackFile = (text: string, project = "name: shop\n"): { readonly folder: string } => {
+  const folder = mkdtempSync(join(tmpdir(), "policies-"));
+  folders.push(folder);
+  writeFileSync(join(folder, "Pulumi.yaml"), project);
+  writeFileSync(join(folder, "Pulumi.prod.yaml"), text);
+  return { folder };
+};
+
+const signIn = (password: unknown) =>
+  resource("Authentication", "auth", { basicAuth: { username: "hub", password } });
+
+test.each([
+  ["  conversation:clientSecret: s3cret", 1],
+  ["  conversation:eu.clientSecret: s3cret", 1],
+  ["  'conversation:clientSecret': 's3cret'", 1],
+  ["  conversation:clientSecret:\n    secure: v1:abc", 0],
+  ["  conversation:redisUrl: redis://localhost:6379", 0],
+  ["  conversation:redisUrl: redis://:pass@localhost:6379", 1],
+  ["  conversation:clientId: s3cret", 0],
+  ["  shop:password: tr0ub4dor&3", 1],
+  ['  shop:password: "tr0ub4dor&3"', 1],
+  ['  {"password": "tr0ub4dor&3"},', 1],
+  ["    - tr0ub4dor&3", 1],
+  ["  shop:password:\n    secure: tr0ub4dor&3x", 0],
+  ["  shop:note: not tr0ub4dor&3 at all", 0],
+])("a stack file with %j: %d", (text, times) => {
+  const told = seen(noClearSecrets, [signIn("tr0ub4dor&3")], stackFile(`config:\n${text}\n`));
+  expect(told).toHaveLength(times);
+  expect(told.join()).not.toMatch(/s3cret|tr0ub4dor|:pass@/);
+});
+
+test("a short secret is not looked for, and a missing file is said", () => {
+  const { folder } = stackFile("config:\n  shop:size: abc\n");
+  expect(seen(noClearSecrets, [signIn("abc")], { folder })).toEqual([]);
+  const elsewhere = resource("Authentication", "auth", {}, {}, "dev");
+  expect(() => seen(noClearSecrets, [elsewhere], { folder })).toThrow("was not found");
+});
+
+test("each policy has its section in the documentation", () => {
+  const sections = [
+    ...readFileSync(join(__dirname, "../../docs/policies.md"), "utf8").matchAll(/^### (\S+)$/gm),
+  ].map(([, name]) => name);
+  const policies = [
+    secureCallbacks,
+    notificationAddress,
+    noBasicAuthentication,
+    noSharedAuthentication,
+    accountProtected,
+    noClearSecrets,
+    botsMatchParticipants,
+    rolesMatchOrchestration,
+  ];
+  expect(sections).toEqual(policies.map(({ name }) => name));
+  for (const { name, url } of policies)
+    expect(url).toMatch(new RegExp(`docs/policies\\.md#${name}$`));
+});
