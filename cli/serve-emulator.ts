@@ -13,6 +13,7 @@ export interface EmulatorArguments {
   readonly clock: "real" | "manual";
   readonly data?: string;
   readonly switch: Partial<Switches>;
+  readonly controlSecret?: string | true;
   readonly json?: true;
 }
 
@@ -29,7 +30,7 @@ const reasons: Readonly<Record<string, (options: EmulatorArguments) => string>> 
 };
 
 const start = async (options: EmulatorArguments): Promise<Emulator> => {
-  const { port, host, plan, burst, clock, data, switch: switches } = options;
+  const { port, host, plan, burst, clock, data, controlSecret, switch: switches } = options;
   if (data !== undefined && !existsSync(dirname(resolve(data))))
     throw new CommandFailure(
       `Starting the emulator: the folder of --data ${data} does not exist. Make it first.`,
@@ -43,6 +44,7 @@ const start = async (options: EmulatorArguments): Promise<Emulator> => {
       switches,
       ...(burst === undefined ? {} : { burst }),
       ...(data === undefined ? {} : { data }),
+      ...(controlSecret === undefined ? {} : { controlSecret }),
     });
   } catch (error) {
     const reason = reasons[String(codeOf(error))]?.(options) ?? messageOf(error);
@@ -52,9 +54,10 @@ const start = async (options: EmulatorArguments): Promise<Emulator> => {
 
 const jsonLine = (emulator: Emulator): string => {
   const { baseUrl, tokenUrl, authUrl, controlUrl, clientId, clientSecret } = emulator;
-  const { customerAuthUrl, customerTokenUrl } = emulator;
+  const { customerAuthUrl, customerTokenUrl, controlSecret } = emulator;
   const access = { baseUrl, tokenUrl, authUrl, controlUrl, clientId, clientSecret };
-  return `${JSON.stringify({ ...access, customerAuthUrl, customerTokenUrl })}\n`;
+  // A member that is undefined is left out.
+  return `${JSON.stringify({ ...access, customerAuthUrl, customerTokenUrl, controlSecret })}\n`;
 };
 
 const readable = (emulator: Emulator, { plan, clock, data }: EmulatorArguments): string => {
@@ -71,6 +74,7 @@ const readable = (emulator: Emulator, { plan, clock, data }: EmulatorArguments):
     ...variables.map(([name, value]) => `  export ${name}=${value}`),
     "",
     `Control:      ${emulator.controlUrl}`,
+    ...(emulator.controlSecret ? [`              Bearer ${emulator.controlSecret}`] : []),
     `Authorise:    ${emulator.authUrl}`,
     `Customers:    ${emulator.customerAuthUrl}`,
     `              ${emulator.customerTokenUrl}`,

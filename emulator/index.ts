@@ -1,17 +1,36 @@
+import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { controlThrough } from "./control/control-client.js";
+import { controlRoutes } from "./control/control-routes.js";
+import type { EmulatorControl } from "./control/emulator-control.js";
 import { createRequestListener, paths } from "./http/request-listener.js";
 import { createService, type EmulatedServiceOptions } from "./service.js";
 
+export { type ControlOptions, connectControl } from "./control/connect-control.js";
+export type { EmulatorSnapshot, EmulatorStats } from "./control/control-answers.js";
+export { ControlError } from "./control/control-client.js";
+export type { DeliveryMatch, EmulatorControl, FaultRequest } from "./control/emulator-control.js";
+export type { FaultKind, FaultRule } from "./control/faults.js";
 export { type Switch, switchTable } from "./control/switch-table.js";
 export { parseSwitch, type Switches, type SwitchName } from "./control/switches.js";
-export { type PlanName, planNames } from "./http/rate-limit.js";
+export type { CallCounts, LogEntry } from "./http/call-log.js";
+export { type BucketLevel, type PlanName, planNames } from "./http/rate-limit.js";
+export type { StoredObject } from "./objects/store.js";
+export type { DeliveryEntry } from "./runtime/callbacks/deliveries.js";
+export type { ConversationDocument, StoredMessage } from "./runtime/conversation-store.js";
+export type { Client } from "./token/clients.js";
 
 export interface EmulatorOptions extends EmulatedServiceOptions {
   /** Port to listen on; 0, the default: any free one. */
   readonly port?: number;
   /** Address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
+  /**
+   * Lets other hosts control the emulator, and asks for this secret in every control call; `true`:
+   * for one that is made at random. Left out: only this machine may control, without a secret.
+   */
+  readonly controlSecret?: string | true;
 }
 
 /** What a client needs to know of a running emulator. */
@@ -24,9 +43,13 @@ export interface EmulatorAddresses {
   readonly controlUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** What control calls must carry as `Authorization: Bearer`; there only where one is asked for. */
+  readonly controlSecret?: string;
 }
 
 export interface Emulator extends EmulatorAddresses, AsyncDisposable {
+  /** Looks at what happened and makes things go wrong; needs neither address nor secret. */
+  readonly control: EmulatorControl;
   /** Moves a manual clock on, in milliseconds. @throws Error on the real clock */
   advance(ms: number): void;
   /** Ends all connections and stops listening. */
@@ -39,6 +62,12 @@ const originOf = (host: string, port: number): string => {
   return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
 };
 
+const secretOf = (given: string | true | undefined): string | undefined => {
+  if (given === true) return randomBytes(24).toString("base64url");
+  if (given === undefined || /^[\x21-\x7e]{8,200}$/.test(given)) return given;
+  throw new Error("controlSecret must have 8 to 200 visible characters of ASCII.");
+};
+
 /**
  * Starts an emulator of the service in this process: OAuth and PKCE, the set-up collections with
  * validation, references, unique names and deletion rules, messages with their delivery to callbacks,
@@ -48,8 +77,11 @@ const originOf = (host: string, port: number): string => {
  */
 export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emulator> => {
   const { port = 0, host = "127.0.0.1" } = options;
+  const secret = secretOf(options.controlSecret);
   const service = createService(options);
-  const server = createServer({ maxHeaderSize: 64 * 1024 }, createRequestListener(service));
+  const routes = controlRoutes(service, paths.control);
+  const listener = createRequestListener(service, { routes, secret });
+  const server = createServer({ maxHeaderSize: 64 * 1024 }, listener);
   const end = (): void => {
     service.deliveries.close();
     service.journal.close();
@@ -79,6 +111,8 @@ export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emul
     controlUrl: origin + paths.control,
     clientId,
     clientSecret,
+    ...(secret === undefined ? {} : { controlSecret: secret }),
+    control: controlThrough((path, init) => routes.request(paths.control + path, init)),
     advance: service.clock.advance,
     close,
     [Symbol.asyncDispose]: close,

@@ -1,3 +1,4 @@
+import { chmodSync, closeSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 
 /** Where what must outlive the process is written before it is acknowledged. */
@@ -91,8 +92,16 @@ export const dataFileError = (file: string, error: unknown): Error => {
   );
 };
 
+/** Nobody else may read it: secrets are in it in clear. SQLite gives its own further files the same mode. */
+const ownerOnly = 0o600;
+
+const makePrivate = (file: string): void => {
+  closeSync(openSync(file, "a", ownerOnly));
+  chmodSync(file, ownerOnly);
+};
+
 /**
- * A journal in a SQLite file: every write is one committed transaction, so what was acknowledged
+ * A journal in a SQLite file that only its owner can read: every write is one committed transaction, so what was acknowledged
  * survives the end of the process, however it ends.
  *
  * @throws Error that names the file where it cannot be opened or is no such journal
@@ -102,6 +111,7 @@ export const sqliteJournal = (file: string): Journal => {
   const sqlite = process.getBuiltinModule("node:sqlite");
   let database: DatabaseSync | undefined;
   try {
+    if (file !== ":memory:") makePrivate(file);
     database = new sqlite.DatabaseSync(file, { timeout: lockTimeoutMs });
     return journalIn(database);
   } catch (error) {

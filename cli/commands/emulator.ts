@@ -75,6 +75,12 @@ export const registerEmulator: RegisterCommand = (program, session) => {
         .argParser(addSwitch)
         .default({}, "see below"),
     )
+    .addOption(
+      new Option(
+        "--control-secret [secret]",
+        "Let other hosts control the emulator, and ask for this secret; left empty: one is made.",
+      ),
+    )
     .option("--json", "Print one JSON object with addresses and credentials as the first line.")
     .addHelpText("after", switchHelp)
     .action(async (options: EmulatorArguments) => {

@@ -1,6 +1,8 @@
 import { type Context, Hono } from "hono";
 import { isObject } from "../../provider/kernel/json.js";
+import type { BucketLevel } from "../http/rate-limit.js";
 import { routes } from "../http/routes.js";
+import type { RecentEntries } from "../recent-entries.js";
 import type { EmulatedService } from "../service.js";
 import { parseClient } from "../token/clients.js";
 import { parseFault } from "./faults.js";
@@ -28,6 +30,29 @@ const msOf = (body: unknown): number => {
   throw new Error("advanceMs must be a number of milliseconds, at least 0.");
 };
 
+const placeIn = (text: string): number => {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new Error("since must be a whole number, such as the `next` of the answer before.");
+};
+
+/** A list that grows; with `since` only what came from a place on. */
+const growing = (context: Context, list: RecentEntries<unknown>) => {
+  const since = context.req.query("since");
+  return context.json(since === undefined ? list.all() : list.since(placeIn(since)));
+};
+
+/** With `since` only the conversations that changed at that time or later. */
+const conversationsOf = (service: EmulatedService, since: string | undefined) => {
+  const all = service.conversations.all();
+  if (since === undefined) return all;
+  const time = Date.parse(since);
+  if (Number.isNaN(time)) throw new Error("since must be a time in ISO 8601.");
+  return all.filter(({ modified }) => Date.parse(modified) >= time);
+};
+
+const bucketsOf = ({ rateLimiter }: EmulatedService): readonly BucketLevel[] =>
+  routes.flatMap(({ name }) => rateLimiter.level(name) ?? []);
+
 /** Routes of the control interface, below this path. */
 export const controlRoutes = (service: EmulatedService, path: string): Hono => {
   const app = new Hono().basePath(path);
@@ -44,8 +69,12 @@ export const controlRoutes = (service: EmulatedService, path: string): Hono => {
   app.get("/stats", (context) =>
     context.json({ calls: service.log.counts(), tokensIssued: service.tokens.issued }),
   );
-  app.get("/log", (context) => context.json(service.log.entries()));
-  app.get("/deliveries", (context) => context.json(service.deliveries.log.all()));
+  app.get("/log", (context) => growing(context, service.log.entries));
+  app.get("/deliveries", (context) => growing(context, service.deliveries.log));
+  app.get("/buckets", (context) => context.json(bucketsOf(service)));
+  app.get("/conversations", (context) =>
+    context.json(conversationsOf(service, context.req.query("since"))),
+  );
   app.get("/faults", (context) => context.json(service.faults.left()));
   app.post("/faults", async (context) => {
     const body = await bodyOf(context);

@@ -1,3 +1,4 @@
+import { isObject } from "../../provider/kernel/json.js";
 import type { Journal } from "../journal.js";
 import { switchTable } from "./switch-table.js";
 
@@ -62,6 +63,10 @@ const isComplete = (
   values: Readonly<Record<string, unknown>>,
 ): values is Switches & Readonly<Record<string, unknown>> =>
   names.every((name) => values[name] !== undefined);
+
+/** Whether a value, such as one that came over the network, is a position of every switch. */
+export const isSwitches = (value: unknown): value is Switches =>
+  isObject(value) && isComplete(value);
 
 /** The positions at the start: those given, else those saved, else the defaults. */
 export const savedSwitches = (journal: Journal, given: Partial<Switches>): Switches => {

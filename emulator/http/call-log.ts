@@ -11,19 +11,20 @@ export interface LogEntry {
   readonly clientId?: string;
 }
 
-interface Counts {
+/** Calls on an endpoint: those refused for the rate, and all others. */
+export interface CallCounts {
   accepted: number;
   refused: number;
 }
 
 /** The last calls, and how many there were on each endpoint. */
 export class CallLog {
-  readonly #entries = new RecentEntries<LogEntry>(10_000);
-  readonly #counts = new Map<string, Counts>();
+  readonly entries = new RecentEntries<LogEntry>(10_000);
+  readonly #counts = new Map<string, CallCounts>();
 
   /** Keeps a call. A 429 counts as refused, every other answer to a signed-in client as accepted. */
   add(entry: LogEntry): void {
-    this.#entries.add(entry);
+    this.entries.add(entry);
     if (entry.clientId === undefined) return;
     const name = `${entry.method} ${entry.template}`;
     const counts = this.#counts.get(name) ?? { accepted: 0, refused: 0 };
@@ -31,16 +32,12 @@ export class CallLog {
     this.#counts.set(name, counts);
   }
 
-  entries(): readonly LogEntry[] {
-    return this.#entries.all();
-  }
-
-  counts(): Readonly<Record<string, Counts>> {
+  counts(): Readonly<Record<string, CallCounts>> {
     return Object.fromEntries(this.#counts);
   }
 
   reset(): void {
-    this.#entries.clear();
+    this.entries.clear();
     this.#counts.clear();
   }
 }

@@ -35,6 +35,17 @@ const special = new Set([
 /** The body of a refusal for the rate, word for word (specification §7). */
 export const tooManyRequests = { code: "429-001", developerMessage: "Too many requests." } as const;
 
+/** How full the bucket of an endpoint is now. */
+export interface BucketLevel {
+  /** Such as `GET /channels`. */
+  readonly endpoint: string;
+  /** Tokens that come back in a second. */
+  readonly rate: number;
+  /** Most tokens that the bucket holds. */
+  readonly burst: number;
+  readonly tokens: number;
+}
+
 interface RateLimiterOptions {
   readonly plan: PlanName;
   readonly burst: number | undefined;
@@ -65,19 +76,27 @@ export class RateLimiter {
     this.#buckets.clear();
   }
 
-  /** Takes a token. Gives the milliseconds until there is one; 0: it was taken. */
-  #take(endpoint: string): number {
-    const { plan, clock, switches } = this.options;
-    if (plan === "none") return 0;
+  /** The bucket of an endpoint now; undefined where the plan has no limits. */
+  level(endpoint: string): BucketLevel | undefined {
+    const { plan, clock } = this.options;
+    if (plan === "none") return undefined;
     const { rate, burst: usual } = limits[plan][special.has(endpoint) ? "special" : "standard"];
     const burst = this.options.burst ?? usual;
     const now = clock.now();
     const bucket = this.#buckets.get(endpoint) ?? { tokens: burst, at: now };
     const refilled = bucket.tokens + (Math.max(0, now - bucket.at) * rate) / 1000;
-    const tokens = Math.min(burst, refilled);
+    return { endpoint, rate, burst, tokens: Math.min(burst, refilled) };
+  }
+
+  /** Takes a token. Gives the milliseconds until there is one; 0: it was taken. */
+  #take(endpoint: string): number {
+    const { clock, switches } = this.options;
+    const level = this.level(endpoint);
+    if (!level) return 0;
+    const { tokens, rate } = level;
     const isThere = tokens >= 1 - tolerance;
     const left = isThere || switches.refusedCosts ? Math.max(0, tokens - 1) : tokens;
-    this.#buckets.set(endpoint, { tokens: left, at: now });
+    this.#buckets.set(endpoint, { tokens: left, at: clock.now() });
     return isThere ? 0 : ((1 - left) / rate) * 1000;
   }
 

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
+import type { Hono } from "hono";
 import { dateHeader } from "../clock.js";
-import { controlRoutes } from "../control/control-routes.js";
+import { controlRefusal } from "../control/control-access.js";
 import { serveContent } from "../runtime/assets/asset-content.js";
 import { contentPath } from "../runtime/assets/signed-urls.js";
 import type { EmulatedService } from "../service.js";
@@ -9,6 +10,7 @@ import { authorize } from "../token/authorize.js";
 import type { Audience } from "../token/oauth-request.js";
 import { serveToken } from "../token/token-endpoint.js";
 import { serveApi } from "./api.js";
+import { discard } from "./request-body.js";
 import { responseOf, sendResponse } from "./response.js";
 
 /** Where everything is, below the origin. */
@@ -31,18 +33,9 @@ const authorizeAudiences: ReadonlyMap<string, Audience> = new Map([
   [paths.customerAuthorize, "customer"],
 ]);
 
-/** Only this machine may control the emulator, whatever a forwarding header says. */
-const isLoopback = ({ socket }: IncomingMessage): boolean =>
-  /^(::1$|(::ffff:)?127\.)/.test(socket.remoteAddress ?? "");
-
 const notFound = {
   status: 404,
   body: { code: "404-100", developerMessage: "There is no such path." },
-} as const;
-
-const notControlledFromHere = {
-  status: 403,
-  body: { error: "The control interface answers on this machine only." },
 } as const;
 
 /** Splits by hand what a parser might resolve: `..` and `//` in a path stay what they are. */
@@ -52,11 +45,16 @@ const splitUrl = (url: string): { readonly path: string; readonly query: URLSear
   return { path, query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)) };
 };
 
+/** The part of the emulator that is controlled by. */
+interface Control {
+  readonly routes: Hono;
+  /** What every call of it must carry; undefined: none is asked for, and only this machine may call. */
+  readonly secret: string | undefined;
+}
+
 /** The listener of the emulator's server. */
-export const createRequestListener = (service: EmulatedService) => {
-  const serveControl = getRequestListener(controlRoutes(service, paths.control).fetch, {
-    overrideGlobalObjects: false,
-  });
+export const createRequestListener = (service: EmulatedService, control: Control) => {
+  const serveControl = getRequestListener(control.routes.fetch, { overrideGlobalObjects: false });
   const date = dateHeader(service.clock);
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -76,8 +74,10 @@ export const createRequestListener = (service: EmulatedService) => {
       );
     if (path !== paths.control && !path.startsWith(`${paths.control}/`))
       return sendResponse(response, notFound);
-    if (!isLoopback(request)) return sendResponse(response, notControlledFromHere);
-    await serveControl(request, response);
+    const refusal = controlRefusal(request, control.secret);
+    if (!refusal) return serveControl(request, response);
+    discard(request);
+    sendResponse(response, refusal);
   };
 
   return (request: IncomingMessage, response: ServerResponse): void => {

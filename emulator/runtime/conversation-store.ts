@@ -102,7 +102,7 @@ export class ConversationStore {
     this.#keep(conversations, messages);
   }
 
-  all(): readonly JsonObject[] {
+  all(): readonly ConversationDocument[] {
     return [...this.#conversations.values()].map((conversation) => ({
       ...conversation,
       messages: this.messagesOf(conversation.id),

@@ -37,6 +37,19 @@ test("with --json the first line is one object with addresses and credentials", 
   expect(Object.keys(JSON.parse(line))).toEqual(keys);
 });
 
+test("a secret of control that is asked for is in the first line, and is needed", async () => {
+  const made = JSON.parse((await emulator("--json", "--control-secret")).out);
+  expect(Object.keys(made)).toEqual([...keys, "controlSecret"]);
+  expect((await fetch(`${made.controlUrl}/stats`)).status).toBe(401);
+  const headers = { authorization: `Bearer ${made.controlSecret}` };
+  expect((await fetch(`${made.controlUrl}/stats`, { headers })).status).toBe(200);
+  const given = JSON.parse((await emulator("--json", "--control-secret", "my-own-secret")).out);
+  expect(given.controlSecret).toBe("my-own-secret");
+  expect((await emulator("--control-secret", "my-own-secret")).out).toContain(
+    "Bearer my-own-secret",
+  );
+});
+
 test("what it prints gives a token", async () => {
   const { out } = await emulator("--json");
   const { tokenUrl, clientId, clientSecret } = JSON.parse(out);

@@ -38,6 +38,6 @@ test.each(["emulator", "doctor", "forecast", "orphans"])(
     expect(code).toBe(0);
     const options = out.split("\n").filter((line) => /^ {2}-/.test(line));
     expect(options.length).toBeGreaterThan(2);
-    for (const line of options) expect(line).toMatch(/^ {2}-\S+( <[^>]+>|, --help)? {2,}\S/);
+    for (const line of options) expect(line).toMatch(/^ {2}-\S+( [<[][^>]+[>\]]|, --help)? {2,}\S/);
   },
 );

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import { kindOf, Running, scopes } from "./running.js";
@@ -96,4 +96,22 @@ test("a port that is taken gives the data file back", async () => {
   await once({ data }, async (service) =>
     expect((await service.call("GET", "/channels")).status).toBe(200),
   );
+});
+
+test("nobody but the owner can read the data file and what stands beside it", async () => {
+  const data = fileIn();
+  const modes = () =>
+    readdirSync(dirname(data)).map((name) => statSync(join(dirname(data), name)).mode & 0o777);
+  await once({ data }, async (service) => {
+    await service.make(kindOf("Channel"));
+    expect(modes().length).toBeGreaterThan(1);
+    expect(new Set(modes())).toEqual(new Set([0o600]));
+  });
+});
+
+test("a data file that others can read is closed to them", async () => {
+  const data = fileIn();
+  writeFileSync(data, "");
+  chmodSync(data, 0o644);
+  await once({ data }, async () => expect(statSync(data).mode & 0o777).toBe(0o600));
 });

@@ -12,6 +12,8 @@ test.each([
   ['{"burst":"3"}', "whole number"],
   ['{"clock":"sundial"}', "real, manual"],
   ['{"callbackDeadlineMs":0}', "above 0"],
+  ['{"controlSecret":"short"}', "8 to 200"],
+  ['{"controlSecret":"with a space"}', "8 to 200"],
   ['{"switches":{"put":"sometimes"}}', "replace, keep"],
   ['{"switches":{"puts":"keep"}}', "duplicateStatus"],
 ])("it does not start with %s and says what is allowed", async (json, allowed) => {
