@@ -4,6 +4,8 @@ import {
   engineStates,
   engineTell,
 } from "./engine/engine-session.js";
+import { ForeseenCalls, foreseeing } from "./engine/foreseen-calls.js";
+import { previewMemory } from "./engine/preview-memory.js";
 import { aboutResource, rememberUrns, urnInQuestion } from "./engine/resource-urn.js";
 import { ConversationError } from "./kernel/errors.js";
 import { type Lifecycle, lifecycle } from "./lifecycle/index.js";
@@ -19,13 +21,14 @@ export interface EngineConfig {
   get(key: string): string | undefined;
 }
 
+const planned = new ForeseenCalls(previewMemory);
 let processRun: Run<EngineSession> | undefined;
 
 /** One memory for all kinds of this process, as they share the token, the lists and the decisions. */
 const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
   if (!processRun) {
     const source = { environment: process.env, config: (key: string) => config?.get(key) };
-    processRun = createRun(engineSessions(source), {
+    processRun = createRun(engineSessions(source, planned), {
       settings: (profile) => readSettings(source, profile),
       states: engineStates(),
       tell: engineTell(),
@@ -55,5 +58,5 @@ export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
       `This release of pulumi-conversation does not know the resource ${kind}. Install the release that wrote the state, or a newer one.`,
     );
   }
-  return lifecycle(definition, runOf(config));
+  return foreseeing(definition, lifecycle(definition, runOf(config)), planned);
 };

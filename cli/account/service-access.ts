@@ -1,4 +1,4 @@
-import { waitText } from "../../provider/engine/engine-session.js";
+import { waitText } from "../../provider/engine/wait-text.js";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { servicePaces } from "../../provider/pacing/pacer.js";

@@ -1,29 +1,28 @@
 import type { Clock } from "../kernel/clock.js";
 import type { AccountSession, ObjectHolders, RunEnvironment, Tell } from "../lifecycle/run.js";
+import { resources } from "../resources/index.js";
 import type { Service } from "../service/connect.js";
-import type { Wait } from "../service/http/pace.js";
 import type { SettingSource } from "../service/settings/settings.js";
 import { readSettings } from "../service/settings/settings.js";
 import { ownerParts } from "../stacks/owner.js";
+import { isDestroying } from "../stacks/pulumi-process.js";
 import { cancelSignal } from "./cancel-signal.js";
+import type { ForeseenCalls } from "./foreseen-calls.js";
 import { urnInQuestion } from "./resource-urn.js";
+import { displayOfThisRun } from "./run-display.js";
+import { RunProgress } from "./run-progress.js";
 import { engineStatusLine } from "./status-line.js";
 
-/** `1 min 15 s` */
-export const durationText = (ms: number): string => {
-  const seconds = Math.ceil(ms / 1000);
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  const parts = [
-    hours && `${hours} h`,
-    minutes && `${minutes} min`,
-    hours ? 0 : seconds % 60 && `${seconds % 60} s`,
-  ];
-  return parts.filter(Boolean).join(" ") || "0 s";
+/** The engine deletes without checking first, so the state says what a destruction is going to take. */
+const foreseeDeletions = async (planned: ForeseenCalls): Promise<void> => {
+  if (!planned.owner || !isDestroying()) return;
+  const { statesOfThisRun } = await import("../stacks/stack-states.js");
+  const states = await statesOfThisRun(planned.owner, "own").catch(() => undefined);
+  for (const { kind } of states?.holdings ?? []) {
+    const definition = resources.find((known) => known.kind === kind);
+    if (definition) planned.foresee(definition, undefined, "delete");
+  }
 };
-
-/** `waiting for POST /channels: 12 calls queued, about 1 min 15 s left` */
-export const waitText = ({ method, template, queued, waitMs }: Wait): string =>
-  `waiting for ${method} ${template}: ${queued} ${queued === 1 ? "call" : "calls"} queued, about ${durationText(waitMs)} left`;
 
 /** A session with the means of a process of the engine. */
 export interface EngineSession extends AccountSession {
@@ -41,9 +40,11 @@ export interface EngineSession extends AccountSession {
  */
 export const engineSessions = (
   source: SettingSource,
+  planned: ForeseenCalls,
 ): ((profile?: string) => Promise<EngineSession>) => {
   const cancelled = cancelSignal();
   const say = engineStatusLine();
+  let progress: RunProgress | undefined;
   return async (profile) => {
     const settings = readSettings(source, profile);
     const [{ connectService }, { servicePaces }, { systemClock }] = await Promise.all([
@@ -51,14 +52,22 @@ export const engineSessions = (
       import("../pacing/pacer.js"),
       import("../kernel/clock.js"),
     ]);
+    progress ??= new RunProgress({
+      clock: systemClock,
+      show: say,
+      planned,
+      ...displayOfThisRun(),
+      onFirstWait: () => void foreseeDeletions(planned),
+    });
+    const shown = progress.of(settings);
     const paces = servicePaces(settings, {
       clock: systemClock,
       onNotice: say,
-      onWait: (wait) => say(waitText(wait), urnInQuestion()),
+      onWait: (wait) => shown.waits(wait, urnInQuestion()),
       onPlanGuess: (guess) =>
         say(`The tenant seems to have the plan ${guess}: set conversation:plan to be sure`),
     });
-    const pace = paces.pace(settings);
+    const pace = shown.paced(paces.pace(settings), urnInQuestion);
     return {
       settings,
       service: connectService(settings, { pace, signal: cancelled }),

@@ -199,7 +199,7 @@ class EndpointQueue {
       const waitMs = firstMs + place * periodMs;
       if (waitMs <= announcedMs || now - waiting.announcedAt < longestSleepMs) continue;
       waiting.announcedAt = now;
-      waiting.announce?.({ ...this.#endpoint, queued, waitMs });
+      waiting.announce?.({ ...this.#endpoint, queued, waitMs, periodMs });
     }
   }
 

@@ -14,6 +14,8 @@ export interface ProcessFacts {
   readonly folder: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  /** Whether a person types and reads: input and output are a terminal. */
+  readonly isTerminal?: boolean;
 }
 
 const deepest = 12;
@@ -36,6 +38,8 @@ const readable = <T>(read: () => T): T | undefined => {
   }
 };
 
+const isTerminal = (path: string): boolean => /^\/dev\/(pts\/|tty|console)/.test(path);
+
 /** Reads a process of this machine; undefined where it is gone or somebody else's (Linux only). */
 export const processFacts = (pid: number): ProcessFacts | undefined =>
   readable(() => {
@@ -47,6 +51,7 @@ export const processFacts = (pid: number): ProcessFacts | undefined =>
       folder: readlinkSync(of("cwd")),
       args: listIn(readFileSync(of("cmdline"), "utf8")),
       env: readable(() => environmentIn(readFileSync(of("environ"), "utf8"))) ?? process.env,
+      isTerminal: ["fd/0", "fd/1"].every((name) => isTerminal(readlinkSync(of(name)))),
     };
   });
 
@@ -65,10 +70,16 @@ const ancestor = (
   pid: number,
   facts: (pid: number) => ProcessFacts | undefined,
   depth = 0,
-): ProcessFacts | undefined => {
+): (ProcessFacts & { readonly pid: number }) | undefined => {
   const found = pid > 1 && depth < deepest ? facts(pid) : undefined;
-  return !found || isPulumi(found) ? found : ancestor(found.parent, facts, depth + 1);
+  if (!found || isPulumi(found)) return found && { ...found, pid };
+  return ancestor(found.parent, facts, depth + 1);
 };
+
+/** The Pulumi CLI that this process runs under; undefined where that cannot be seen. */
+export const cliOfThisRun = (
+  facts: (pid: number) => ProcessFacts | undefined = processFacts,
+): (ProcessFacts & { readonly pid: number }) | undefined => ancestor(process.ppid, facts);
 
 /** `pulumi destroy` and its other names. */
 const destroyWords = ["destroy", "down", "dn"];
@@ -76,8 +87,7 @@ const destroyWords = ["destroy", "down", "dn"];
 /** Whether the Pulumi CLI that this process runs under was told to destroy the stack; false where that cannot be seen. */
 export const isDestroying = (
   facts: (pid: number) => ProcessFacts | undefined = processFacts,
-): boolean =>
-  ancestor(process.ppid, facts)?.args.some((word) => destroyWords.includes(word)) ?? false;
+): boolean => cliOfThisRun(facts)?.args.some((word) => destroyWords.includes(word)) ?? false;
 
 /**
  * The Pulumi CLI that this process runs under, with its folder and its environment. Where that
@@ -86,7 +96,7 @@ export const isDestroying = (
 export const pulumiOfThisRun = (
   facts: (pid: number) => ProcessFacts | undefined = processFacts,
 ): RunningPulumi => {
-  const found = ancestor(process.ppid, facts);
+  const found = cliOfThisRun(facts);
   if (!found) return { command: "pulumi", folder: process.cwd(), env: process.env };
   // Its folder is already the one that --cwd asked for.
   const { PULUMI_OPTION_CWD: _, ...env } = found.env;

@@ -49,15 +49,6 @@ test("one Ctrl-C during a wait ends it at once, says that nothing was sent, and 
   expect(pendingOperations()).toBe(0);
 });
 
-test("waits are told in the row of the resource, and end well", async () => {
-  await open({ plan: "basic", burst: 1 });
-  const output = await project.succeed(["up", "--yes", "--skip-preview"]);
-  expect(output).toMatch(
-    /Channel [a-d] creating .*waiting for POST \/channels: \d calls? queued, about \d+ s left/,
-  );
-  expect(await channels()).toHaveLength(4);
-});
-
 test.each([
   ["SIGKILL", 1],
   ["SIGINT", 2],

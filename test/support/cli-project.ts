@@ -39,6 +39,8 @@ export interface CliProject {
     readonly child: ChildProcess;
     readonly ended: Promise<CliResult>;
   };
+  /** Runs something else with the project's environment, in its folder. */
+  inShell<T>(work: (environment: NodeJS.ProcessEnv, folder: string) => Promise<T>): Promise<T>;
   /** The state file as it lies on the disk. */
   state(): string;
   /** Takes away what keeps a killed run's stack from being used: its lock, and cut-off attributes. */
@@ -141,6 +143,7 @@ export const cliProject = async (
     succeed,
     tool,
     start,
+    inShell: (work) => work(common, folder),
     state: () => readFileSync(join(backend, ".pulumi", "stacks", "shop", `${stack}.json`), "utf8"),
     release: async () => {
       dropEmptyAttributes(backend);

@@ -20,4 +20,6 @@ export interface Wait extends Endpoint {
   /** Calls that wait there, the refused one included. */
   readonly queued: number;
   readonly waitMs: number;
+  /** Time between two calls there, in milliseconds. */
+  readonly periodMs: number;
 }

@@ -1,0 +1,55 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+
+const program = `
+const { Channel } = require("pulumi-conversation");
+for (const name of ["a", "b", "c", "d"]) new Channel(name, { type: "custom." + name, displayName: name, icon: "aVZC" });
+`;
+
+const limits = { CONVERSATION_PLAN: "basic", CONVERSATION_BURST: "1" };
+
+let project: EmulatedProject;
+
+afterEach(() => project?.close());
+
+test("a log has one line that says how far the run is, and none for each resource", async () => {
+  project = await emulatedProject(program, { plan: "basic", burst: 1 }, limits);
+  const output = await project.succeed(["up", "--yes"]);
+  const told = output.split("\n").filter((line) => line.includes(" left"));
+  expect(told).toHaveLength(1);
+  // Four channels and the list that is looked at first, foreseen by the preview.
+  expect(told[0]).toMatch(
+    /pulumi:pulumi:Stack .*\b[1-4]\/5 calls, \d+ s left, POST \/channels decides/,
+  );
+});
+
+/** Runs a command in a terminal of its own, of so many columns; everything that it was sent. */
+const inTerminal = (columns: number, command: string, env: NodeJS.ProcessEnv, cwd: string) =>
+  new Promise<string>((resolve) => {
+    const line = `stty cols ${columns} rows 40; ${command}`;
+    const shell = { cwd, env: { ...env, TERM: "xterm-256color", CI: "" }, maxBuffer: 1 << 26 };
+    execFile("script", ["-qfec", line, "/dev/null"], shell, (_, stdout) => resolve(stdout));
+  });
+
+const hasScript = process.platform === "linux";
+
+test.runIf(hasScript)(
+  "a terminal shows the numbers in the rows, takes them away, and has them in its title",
+  async () => {
+    project = await emulatedProject(program, { plan: "basic", burst: 1 }, limits);
+    const pulumi = join(process.env.PULUMI_CONVERSATION_TEST_PULUMI ?? "", "pulumi");
+    const sent = await project.inShell((env, folder) =>
+      inTerminal(120, `${pulumi} up --yes --skip-preview`, env, folder),
+    );
+    expect(sent).toMatch(/Stack +\S+ +creating \(\d+s\)\S* +\d\/\d calls, \d+ s left/);
+    expect(sent).toMatch(/Channel +[a-d] +creating \(\d+s\)\S* +\d+ s left for POST/);
+    // The engine draws on its own; at most one picture of a row may still show what is just over.
+    const late = sent.match(/Channel +[a-d] +created[^\n]* left for/g) ?? [];
+    expect(late.length).toBeLessThanOrEqual(2);
+    const titles = sent.split("\x1b]2;").slice(1);
+    expect(titles[0]).toMatch(/^\d\/\d calls, \d+ s left, POST \/channels decides/);
+    expect(sent).toContain("\x1b[23;2t");
+  },
+);
