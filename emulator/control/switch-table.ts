@@ -116,6 +116,24 @@ export const switchTable = {
     default: "minutes",
     basis: assumed,
   },
+  recipients: {
+    doc: "Who gets a message where the orchestration names several bots or agents: all of them, or the first.",
+    values: ["all", "first"],
+    default: "all",
+    basis: assumed,
+  },
+  inactiveObjects: {
+    doc: "What an object with `active: false` does: nothing runs over it, or it counts as active. Accounts, channels and orchestrations carry no conversation then, client applications and participants get no message, authentications sign nobody in.",
+    values: ["unused", "used"],
+    default: "unused",
+    basis: assumed,
+  },
+  channelRestrictions: {
+    doc: "What happens to messages beyond the restrictions of their channel (text length, features, rich messages, attachments): refused, or carried all the same.",
+    values: ["refuse", "ignore"],
+    default: "refuse",
+    basis: assumed,
+  },
   deliveryRetries: {
     doc: "Further tries to deliver a message, a second apart, where the callback does not accept it.",
     values: { min: 0, max: 10 },

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { timestamp } from "../clock.js";
 import { vendorWord } from "../control/switches.js";
@@ -6,18 +7,18 @@ import { HttpError } from "../http/response.js";
 import { invalidAttribute } from "../http/validation-errors.js";
 import type { EmulatedService, OperationHandler } from "../service.js";
 import { type AssetRecord, describeAsset } from "./assets/asset-store.js";
-import { assetIdIn } from "./assets/signed-urls.js";
+import { assertCarried } from "./channel-restrictions.js";
 import { messageJson, type StoredConversation, type StoredMessage } from "./conversation-store.js";
 import { textOnPath } from "./json-path.js";
 import { type ConversationStart, type ParsedMessage, parseMessages } from "./parse-messages.js";
+import { beginsWithBot, type RecipientRole, recipientsOn } from "./recipients.js";
 import {
   accountAt,
   accountOf,
-  beginsWithBot,
+  channelOf,
   idleTimeOf,
+  isAccountInUse,
   phaseAfter,
-  type RecipientRole,
-  recipientOn,
   sidesFor,
 } from "./routing.js";
 
@@ -42,7 +43,10 @@ class MessageBatch {
   readonly #deliveries: { readonly recipient: RecipientRole; readonly message: StoredMessage }[] =
     [];
 
-  constructor(private readonly service: EmulatedService) {
+  constructor(
+    private readonly service: EmulatedService,
+    private readonly request: IncomingMessage,
+  ) {
     this.#now = timestamp(service.clock.now());
   }
 
@@ -53,8 +57,10 @@ class MessageBatch {
       ? this.#started(start, parsed.path)
       : this.#continued(conversationId);
     this.#assertParent(parsed, conversation.id);
-    const recipients = sidesFor(sender, type, conversation.phase).map((side) =>
-      recipientOn(this.service, conversation, side),
+    const attachments = this.#attachments(parsed);
+    this.#assertCarried(parsed, attachments, conversation);
+    const recipients = sidesFor(sender, type, conversation.phase).flatMap((side) =>
+      recipientsOn(this.service, conversation, side),
     );
     const id = randomUUID();
     const message: StoredMessage = {
@@ -62,7 +68,10 @@ class MessageBatch {
       messageId: parsed.messageId ?? id,
       conversationId: conversation.id,
       type,
-      body: this.#body(parsed),
+      body:
+        attachments.length > 0
+          ? { ...parsed.body, attachments: { attachment: attachments } }
+          : parsed.body,
       recipients: recipients.map((recipient) => this.#recipientJson(recipient)),
       ...(metadata === undefined ? {} : { metadata }),
       created: this.#now,
@@ -85,8 +94,7 @@ class MessageBatch {
   }
 
   #started({ channelType, address, about }: ConversationStart, path: string): StoredConversation {
-    const { store } = this.service;
-    const account = accountAt(store, channelType, address);
+    const account = accountAt(this.service, channelType, address);
     if (!account)
       throw invalidAttribute(
         `${path}.conversation.account`,
@@ -94,7 +102,7 @@ class MessageBatch {
       );
     return {
       id: randomUUID(),
-      phase: beginsWithBot(store, account) ? "bot" : "agent",
+      phase: beginsWithBot(this.service, account) ? "bot" : "agent",
       accountId: account.id,
       about,
       created: this.#now,
@@ -105,8 +113,26 @@ class MessageBatch {
   /** @throws HttpError 400-630 where there is none, or it is over (public reference) */
   #continued(id: string): StoredConversation {
     const found = this.#conversations.get(id) ?? this.service.conversations.get(id);
-    if (found && !isCompleted(this.service, found)) return found;
+    if (found && !isCompleted(this.service, found) && this.#isInUse(found)) return found;
     throw new HttpError(400, "400-630", "The conversation can no longer be used; start a new one.");
+  }
+
+  /** An account that was deleted since holds nobody back. */
+  #isInUse(conversation: StoredConversation): boolean {
+    const account = accountOf(this.service.store, conversation);
+    return account === undefined || isAccountInUse(this.service, account);
+  }
+
+  #assertCarried(
+    { path, type, sender, body }: ParsedMessage,
+    attachments: readonly JsonObject[],
+    conversation: StoredConversation,
+  ): void {
+    const { store, switches } = this.service;
+    const account = accountOf(store, conversation);
+    if (!account || switches.channelRestrictions === "ignore") return;
+    const carried = { path, type, sender, content: body.content, attachments };
+    assertCarried(channelOf(this.service, account), carried);
   }
 
   #assertParent({ path, parentId }: ParsedMessage, conversationId: string): void {
@@ -120,17 +146,16 @@ class MessageBatch {
     throw invalidAttribute(`${path}.parent.messageId`, rule);
   }
 
-  #body({ path, attachments, body }: ParsedMessage): JsonObject {
-    if (attachments.length === 0) return body;
-    const attachment = attachments.map((each, place) =>
+  #attachments({ path, attachments }: ParsedMessage): readonly JsonObject[] {
+    return attachments.map((each, place) =>
       this.#attachment(each, `${path}.attachments.attachment[${place}]`),
     );
-    return { ...body, attachments: { attachment } };
   }
 
   /** An attachment with what its asset says of it; one of another origin stays what it is. */
   #attachment(attachment: JsonObject, path: string): JsonObject {
-    const id = textOnPath(attachment, "id") ?? assetIdIn(textOnPath(attachment, "url"));
+    const url = textOnPath(attachment, "url");
+    const id = textOnPath(attachment, "id") ?? this.service.signedUrls.assetIdIn(url, this.request);
     if (id === undefined) return attachment;
     const asset = this.#assets.get(id) ?? this.service.assets.get(id);
     if (!asset) {
@@ -154,7 +179,7 @@ class MessageBatch {
  */
 export const sendMessages: OperationHandler = (service, call) => {
   const body = call.body();
-  const batch = new MessageBatch(service);
+  const batch = new MessageBatch(service, call.request);
   for (const parsed of parseMessages(body, service.switches)) batch.add(parsed, body.metadata);
   const message = batch
     .commit()

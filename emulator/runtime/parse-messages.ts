@@ -78,10 +78,10 @@ class MessageParser {
   /** A text that must be there. */
   #required(...steps: string[]): string {
     const found = valueOnPath(this.value, ...steps);
+    if (typeof found === "string" && found !== "" && found.length <= longestText) return found;
     if (found === undefined || found === null) this.#errorsAt(...steps).missing();
-    else if (typeof found !== "string" || found === "" || found.length > longestText)
-      this.#errorsAt(...steps).invalid(`must be a text of 1 to ${longestText} characters`);
-    return String(found);
+    else this.#errorsAt(...steps).invalid(`must be a text of 1 to ${longestText} characters`);
+    return "";
   }
 
   /** An object that may be there. */

@@ -6,6 +6,15 @@ import { type CallbackServer, callbackServer } from "./callback-server.js";
 
 type Json = JsonObject;
 
+type HubObject =
+  | "customer"
+  | "bot"
+  | "agent"
+  | "participant"
+  | "channel"
+  | "orchestration"
+  | "account";
+
 /** An emulator with a whole account whose callbacks are servers of the test. */
 export interface Hub {
   readonly service: Running;
@@ -13,7 +22,7 @@ export interface Hub {
   readonly bot: CallbackServer;
   readonly agent: CallbackServer;
   /** Ids of the set-up objects by a short name. */
-  readonly ids: Readonly<Record<"customer" | "bot" | "agent" | "channel" | "account", string>>;
+  readonly ids: Readonly<Record<HubObject, string>>;
   send(...messages: Json[]): Promise<Reply>;
   /** Sends a first message of a customer and gives the id of the conversation. */
   begin(changes?: Json): Promise<string>;
@@ -162,6 +171,6 @@ export const hub = async (options: HubOptions = {}): Promise<Hub> => {
   };
   const begin = async (changes: Json = {}) => conversationIn(await send(firstMessage(changes)));
   const [customer, bot, agent] = servers;
-  const ids = { ...made, channel, account };
+  const ids = { ...made, participant, channel, orchestration, account };
   return { service, customer, bot, agent, ids, send, begin, deliveries, logged };
 };

@@ -21,9 +21,9 @@ type Check = (value: unknown, errors: ValidationErrors, service: EmulatedService
 
 /** The members of the body and what they must be (public reference). */
 const members: Readonly<Record<string, Check>> = {
-  "channel.type": (value, errors, { store, switches }) => {
+  "channel.type": (value, errors, service) => {
     if (typeof value !== "string" || value === "") errors.invalid("must be a text");
-    else if (switches.unknownReference === "refuse" && !isChannelType(store, value))
+    else if (service.switches.unknownReference === "refuse" && !isChannelType(service, value))
       errors.invalid("there is no channel of this type");
   },
   "sender.type": (value, errors, { switches }) => {

@@ -18,15 +18,6 @@ export interface SignedUrl {
 
 const section = "signing key";
 
-/** The id of the asset that one of the emulator's own URLs is for. */
-export const assetIdIn = (url: string | undefined): string | undefined => {
-  if (url === undefined || !URL.canParse(url)) return undefined;
-  const { pathname } = new URL(url);
-  return pathname.startsWith(`${contentPath}/`)
-    ? pathname.slice(contentPath.length + 1)
-    : undefined;
-};
-
 /** The origin as the caller knows it. */
 const originFor = ({ headers, socket }: IncomingMessage): string => {
   const { host = "" } = headers;
@@ -34,9 +25,14 @@ const originFor = ({ headers, socket }: IncomingMessage): string => {
   return `http://${isHost ? host : `127.0.0.1:${socket.localPort}`}`;
 };
 
+/** Callers name the emulator in a few ways; whoever makes names up fills no memory. */
+const mostOrigins = 100;
+
 /** Makes and checks URLs that need no token: they are good by their signature, for a time. */
 export class SignedUrls {
   readonly #key: Buffer;
+  /** Origins of the URLs that were given out. */
+  readonly #origins = new Set<string>();
 
   /** The key is kept, so that a URL outlives the process as long as its time lasts. */
   constructor(journal: Journal) {
@@ -48,6 +44,8 @@ export class SignedUrls {
 
   /** @param until when it ends, in milliseconds since 1970 */
   make(request: IncomingMessage, method: TransferMethod, id: string, until: number): SignedUrl {
+    const origin = originFor(request);
+    if (this.#origins.size < mostOrigins) this.#origins.add(origin.toLowerCase());
     const expires = String(Math.floor(until));
     const query = new URLSearchParams({
       method,
@@ -55,9 +53,19 @@ export class SignedUrls {
       signature: this.#sign(method, id, expires),
     });
     return {
-      contentUrl: `${originFor(request)}${contentPath}/${id}?${query}`,
+      contentUrl: `${origin}${contentPath}/${id}?${query}`,
       contentUrlExpiry: timestamp(until),
     };
+  }
+
+  /** The id of the asset that one of the emulator's own URLs is for; undefined for any other URL. */
+  assetIdIn(url: string | undefined, request: IncomingMessage): string | undefined {
+    if (url === undefined || !URL.canParse(url)) return undefined;
+    const { origin, pathname } = new URL(url);
+    const isOwn = this.#origins.has(origin) || origin === originFor(request).toLowerCase();
+    return isOwn && pathname.startsWith(`${contentPath}/`)
+      ? pathname.slice(contentPath.length + 1)
+      : undefined;
   }
 
   /** Why a URL is not good now for this method; undefined where it is. */

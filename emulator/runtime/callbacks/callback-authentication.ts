@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../../provider/kernel/json.js";
 import { authentication } from "../../../provider/resources/authentication.js";
-import type { Store, StoredObject } from "../../objects/store.js";
+import type { StoredObject } from "../../objects/store.js";
 import { listAt, stepsOf, textOnPath, valueOnPath } from "../json-path.js";
+import { isActive, type SetUp } from "../routing.js";
 import { NoAnswer, type Outgoing, type OutgoingCall } from "./outgoing.js";
 
 /** Headers that say where a message ends belong to the connection, not to whoever set a role up. */
@@ -69,7 +70,7 @@ export class CallbackAuthentication {
   readonly #fetched = new Map<string, Fetched>();
 
   constructor(
-    private readonly store: Store,
+    private readonly setUp: SetUp,
     private readonly outgoing: Outgoing,
   ) {}
 
@@ -81,8 +82,10 @@ export class CallbackAuthentication {
   async headerFor(role: JsonObject, terms: CallTerms): Promise<string | undefined> {
     const id = textOnPath(role, "authentication", "id");
     if (id === undefined) return undefined;
-    const object = this.store.get(authentication.collection, id);
+    const object = this.setUp.store.get(authentication.collection, id);
     if (!object) throw new NoAnswer("the authentication of the role does not exist");
+    if (!isActive(this.setUp, object))
+      throw new NoAnswer("the authentication of the role is not active");
     return object.basicAuth === undefined
       ? `Bearer ${await this.#tokenOf(object, terms)}`
       : basic(object);

@@ -8,7 +8,7 @@ import {
   type StoredMessage,
 } from "../conversation-store.js";
 import { listAt, textOnPath, valueOnPath } from "../json-path.js";
-import { type RecipientRole, roleOf } from "../routing.js";
+import { type RecipientRole, roleOf } from "../recipients.js";
 import { CallbackAuthentication, headersOf } from "./callback-authentication.js";
 import { NoAnswer, Outgoing } from "./outgoing.js";
 
@@ -60,10 +60,13 @@ const payloadOf = (
 ): JsonObject =>
   version === "v1" ? v1(message, conversation) : v3(message, conversation, switches);
 
-const missingRole = ({ applicationId, role }: RecipientRole): string =>
-  applicationId === ""
-    ? `the orchestration names no client application for the role ${role}`
+const missingRole = ({ applicationId, role, isInactive }: RecipientRole): string => {
+  if (applicationId === "")
+    return `the orchestration names no client application for the role ${role}`;
+  return isInactive
+    ? `what the orchestration names for the role ${role} is not active`
     : `the client application has no role ${role}`;
+};
 
 /** The role's own headers, and those that the service sets. */
 const headersFor = (
@@ -112,7 +115,7 @@ export class CallbackClient {
 
   constructor(private readonly options: CallbackClientOptions) {
     this.#outgoing = new Outgoing(options.route);
-    this.#authentication = new CallbackAuthentication(options.store, this.#outgoing);
+    this.#authentication = new CallbackAuthentication(options, this.#outgoing);
   }
 
   /** Posts a message to the callback of a role, once; never fails. */
@@ -126,7 +129,7 @@ export class CallbackClient {
     const conversation = conversations.get(message.conversationId);
     const callback = textOnPath(role, "callback") ?? "";
     const url = addressForLog(callback);
-    if (!role || !conversation)
+    if (!role || !conversation || recipient.isInactive)
       return { url, isHopeless: true, error: `undeliverable: ${missingRole(recipient)}` };
     const limits = { deadlineMs, signal };
     try {

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { type EmulatorClock, timestamp } from "../../clock.js";
 import { RecentEntries } from "../../recent-entries.js";
 import type { StoredMessage } from "../conversation-store.js";
-import type { RecipientRole } from "../routing.js";
+import type { RecipientRole } from "../recipients.js";
 import {
   CallbackClient,
   type CallbackClientOptions,

@@ -1,5 +1,6 @@
 import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
+import { CallSlots } from "./call-slots.js";
 
 /** A call to an address outside. */
 export interface OutgoingCall {
@@ -36,6 +37,7 @@ const bodyOf = (response: IncomingMessage): Promise<string> =>
     });
     response.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
     response.on("error", reject);
+    response.on("close", () => reject(new NoAnswer("the answer breaks off")));
   });
 
 /** An endless body must not hold the connection for ever. */
@@ -57,8 +59,19 @@ const reasonOf = (error: unknown): string => {
 const answerOf = (outgoing: ClientRequest, { body, wantsBody }: OutgoingCall) =>
   new Promise<OutgoingAnswer>((resolve, reject) => {
     outgoing.on("error", reject);
+    let hasAnswer = false;
+    outgoing.on("close", () => {
+      if (!hasAnswer) reject(new NoAnswer("the connection was closed without an answer"));
+    });
+    outgoing.on("upgrade", (response, socket) => {
+      socket.destroy();
+      resolve({ status: response.statusCode ?? 0, body: "" });
+    });
     outgoing.on("response", (response) => {
+      hasAnswer = true;
       const status = response.statusCode ?? 0;
+      // What follows a 101 is no HTTP: the connection cannot carry another call.
+      if (status < 200) outgoing.destroy();
       if (wantsBody) bodyOf(response).then((text) => resolve({ status, body: text }), reject);
       else {
         drop(response);
@@ -68,11 +81,24 @@ const answerOf = (outgoing: ClientRequest, { body, wantsBody }: OutgoingCall) =>
     outgoing.end(body);
   });
 
+/** Well below the files that a process may have open everywhere (256), or usually (1,024). */
+const mostCalls = 160;
+const mostCallsToOneHost = 80;
+
+/** Connections are kept for the next call, but not for long, nor many of them. */
+const connections = {
+  keepAlive: true,
+  scheduling: "lifo",
+  maxFreeSockets: 20,
+  timeout: 10_000,
+} as const;
+
 /** Calls addresses outside, http and https only. */
 export class Outgoing {
+  readonly #slots = new CallSlots(mostCalls, mostCallsToOneHost);
   readonly #agents = {
-    "http:": new PlainAgent({ keepAlive: true, scheduling: "lifo" }),
-    "https:": new TlsAgent({ keepAlive: true, scheduling: "lifo" }),
+    "http:": new PlainAgent(connections),
+    "https:": new TlsAgent(connections),
   };
 
   /** @param route where a call to an address really goes */
@@ -80,9 +106,13 @@ export class Outgoing {
 
   /** @throws NoAnswer that says why */
   async call(call: OutgoingCall): Promise<OutgoingAnswer> {
+    const address = this.#addressOf(call);
+    const release = await this.#slots.take(address.host, call.signal);
     let isLate = false;
     try {
-      const outgoing = this.#request(call);
+      const outgoing = this.#request(address, call);
+      // The socket is free, or gone, when the request is closed.
+      outgoing.on("close", release);
       const timer = setTimeout(() => {
         isLate = true;
         outgoing.destroy();
@@ -90,6 +120,7 @@ export class Outgoing {
       outgoing.on("close", () => clearTimeout(timer));
       return await answerOf(outgoing, call);
     } catch (error) {
+      release();
       throw new NoAnswer(isLate ? `no answer within ${call.deadlineMs} ms` : reasonOf(error));
     }
   }
@@ -99,9 +130,12 @@ export class Outgoing {
     for (const agent of Object.values(this.#agents)) agent.destroy();
   }
 
-  #request({ url, method, headers, body, signal }: OutgoingCall): ClientRequest {
+  #addressOf({ url }: OutgoingCall): URL {
     if (!URL.canParse(url)) throw new NoAnswer("the address is not valid");
-    const address = new URL(this.route(url));
+    return new URL(this.route(url));
+  }
+
+  #request(address: URL, { method, headers, body, signal }: OutgoingCall): ClientRequest {
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const options = { method, headers: { ...headers, ...length }, signal };
     switch (address.protocol) {

@@ -1,0 +1,186 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { CallSlots } from "../../emulator/runtime/callbacks/call-slots.js";
+import { firstMessage, type Hub, hub, message } from "./hub.js";
+
+/** A server that answers the first bytes of every connection with these. */
+const rawServer = async (answer: (socket: Socket, place: number) => void): Promise<string> => {
+  let calls = 0;
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+    socket.once("data", () => answer(socket, ++calls));
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/`;
+};
+
+const callAt = async ({ service, ids }: Hub, callback: string): Promise<void> => {
+  const roles = [{ name: "custom_bot", version: "v3", notificationEmail: "a@b.example", callback }];
+  await service.call("PUT", `/clientapplications/${ids.bot}`, { name: "raw", roles });
+};
+
+const ok = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+
+test.each([
+  [
+    "101 and stays open",
+    "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
+    { status: 101 },
+  ],
+  [
+    "101 without an upgrade",
+    "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+    { status: 101 },
+  ],
+  [
+    "100, 102 and 103 and then nothing",
+    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n",
+    { error: "no answer within 200 ms" },
+  ],
+  ["what is no HTTP", "SSH-2.0-OpenSSH_9.6\r\n", { error: "HPE_INVALID_CONSTANT" }],
+  ["half a status line", "HTTP/1.1 2", { error: "no answer within 200 ms" }],
+  [
+    "200 with a body that never ends",
+    "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\na",
+    { status: 200 },
+  ],
+])(
+  "a callback that answers %s settles, and the next message has its turn",
+  async (_, bytes, outcome) => {
+    const all = await hub({ callbackDeadlineMs: 200, switches: { deliveryRetries: 0 } });
+    await callAt(
+      all,
+      await rawServer((socket, place) => void socket.write(place === 1 ? bytes : ok)),
+    );
+    const conversation = await all.begin();
+    await all.send(message(conversation, "customer", "text", { messageId: "m-2" }));
+    expect(await all.logged(2)).toMatchObject([
+      { messageId: "m-0001", ...outcome },
+      { messageId: "m-2", status: 200 },
+    ]);
+  },
+);
+
+test("a thousand conversations on a slow callback open few connections, and all come through", async () => {
+  const all = await hub();
+  const { bot, service } = all;
+  let open = 0;
+  let most = 0;
+  bot.answer = (_received, response) => {
+    open += 1;
+    most = Math.max(most, open);
+    setTimeout(() => {
+      open -= 1;
+      response.writeHead(200).end();
+    }, 20);
+  };
+  const conversations = 1_000;
+  for (let sent = 0; sent < conversations; sent += 50)
+    await all.send(...Array.from({ length: 50 }, () => firstMessage()));
+  // The API answers meanwhile.
+  expect((await service.call("GET", "/channels")).status).toBe(200);
+  const log = await all.logged(conversations);
+  expect(log.every(({ status, attempt }) => status === 200 && attempt === 1)).toBe(true);
+  expect(most).toBeGreaterThan(20);
+  expect(most).toBeLessThanOrEqual(80);
+});
+
+test("a slow callback does not keep another from its messages", async () => {
+  const all = await hub();
+  const { bot, customer } = all;
+  bot.answer = () => undefined;
+  const conversations: string[] = [];
+  for (let sent = 0; sent < 200; sent += 1) conversations.push(await all.begin());
+  await all.send(message(conversations[0] ?? "", "custom_bot", "text", { messageId: "answer" }));
+  await customer.count(1);
+  expect(customer.messageIds).toEqual(["answer"]);
+});
+
+test("a delivery that waits for its turn is given up with a reset", async () => {
+  const slots = new CallSlots(2, 1);
+  const { signal } = new AbortController();
+  const first = await slots.take("a", signal);
+  const leaving = new AbortController();
+  const waiting = slots.take("a", leaving.signal);
+  const next = slots.take("a", signal);
+  leaving.abort();
+  await expect(waiting).rejects.toThrow("given up");
+  await expect(slots.take("b", leaving.signal)).rejects.toThrow("given up");
+  const other = await slots.take("b", signal);
+  first();
+  first();
+  const last = await next;
+  const order: string[] = [];
+  const third = slots.take("c", signal).then(() => order.push("c"));
+  other();
+  await third;
+  expect(order).toEqual(["c"]);
+  last();
+});
+
+test.each([
+  ["type", { value: { toString: 1, valueOf: 1 } }],
+  ["sender", { type: { toString: 1, valueOf: 1 } }],
+  ["messageId", { toString: 1, valueOf: 1 }],
+  ["conversation", { account: { channel: { type: { toString: 1 } }, address: { toString: 1 } } }],
+  ["conversation", { id: { toString: 1 } }],
+  ["parent", { messageId: { toString: null } }],
+  ["attachments", { attachment: [{ id: { toString: 1 }, url: { toString: 1 } }] }],
+])("a message whose %s cannot be made text is refused", async (member, value) => {
+  const { send, service } = await hub();
+  const reply = await send(firstMessage({ [member]: value }));
+  expect(reply.status).toBe(400);
+  const asset = { channel: { type: value }, sender: value, name: value, size: value };
+  expect((await service.call("POST", "/assets", asset)).status).toBe(400);
+});
+
+test("an attachment at an address of another origin is no asset of this one", async () => {
+  const all = await hub();
+  const { service } = all;
+  const asset = {
+    channel: { type: "custom.kiosk" },
+    sender: { type: "customer" },
+    name: "a.png",
+    size: 3,
+  };
+  const { id, contentUrl } = (await service.call("POST", "/assets", asset)).json;
+  const own = new URL(String(contentUrl));
+  const foreign = `https://files.example.com${own.pathname}${own.search}`;
+  const attached = (url: string) =>
+    firstMessage({ attachments: { attachment: [{ name: "a.png", url }] } });
+  expect((await all.send(attached(foreign))).status).toBe(202);
+  await all.logged(1);
+  expect(all.bot.received[0]?.message.attachments).toEqual({
+    attachment: [{ name: "a.png", url: foreign }],
+  });
+  expect((await service.call("DELETE", `/assets/${id}`)).status).toBe(204);
+  // No asset of that id: on the own origin that is refused.
+  expect((await all.send(attached(foreign))).status).toBe(202);
+  expect((await all.send(attached(own.href))).status).toBe(400);
+});
+
+test("an asset is known by every name that the emulator was called by", async () => {
+  const all = await hub();
+  const { service } = all;
+  const { port } = new URL(service.emulator.baseUrl);
+  const asset = {
+    channel: { type: "custom.kiosk" },
+    sender: { type: "customer" },
+    name: "a.png",
+    size: 3,
+  };
+  const reply = await service.call("POST", "/assets", asset, {
+    headers: { host: `emulator.example:${port}` },
+  });
+  const url = String(reply.json.contentUrl);
+  expect(url).toContain("emulator.example");
+  await all.begin({ attachments: { attachment: [{ name: "a.png", url }] } });
+  expect((await service.call("DELETE", `/assets/${reply.json.id}`)).status).toBe(403);
+});

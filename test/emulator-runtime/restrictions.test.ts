@@ -1,0 +1,179 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../provider/kernel/json.js";
+import { kindOf } from "../emulator/running.js";
+import { address, firstMessage, type Hub, hub, message } from "./hub.js";
+
+/** A hub whose channel has these restrictions. */
+const restricted = async (restrictions: JsonObject): Promise<Hub> => {
+  const all = await hub();
+  const body = await all.service.body(kindOf("Channel"), {
+    type: address.channel.type,
+    restrictions,
+  });
+  const put = await all.service.call("PUT", `/channels/${all.ids.channel}`, body);
+  if (put.status !== 204) throw new Error(put.text);
+  return all;
+};
+
+const attached = (...attachment: JsonObject[]) => firstMessage({ attachments: { attachment } });
+
+const file = (name: string, more: JsonObject = {}): JsonObject => ({
+  name,
+  url: `https://files.example.com/${name}`,
+  ...more,
+});
+
+type Case = [
+  what: string,
+  restrictions: JsonObject,
+  good: JsonObject,
+  bad: JsonObject,
+  path: string,
+];
+
+const policy = (attachmentPolicy: JsonObject) => ({ attachmentPolicy });
+
+/** What a customer may send and may not, by the restrictions of the inbound direction. */
+const cases: Case[] = [
+  [
+    "a text longer than the longest",
+    { maxTextLength: 5 },
+    firstMessage({ content: { text: "12345" } }),
+    firstMessage({ content: { text: "123456" } }),
+    "content.text",
+  ],
+  [
+    "a text as plain content that is longer than the longest",
+    { maxTextLength: 5 },
+    firstMessage({ content: "👍👍👍👍👍" }),
+    firstMessage({ content: "👍👍👍👍👍👍" }),
+    "content.text",
+  ],
+  [
+    "typing where the features do not name it",
+    { features: ["attachments"] },
+    firstMessage(),
+    firstMessage({ type: { value: "typing.start" } }),
+    "type.value",
+  ],
+  [
+    "an attachment where the features do not name it",
+    { features: ["typing_events"] },
+    firstMessage({ type: { value: "typing.start" } }),
+    attached(file("a.png")),
+    "attachments",
+  ],
+  [
+    "anything beyond plain messages where the features are empty",
+    { features: [] },
+    firstMessage(),
+    attached(file("a.png")),
+    "attachments",
+  ],
+  [
+    "an attachment where they are not enabled",
+    policy({ enabled: false }),
+    firstMessage(),
+    attached(file("a.png")),
+    "attachments.attachment[0]",
+  ],
+  [
+    "an attachment where nothing says that they are enabled",
+    policy({ type: "block", extensions: ["exe"] }),
+    firstMessage(),
+    attached(file("a.png")),
+    "attachments.attachment[0]",
+  ],
+  [
+    "a blocked extension, however it is written",
+    policy({ enabled: true, type: "block", extensions: ["Exe", "bat"] }),
+    attached(file("a.png"), file("exe")),
+    attached(file("a.png"), file("setup.EXE")),
+    "attachments.attachment[1]",
+  ],
+  [
+    "a blocked extension that only the address shows",
+    policy({ enabled: true, type: "block", extensions: ["exe"] }),
+    attached({ url: "https://files.example.com/a.png?x=b.exe" }),
+    attached({ url: "https://files.example.com/a.exe?x=b.png" }),
+    "attachments.attachment[0]",
+  ],
+  [
+    "an extension that is not allowed",
+    policy({ enabled: true, type: "allow", extensions: ["png"] }),
+    attached(file("a.PNG")),
+    attached(file("a.pdf")),
+    "attachments.attachment[0]",
+  ],
+  [
+    "no extension where only some are allowed",
+    policy({ enabled: true, type: "allow", extensions: ["png"] }),
+    attached(file("a.png")),
+    attached(file("README")),
+    "attachments.attachment[0]",
+  ],
+  [
+    "an attachment larger than the largest, also with the size as text",
+    policy({ enabled: true, maxSize: 100 }),
+    attached(file("a.png", { size: 100 }), file("b.png", { size: "100" }), file("c.png")),
+    attached(file("a.png", { size: "101" })),
+    "attachments.attachment[0].size",
+  ],
+];
+
+test.each(cases)(
+  "%s is refused, and what the channel can carry is not",
+  async (_, inbound, good, bad, path) => {
+    const { send, service, bot, logged } = await restricted({ inbound });
+    expect((await send(good)).status).toBe(202);
+    const reply = await send(firstMessage({ content: { text: "1" } }), bad);
+    expect([reply.status, reply.json.code]).toEqual([400, "400-152"]);
+    expect(reply.json.developerMessage).toContain(`messages.message[1].${path}: `);
+    await logged(1);
+    expect(bot.received.length).toBe(1);
+    await service.control("PUT", "/switches", { channelRestrictions: "ignore" });
+    expect((await send(bad)).status).toBe(202);
+  },
+);
+
+test.each(cases)(
+  "the other direction has its own restrictions: %s",
+  async (_, outbound, __, bad) => {
+    const { send, begin } = await restricted({ outbound });
+    expect((await send(bad)).status).toBe(202);
+    const { conversation: _first, ...rest } = bad;
+    const fromBot = {
+      ...rest,
+      conversation: { id: await begin() },
+      sender: { type: "custom_bot" },
+    };
+    expect((await send(fromBot)).status).toBe(400);
+  },
+);
+
+test("a rich message goes to the customer where the channel lists it, or lists none", async () => {
+  const listed = await restricted({ outbound: { richMessageTypes: ["listpicker"] } });
+  const rich = (conversation: string, type: string) =>
+    listed.send(message(conversation, "custom_bot", `richMessage.${type}`));
+  const conversation = await listed.begin();
+  expect((await rich(conversation, "listpicker")).status).toBe(202);
+  const refused = await rich(conversation, "form");
+  expect(refused.status).toBe(400);
+  expect(refused.json.developerMessage).toContain("the channel carries no richMessage.form");
+  await listed.service.control("PUT", "/switches", { channelRestrictions: "ignore" });
+  expect((await rich(conversation, "form")).status).toBe(202);
+  const open = await restricted({ outbound: { maxTextLength: 10 } });
+  const begun = await open.begin();
+  expect((await open.send(message(begun, "custom_bot", "richMessage.form"))).status).toBe(202);
+});
+
+test("a customer is asked to sign in only where the channel lets them", async () => {
+  for (const [midChatAuth, status] of [
+    [false, 400],
+    [true, 202],
+  ] as const) {
+    const { begin, send } = await restricted({ outbound: { midChatAuth } });
+    const asking = message(await begin(), "custom_bot", "richMessage.authentication");
+    expect((await send(asking)).status).toBe(status);
+  }
+});
