@@ -1,43 +1,35 @@
-import {
-  type EngineSession,
-  engineSessions,
-  engineStates,
-  engineTell,
-} from "./engine/engine-session.js";
-import { ForeseenCalls, foreseeing } from "./engine/foreseen-calls.js";
-import { previewMemory } from "./engine/preview-memory.js";
-import { aboutResource, rememberUrns, urnInQuestion } from "./engine/resource-urn.js";
+import type { EngineConfig } from "./engine/engine-run.js";
+import { rememberUrns } from "./engine/resource-urn.js";
 import { ConversationError } from "./kernel/errors.js";
-import { type Lifecycle, lifecycle } from "./lifecycle/index.js";
+import type { Lifecycle } from "./lifecycle/index.js";
 import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership/ownership.js";
-import { createRun, type Run } from "./lifecycle/run.js";
 import { resources } from "./resources/index.js";
-import { readSettings } from "./service/settings/settings.js";
-import { smokeTestKind, smokeTestLifecycle } from "./smoke-test/smoke-test-lifecycle.js";
-import { isDestroying } from "./stacks/pulumi-process.js";
+import { smokeTest } from "./smoke-test/smoke-test-definition.js";
 
-/** The stack's configuration as the engine hands it to `configure`. */
-export interface EngineConfig {
-  get(key: string): string | undefined;
-}
+export type { EngineConfig } from "./engine/engine-run.js";
 
-const planned = new ForeseenCalls(previewMemory);
-let processRun: Run<EngineSession> | undefined;
+const inRun = () => import("./engine/engine-run.js");
+let loaded: ReturnType<typeof inRun> | undefined;
 
-/** One memory for all kinds of this process, as they share the token, the lists and the decisions. */
-const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
-  if (!processRun) {
-    const source = { environment: process.env, config: (key: string) => config?.get(key) };
-    processRun = createRun(engineSessions(source, planned), {
-      settings: (profile) => readSettings(source, profile),
-      states: engineStates(),
-      tell: engineTell(),
-      isDestroying,
-      urn: urnInQuestion,
-      about: aboutResource,
-    });
-  }
-  return processRun;
+/**
+ * A life cycle that is loaded by its first call. The `Ownership`, for which all others wait, is
+ * answered before, and while the program registers its resources there is time for it.
+ */
+const loadedByCall = (
+  load: (run: Awaited<ReturnType<typeof inRun>>) => Lifecycle | Promise<Lifecycle>,
+): Lifecycle => {
+  const ready = async (): Promise<Lifecycle> => {
+    loaded ??= inRun();
+    return load(await loaded);
+  };
+  return {
+    check: async (...of) => (await ready()).check(...of),
+    diff: async (...of) => (await ready()).diff(...of),
+    create: async (...of) => (await ready()).create(...of),
+    read: async (...of) => (await ready()).read(...of),
+    update: async (...of) => (await ready()).update(...of),
+    delete: async (...of) => (await ready()).delete(...of),
+  };
 };
 
 /**
@@ -50,13 +42,11 @@ export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
   // The ownership comes first: the URN of the first resource after it is needed, too.
   rememberUrns();
   if (kind === ownershipKind) return ownershipLifecycle;
-  if (kind === smokeTestKind) return smokeTestLifecycle(runOf(config));
+  if (kind === smokeTest.kind) return loadedByCall((run) => run.smokeTestInRun(config));
   const definition = resources.find((candidate) => candidate.kind === kind);
-  if (!definition) {
-    throw new ConversationError(
-      "INPUT_INVALID",
-      `This release of pulumi-conversation does not know the resource ${kind}. Install the release that wrote the state, or a newer one.`,
-    );
-  }
-  return foreseeing(definition, lifecycle(definition, runOf(config)), planned);
+  if (definition) return loadedByCall((run) => run.lifecycleInRun(definition, config));
+  throw new ConversationError(
+    "INPUT_INVALID",
+    `This release of pulumi-conversation does not know the resource ${kind}. Install the release that wrote the state, or a newer one.`,
+  );
 };

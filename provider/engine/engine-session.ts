@@ -2,15 +2,13 @@ import type { Clock } from "../kernel/clock.js";
 import type { AccountSession, ObjectHolders, RunEnvironment, Tell } from "../lifecycle/run.js";
 import { resources } from "../resources/index.js";
 import type { Service } from "../service/connect.js";
-import type { SettingSource } from "../service/settings/settings.js";
-import { readSettings } from "../service/settings/settings.js";
+import type { Settings } from "../service/settings/settings.js";
 import { ownerParts } from "../stacks/owner.js";
 import { isDestroying } from "../stacks/pulumi-process.js";
 import { cancelSignal } from "./cancel-signal.js";
 import type { ForeseenCalls } from "./foreseen-calls.js";
 import { urnInQuestion } from "./resource-urn.js";
-import { displayOfThisRun } from "./run-display.js";
-import { RunProgress } from "./run-progress.js";
+import type { RunProgress } from "./run-progress.js";
 import { engineStatusLine } from "./status-line.js";
 
 /** The engine deletes without checking first, so the state says what a destruction is going to take. */
@@ -39,24 +37,27 @@ export interface EngineSession extends AccountSession {
  * row of the resource what it waits for.
  */
 export const engineSessions = (
-  source: SettingSource,
+  settingsOf: (profile?: string) => Settings,
   planned: ForeseenCalls,
 ): ((profile?: string) => Promise<EngineSession>) => {
   const cancelled = cancelSignal();
   const say = engineStatusLine();
   let progress: RunProgress | undefined;
   return async (profile) => {
-    const settings = readSettings(source, profile);
-    const [{ connectService }, { servicePaces }, { systemClock }] = await Promise.all([
-      import("../service/connect.js"),
-      import("../pacing/pacer.js"),
-      import("../kernel/clock.js"),
-    ]);
-    progress ??= new RunProgress({
+    const settings = settingsOf(profile);
+    const [{ connectService }, { servicePaces }, { systemClock }, shows, display] =
+      await Promise.all([
+        import("../service/connect.js"),
+        import("../pacing/pacer.js"),
+        import("../kernel/clock.js"),
+        import("./run-progress.js"),
+        import("./run-display.js"),
+      ]);
+    progress ??= new shows.RunProgress({
       clock: systemClock,
       show: say,
       planned,
-      ...displayOfThisRun(),
+      ...display.displayOfThisRun(),
       onFirstWait: () => void foreseeDeletions(planned),
     });
     const shown = progress.of(settings);

@@ -1,5 +1,5 @@
 import { referencesIn, withArticle } from "../definition/references.js";
-import { schemaViolations, type Violation } from "../definition/schema.js";
+import { fieldViolations, type Violation } from "../definition/violations.js";
 import { extraViolations } from "../definition/wire/extra.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
@@ -29,7 +29,7 @@ export const inputViolations = (
     ...nameViolations(resource, namesake?.label),
     ...referenceViolations(resource),
   ];
-  return [...schemaViolations(definition, properties.fields), ...others].map(({ path, rule }) =>
+  return [...fieldViolations(definition, properties.fields), ...others].map(({ path, rule }) =>
     path ? `${path} ${rule}` : `${definition.kind} ${rule}`,
   );
 };

@@ -225,7 +225,8 @@ class EndpointQueue {
 
   #wake(): void {
     this.#answers += 1;
-    this.#sleep?.abort();
+    // With a reason of its own no error is made for it.
+    this.#sleep?.abort("woken");
   }
 }
 

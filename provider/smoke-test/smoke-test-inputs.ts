@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { sameFields } from "../definition/meaning/same.js";
 import { normaliseFields } from "../definition/normalise.js";
-import { schemaViolations } from "../definition/schema.js";
+import { fieldViolations } from "../definition/violations.js";
 import type { JsonObject } from "../kernel/json.js";
 import { objectOf } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";
@@ -67,7 +67,7 @@ const probeViolation = ({ probe }: JsonObject): readonly string[] => {
 export const checkSmokeTest = (news: JsonObject): CheckedInputs => {
   const { __provider, ...given } = news;
   const fields = normaliseFields(smokeTest, given);
-  const broken = schemaViolations(smokeTest, fields).map(({ path, rule }) => `${path} ${rule}`);
+  const broken = fieldViolations(smokeTest, fields).map(({ path, rule }) => `${path} ${rule}`);
   return {
     inputs: wrapFieldSecrets(smokeTest.fields, fields),
     failures: [...broken, ...probeViolation(fields)].map((reason) => ({ property: "", reason })),

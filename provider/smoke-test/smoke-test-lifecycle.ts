@@ -15,9 +15,6 @@ import {
   smokeTestResult,
 } from "./smoke-test-inputs.js";
 
-/** Name of the kind in the engine. */
-export const smokeTestKind = smokeTest.kind;
-
 /** What a test needs of the run that it is in. */
 type TestRun = Pick<Run<EngineSession>, "session" | "about">;
 

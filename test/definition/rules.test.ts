@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import type { Definition } from "../../provider/definition/define.js";
 import { number } from "../../provider/definition/define.js";
 import { normaliseFields } from "../../provider/definition/normalise.js";
-import { schemaViolations } from "../../provider/definition/schema.js";
+import { fieldViolations } from "../../provider/definition/violations.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { unknownValue } from "../../provider/kernel/unknown.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
 
 const found = (definition: Definition, inputs: JsonObject) =>
-  schemaViolations(definition, normaliseFields(definition, inputs)).map(
+  fieldViolations(definition, normaliseFields(definition, inputs)).map(
     ({ path, rule }) => `${path}: ${rule}`,
   );
 

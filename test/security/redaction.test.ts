@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Definition } from "../../provider/definition/define.js";
-import { schemaViolations } from "../../provider/definition/schema.js";
+import { fieldViolations } from "../../provider/definition/violations.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
@@ -239,7 +239,7 @@ test("no rule that a value breaks quotes a secret, whatever the value is", async
         __provider: __,
         ...values
       } = JSON.parse(text, (___, value) => (value === "Qz7-place" ? wrong : value));
-      expect(JSON.stringify(schemaViolations(definition, values))).not.toContain("Qz7");
+      expect(JSON.stringify(fieldViolations(definition, values))).not.toContain("Qz7");
       const { failures } = await inFrontOf(definition, () => ({ status: 500, text: "" })).check(
         {},
         values,

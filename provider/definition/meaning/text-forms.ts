@@ -2,7 +2,8 @@ import { isObject, sameJson } from "../../kernel/json.js";
 import type { ReferenceField, TextField } from "../define.js";
 
 /** Text without what only its writer chose: composed characters (NFC), line feeds alone. */
-export const plainText = (text: string): string => text.normalize("NFC").replaceAll(/\r\n?/g, "\n");
+export const plainText = (text: string): string =>
+  /^[\t\n -~]*$/.test(text) ? text : text.normalize("NFC").replaceAll(/\r\n?/g, "\n");
 
 const samePlain = (a: string, b: string): boolean => plainText(a) === plainText(b);
 
@@ -96,12 +97,16 @@ const tidyForms = (text: string): readonly string[] => {
   return [plain.trim(), plain.trimEnd(), lines, lines.trim(), lines.trimEnd()];
 };
 
+/** Most texts have none to tidy, and a name is compared with those of all other objects. */
+const hasOuterBlanks = (text: string): boolean => /^\s|\s$/m.test(text);
+
 /** Whether a service gives a text back without blanks at its ends. What a person adds is not that. */
-export const isTidied = (live: unknown, prior: unknown): boolean =>
-  typeof live === "string" &&
-  typeof prior === "string" &&
-  live !== "" &&
-  tidyForms(prior).includes(plainText(live));
+export const isTidied = (live: unknown, prior: unknown): boolean => {
+  if (typeof live !== "string" || typeof prior !== "string" || live === "") return false;
+  return hasOuterBlanks(prior)
+    ? tidyForms(prior).includes(plainText(live))
+    : samePlain(live, prior);
+};
 
 /** Whether two texts of a field, or two ids, mean the same. */
 export const sameText = (field: TextField | ReferenceField, a: unknown, b: unknown): boolean => {

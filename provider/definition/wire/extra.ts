@@ -3,7 +3,7 @@ import { unknownValue } from "../../kernel/unknown.js";
 import { type Definition, type Field, type Fields, outputFields } from "../define.js";
 import { below, type IsSecret, sameExtra } from "../meaning/same-extra.js";
 import { memberPath } from "../paths.js";
-import type { Violation } from "../schema.js";
+import type { Violation } from "../violations.js";
 import { fieldsByWireName } from "./wire.js";
 
 /** Objects merged member by member, everything else taken from the second. */

@@ -131,6 +131,8 @@ const fileSoon = async (path: string): Promise<DatabaseSync> => {
 /** The buckets in an open file. Every method fails where the file does. */
 class BucketFile {
   readonly #file: DatabaseSync;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
   readonly #read: StatementSync;
   readonly #write: StatementSync;
   readonly #time: MachineTime;
@@ -140,6 +142,8 @@ class BucketFile {
     this.#file = file;
     this.#time = time;
     this.#wall = wall;
+    this.#begin = file.prepare("BEGIN IMMEDIATE");
+    this.#commit = file.prepare("COMMIT");
     this.#read = file.prepare(`SELECT start, state, used_at FROM ${table} WHERE key = ?`);
     this.#write = file.prepare(
       `INSERT OR REPLACE INTO ${table} (key, start, state, used_at) VALUES (?, ?, ?, ?)`,
@@ -148,7 +152,7 @@ class BucketFile {
   }
 
   change<R>(key: string, change: StoreChange<R>): R {
-    this.#file.exec("BEGIN IMMEDIATE");
+    this.#begin.run();
     try {
       const now = this.#time.now();
       const before = this.#keptFor(key, now);
@@ -156,7 +160,7 @@ class BucketFile {
       if (state && state !== before) {
         this.#write.run(key, this.#time.start, JSON.stringify(state), this.#wall());
       }
-      this.#file.exec("COMMIT");
+      this.#commit.run();
       return result;
     } catch (error) {
       if (this.#file.isTransaction) this.#file.exec("ROLLBACK");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Definition } from "../../provider/definition/define.js";
 import { normaliseFields } from "../../provider/definition/normalise.js";
-import { schemaViolations } from "../../provider/definition/schema.js";
+import { fieldViolations } from "../../provider/definition/violations.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { unknownValue } from "../../provider/kernel/unknown.js";
 import { account } from "../../provider/resources/account.js";
@@ -18,7 +18,7 @@ const withIds = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value).replaceAll(/"\$\{\w+\}"/g, JSON.stringify(id)));
 
 const found = (definition: Definition, inputs: JsonObject) =>
-  schemaViolations(definition, normaliseFields(definition, inputs)).map(
+  fieldViolations(definition, normaliseFields(definition, inputs)).map(
     ({ path, rule }) => `${path}: ${rule}`,
   );
 

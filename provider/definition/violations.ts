@@ -1,0 +1,186 @@
+import { isObject, type JsonObject, memberOf } from "../kernel/json.js";
+import { isId } from "../kernel/object-id.js";
+import { unknownValue } from "../kernel/unknown.js";
+import type {
+  Definition,
+  Field,
+  ListField,
+  MapField,
+  MemberRule,
+  Members,
+  NumberField,
+  ReferenceField,
+  TextField,
+} from "./define.js";
+import { ruleIssue } from "./member-rule.js";
+import { withArticle } from "./references.js";
+
+/** A rule that a value breaks: the path as a person would write it, and the rule in words. */
+export interface Violation {
+  readonly path: string;
+  readonly rule: string;
+}
+
+/** Where a value stands: its path, and the kind that it belongs to. */
+interface Place {
+  readonly path: string;
+  readonly kind: string;
+}
+
+type Rules = readonly (string | false | undefined)[];
+
+const isHttpUrl = (value: string): boolean =>
+  URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+
+const formats = {
+  url: { rule: "must be an absolute http or https address", accepts: isHttpUrl },
+  email: {
+    rule: "must be an e-mail address",
+    accepts: (value: string) => /^[^\s@]+@[^\s@]+$/.test(value),
+  },
+  base64: {
+    rule: "must be base64 text, without a data: prefix",
+    // Padding may be left out, but not be wrong.
+    accepts: (value: string) =>
+      /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(value),
+  },
+} as const;
+
+interface Sized {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+const bounds = ({ min, max }: Sized): string => {
+  if (min === undefined) return `at most ${max}`;
+  if (max === undefined) return `at least ${min}`;
+  return min === max ? `exactly ${min}` : `${min} to ${max}`;
+};
+
+const within = (size: number, { min = 0, max = Number.POSITIVE_INFINITY }: Sized): boolean =>
+  size >= min && size <= max;
+
+const textRules = (field: TextField, value: unknown): Rules => {
+  const { values, format, json } = field;
+  if (values) {
+    const isOne = typeof value === "string" && values.includes(value);
+    return [!isOne && `must be one of ${values.join(", ")}`];
+  }
+  if (typeof value !== "string") return [json ? "must be text or an object" : "must be text"];
+  if (!within(value.length, field)) return [`must have ${bounds(field)} characters`];
+  return [format && !formats[format].accepts(value) && formats[format].rule];
+};
+
+const numberRules = (field: NumberField, value: unknown): Rules => {
+  if (!Number.isFinite(value))
+    return [field.integer ? "must be a whole number" : "must be a number"];
+  if (field.integer && !Number.isSafeInteger(value)) return ["must be a whole number"];
+  return [!within(Number(value), field) && `must be ${bounds(field)}`];
+};
+
+/** What was given, shortened: an id is no secret. */
+const shown = (given: unknown): string => {
+  if (typeof given === "object") return Array.isArray(given) ? "a list" : "an object";
+  const text = [...String(given)];
+  if (typeof given !== "string") return text.join("");
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 39).join("")}…` : given);
+};
+
+const referenceRules = ({ length, to }: ReferenceField, value: unknown): Rules => {
+  if (typeof value !== "string") return [`must be a resource or its id, not ${shown(value)}`];
+  const signs = length ? `${length} letters, digits and hyphens` : `letters, digits, "_" and "-"`;
+  const isRight = isId(value) && (!length || value.length === length);
+  return [!isRight && `must be the id of ${withArticle(to.noun)}: ${signs}; not ${shown(value)}`];
+};
+
+const keysAreUnique = ({ key }: ListField, items: readonly unknown[]): boolean => {
+  if (!key) return true;
+  const keys = items.map((item) => (isObject(item) ? item[key] : undefined));
+  const known = keys.filter((value) => value !== undefined && value !== unknownValue);
+  return new Set(known).size === known.length;
+};
+
+const listRules = (field: ListField, items: readonly unknown[]): Rules => [
+  !within(items.length, field) && `must have ${bounds(field)} items`,
+  !keysAreUnique(field, items) && `must not hold two items with the same ${field.key}`,
+];
+
+const mapRules = (field: MapField, entries: JsonObject): Rules => [
+  Object.hasOwn(entries, "") && "must not have an empty key",
+  !within(Object.keys(entries).length, field) && `must have ${bounds(field)} entries`,
+];
+
+const broken = ({ path }: Place, rules: Rules): readonly Violation[] =>
+  rules.flatMap((rule) => (typeof rule === "string" ? [{ path, rule }] : []));
+
+const member = ({ path, kind }: Place, name: string): Place => ({
+  path: path ? `${path}.${name}` : name,
+  kind,
+});
+
+/** What a value breaks; nothing where it is not known yet. */
+const valueViolations = (field: Field, value: unknown, place: Place): readonly Violation[] => {
+  if (value === unknownValue) return [];
+  if (value === undefined) return broken(place, ["is required"]);
+  switch (field.type) {
+    case "text":
+      return broken(place, textRules(field, value));
+    case "number":
+      return broken(place, numberRules(field, value));
+    case "flag":
+      return broken(place, [typeof value !== "boolean" && "must be true or false"]);
+    case "reference":
+      return broken(place, referenceRules(field, value));
+    case "object":
+      return membersViolations(field, value, place);
+    case "list":
+      return listViolations(field, value, place);
+    case "map":
+      return mapViolations(field, value, place);
+  }
+};
+
+const listViolations = (field: ListField, items: unknown, place: Place): readonly Violation[] => {
+  if (!Array.isArray(items)) return broken(place, ["must be a list"]);
+  const { path, kind } = place;
+  const inside = items.flatMap((item, number) =>
+    valueViolations(field.of, item, { path: `${path}[${number}]`, kind }),
+  );
+  return [...inside, ...broken(place, listRules(field, items))];
+};
+
+const mapViolations = (field: MapField, entries: unknown, place: Place): readonly Violation[] => {
+  if (!isObject(entries)) return broken(place, ["must be an object of keys and values"]);
+  const inside = Object.entries(entries).flatMap(([key, value]) =>
+    valueViolations(field.of, value, member(place, key)),
+  );
+  return [...inside, ...broken(place, mapRules(field, entries))];
+};
+
+/** A discriminator follows from the member it names: where it is missing, the rule says what is. */
+const isRequired = (rule: MemberRule | undefined, name: string, field: Field): boolean =>
+  field.required === true && !(rule && "exactlyOne" in rule && rule.discriminator === name);
+
+const membersViolations = (
+  { fields, rule }: Members,
+  values: unknown,
+  place: Place,
+): readonly Violation[] => {
+  if (!isObject(values)) return broken(place, ["must be an object"]);
+  const inside = Object.entries(fields).flatMap(([name, field]) => {
+    const value = memberOf(values, name);
+    const isLeftOut = value === undefined && !isRequired(rule, name, field);
+    return isLeftOut ? [] : valueViolations(field, value, member(place, name));
+  });
+  const others = Object.keys(values).filter((name) => !Object.hasOwn(fields, name));
+  const isNone = `is not a property of ${place.kind}; fields that only the service knows go into "extra"`;
+  return [
+    ...inside,
+    ...others.flatMap((name) => broken(member(place, name), [isNone])),
+    ...broken(place, [rule && ruleIssue(rule, values)]),
+  ];
+};
+
+/** Every rule that normalised inputs break. Values not known yet are forgiven, and nothing else. */
+export const fieldViolations = (definition: Definition, inputs: JsonObject): readonly Violation[] =>
+  membersViolations(definition, inputs, { path: "", kind: definition.kind });
