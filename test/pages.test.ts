@@ -1,18 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
+import { pages } from "./docs/pages.js";
 
 const root = join(__dirname, "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 const partPages = readdirSync(join(root, "docs/parts")).map((name) => `docs/parts/${name}`);
-const pages = [
-  "README.md",
-  "CONTRIBUTING.md",
-  "SECURITY.md",
-  "CHANGELOG.md",
-  "docs/architecture.md",
-  ...partPages,
-];
 /** These name files of the code. */
 const guides = ["CONTRIBUTING.md", "docs/architecture.md", ...partPages];
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import ts from "typescript";
+import { virtualProgram } from "../../support/virtual-program.js";
 
 const root = join(__dirname, "..", "..", "..");
 const entries = ["sdk/index.ts", "sdk/runtime/index.ts", "sdk/policies/index.ts"];
@@ -84,33 +85,12 @@ const functionOf = ({ code }: Example, at: number): string =>
 
 const examplesText = [...head, ...examples.map(functionOf)].join("\n");
 
-const options = (): ts.CompilerOptions => {
-  const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
-  const parsed = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
-  return { ...parsed.options, noEmit: true, noUnusedLocals: false, noUnusedParameters: false };
-};
-
-/** The one program: the package's entries, and a file that holds every example. */
-const programOf = (): ts.Program => {
-  const host = ts.createCompilerHost(options());
-  const { readFile, fileExists, getSourceFile } = host;
-  const isExamples = (file: string): boolean => file === checkedFile;
-  host.fileExists = (file) => isExamples(file) || fileExists(file);
-  host.readFile = (file) => (isExamples(file) ? examplesText : readFile(file));
-  host.getSourceFile = (file, ...rest) =>
-    isExamples(file)
-      ? ts.createSourceFile(file, examplesText, ts.ScriptTarget.ES2022, true)
-      : getSourceFile(file, ...rest);
-  return ts.createProgram(
-    [...entries.map((file) => join(root, file)), checkedFile],
-    options(),
-    host,
-  );
-};
-
 let program: ts.Program | undefined;
 const theProgram = (): ts.Program => {
-  program ??= programOf();
+  program ??= virtualProgram(
+    new Map([[checkedFile, examplesText]]),
+    entries.map((file) => join(root, file)),
+  );
   return program;
 };
 

@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import ts from "typescript";
+import { expect, test } from "vitest";
+import * as conversation from "../../sdk/index.js";
+import { virtualProgram } from "../support/virtual-program.js";
+import { blocksIn, type CodeBlock } from "./pages.js";
+
+const context = join(__dirname, "reader-context.ts");
+const blocks = blocksIn("ts", "typescript");
+
+const fileOf = (_: CodeBlock, at: number): string => join(__dirname, `block-${at}.ts`);
+
+/** What a block without imports of its own leaves to the reader. */
+const head = [
+  'import * as pulumi from "@pulumi/pulumi";',
+  `import { ${Object.keys(conversation).join(", ")} } from "pulumi-conversation";`,
+].join(" ");
+
+/** In one line more than the page has: the lines of errors are counted from it. */
+const moduleOf = ({ code }: CodeBlock): string =>
+  /^import /m.test(code) ? `export {};\n${code}` : `${head}\nexport {};${code}`;
+
+const told = (block: CodeBlock, { start = 0, messageText, file }: ts.Diagnostic): string => {
+  const line = file ? file.getLineAndCharacterOfPosition(start).line : 0;
+  const text = ts.flattenDiagnosticMessageText(messageText, " ");
+  return `${block.page}:${block.line + line - 1}: ${text}`;
+};
+
+test("every TypeScript block of every page compiles", { timeout: 60_000 }, () => {
+  expect(blocks.length).toBeGreaterThan(10);
+  const files = new Map(blocks.map((block, at) => [fileOf(block, at), moduleOf(block)]));
+  const program = virtualProgram(files, [context]);
+  const errors = blocks.flatMap((block, at) => {
+    const source = program.getSourceFile(fileOf(block, at));
+    return [
+      ...program.getSyntacticDiagnostics(source),
+      ...program.getSemanticDiagnostics(source),
+    ].map((diagnostic) => told(block, diagnostic));
+  });
+  expect(errors).toEqual([]);
+});
+
+test("every JSON block of every page is JSON", () => {
+  for (const { page, line, code } of blocksIn("json"))
+    expect(() => JSON.parse(code), `${page}:${line}`).not.toThrow();
+});
