@@ -18,6 +18,7 @@ export type { CallCounts, LogEntry } from "./http/call-log.js";
 export { type BucketLevel, type PlanName, planNames } from "./http/rate-limit.js";
 export type { StoredObject } from "./objects/store.js";
 export type { DeliveryEntry } from "./runtime/callbacks/deliveries.js";
+export type { NotificationMail } from "./runtime/callbacks/mailbox.js";
 export type { ConversationDocument, StoredMessage } from "./runtime/conversation-store.js";
 export type { Client } from "./token/clients.js";
 

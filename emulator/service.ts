@@ -112,6 +112,7 @@ const serviceOn = (
   });
   const store = new Store(clock, journal);
   const conversations = new ConversationStore(journal);
+  const faults = new Faults();
   return {
     clock,
     journal,
@@ -120,7 +121,7 @@ const serviceOn = (
     clients,
     tokens: new Tokens(clock),
     rateLimiter: new RateLimiter({ plan, burst, clock, switches }),
-    faults: new Faults(),
+    faults,
     log: new CallLog(),
     conversations,
     assets: new AssetStore(journal),
@@ -129,6 +130,7 @@ const serviceOn = (
       store,
       conversations,
       switches,
+      faults,
       deadlineMs: callbackDeadlineMs,
       ...(callbackRoute ? { route: callbackRoute } : {}),
     }),

@@ -4,6 +4,7 @@ import type { BucketLevel } from "../http/rate-limit.js";
 import { isStoredObject, type StoredObject } from "../objects/store.js";
 import { type AssetDocument, isAssetDocument } from "../runtime/assets/asset-store.js";
 import type { DeliveryEntry } from "../runtime/callbacks/deliveries.js";
+import type { NotificationMail } from "../runtime/callbacks/mailbox.js";
 import {
   type ConversationDocument,
   isConversationDocument,
@@ -50,6 +51,14 @@ const delivery: z.ZodType<DeliveryEntry> = z.object({
   attempt: z.number(),
   status: z.number().exactOptional(),
   error: z.string().exactOptional(),
+});
+
+const mail: z.ZodType<NotificationMail> = z.object({
+  at: z.string(),
+  to: z.string(),
+  subject: z.string(),
+  text: z.string(),
+  messageId: z.string(),
 });
 
 const fault: z.ZodType<FaultRule> = z.object({
@@ -100,6 +109,7 @@ export const controlAnswers = {
     next: z.number(),
     entries: z.array(delivery),
   }),
+  mailbox: z.array(mail),
   faults: z.array(fault),
   buckets: z.array(bucket),
   conversations: z.array(z.custom<ConversationDocument>(isConversationDocument)),

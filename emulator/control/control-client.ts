@@ -110,6 +110,7 @@ export const controlThrough = (send: SendControl): EmulatorControl => {
     deliveries: () => call(deliveries, "GET", "/deliveries"),
     waitForDelivery: (match = {}, { timeoutMs = 5_000 } = {}) =>
       waitForDelivery(call, match, timeoutMs),
+    mailbox: () => call(controlAnswers.mailbox, "GET", "/mailbox"),
     faults: (rules) =>
       rules === undefined ? call(faults, "GET", "/faults") : call(faults, "POST", "/faults", rules),
     clearFaults: async () => void (await call(nothing, "DELETE", "/faults")),

@@ -2,15 +2,22 @@ import { type Context, Hono } from "hono";
 import { isObject } from "../../provider/kernel/json.js";
 import type { BucketLevel } from "../http/rate-limit.js";
 import { routes } from "../http/routes.js";
+import { matchSibling } from "../http/sibling-services.js";
 import type { RecentEntries } from "../recent-entries.js";
 import type { EmulatedService } from "../service.js";
 import { parseClient } from "../token/clients.js";
-import { parseFault } from "./faults.js";
+import { furtherEndpoints, parseFault } from "./faults.js";
 import { putSnapshot, reset, takeSnapshot } from "./snapshot.js";
 import { parseSwitches, turnSwitches } from "./switches.js";
 
 /** Where faults can be. */
-const endpoints = ["TOKEN", ...routes.map(({ name }) => name)];
+const endpoints = [...furtherEndpoints, ...routes.map(({ name }) => name)];
+
+/** Whether this is an endpoint of another service, such as `GET /case-manager/v3/cases/{id}`. */
+const isSibling = (on: string): boolean => {
+  const [method = "", path = ""] = on.split(" ");
+  return matchSibling(path.replaceAll(/\{\w+\}/g, "0"))?.methods.get(method)?.name === on;
+};
 
 const bodyOf = async (context: Context): Promise<unknown> => {
   try {
@@ -71,6 +78,7 @@ export const controlRoutes = (service: EmulatedService, path: string): Hono => {
   );
   app.get("/log", (context) => growing(context, service.log.entries));
   app.get("/deliveries", (context) => growing(context, service.deliveries.log));
+  app.get("/mailbox", (context) => growing(context, service.deliveries.mailbox.mails));
   app.get("/buckets", (context) => context.json(bucketsOf(service)));
   app.get("/conversations", (context) =>
     context.json(conversationsOf(service, context.req.query("since"))),
@@ -78,7 +86,9 @@ export const controlRoutes = (service: EmulatedService, path: string): Hono => {
   app.get("/faults", (context) => context.json(service.faults.left()));
   app.post("/faults", async (context) => {
     const body = await bodyOf(context);
-    const faults = (Array.isArray(body) ? body : [body]).map((rule) => parseFault(rule, endpoints));
+    const faults = (Array.isArray(body) ? body : [body]).map((rule) =>
+      parseFault(rule, endpoints, isSibling),
+    );
     service.faults.add(faults);
     return context.json(service.faults.left());
   });

@@ -1,6 +1,7 @@
 import type { LogEntry } from "../http/call-log.js";
 import type { BucketLevel } from "../http/rate-limit.js";
 import type { DeliveryEntry } from "../runtime/callbacks/deliveries.js";
+import type { NotificationMail } from "../runtime/callbacks/mailbox.js";
 import type { ConversationDocument } from "../runtime/conversation-store.js";
 import type { Client } from "../token/clients.js";
 import type { EmulatorSnapshot, EmulatorStats } from "./control-answers.js";
@@ -41,6 +42,8 @@ export interface EmulatorControl {
     match?: DeliveryMatch,
     options?: { readonly timeoutMs?: number },
   ): Promise<DeliveryEntry>;
+  /** The last 1,000 mails to a `notificationEmail`: nothing leaves this machine. Does not fail by itself. */
+  mailbox(): Promise<readonly NotificationMail[]>;
   /** Asks for faults, in the order given; without rules it changes nothing. Gives those still to come; fails for an unknown rule. */
   faults(rules?: FaultRequest | readonly FaultRequest[]): Promise<readonly FaultRule[]>;
   /** Forgets all faults. Does not fail by itself. */

@@ -49,25 +49,22 @@ export const beforeOperation = async (
 };
 
 /** These faults send a body whatever the service answers. */
-const withBody = ({ status, body }: ServiceResponse) => ({
+const withBody = ({ status, body, headers }: ServiceResponse) => ({
   status: status === 204 ? 200 : status,
-  text: serialised(body ?? { accepted: true }),
+  bytes: Buffer.from(serialised(body ?? { accepted: true })),
+  headers: { "content-type": "application/json", ...headers },
 });
 
-const jsonHeaders = { "content-type": "application/json" };
-
 const truncate = (response: ServerResponse, answer: ServiceResponse): void => {
-  const { status, text } = withBody(answer);
-  const promised = Buffer.byteLength(text) + 100;
-  response.writeHead(status, { ...jsonHeaders, "content-length": promised });
+  const { status, bytes, headers } = withBody(answer);
+  response.writeHead(status, { ...headers, "content-length": bytes.length + 100 });
   // The socket goes only when this part is out, so that the caller sees an answer that breaks off.
-  response.write(text.slice(0, Math.ceil(text.length / 2)), () => response.destroy());
+  response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy());
 };
 
 const drip = async (response: ServerResponse, answer: ServiceResponse): Promise<void> => {
-  const { status, text } = withBody(answer);
-  const bytes = Buffer.from(text);
-  response.writeHead(status, { ...jsonHeaders, "content-length": bytes.length });
+  const { status, bytes, headers } = withBody(answer);
+  response.writeHead(status, { ...headers, "content-length": bytes.length });
   for (const byte of bytes) {
     if (response.destroyed) return;
     response.write(Uint8Array.of(byte));
@@ -79,7 +76,7 @@ const drip = async (response: ServerResponse, answer: ServiceResponse): Promise<
 const hugeBytes = 24 * 1024 * 1024;
 
 const sendHuge = (response: ServerResponse, answer: ServiceResponse): void => {
-  response.writeHead(withBody(answer).status, jsonHeaders);
+  response.writeHead(withBody(answer).status, { "content-type": "application/json" });
   response.write('{"padding":"');
   const chunk = "x".repeat(1024 * 1024);
   let left = hugeBytes;

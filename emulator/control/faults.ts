@@ -26,7 +26,12 @@ interface FaultShape {
   >;
   /** Only for the list of a collection. */
   readonly listsOnly?: true;
+  /** Also for callbacks, as though the callback, or the line to it, had behaved so. */
+  readonly callbacks?: true;
 }
+
+/** Where faults can be beside the operations of the service. */
+export const furtherEndpoints = ["TOKEN", "UPLOAD", "DOWNLOAD", "CALLBACK"] as const;
 
 const statusMembers = {
   status: { fits: isStatus, rule: "a status from 200 to 599", required: true },
@@ -42,15 +47,27 @@ const msMember = {
 
 /** Every way in which a call can go wrong on demand. */
 export const faultKinds = {
-  status: { doc: "answers with a status and does not act", members: statusMembers },
-  "status-after-commit": { doc: "acts, then answers with a status", members: statusMembers },
-  "drop-before-commit": { doc: "cuts the connection and does not act", members: {} },
-  "drop-after-commit": { doc: "acts, then cuts the connection", members: {} },
+  status: {
+    doc: "answers with a status and does not act",
+    members: statusMembers,
+    callbacks: true,
+  },
+  "status-after-commit": {
+    doc: "acts, then answers with a status",
+    members: statusMembers,
+    callbacks: true,
+  },
+  "drop-before-commit": {
+    doc: "cuts the connection and does not act",
+    members: {},
+    callbacks: true,
+  },
+  "drop-after-commit": { doc: "acts, then cuts the connection", members: {}, callbacks: true },
   truncate: { doc: "acts, then cuts the connection within the answer", members: {} },
   "not-json": { doc: "acts, then answers with a page instead of JSON", members: {} },
   "no-id": { doc: "acts, then answers without the id", members: {} },
-  delay: { doc: "waits before it acts", members: msMember },
-  hang: { doc: "never answers and does not act", members: {} },
+  delay: { doc: "waits before it acts", members: msMember, callbacks: true },
+  hang: { doc: "never answers and does not act", members: {}, callbacks: true },
   drip: { doc: "acts, then sends the answer byte by byte", members: {} },
   redirect: {
     doc: "sends the caller elsewhere and does not act",
@@ -103,14 +120,18 @@ const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
 /**
  * A rule as a control call gives it.
  *
- * @param endpoints that there are
+ * @param endpoints that there are; `isSibling`: whether it is one of another service
  * @throws Error that says what is wrong and what is allowed
  */
-export const parseFault = (value: unknown, endpoints: readonly string[]): FaultRule => {
+export const parseFault = (
+  value: unknown,
+  endpoints: readonly string[],
+  isSibling: (on: string) => boolean = () => false,
+): FaultRule => {
   if (!isObject(value))
     throw new Error('A fault is an object such as {"on": "POST /channels", "kind": "hang"}.');
   const { on, kind, times = 1, after = 0 } = value;
-  if (typeof on !== "string" || !endpoints.includes(on)) {
+  if (typeof on !== "string" || !(endpoints.includes(on) || isSibling(on))) {
     throw new Error(`A fault's "on" must be one of: ${endpoints.join(", ")}.`);
   }
   if (!isKind(kind))
@@ -124,6 +145,8 @@ export const parseFault = (value: unknown, endpoints: readonly string[]): FaultR
   if (wrong) throw new Error(`A fault of kind ${kind}: ${wrong}.`);
   if (shape.listsOnly && !/^GET [^{]+$/.test(on))
     throw new Error(`A fault of kind ${kind} is for lists, such as "GET /channels".`);
+  if (on === "CALLBACK" && !shape.callbacks)
+    throw new Error(`A fault of kind ${kind} is not for callbacks, which the service calls.`);
   const { headers } = value;
   const lowered = isObject(headers) ? { headers: lowerCased(headers) } : {};
   return { ...value, ...lowered, on, kind, times: Number(times), after: Number(after) };

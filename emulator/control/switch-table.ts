@@ -134,6 +134,18 @@ export const switchTable = {
     default: "refuse",
     basis: assumed,
   },
+  notificationMails: {
+    doc: "When the notificationEmail of a role is told that its callback cannot be reached: for each message that is given up, for the first one until a message comes through again, or never. Mails go into the mailbox of the control interface only.",
+    values: ["each", "first", "none"],
+    default: "each",
+    basis: assumed,
+  },
+  cors: {
+    doc: "Which pages of other origins may read the answers of the token addresses and of the signed addresses: any, those of registered redirect addresses, or none.",
+    values: ["any", "registered", "none"],
+    default: "any",
+    basis: assumed,
+  },
   deliveryRetries: {
     doc: "Further tries to deliver a message, a second apart, where the callback does not accept it.",
     values: { min: 0, max: 10 },

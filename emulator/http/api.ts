@@ -6,12 +6,15 @@ import type { EmulatedService } from "../service.js";
 import { assertScope } from "../token/scopes.js";
 import { readBody } from "./request-body.js";
 import { HttpError, type ServiceResponse, sendResponse } from "./response.js";
-import { matchPath, routeFor } from "./routes.js";
+import { type PathMatch, routeFor } from "./routes.js";
 
-/** A request to the service, its path below the base path. */
+/** A request to the service, or to another one of the tenant. */
 interface ApiRequest {
   readonly request: IncomingMessage;
+  /** Below the base path of the service. */
   readonly path: string;
+  /** The operations of the path; undefined where there are none. */
+  readonly match: PathMatch | undefined;
   readonly query: URLSearchParams;
 }
 
@@ -28,23 +31,22 @@ interface CallProgress {
  */
 const answer = async (
   service: EmulatedService,
-  { request, path, query }: ApiRequest,
+  { request, match, query }: ApiRequest,
   response: ServerResponse,
   progress: CallProgress,
 ): Promise<ServiceResponse> => {
   const body = await readBody(request);
-  const match = matchPath(path);
   progress.template = match?.template ?? progress.template;
   const route = routeFor(match, request.method ?? "");
   const claims = service.tokens.authenticate(request.headers.authorization);
   progress.clientId = claims.clientId;
-  const refusal = service.rateLimiter.refusal(route.name);
+  const refusal = service.rateLimiter.refusal(route.name, route.rates);
   if (refusal) return refusal;
   const fault = service.faults.take(route.name);
   if (fault) progress.fault = fault;
   const early = fault && (await beforeOperation(fault, response));
   if (early) return early;
-  assertScope(claims, route.scopes);
+  if (route.scopes.length > 0) assertScope(claims, route.scopes);
   const call = { request, query, id: match?.id ?? "", body };
   return route.carryOut(service, { ...call, ...(fault ? { fault } : {}) });
 };
@@ -62,6 +64,15 @@ const errorResponse = (
   const asked = headers[`x-${switches.platformName}-error-message`];
   return known.response(String(asked).toLowerCase() === "yes");
 };
+
+const longestPath = 300;
+
+/** A copy: a part of a text keeps the whole of it in memory. */
+const copied = (text: string): string => Buffer.from(text).toString();
+
+/** A path as the log keeps it; a short one keeps at most the rest of a short address. */
+const loggedPath = (path: string, { url = "" }: IncomingMessage): string =>
+  url.length > longestPath ? copied(path.slice(0, longestPath)) : path;
 
 /** Serves one call of the service and keeps it in the log. */
 export const serveApi = async (
@@ -81,7 +92,7 @@ export const serveApi = async (
     at: timestamp(service.clock.now()),
     method: api.request.method ?? "",
     template,
-    path: api.path.slice(0, 300),
+    path: loggedPath(api.path, api.request),
     status: answered.status,
     ms: Math.round(performance.now() - started),
     ...(clientId === undefined ? {} : { clientId }),

@@ -6,6 +6,9 @@ import type { ResponseHeaders, ServiceResponse } from "./response.js";
 export const planNames = ["developer", "basic", "enterprise", "none"] as const;
 export type PlanName = (typeof planNames)[number];
 
+/** Calls per second on the plans Developer, Basic and Enterprise. */
+export type SiblingRates = readonly [developer: number, basic: number, enterprise: number];
+
 interface Limit {
   /** Calls per second. */
   readonly rate: number;
@@ -34,6 +37,16 @@ const special = new Set([
 
 /** The body of a refusal for the rate, word for word (specification §7). */
 export const tooManyRequests = { code: "429-001", developerMessage: "Too many requests." } as const;
+
+/** Bursts: 20 times the rate, as said of one of these services; at least one call (assumed). */
+const siblingLimit = (rates: SiblingRates, plan: Exclude<PlanName, "none">): Limit => {
+  const [developer, basic, enterprise] = rates;
+  const rate = { developer, basic, enterprise }[plan];
+  return { rate, burst: Math.max(1, Math.floor(20 * rate)) };
+};
+
+/** Callers who make paths up fill no memory: beyond so many the oldest bucket is forgotten. */
+const mostBuckets = 5_000;
 
 /** How full the bucket of an endpoint is now. */
 export interface BucketLevel {
@@ -64,9 +77,13 @@ export class RateLimiter {
 
   constructor(private readonly options: RateLimiterOptions) {}
 
-  /** The response to a call beyond the rate; undefined where the rate allows it, which takes a token. */
-  refusal(endpoint: string): ServiceResponse | undefined {
-    const waitMs = this.#take(endpoint);
+  /**
+   * The response to a call beyond the rate; undefined where the rate allows it, which takes a token.
+   *
+   * @param rates of an endpoint of another service; left out: those of the conversation service
+   */
+  refusal(endpoint: string, rates?: SiblingRates): ServiceResponse | undefined {
+    const waitMs = this.#take(endpoint, rates);
     if (waitMs === 0) return undefined;
     return { status: 429, body: tooManyRequests, headers: this.#retryAfter(waitMs) };
   }
@@ -77,10 +94,12 @@ export class RateLimiter {
   }
 
   /** The bucket of an endpoint now; undefined where the plan has no limits. */
-  level(endpoint: string): BucketLevel | undefined {
+  level(endpoint: string, rates?: SiblingRates): BucketLevel | undefined {
     const { plan, clock } = this.options;
     if (plan === "none") return undefined;
-    const { rate, burst: usual } = limits[plan][special.has(endpoint) ? "special" : "standard"];
+    const { rate, burst: usual } = rates
+      ? siblingLimit(rates, plan)
+      : limits[plan][special.has(endpoint) ? "special" : "standard"];
     const burst = this.options.burst ?? usual;
     const now = clock.now();
     const bucket = this.#buckets.get(endpoint) ?? { tokens: burst, at: now };
@@ -89,15 +108,21 @@ export class RateLimiter {
   }
 
   /** Takes a token. Gives the milliseconds until there is one; 0: it was taken. */
-  #take(endpoint: string): number {
+  #take(endpoint: string, rates: SiblingRates | undefined): number {
     const { clock, switches } = this.options;
-    const level = this.level(endpoint);
+    const level = this.level(endpoint, rates);
     if (!level) return 0;
     const { tokens, rate } = level;
     const isThere = tokens >= 1 - tolerance;
     const left = isThere || switches.refusedCosts ? Math.max(0, tokens - 1) : tokens;
     this.#buckets.set(endpoint, { tokens: left, at: clock.now() });
+    if (this.#buckets.size > mostBuckets) this.#forgetOldest();
     return isThere ? 0 : ((1 - left) / rate) * 1000;
+  }
+
+  #forgetOldest(): void {
+    const [oldest = ""] = this.#buckets.keys();
+    this.#buckets.delete(oldest);
   }
 
   #retryAfter(waitMs: number): ResponseHeaders {

@@ -10,8 +10,11 @@ import { authorize } from "../token/authorize.js";
 import type { Audience } from "../token/oauth-request.js";
 import { serveToken } from "../token/token-endpoint.js";
 import { serveApi } from "./api.js";
+import { contentAccess, corsHeaders, type PageAccess, preflight, tokenAccess } from "./cors.js";
 import { discard } from "./request-body.js";
 import { responseOf, sendResponse } from "./response.js";
+import { matchPath } from "./routes.js";
+import { matchSibling } from "./sibling-services.js";
 
 /** Where everything is, below the origin. */
 export const paths = {
@@ -45,6 +48,20 @@ const splitUrl = (url: string): { readonly path: string; readonly query: URLSear
   return { path, query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)) };
 };
 
+/** Lets pages read the answer. Gives true where that was all that the browser asked for. */
+const isPreflight = (
+  service: EmulatedService,
+  request: IncomingMessage,
+  response: ServerResponse,
+  access: PageAccess,
+): boolean => {
+  for (const [name, value] of Object.entries(corsHeaders(service, request)))
+    response.setHeader(name, value);
+  const asked = preflight(service, request, access);
+  if (asked) sendResponse(response, asked);
+  return asked !== undefined;
+};
+
 /** The part of the emulator that is controlled by. */
 interface Control {
   readonly routes: Hono;
@@ -60,12 +77,22 @@ export const createRequestListener = (service: EmulatedService, control: Control
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { path, query } = splitUrl(request.url ?? "/");
     response.setHeader("date", date());
-    if (path.startsWith(`${paths.base}/`))
-      return serveApi(service, { request, path: path.slice(paths.base.length), query }, response);
-    if (path.startsWith(`${contentPath}/`))
+    if (path.startsWith(`${paths.base}/`)) {
+      const below = path.slice(paths.base.length);
+      const call = { request, path: below, match: matchPath(below), query };
+      return serveApi(service, call, response);
+    }
+    if (path.startsWith(`${contentPath}/`)) {
+      if (isPreflight(service, request, response, contentAccess)) return;
       return serveContent(service, request, response, path, query);
+    }
     const tokenAudience = tokenAudiences.get(path);
-    if (tokenAudience) return serveToken(service, request, response, tokenAudience);
+    if (tokenAudience) {
+      if (isPreflight(service, request, response, tokenAccess)) return;
+      return serveToken(service, request, response, tokenAudience);
+    }
+    const match = matchSibling(path);
+    if (match) return serveApi(service, { request, path, match, query }, response);
     const audience = authorizeAudiences.get(path);
     if (audience && request.method === "GET")
       return sendResponse(

@@ -6,7 +6,7 @@ export type ResponseHeaders = Readonly<Record<string, string>>;
 /** What the service answers. */
 export interface ServiceResponse {
   readonly status: number;
-  /** Text is sent as it is, anything else as JSON; left out: no body. */
+  /** Text and bytes are sent as they are, anything else as JSON; left out: no body. */
   readonly body?: unknown;
   readonly headers?: ResponseHeaders;
 }
@@ -59,8 +59,8 @@ export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
 };
 
 /** A body as it is sent. */
-export const serialised = (body: unknown): string =>
-  typeof body === "string" ? body : JSON.stringify(body);
+export const serialised = (body: unknown): string | Buffer =>
+  typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
 
 /** Sends a response in full. */
 export const sendResponse = (

@@ -9,6 +9,7 @@ import {
 import { getConversation, sendMessages } from "../runtime/conversation-operations.js";
 import type { OperationHandler } from "../service.js";
 import type { ScopeLabel } from "../token/scopes.js";
+import type { SiblingRates } from "./rate-limit.js";
 import { HttpError } from "./response.js";
 
 /** One operation of the service. */
@@ -17,8 +18,10 @@ export interface Route {
   readonly template: string;
   /** `POST /channels`: the endpoint, as rates, logs and faults call it. */
   readonly name: string;
-  /** Any one of these scopes is enough. */
+  /** Any one of these scopes is enough; empty: any client and user may call. */
   readonly scopes: readonly ScopeLabel[];
+  /** Rates of its own; left out: those of the conversation service. */
+  readonly rates?: SiblingRates;
   readonly carryOut: OperationHandler;
 }
 

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { isObject } from "../../provider/kernel/json.js";
 import type { Journal } from "../journal.js";
 
 /** A client application as the token address knows it: with a secret, or public with redirect addresses. */
@@ -105,8 +105,8 @@ export class Clients {
     if (client.clientId === this.#own.clientId) this.#own = client;
   }
 
-  all(): readonly JsonObject[] {
-    return [...this.#clients.values()].map((client) => ({ ...client }));
+  all(): readonly Client[] {
+    return [...this.#clients.values()];
   }
 
   replaceAll(clients: readonly Client[]): void {

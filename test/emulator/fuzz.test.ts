@@ -18,6 +18,15 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
+/** What looks like an object of its own kind, and fails where it is made text or a number. */
+const notConvertible: readonly object[] = [
+  { toString: 1, valueOf: 1 },
+  { toString: null },
+  [{ toString: 1, valueOf: 1 }],
+  { toJSON: 1, length: -1 },
+  { constructor: 1, hasOwnProperty: 1 },
+];
+
 const collections = resources.map(({ collection }) => collection);
 
 /** Every place inside a value. */
@@ -58,7 +67,11 @@ test("any value at any place of a good body is taken or refused, and what is tak
     fc.asyncProperty(
       fc.constantFrom(...collections),
       fc.nat(),
-      fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.string({ unit: "binary", maxLength: 300 })),
+      fc.oneof(
+        fc.jsonValue({ maxDepth: 2 }),
+        fc.string({ unit: "binary", maxLength: 300 }),
+        fc.constantFrom(...notConvertible),
+      ),
       async (collection, at, value) => {
         const body = bodies.get(collection) ?? {};
         const all = places(body);
@@ -72,6 +85,43 @@ test("any value at any place of a good body is taken or refused, and what is tak
       },
     ),
     { numRuns: 400 * scale },
+  );
+});
+
+const greeting = {
+  messageId: "m-1",
+  type: { value: "text" },
+  content: { text: "Hello" },
+  conversation: {
+    account: { channel: { type: "custom.kiosk" }, address: "kiosk-berlin-01" },
+    customer: { name: "Ada", type: "individual" },
+  },
+  sender: { type: "customer", participant: { name: "Ada" } },
+  attachments: { attachment: [{ name: "a.png", url: "https://files.example.com/a.png", size: 1 }] },
+  parent: { messageId: "m-0" },
+};
+
+const runtimeBodies: readonly (readonly [path: string, body: object])[] = [
+  ["/conversations/messages", { metadata: { attributes: [] }, messages: { message: [greeting] } }],
+  [
+    "/assets",
+    { channel: { type: "custom.kiosk" }, sender: { type: "customer" }, name: "a.png", size: 3 },
+  ],
+];
+
+test("any value at any place of a message or an asset is taken or refused", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...runtimeBodies),
+      fc.nat(),
+      fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(...notConvertible)),
+      async ([path, body], at, value) => {
+        const all = places(body);
+        const place = all[at % all.length] ?? [];
+        expectAnswer(await service.call("POST", path, changed(body, place, value)));
+      },
+    ),
+    { numRuns: 300 * scale },
   );
 });
 

@@ -1,6 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { beforeOperation, sendWithFault } from "../../control/fault-effects.js";
 import { discard, receive } from "../../http/request-body.js";
-import { HttpError, type ResponseHeaders, sendResponse } from "../../http/response.js";
+import {
+  HttpError,
+  type ResponseHeaders,
+  type ServiceResponse,
+  sendResponse,
+} from "../../http/response.js";
 import type { EmulatedService } from "../../service.js";
 import type { AssetRecord } from "./asset-store.js";
 import { contentPath } from "./signed-urls.js";
@@ -66,19 +72,39 @@ const upload = async (service: EmulatedService, request: IncomingMessage, asset:
   }
 };
 
-const download = (service: EmulatedService, response: ServerResponse, asset: AssetRecord): void => {
+const download = (service: EmulatedService, asset: AssetRecord): ServiceResponse => {
   const content = service.assets.contentOf(asset.id);
   if (!content) throw new HttpError(404, "404-101", "The content is not there.");
-  response
-    .writeHead(200, {
-      "content-type": asset.contentType,
-      "content-length": content.length,
-      // What a customer sent must not run in the origin of the emulator.
-      "content-disposition": "attachment",
-      "x-content-type-options": "nosniff",
-    })
-    .end(content);
+  const headers = {
+    "content-type": asset.contentType,
+    // What a customer sent must not run in the origin of the emulator.
+    "content-disposition": "attachment",
+    "x-content-type-options": "nosniff",
+  };
+  return { status: 200, body: content, headers };
 };
+
+const isUpload = ({ method }: IncomingMessage): boolean => method === "POST";
+
+const transfer = async (
+  service: EmulatedService,
+  request: IncomingMessage,
+  path: string,
+  query: URLSearchParams,
+): Promise<ServiceResponse> => {
+  const asset = assetFor(service, request, path, query);
+  if (!isUpload(request)) return download(service, asset);
+  await upload(service, request, asset);
+  return { status: 200, headers: { "content-length": "0" } };
+};
+
+/** What the transfer answers, or its refusal, which lets the rest of the body pass. */
+const refusable = (request: IncomingMessage, answer: Promise<ServiceResponse>) =>
+  answer.catch((error) => {
+    if (!(error instanceof HttpError)) throw error;
+    discard(request);
+    return error.response();
+  });
 
 /** Serves the signed URLs: contents go up with POST and come down with GET; no token is needed. */
 export const serveContent = async (
@@ -88,14 +114,10 @@ export const serveContent = async (
   path: string,
   query: URLSearchParams,
 ): Promise<void> => {
-  try {
-    const asset = assetFor(service, request, path, query);
-    if (request.method !== "POST") return download(service, response, asset);
-    await upload(service, request, asset);
-    sendResponse(response, { status: 200, headers: { "content-length": "0" } });
-  } catch (error) {
-    if (!(error instanceof HttpError)) throw error;
-    discard(request);
-    sendResponse(response, error.response());
-  }
+  const fault = service.faults.take(isUpload(request) ? "UPLOAD" : "DOWNLOAD");
+  const early = fault && (await beforeOperation(fault, response));
+  if (early) discard(request);
+  const answer = early ?? (await refusable(request, transfer(service, request, path, query)));
+  if (fault) sendWithFault(response, answer, fault);
+  else sendResponse(response, answer);
 };

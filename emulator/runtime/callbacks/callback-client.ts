@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
+import type { Faults } from "../../control/faults.js";
 import type { Switches } from "../../control/switches.js";
 import type { Store } from "../../objects/store.js";
 import {
@@ -10,7 +11,8 @@ import {
 import { listAt, textOnPath, valueOnPath } from "../json-path.js";
 import { type RecipientRole, roleOf } from "../recipients.js";
 import { CallbackAuthentication, headersOf } from "./callback-authentication.js";
-import { NoAnswer, Outgoing } from "./outgoing.js";
+import { callWithFault } from "./callback-faults.js";
+import { NoAnswer, Outgoing, type OutgoingCall } from "./outgoing.js";
 
 /** Content as text: the text itself, or the JSON of what is none. */
 const textOf = (content: unknown): string => {
@@ -102,6 +104,7 @@ export interface CallbackClientOptions {
   readonly store: Store;
   readonly conversations: ConversationStore;
   readonly switches: Switches;
+  readonly faults: Faults;
   /** Milliseconds of real time in which a callback must answer. */
   readonly deadlineMs: number;
   /** Where a call to an address really goes. Default: there. */
@@ -124,7 +127,7 @@ export class CallbackClient {
     message: StoredMessage,
     signal: AbortSignal,
   ): Promise<CallbackOutcome> {
-    const { conversations, switches, deadlineMs } = this.options;
+    const { conversations, switches, faults, deadlineMs } = this.options;
     const role = roleOf(this.options, recipient);
     const conversation = conversations.get(message.conversationId);
     const callback = textOnPath(role, "callback") ?? "";
@@ -134,13 +137,15 @@ export class CallbackClient {
     const limits = { deadlineMs, signal };
     try {
       const authorization = await this.#authentication.headerFor(role, limits);
-      const { status } = await this.#outgoing.call({
+      const call = {
         ...limits,
         url: callback,
         method: "POST",
         headers: headersFor(role, authorization),
         body: JSON.stringify(payloadOf(role.version, message, conversation, switches)),
-      });
+      };
+      const send = (one: OutgoingCall) => this.#outgoing.call(one);
+      const { status } = await callWithFault(faults.take("CALLBACK"), call, send);
       if (authorization === undefined) return { url, status };
       return { url, status, renew: () => this.#authentication.forget(role, authorization) };
     } catch (error) {

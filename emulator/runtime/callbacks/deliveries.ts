@@ -2,12 +2,14 @@ import { setMaxListeners } from "node:events";
 import { type EmulatorClock, timestamp } from "../../clock.js";
 import { RecentEntries } from "../../recent-entries.js";
 import type { StoredMessage } from "../conversation-store.js";
-import type { RecipientRole } from "../recipients.js";
+import { textOnPath } from "../json-path.js";
+import { type RecipientRole, roleOf } from "../recipients.js";
 import {
   CallbackClient,
   type CallbackClientOptions,
   type CallbackOutcome,
 } from "./callback-client.js";
+import { Mailbox } from "./mailbox.js";
 
 interface Delivery {
   readonly recipient: RecipientRole;
@@ -31,6 +33,8 @@ export interface DeliveryEntry {
   readonly error?: string;
 }
 
+const keyOf = ({ applicationId, role }: RecipientRole): string => `${applicationId} ${role}`;
+
 /** Between the tries for one message, on the emulator's clock (assumed). */
 const retrySpacingMs = 1_000;
 
@@ -48,6 +52,7 @@ const newAbortController = (): AbortController => {
  */
 export class Deliveries {
   readonly log = new RecentEntries<DeliveryEntry>(10_000);
+  readonly mailbox = new Mailbox();
   readonly #callbacks: CallbackClient;
   readonly #queues = new Map<string, Delivery[]>();
   #controller = newAbortController();
@@ -61,7 +66,7 @@ export class Deliveries {
 
   /** Takes a message on its way; never fails. */
   add(recipient: RecipientRole, message: StoredMessage): void {
-    const key = [message.conversationId, recipient.applicationId, recipient.role].join(" ");
+    const key = `${message.conversationId} ${keyOf(recipient)}`;
     const delivery = { recipient, message };
     const queue = this.#queues.get(key);
     if (queue) {
@@ -80,6 +85,7 @@ export class Deliveries {
     this.#queues.clear();
     this.#callbacks.reset();
     this.log.clear();
+    this.mailbox.clear();
   }
 
   /** Ends all deliveries and connections. */
@@ -106,13 +112,15 @@ export class Deliveries {
       if (signal.aborted) return;
       this.#note(message, outcome, attempt, begun);
       const { status = 0, renew, isHopeless } = outcome;
-      if (isHopeless || (status >= 200 && status <= 299)) return;
+      if (status >= 200 && status <= 299) return this.mailbox.reached(keyOf(recipient));
+      if (isHopeless) return this.#tell({ recipient, message }, outcome);
       if (status === 401 && renew && !isRenewed) {
         isRenewed = true;
         await renew();
         continue;
       }
-      if (retries >= this.options.switches.deliveryRetries) return;
+      if (retries >= this.options.switches.deliveryRetries)
+        return this.#tell({ recipient, message }, outcome);
       retries += 1;
       // Counted from when the try was due: one long step of a manual clock makes all tries due.
       due += this.clock.now() - begun + retrySpacingMs;
@@ -135,6 +143,17 @@ export class Deliveries {
       ...(status === undefined ? {} : { status }),
       ...(error === undefined ? {} : { error }),
     });
+  }
+
+  /** Nobody tries again: whoever looks after the callback is told. */
+  #tell({ recipient, message }: Delivery, { url, status, error }: CallbackOutcome): void {
+    const to = textOnPath(roleOf(this.options, recipient), "notificationEmail");
+    if (to === undefined) return;
+    const { messageId, type } = message;
+    const reason = error ?? `it answered ${status}`;
+    const at = timestamp(this.clock.now());
+    const failed = { at, to, role: recipient.role, url, messageId, type, reason };
+    this.mailbox.failed(keyOf(recipient), failed, this.options.switches.notificationMails);
   }
 
   #until(time: number, signal: AbortSignal): Promise<void> {

@@ -1,0 +1,172 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../provider/kernel/json.js";
+import { answering } from "./callback-server.js";
+import { type Hub, hub, message } from "./hub.js";
+
+const content = "0123456789".repeat(20);
+
+/** An asset whose content is on its way, and what the signed addresses answer. */
+const asset = async ({ service }: Hub) => {
+  const body = {
+    channel: { type: "custom.kiosk" },
+    sender: { type: "customer" },
+    name: "a.png",
+    size: content.length,
+  };
+  const { id, contentUrl } = (await service.call("POST", "/assets", body)).json;
+  const upload = () =>
+    service.send("POST", String(contentUrl), {
+      raw: content,
+      headers: { "content-type": "image/png" },
+    });
+  const isThere = async () => (await service.call("GET", `/assets/${id}`)).status === 200;
+  const download = async () => {
+    const { json } = await service.call("GET", `/assets/${id}`);
+    return service.send("GET", String(json.contentUrl));
+  };
+  return { upload, download, isThere };
+};
+
+const fails = (call: Promise<unknown>): Promise<boolean> =>
+  call.then(
+    () => false,
+    () => true,
+  );
+
+test.each<[JsonObject, boolean, number | "cut"]>([
+  [{ kind: "status", status: 503 }, false, 503],
+  [{ kind: "drop-before-commit" }, false, "cut"],
+  [{ kind: "redirect", location: "https://elsewhere.example/" }, false, 307],
+  [{ kind: "delay", ms: 5 }, true, 200],
+  [{ kind: "status-after-commit", status: 500 }, true, 500],
+  [{ kind: "drop-after-commit" }, true, "cut"],
+])("an upload with %j: the content is kept: %s, the answer %s", async (rule, isKept, answer) => {
+  const all = await hub();
+  const { upload, isThere } = await asset(all);
+  await all.service.control("POST", "/faults", { on: "UPLOAD", ...rule });
+  if (answer === "cut") expect(await fails(upload())).toBe(true);
+  else expect((await upload()).status).toBe(answer);
+  expect(await isThere()).toBe(isKept);
+  expect((await all.service.control("GET", "/faults")).text).toBe("[]");
+});
+
+test.each<[JsonObject, number | "cut"]>([
+  [{ kind: "status", status: 403 }, 403],
+  [{ kind: "drop-before-commit" }, "cut"],
+  [{ kind: "truncate" }, "cut"],
+  [{ kind: "redirect", location: "https://elsewhere.example/" }, 307],
+  [{ kind: "status-after-commit", status: 502 }, 502],
+  [{ kind: "not-json" }, 200],
+])("a download with %j: %s, and the next one is whole", async (rule, answer) => {
+  const all = await hub();
+  const { upload, download } = await asset(all);
+  expect((await upload()).status).toBe(200);
+  await all.service.control("POST", "/faults", { on: "DOWNLOAD", ...rule });
+  if (answer === "cut") expect(await fails(download())).toBe(true);
+  else {
+    const spoiled = await download();
+    expect(spoiled.status).toBe(answer);
+    expect(spoiled.text).not.toBe(content);
+  }
+  expect((await download()).text).toBe(content);
+});
+
+test("a download byte by byte is the content at last", async () => {
+  const all = await hub();
+  const { upload, download } = await asset(all);
+  await upload();
+  await all.service.control("POST", "/faults", { on: "DOWNLOAD", kind: "truncate", times: 3 });
+  for (let tries = 0; tries < 3; tries += 1) expect(await fails(download())).toBe(true);
+  const whole = await download();
+  expect([whole.text, whole.headers["content-type"]]).toEqual([content, "image/png"]);
+});
+
+const outcomes = (log: readonly JsonObject[]): unknown[] =>
+  log.map(({ status, error }) => status ?? error);
+
+test.each<[JsonObject, number, unknown]>([
+  [{ kind: "status", status: 503 }, 1, 503],
+  [{ kind: "status-after-commit", status: 500 }, 2, 500],
+  [{ kind: "drop-before-commit" }, 1, "ECONNRESET"],
+  [{ kind: "drop-after-commit" }, 2, "ECONNRESET"],
+  [{ kind: "hang" }, 1, "no answer within 5000 ms"],
+])(
+  "a callback with %j: it is called %s times in all, and the message is tried again",
+  async (rule, calls, outcome) => {
+    const all = await hub();
+    await all.service.control("POST", "/faults", { on: "CALLBACK", ...rule });
+    await all.begin();
+    await all.logged(1);
+    all.service.emulator.advance(1_000);
+    expect(outcomes(await all.logged(2))).toEqual([outcome, 200]);
+    expect(all.bot.messageIds).toEqual(Array.from({ length: calls }, () => "m-0001"));
+  },
+);
+
+test("a callback that is late is called all the same", async () => {
+  const all = await hub();
+  await all.service.control("POST", "/faults", { on: "CALLBACK", kind: "delay", ms: 5 });
+  await all.begin();
+  expect(outcomes(await all.logged(1))).toEqual([200]);
+});
+
+test.each(["truncate", "not-json", "no-id", "drip", "huge"])(
+  "%s is not for callbacks",
+  async (kind) => {
+    const { service } = await hub();
+    const reply = await service.control("POST", "/faults", { on: "CALLBACK", kind });
+    expect([reply.status, reply.json.error]).toEqual([
+      400,
+      expect.stringContaining("not for callbacks"),
+    ]);
+  },
+);
+
+const mails = async ({ service }: Hub) => service.emulator.control.mailbox();
+
+test("whoever looks after a callback is told of each message that is given up", async () => {
+  const all = await hub({ switches: { deliveryRetries: 1 } });
+  all.bot.answer = answering(500);
+  const conversation = await all.begin();
+  await all.logged(1);
+  expect(await mails(all)).toEqual([]);
+  await all.service.emulator.control.advance(1_000);
+  await all.logged(2);
+  expect(await mails(all)).toEqual([
+    {
+      at: expect.stringMatching(/Z$/),
+      to: "ops@example.com",
+      subject: "The callback of the role custom_bot cannot be reached",
+      text: `The message m-0001 (text) could not be delivered to ${all.bot.url}/custom_bot: it answered 500. It is not tried again.`,
+      messageId: "m-0001",
+    },
+  ]);
+  await all.send(message(conversation, "customer", "text", { messageId: "m-2" }));
+  await all.logged(3);
+  await all.service.emulator.control.advance(1_000);
+  await all.logged(4);
+  expect((await mails(all)).map(({ messageId }) => messageId)).toEqual(["m-0001", "m-2"]);
+  await all.service.control("POST", "/reset");
+  expect(await mails(all)).toEqual([]);
+});
+
+test.each([
+  ["first", ["m-1", "m-4"]],
+  ["none", []],
+])("with the switch notificationMails=%s they are told of %j", async (when, told) => {
+  const all = await hub({ switches: { deliveryRetries: 0 } });
+  await all.service.control("PUT", "/switches", { notificationMails: when });
+  for (const [place, status] of [500, 500, 200, 500].entries()) {
+    all.bot.answer = answering(status);
+    await all.begin({ messageId: `m-${place + 1}` });
+    await all.logged(place + 1);
+  }
+  expect((await mails(all)).map(({ messageId }) => messageId)).toEqual(told);
+});
+
+test("nobody is told where nobody has the role", async () => {
+  const all = await hub({ customers: false });
+  await all.send(message(await all.begin(), "custom_bot", "text"));
+  await all.logged(2);
+  expect(await mails(all)).toEqual([]);
+});
