@@ -141,7 +141,7 @@ export const switchTable = {
     basis: assumed,
   },
   cors: {
-    doc: "Which pages of other origins may read the answers of the token addresses and of the signed addresses: any, those of registered redirect addresses, or none.",
+    doc: "Which pages of other origins may read the answers of the token addresses and of the signed addresses: every page, those of registered redirect addresses, or no page.",
     values: ["any", "registered", "none"],
     default: "any",
     basis: assumed,
