@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { environmentSecretsIn } from "../provider/kernel/environment-secret.js";
 import { isObject } from "../provider/kernel/json.js";
 
 /** A dot in a member's name could not be told from one of the path: then all around it is secret. */
@@ -12,6 +13,7 @@ const pathsIn = async (value: unknown, path: string): Promise<string[]> => {
     // `output` also sees what an output of outputs holds. An unknown one knows whether it is secret.
     return (await pulumi.isSecret(pulumi.output(value))) ? [path] : [];
   }
+  if (typeof value === "string") return environmentSecretsIn(value).length > 0 ? [path] : [];
   if (value instanceof Promise) return pathsIn(await value, path);
   if (pulumi.Resource.isInstance(value)) return [];
   if (Array.isArray(value)) {

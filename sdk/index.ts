@@ -9,6 +9,7 @@ export {
   type ConversationSmokeTestArgs,
   type SmokeTestProbeArgs,
 } from "./conversation-smoke-test.js";
+export { type FromEnvOptions, fromEnv } from "./from-env.js";
 export { Ownership } from "./ownership.js";
 export { ConversationResource, type Lookup } from "./resource-class.js";
 export * from "./resources.js";

@@ -15,6 +15,7 @@ import { connected, type Resource } from "./declared.js";
 import { inputViolations, isKnown } from "./input-rules.js";
 import { seenObject } from "./ownership/seen-object.js";
 import { assertNothingErased, planPut } from "./put-in-place.js";
+import { tellMissingSecrets } from "./state/environment-secrets.js";
 import { type Properties, propertiesIn } from "./state/properties.js";
 import { stateInputs } from "./state/state-values.js";
 
@@ -43,6 +44,7 @@ export const check = async (
   const isChanged =
     !old || !isDeepStrictEqual(stateInputs(definition, old), stateInputs(definition, properties));
   const settings = isChanged ? checkedSettings(resource) : { reasons: [], areThere: false };
+  if (isChanged) tellMissingSecrets(resource);
   const broken = inputViolations(resource, news, old, namesake);
   const reasons = [...broken, ...settings.reasons];
   const adopts = !old && isKnown(properties.adopt) && reasons.length === 0 && settings.areThere;

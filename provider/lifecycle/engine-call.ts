@@ -6,12 +6,13 @@ import { foreignMessage } from "../service/redaction/redaction.js";
 import { secretTexts, textsIn } from "../service/redaction/secret-texts.js";
 import { withoutQuotedSecrets } from "../service/redaction/service-quote.js";
 import type { RunEnvironment } from "./run.js";
+import { secretsSeen } from "./state/environment-secrets.js";
 import { propertiesIn } from "./state/properties.js";
 
 /** One call of the engine: what it is about. */
 interface EngineCall {
   readonly definition: Definition;
-  readonly run: Pick<RunEnvironment, "about">;
+  readonly run: Pick<RunEnvironment, "about" | "environment">;
   readonly doing: string;
   readonly id?: string;
   readonly inputs: JsonObject;
@@ -49,8 +50,10 @@ export class ResourceInitFailed extends Error {
 }
 
 const failure = (call: EngineCall, error: unknown): Error => {
-  const { definition, doing, id, inputs, olds = {} } = call;
-  const secrets = [inputs, olds].flatMap((values) => secretsIn(definition.fields, values));
+  const { definition, doing, id, inputs, olds = {}, run } = call;
+  const secrets = [inputs, olds, secretsSeen(inputs, run), secretsSeen(olds, run)].flatMap(
+    (values) => secretsIn(definition.fields, values),
+  );
   const subject = `${objectTitle(definition, inputs)}${id ? ` (id ${id.slice(0, 140)})` : ""}`;
   const message = `${doing} the ${subject} failed: ${reasonOf(error, secrets)}`;
   const plain = plainError(message);

@@ -6,6 +6,7 @@ import { isId } from "../kernel/object-id.js";
 import { unknownValue } from "../kernel/unknown.js";
 import type { ResourceIdentity } from "./decisions.js";
 import type { Resource } from "./declared.js";
+import { misplacedSecrets, withSeenSecrets } from "./state/environment-secrets.js";
 import type { Properties } from "./state/properties.js";
 
 /**
@@ -23,13 +24,15 @@ export const inputViolations = (
   namesake: ResourceIdentity | undefined,
 ): readonly string[] => {
   const { definition, properties } = resource;
+  const seen = withSeenSecrets(resource).properties;
   const others = [
     ...optionViolations(resource, news),
     ...moveViolations(old, properties),
     ...nameViolations(resource, namesake?.label),
     ...referenceViolations(resource),
+    ...misplacedSecrets(resource),
   ];
-  return [...fieldViolations(definition, properties.fields), ...others].map(({ path, rule }) =>
+  return [...fieldViolations(definition, seen.fields), ...others].map(({ path, rule }) =>
     path ? `${path} ${rule}` : `${definition.kind} ${rule}`,
   );
 };

@@ -9,6 +9,7 @@ import { desiredBody } from "./desired-body.js";
 import { leftOvers, removeLeftOvers } from "./ownership/left-overs.js";
 import { newSerial } from "./ownership/mark.js";
 import { type SeenObject, seenObject, seenObjects } from "./ownership/seen-object.js";
+import { asWritten } from "./state/environment-secrets.js";
 import type { ObjectRecord } from "./state/properties.js";
 
 /** The object of a resource, and what is known of it besides what the program says. */
@@ -48,7 +49,7 @@ type Attempt = { readonly serial: string | undefined } & (
 const attempted = async (declared: Declared): Promise<Attempt> => {
   const { definition, service, run } = declared;
   const posted = newSerial(service.now());
-  const { body, isMarked } = desiredBody(declared, posted);
+  const { body, isMarked } = desiredBody(asWritten(declared), posted);
   const serial = isMarked ? posted : undefined;
   run.decisions.posted.add(posted);
   try {

@@ -5,6 +5,7 @@ import type { Declared, Found } from "./declared.js";
 import { desiredBody } from "./desired-body.js";
 import { newSerial, readMark } from "./ownership/mark.js";
 import { describe, seenObject } from "./ownership/seen-object.js";
+import { asWritten, lastWritten } from "./state/environment-secrets.js";
 import type { ObjectRecord } from "./state/properties.js";
 
 /** What a PUT is going to do to an object. */
@@ -35,8 +36,8 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Put
   // Where the program wrote the description last time, nothing of it is a person's.
   const isPrograms = before?.properties.fields.description !== undefined;
   const human = isPrograms ? undefined : readMark(live.description).description;
-  const desired = desiredBody(declared, serial, human);
-  const prior = before ? desiredBody(before, serial).body : {};
+  const desired = desiredBody(asWritten(declared), serial, human);
+  const prior = before ? desiredBody(lastWritten(before, declared), serial).body : {};
   const {
     body: merged,
     undeclared,

@@ -33,6 +33,8 @@ export interface RunEnvironment {
    */
   readonly states?: (owner: string, whose: "own" | "all") => Promise<ObjectHolders | undefined>;
   readonly tell?: Tell;
+  /** Where `fromEnv` looks. Default: the environment of the process. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   /** The URN of the resource that the running call is about, where it is known. */
   readonly urn?: () => string | undefined;
   /** Runs a call with the URN known of the resource that these values of the engine are of. */

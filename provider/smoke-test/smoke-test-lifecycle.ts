@@ -4,6 +4,7 @@ import type { JsonObject } from "../kernel/json.js";
 import { engineCall } from "../lifecycle/engine-call.js";
 import type { Lifecycle } from "../lifecycle/index.js";
 import type { Run } from "../lifecycle/run.js";
+import { writtenSecrets } from "../lifecycle/state/environment-secrets.js";
 import { wrapFieldSecrets } from "../lifecycle/state/state-values.js";
 import { smokeTest } from "./smoke-test-definition.js";
 import {
@@ -25,7 +26,7 @@ const outputsOf = (inputs: JsonObject, last: SmokeTestResult | undefined): JsonO
 
 /** The parts that do I/O are loaded when a test runs: most runs have none. */
 const tested = async (inputs: JsonObject, { session }: TestRun) => {
-  const test = smokeTestInputs(inputs);
+  const test = smokeTestInputs(writtenSecrets(inputs));
   const { runSmokeTest } = await import("./run-smoke-test.js");
   return runSmokeTest(test, await session(test.profile));
 };

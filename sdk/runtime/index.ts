@@ -34,7 +34,11 @@ export type { Assets } from "./assets/assets.js";
 export type { ContentSource } from "./assets/content-source.js";
 export type { DownloadTarget } from "./assets/download-target.js";
 export type { OnProgress, TransferOptions } from "./assets/signed-transfer.js";
-export type { BearerCheck, CallbackCredentials } from "./callbacks/callback-credentials.js";
+export type {
+  BasicCredentials,
+  BearerCheck,
+  CallbackCredentials,
+} from "./callbacks/callback-credentials.js";
 export type { CallbackOptions, MessageContext } from "./callbacks/callback-options.js";
 export type { ExpressHandler, FetchHandler, NodeHandler } from "./callbacks/callback-servers.js";
 export { type Callbacks, callbacks } from "./callbacks/callbacks.js";

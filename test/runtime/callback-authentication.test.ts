@@ -75,3 +75,28 @@ test.each<[string, unknown]>([
   const options = { authenticate, onMessage: () => {} } as unknown as CallbackOptions;
   expect(() => callbacks(options)).toThrow(expect.objectContaining({ code: "INPUT_INVALID" }));
 });
+
+test("while credentials are rotated the old and the new ones pass, and no others", async () => {
+  const [old, fresh] = [
+    { username: "hub", password: "old" },
+    { username: "hub", password: "new" },
+  ];
+  const { deliver } = receiver({ authenticate: { basic: [old, fresh] } });
+  const statuses = await Promise.all(
+    ["old", "new", "older"].map((password) => deliver(v3(), basic("hub", password))),
+  );
+  expect(statuses.map(({ status }) => status)).toEqual([200, 200, 401]);
+});
+
+test("several tokens may be right", async () => {
+  const { deliver } = receiver({ authenticate: { bearer: ["t-1", "t-2"] } });
+  const answers = await Promise.all(["t-1", "t-2", "t-3"].map((t) => deliver(v3(), `Bearer ${t}`)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 401]);
+});
+
+test.each([{ basic: [] }, { bearer: [] }, { bearer: ["a", ""] }])(
+  "%j would let everybody or nobody in: it is refused",
+  (authenticate) => {
+    expect(() => callbacks({ authenticate, onMessage: () => undefined })).toThrow("authenticate");
+  },
+);

@@ -4,10 +4,21 @@ import { ConversationError } from "../../../provider/kernel/errors.js";
 /** Checks a Bearer token; true lets the call pass. A failure lets nothing pass. */
 export type BearerCheck = (token: string) => boolean | Promise<boolean>;
 
-/** What a call of the service must show: as its authentication was registered (specification §5.2). */
+/** What the service shows by Basic authentication. */
+export interface BasicCredentials {
+  /** Without a colon. */
+  readonly username: string;
+  /** Any text but the empty one. */
+  readonly password: string;
+}
+
+/**
+ * What a call of the service must show: as its authentication was registered (specification §5.2).
+ * Where several are given any of them will do: the old one and the new one while they are rotated.
+ */
 export type CallbackCredentials =
-  | { readonly basic: { readonly username: string; readonly password: string } }
-  | { readonly bearer: string | BearerCheck };
+  | { readonly basic: BasicCredentials | readonly BasicCredentials[] }
+  | { readonly bearer: string | readonly string[] | BearerCheck };
 
 /** Checks the value of an Authorization header. */
 export interface CredentialCheck {
@@ -49,6 +60,19 @@ const checkOf = (
   },
 });
 
+const isList = <T extends object>(value: T | readonly T[]): value is readonly T[] =>
+  Array.isArray(value);
+
+const isOneOf = (text: string, wanted: readonly string[], key: Uint8Array): boolean =>
+  wanted.filter((each) => sameText(text, each, key)).length > 0;
+
+const basicText = (credentials: BasicCredentials | undefined): string => {
+  const { username, password } = credentials ?? {};
+  if (isText(username) && isText(password) && !username.includes(":"))
+    return `${username}:${password}`;
+  throw invalid('authenticate.basic needs a username without ":" and a password');
+};
+
 /** @throws ConversationError `INPUT_INVALID` where there are no credentials to compare with */
 export const credentialCheck = (credentials: CallbackCredentials): CredentialCheck => {
   if (typeof credentials !== "object" || credentials === null) {
@@ -56,17 +80,17 @@ export const credentialCheck = (credentials: CallbackCredentials): CredentialChe
   }
   const key = randomBytes(32);
   if ("basic" in credentials) {
-    const { username, password } = credentials.basic ?? {};
-    if (!isText(username) || !isText(password) || username.includes(":")) {
-      throw invalid('authenticate.basic needs a username without ":" and a password');
-    }
-    const wanted = `${username}:${password}`;
+    const { basic } = credentials;
+    const wanted = (isList(basic) ? basic : [basic]).map(basicText);
+    if (wanted.length === 0) throw invalid("authenticate.basic is an empty list");
     return checkOf("Basic", ', charset="UTF-8"', (given) =>
-      sameText(Buffer.from(given, "base64").toString("utf8"), wanted, key),
+      isOneOf(Buffer.from(given, "base64").toString("utf8"), wanted, key),
     );
   }
   const { bearer } = credentials;
-  if (isText(bearer)) return checkOf("Bearer", "", (given) => sameText(given, bearer, key));
+  const tokens = typeof bearer === "string" ? [bearer] : Array.isArray(bearer) ? bearer : [];
+  if (tokens.length > 0 && tokens.every(isText))
+    return checkOf("Bearer", "", (given) => isOneOf(given, tokens, key));
   if (typeof bearer !== "function") {
     throw invalid("authenticate.bearer must be a token, or a function that checks one");
   }

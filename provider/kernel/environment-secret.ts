@@ -1,0 +1,65 @@
+import { isObject, jsonIn, objectOf } from "./json.js";
+
+/** A secret that is kept in an environment variable and nowhere else. */
+export interface EnvironmentSecret {
+  /** Name of the variable. */
+  readonly name: string;
+  /** Changes whenever the value does. */
+  readonly version: string;
+  /** What stands in the place of the value. */
+  readonly text: string;
+}
+
+const variable = /^[A-Za-z_]\w{0,254}$/;
+const versionText = /^[\w.-]{1,64}$/;
+const places = /\$\{fromEnv ([A-Za-z_]\w{0,254}) ([\w.-]{1,64})\}/g;
+
+/** Why no variable can have this name, or no version be called so; undefined where all is well. */
+export const environmentSecretFault = (name: string, version: string): string | undefined => {
+  if (!variable.test(name)) return "the name must be made of letters, digits and _";
+  return versionText.test(version)
+    ? undefined
+    : "the version must be 1 to 64 letters, digits, dots, _ or -";
+};
+
+/** What a program and its state hold in the place of the value. */
+export const environmentSecretText = (name: string, version: string): string =>
+  `\${fromEnv ${name} ${version}}`;
+
+/** Every text inside a value. */
+const leaves = (value: unknown): readonly string[] => {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return value.flatMap(leaves);
+  return isObject(value) ? Object.values(value).flatMap(leaves) : [];
+};
+
+/** Every secret of the environment that stands somewhere inside a value. */
+export const environmentSecretsIn = (value: unknown): readonly EnvironmentSecret[] =>
+  leaves(value).flatMap((leaf) =>
+    [...leaf.matchAll(places)].map(([text, name = "", version = ""]) => ({ name, version, text })),
+  );
+
+/** The value of a secret; undefined where it stays as it is. */
+type ValueOf = (secret: EnvironmentSecret) => string | undefined;
+
+const inText = (text: string, lookUp: ValueOf): string => {
+  if (!text.includes("${fromEnv ")) return text;
+  // Inside JSON the value has to be written as JSON writes it.
+  const json = /^\s*[[{]/.test(text) ? jsonIn(text) : undefined;
+  if (json !== undefined) return JSON.stringify(withEnvironmentSecrets(json, lookUp));
+  return text.replace(
+    places,
+    (whole, name: string, version: string) => lookUp({ name, version, text: whole }) ?? whole,
+  );
+};
+
+/** A value with the secrets of the environment in their places, also inside a text or its JSON. */
+export const withEnvironmentSecrets = <T>(value: T, lookUp: ValueOf): T => {
+  const change = (part: unknown): unknown => {
+    if (typeof part === "string") return inText(part, lookUp);
+    if (Array.isArray(part)) return part.map(change);
+    if (!isObject(part)) return part;
+    return objectOf(Object.entries(part).map(([key, of]) => [key, change(of)]));
+  };
+  return change(value) as T;
+};

@@ -1,0 +1,92 @@
+import type { Violation } from "../../definition/violations.js";
+import { valuesIn } from "../../definition/walk.js";
+import {
+  type EnvironmentSecret,
+  environmentSecretsIn,
+  withEnvironmentSecrets,
+} from "../../kernel/environment-secret.js";
+import { ConversationError } from "../../kernel/errors.js";
+import type { JsonObject } from "../../kernel/json.js";
+import type { Resource } from "../declared.js";
+import type { RunEnvironment } from "../run.js";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const environmentOf = ({ environment }: Pick<RunEnvironment, "environment">): Environment =>
+  environment ?? process.env;
+
+const missing = ({ name, version }: EnvironmentSecret): string =>
+  `a secret of it is taken from the environment variable ${name} (version ${version}), which is not set`;
+
+/**
+ * Values with the secrets of the environment in their places, as the service gets them.
+ *
+ * @throws ConversationError `SETTINGS_MISSING` where a variable is not set
+ */
+export const writtenSecrets = <T>(value: T, environment: Environment = process.env): T =>
+  withEnvironmentSecrets(value, (secret) => {
+    const found = environment[secret.name];
+    if (found) return found;
+    throw new ConversationError(
+      "SETTINGS_MISSING",
+      `${missing(secret)}. Nothing was changed. Set ${secret.name} where Pulumi runs, then run it again.`,
+    );
+  });
+
+/** The same, where variables that are not set may stay as they are. */
+export const seenSecrets = <T>(value: T, environment: Environment = process.env): T =>
+  withEnvironmentSecrets(value, ({ name }) => environment[name] || undefined);
+
+/** A resource as the service gets it. @throws ConversationError `SETTINGS_MISSING` */
+export const asWritten = <R extends Resource>(resource: R): R => ({
+  ...resource,
+  properties: writtenSecrets(resource.properties, environmentOf(resource.run)),
+});
+
+/**
+ * A resource as it was last written: the value of a version that is no longer declared is not known
+ * any more, so what stands in its place stays.
+ */
+export const lastWritten = <R extends Resource>(before: R, now: Resource): R => {
+  const declared = new Set(environmentSecretsIn(now.properties).map(({ text }) => text));
+  const environment = environmentOf(now.run);
+  const known = ({ name, text }: EnvironmentSecret) =>
+    declared.has(text) ? environment[name] || undefined : undefined;
+  return { ...before, properties: withEnvironmentSecrets(before.properties, known) };
+};
+
+/** The resource with the secrets that this process can see, so that they are checked, too. */
+export const withSeenSecrets = (resource: Resource): Resource => ({
+  ...resource,
+  properties: seenSecrets(resource.properties, environmentOf(resource.run)),
+});
+
+/** What is not secret is shown and compared, so the environment cannot stand behind it. */
+export const misplacedSecrets = ({ definition, properties }: Resource): readonly Violation[] =>
+  valuesIn(definition.fields, properties.fields).flatMap(({ field, path, value }) =>
+    field.secret || typeof value !== "string" || environmentSecretsIn(value).length === 0
+      ? []
+      : [
+          {
+            path,
+            rule: "is no secret, and fromEnv is for secrets only. Read the variable in the program",
+          },
+        ],
+  );
+
+/** Says which variables are not set: a preview goes on without them. */
+export const tellMissingSecrets = ({ run, definition, name, properties }: Resource): void => {
+  const environment = environmentOf(run);
+  for (const secret of environmentSecretsIn(properties))
+    if (!environment[secret.name])
+      run.tell?.(
+        `${definition.kind} ${JSON.stringify(name)}: ${missing(secret)}. A preview goes on without it; pulumi up will not.`,
+        "warning",
+      );
+};
+
+/** Values of the engine with all secrets that this process can see, so that no message shows them. */
+export const secretsSeen = (
+  values: JsonObject,
+  run: Pick<RunEnvironment, "environment">,
+): JsonObject => seenSecrets(values, environmentOf(run));
