@@ -44,6 +44,8 @@ export interface ConversationAccountArgs {
   agent?: PartyArgs | ClientApplication | undefined;
   /** How conversations run. The orchestration is made. */
   chatConfigurations?: Omit<AccountChatConfigurationsArgs, "orchestration"> | undefined;
+  /** Name of the settings to use for every part that is made. Default: the settings without a name. */
+  profile?: string | undefined;
 }
 
 const kind = "ConversationAccount";
@@ -102,7 +104,8 @@ export class ConversationAccount extends pulumi.ComponentResource {
   constructor(name: string, args: ConversationAccountArgs, opts?: pulumi.ComponentResourceOptions) {
     super(ConversationAccount.__pulumiType, name, checked(name, args), opts);
     const child = { parent: this };
-    const parts = new Parts(name, child);
+    const profile = args.profile === undefined ? {} : { profile: args.profile };
+    const parts = new Parts(name, profile, child);
     const customer = parts.application("customer", "customer", args.customer);
     const agent = args.agent && parts.agent(args.agent);
     const bots = Object.entries(args.bots ?? {}).map(([bot, party]) => parts.bot(bot, party));
@@ -114,11 +117,12 @@ export class ConversationAccount extends pulumi.ComponentResource {
     this.participants = Object.fromEntries(bots.map(({ bot, participant }) => [bot, participant]));
     this.channel = Channel.isInstance(args.channel)
       ? args.channel
-      : new Channel(name, args.channel, child);
+      : new Channel(name, { ...profile, ...args.channel }, child);
     this.orchestration = parts.orchestration(customer, agent, bots);
     const { channel, orchestration } = this;
     const chatConfigurations = { ...args.chatConfigurations, orchestration };
-    this.account = new Account(name, { address: args.address, channel, chatConfigurations }, child);
+    const { address } = args;
+    this.account = new Account(name, { ...profile, address, channel, chatConfigurations }, child);
     this.registerOutputs({ accountId: this.account.id, channelId: this.channel.id });
   }
 }
@@ -133,6 +137,7 @@ interface BotParts {
 class Parts {
   constructor(
     private readonly name: string,
+    private readonly profile: { readonly profile?: string },
     private readonly opts: pulumi.CustomResourceOptions,
   ) {}
 
@@ -140,12 +145,12 @@ class Parts {
     const { basicAuth, oauth2, version = "v3", authentication, ...rest } = args;
     const name = `${this.name}-${party}`;
     const made = basicAuth
-      ? new Authentication(name, { basicAuth }, this.opts)
+      ? new Authentication(name, { ...this.profile, basicAuth }, this.opts)
       : oauth2
-        ? new Authentication(name, { oauth2 }, this.opts)
+        ? new Authentication(name, { ...this.profile, oauth2 }, this.opts)
         : authentication;
     const roles = [{ ...rest, name: role, version, authentication: made }];
-    return new ClientApplication(name, { roles }, this.opts);
+    return new ClientApplication(name, { ...this.profile, roles }, this.opts);
   }
 
   agent(args: PartyArgs | ClientApplication): ClientApplication {
@@ -156,7 +161,13 @@ class Parts {
 
   bot(bot: string, { intents, options, ...party }: BotArgs): BotParts {
     const application = this.application(bot, "custom_bot", party);
-    const args: ParticipantArgs = { type: "custom_bot", application, intents, options };
+    const args: ParticipantArgs = {
+      ...this.profile,
+      type: "custom_bot",
+      application,
+      intents,
+      options,
+    };
     return {
       bot,
       application,
@@ -188,6 +199,6 @@ class Parts {
           botConfiguration: inputs.length > 0 ? botConfiguration : undefined,
         }
       : { customerConfiguration, botConfiguration };
-    return new Orchestration(this.name, { applications }, this.opts);
+    return new Orchestration(this.name, { ...this.profile, applications }, this.opts);
   }
 }

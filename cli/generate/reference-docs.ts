@@ -5,7 +5,10 @@ import {
   outputFields,
 } from "../../provider/definition/define.js";
 import { referencesOf, referencesTo } from "../../provider/definition/references.js";
+import { allOperations, endpointName, scopes } from "../../provider/service/http/operations.js";
 import { describeSettings } from "../../provider/service/settings/settings.js";
+import { callsOf } from "../forecast/simulation/step-calls.js";
+import type { StepAction } from "../forecast/simulation/workload.js";
 import { answeredByService, factsOf, sourceOf } from "./field-facts.js";
 import { resourceArguments } from "./resource-arguments.js";
 import { mustGive } from "./types.js";
@@ -114,6 +117,7 @@ const sectionOf = (definition: Definition, resources: readonly Definition[]): st
       ...rowsOf(definition),
       ...outputRows(),
     ].join("\n"),
+    callsTable(definition),
   ].join("\n\n");
 
 const argumentTable = (): string =>
@@ -125,17 +129,48 @@ const argumentTable = (): string =>
     ),
   ].join("\n");
 
-/** The reference page: every property of every kind. */
-export const resourceReference = (resources: readonly Definition[]): string =>
+/** What Pulumi does with a resource, and what that asks of the service. */
+const operations: readonly (readonly [string, StepAction])[] = [
+  ["make", "create"],
+  ["take over (`adopt`)", "adopt"],
+  ["change", "update"],
+  ["delete", "delete"],
+  ["look up (`get`)", "get"],
+];
+
+const callsTable = (definition: Definition): string => {
+  const known = allOperations();
+  const rows = operations.map(([what, action]) => {
+    const step = { urn: "", label: "", action, definition, phase: 0, after: [] };
+    const calls = callsOf(step, { counts: new Map() });
+    const shown = calls.map(({ endpoint, sharedAs }) => {
+      const scopesOf = known.find((one) => endpointName(one) === endpointName(endpoint))?.scopes;
+      const any = (scopesOf ?? []).map((scope) => `\`${scope.split(".").at(-1)}\``).join(" or ");
+      return `\`${endpointName(endpoint)}\`${sharedAs ? " (once per run)" : ""}: ${any}`;
+    });
+    return `| ${what} | ${shown.join("; ")} |`;
+  });
+  return ["| Pulumi | Calls, and the scope of each |", "|---|---|", ...rows].join("\n");
+};
+
+const scopeWords = `Scopes are shortened: \`manage\` is \`${scopes.manage}\`, \`read\` is \`${scopes.read}\`. A list has a call for each page. \`refresh\` makes the lists; a preview, and a run without changes, no call at all.`;
+
+/** The reference page: every property of every kind, and the components. */
+export const resourceReference = (
+  resources: readonly Definition[],
+  components: readonly string[],
+): string =>
   [
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
     "Required means required inside its parent, where the parent is there. The source says how certain a property is: stated in the specification, seen in a public reference of a service of this shape, or assumed.",
     automaticNames,
+    scopeWords,
     "## Every resource also takes",
     argumentTable(),
     ownership,
     ...resources.map((definition) => sectionOf(definition, resources)),
+    ...components,
     "",
   ].join("\n\n");
 
