@@ -29,6 +29,9 @@ const mayImport: Readonly<Record<string, readonly RegExp[]>> = {
     /^provider\/(kernel|definition|resources|service|pacing)\//,
     /^provider\/pointer/,
   ],
+  // A test needs all of it at once: an emulator, the checks of a preview, the search for Pulumi and
+  // the forecast of the commands. Nothing but tests imports it.
+  "sdk/testing": [/^(sdk|emulator|provider)\//, /^cli\/(forecast|pulumi-cli)\//],
   emulator: [/^emulator\//, /^provider\/(kernel|definition|resources)\//],
   cli: [/./],
   bench: [/./],
@@ -56,6 +59,15 @@ test("imports point one way", () => {
           .map((path) => `${file} imports ${path}`)
       : [];
   });
+  expect(wrong).toEqual([]);
+});
+
+test("nothing imports the testing kit", () => {
+  const wrong = sources.filter(
+    (file) =>
+      !/^(sdk\/testing|test)\//.test(file) &&
+      importsOf(file).some((path) => path.startsWith("sdk/testing/")),
+  );
   expect(wrong).toEqual([]);
 });
 

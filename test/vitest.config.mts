@@ -35,6 +35,8 @@ export default defineConfig({
           alias: [
             { find: /^pulumi-conversation$/, replacement: built("sdk/index.js") },
             { find: /^pulumi-conversation\/emulator$/, replacement: built("emulator/index.js") },
+            { find: /^pulumi-conversation\/runtime$/, replacement: built("sdk/runtime/index.js") },
+            { find: /^pulumi-conversation\/testing$/, replacement: built("sdk/testing/index.js") },
           ],
         },
         test: {

@@ -15,6 +15,7 @@ import type {
   ReceivedMessage,
   RunningEmulator,
 } from "../../../sdk/runtime/index.js";
+import type { EmulatedStack, TestConversation, TestHooks } from "../../../sdk/testing/index.js";
 
 /* What a reader of an example in a doc comment has at hand already. Types only: nothing is run. */
 
@@ -54,3 +55,9 @@ export declare const clientApplication: ClientApplication;
 export declare const participant: Participant;
 export declare const channel: Channel;
 export declare const orchestration: Orchestration;
+
+export declare const stack: EmulatedStack;
+export declare const ada: TestConversation;
+export declare const before: TestHooks["before"];
+export declare const after: TestHooks["after"];
+export declare const test: (name: string, work: () => Promise<void>) => void;

@@ -4,7 +4,12 @@ import ts from "typescript";
 import { virtualProgram } from "../../support/virtual-program.js";
 
 const root = join(__dirname, "..", "..", "..");
-const entries = ["sdk/index.ts", "sdk/runtime/index.ts", "sdk/policies/index.ts"];
+const entries = [
+  "sdk/index.ts",
+  "sdk/runtime/index.ts",
+  "sdk/policies/index.ts",
+  "sdk/testing/index.ts",
+];
 const context = "test/sdk/support/example-context.ts";
 const checkedFile = join(root, "test/sdk/support/all-examples.ts");
 

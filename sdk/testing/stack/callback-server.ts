@@ -1,0 +1,92 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { plainAddress } from "../checks/plain-address.js";
+import type { CallbackHandler, CallbackHandlers } from "./stack-options.js";
+
+/** Answers the callbacks of an account in the place of those who answer them in production. */
+export interface CallbackServer {
+  /** Where the emulator really calls, for an address of the account. */
+  readonly route: (address: string) => string;
+  /** Says who answers from now on. */
+  setHandlers(handlers: CallbackHandlers): void;
+  /** Addresses that have a handler. */
+  addresses(): readonly string[];
+  /** Says what is answered to whoever fetches a token for a callback. */
+  setTokenAnswers(answers: ReadonlyMap<string, unknown>): void;
+  /** When every handler has done its work. */
+  idle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+const isOnThisMachine = (address: string): boolean =>
+  URL.canParse(address) && loopback.test(new URL(address).hostname);
+
+const answerOf = (response: ServerResponse, body?: unknown): void => {
+  const text = body === undefined ? "" : JSON.stringify(body);
+  response.writeHead(200, { "content-type": "application/json" }).end(text);
+};
+
+/** The address of the account that a request was led here from. */
+const addressIn = ({ url = "" }: IncomingMessage): string => {
+  try {
+    return decodeURIComponent(url.slice(1));
+  } catch {
+    return url;
+  }
+};
+
+const pathOf = (address: string): string => {
+  if (!URL.canParse(address)) return "/";
+  const { pathname, search } = new URL(address);
+  return pathname + search;
+};
+
+const handle = (handler: CallbackHandler, request: IncomingMessage, response: ServerResponse) => {
+  // The handler sees the request as it would come to its own server.
+  request.url = pathOf(addressIn(request));
+  if (typeof handler === "function") handler(request, response);
+  else void handler.node(request, response);
+};
+
+/** Starts it on any free port of the loopback interface. */
+export const startCallbackServer = async (): Promise<CallbackServer> => {
+  let handlers = new Map<string, CallbackHandler>();
+  let tokens: ReadonlyMap<string, unknown> = new Map();
+  const server = createServer((request, response) => {
+    const address = plainAddress(addressIn(request));
+    const handler = handlers.get(address);
+    if (handler) return handle(handler, request, response);
+    request.resume();
+    return answerOf(response, tokens.get(address));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    route: (address) =>
+      isOnThisMachine(address) && !handlers.has(plainAddress(address))
+        ? address
+        : `http://127.0.0.1:${port}/${encodeURIComponent(address)}`,
+    setHandlers: (given) => {
+      handlers = new Map(
+        Object.entries(given).map(([address, one]) => [plainAddress(address), one]),
+      );
+    },
+    addresses: () => [...handlers.keys()],
+    setTokenAnswers: (answers) => {
+      tokens = new Map([...answers].map(([address, answer]) => [plainAddress(address), answer]));
+    },
+    idle: async () => {
+      for (const handler of handlers.values())
+        if (typeof handler !== "function") await handler.idle();
+    },
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+};

@@ -1,0 +1,138 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, delimiter, dirname, join, resolve } from "node:path";
+import {
+  LocalWorkspace,
+  type ProjectSettings,
+  PulumiCommand,
+  type PulumiFn,
+  type Stack,
+} from "@pulumi/pulumi/automation/index.js";
+import { findProgram, inspectPulumi, LEAST_PULUMI } from "../../../cli/pulumi-cli/pulumi-cli.js";
+import type { Emulator } from "../../../emulator/index.js";
+import { describeSettings, settingNames } from "../../../provider/service/settings/settings.js";
+import { StackFailure } from "./stack-failure.js";
+import type { EmulatedStackOptions } from "./stack-options.js";
+
+const cannot = (why: string): StackFailure =>
+  new StackFailure(`Setting up a stack for a test: ${why}`);
+
+const howToGetPulumi = `Install the Pulumi CLI, ${LEAST_PULUMI} or newer (https://www.pulumi.com/docs/install/), put its folder on PATH, or name the program with the option pulumi.`;
+
+/** @throws StackFailure where there is no Pulumi CLI that can run the programs of this package */
+const pulumiProgram = async (named: string | undefined): Promise<string> => {
+  const command = named ?? findProgram("pulumi", process.env.PATH);
+  if (command === undefined) throw cannot(`there is no pulumi on PATH. ${howToGetPulumi}`);
+  const found = await inspectPulumi(resolve(command), "PATH", process.env);
+  if ("unusable" in found) throw cannot(`${found.unusable}. ${howToGetPulumi}`);
+  return found.cli.command;
+};
+
+/** The Automation API finds a CLI in a folder `bin`, or on PATH. */
+const commandAt = (command: string): Promise<PulumiCommand> => {
+  const folder = dirname(command);
+  return PulumiCommand.get(basename(folder) === "bin" ? { root: dirname(folder) } : {});
+};
+
+/** The four settings that say which account is reached, and all others. */
+const reaching = new Set(["baseUrl", "tokenUrl", "clientId", "clientSecret"]);
+
+/**
+ * The environment in which every profile reaches the emulator and nothing else: what the environment
+ * of this process says of a tenant is covered, the profiles that it names included.
+ */
+const emulatorOnly = (
+  emulator: Emulator,
+  { profiles = [], emulator: { plan = "none", switches } = {} }: EmulatedStackOptions,
+): Record<string, string> => {
+  const ours = Object.keys(process.env).filter((name) => name.startsWith("CONVERSATION_"));
+  const access = Object.entries({
+    baseUrl: emulator.baseUrl,
+    tokenUrl: emulator.tokenUrl,
+    clientId: emulator.clientId,
+    clientSecret: emulator.clientSecret,
+    plan: plan === "none" ? undefined : plan,
+    platformName: switches?.platformName,
+  });
+  const environment = Object.fromEntries(ours.map((name) => [name, ""]));
+  for (const { key } of describeSettings()) {
+    const [, value] = access.find(([name]) => name === key) ?? [];
+    for (const profile of [undefined, ...profiles])
+      environment[settingNames(key, profile).environment] = value ?? "";
+    if (!reaching.has(key) || value === undefined) continue;
+    const suffix = settingNames(key).environment.replace(/^CONVERSATION_/, "_");
+    for (const name of ours) if (name.endsWith(suffix)) environment[name] = value;
+  }
+  return environment;
+};
+
+/** The project file of a folder, so that it can be used from another one. */
+const projectIn = async (
+  folder: string,
+  pulumiCommand: PulumiCommand,
+): Promise<ProjectSettings> => {
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw cannot(`there is no folder ${folder}. program must be a function or a folder.`);
+  const workspace = await LocalWorkspace.create({ workDir: folder, pulumiCommand });
+  const settings = await workspace.projectSettings().catch(() => {
+    throw cannot(`${folder} holds no Pulumi.yaml that can be read.`);
+  });
+  return { ...settings, main: resolve(folder, settings.main ?? ".") };
+};
+
+/** A stack on a backend of its own, in a folder that is removed with it. */
+export interface PulumiStack {
+  readonly stack: Stack;
+  remove(): void;
+}
+
+const asPulumiFn = (program: EmulatedStackOptions["program"]): PulumiFn | undefined =>
+  typeof program === "function" ? async () => program() : undefined;
+
+/** Makes the stack of a program, with a state that nobody else sees. */
+export const createPulumiStack = async (
+  emulator: Emulator,
+  options: EmulatedStackOptions,
+): Promise<PulumiStack> => {
+  const { program, projectName = "test", stackName = "test" } = options;
+  const command = await pulumiProgram(options.pulumi);
+  const pulumiCommand = await commandAt(command);
+  const folder = mkdtempSync(join(tmpdir(), "conversation-test-"));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    const workDir = join(folder, "project");
+    for (const name of [workDir, join(folder, "state")]) mkdirSync(name);
+    const inline = asPulumiFn(program);
+    const given: ProjectSettings =
+      typeof program === "string"
+        ? await projectIn(resolve(program), pulumiCommand)
+        : { name: projectName, runtime: "nodejs", main: process.cwd() };
+    const settings = {
+      workDir,
+      pulumiCommand,
+      projectSettings: { ...given, backend: { url: `file://${join(folder, "state")}` } },
+      envVars: {
+        PATH: [dirname(command), process.env.PATH ?? ""].join(delimiter),
+        PULUMI_CONFIG_PASSPHRASE: "test",
+        PULUMI_SKIP_UPDATE_CHECK: "true",
+        ...emulatorOnly(emulator, options),
+        ...options.environment,
+      },
+    };
+    const stack = inline
+      ? await LocalWorkspace.createStack(
+          { stackName, projectName: given.name, program: inline },
+          settings,
+        )
+      : await LocalWorkspace.createStack({ stackName, workDir }, settings);
+    const values = Object.entries(options.config ?? {}).map(([key, value]) => [
+      key,
+      typeof value === "string" ? { value } : value,
+    ]);
+    if (values.length > 0) await stack.setAllConfig(Object.fromEntries(values));
+    return { stack, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+};

@@ -1,0 +1,208 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
+import { Authentication, Channel, ConversationAccount } from "pulumi-conversation";
+import { callbacks } from "pulumi-conversation/runtime";
+import {
+  type EmulatedStackOptions,
+  goldenConversation,
+  StackFailure,
+  stackFixture,
+  startEmulatedStack,
+} from "pulumi-conversation/testing";
+import { test as base, describe, expect, test } from "vitest";
+
+const at = (side: string): string => `https://shop.example.com/${side}`;
+
+/** A shop as it runs in production: nothing in it knows of a test. */
+const account = (sides: readonly string[] = ["orders-bot"]) => async () => {
+  const password = new pulumi.Config().requireSecret("password");
+  const oauth = new Authentication("sign-in", {
+    oauth2: {
+      tokenRequestUrl: "https://shop.example.com/token",
+      payload: { secret: password },
+      accessTokenPath: "$.auth.accessToken",
+    },
+  });
+  const desk = new Authentication("desk", { basicAuth: { username: "hub", password } });
+  const party = (side: string, authentication: Authentication) => ({
+    callback: at(side),
+    notificationEmail: "ops@example.com",
+    authentication,
+  });
+  const shop = new ConversationAccount("shop", {
+    address: "shop-web",
+    channel: { type: "custom.web", displayName: "Web", icon: "aVZCT1J3MEtHZ28=" },
+    customer: party("customer", oauth),
+    bots: Object.fromEntries(sides.map((side) => [side, party(side, desk)])),
+    agent: party("agent", oauth),
+    chatConfigurations: { timeout: 30 },
+  });
+  return { address: shop.account.address, password };
+};
+
+const options = {
+  program: account(),
+  config: { password: { value: "canary-password", secret: true } },
+  callbacks: ({ client }) => ({
+    [at("orders-bot")]: callbacks({
+      authenticate: { basic: { username: "hub", password: "canary-password" } },
+      accepts: ["text"],
+      onMessage: async (message) => {
+        const sender = { kind: "custom_bot", name: "orders-bot" } as const;
+        const text = `You said ${message.text}`;
+        await client.messages.reply(message, { type: "text", sender, text });
+        if (message.text === "Agent!") await client.messages.escalate(message, sender);
+      },
+    }),
+  }),
+} satisfies EmulatedStackOptions;
+
+const start = { channel: "custom.web", address: "shop-web" };
+
+describe("one stack for all tests of a file", () => {
+  const test = base.extend({ shop: stackFixture(options) });
+
+  test("the program was applied, secrets and all", async ({ shop }) => {
+    expect(shop.outputs).toEqual({ address: "shop-web", password: "canary-password" });
+    const bot = await shop.expectObject("Participant", { type: "custom_bot" });
+    await shop.expectObject("orchestrations", {
+      applications: { botConfiguration: { bots: [{ participant: { id: bot.id } }] } },
+    });
+    await shop.expectNoObject("Channel", { type: "sms" });
+    await shop.expectCalls({}, (await shop.up()).calls);
+    expect((await shop.preview()).changes).toEqual({ same: expect.any(Number) });
+  });
+
+  test("an object that differs is shown, without its secrets", async ({ shop }) => {
+    const wrong = shop.expectObject("Authentication", {
+      type: "basic",
+      active: false,
+      basicAuth: { username: "hub", password: "other" },
+    });
+    await expect(wrong).rejects.toThrow(/active: expected false, is true/);
+    await expect(wrong).rejects.toThrow(/basicAuth\.password: expected 'other', is '\[secret\]'/);
+    await expect(wrong).rejects.not.toThrow(/canary/);
+    await expect(shop.expectObject("Bot", {})).rejects.toThrow("no kind of object called");
+  });
+
+  test("messages go to handlers of the test, signed in as in production", async ({ shop }) => {
+    const ada = shop.conversation(start);
+    await ada.say("Hello");
+    const answer = await ada.expect({ from: "bot", text: "You said Hello", withinMs: 10_000 });
+    expect(answer.sender.name).toBe("orders-bot");
+    await ada.say("Agent!");
+    await ada.expect({ type: "escalation.transfer", withinMs: 10_000 });
+    await shop.expectDelivery({ url: at("agent"), type: "escalation.transfer" });
+    await expect(shop.expectDelivery({ url: at("nobody"), withinMs: 50 })).rejects.toThrow(
+      /No delivery like \{ url: 'https:\/\/shop\.example\.com\/nobody' \} within 0\.05 s\.\nDeliveries so far:/,
+    );
+  });
+
+  test("a first run is foretold, and a limit that it breaks is told", async ({ shop }) => {
+    const found = await shop.forecast({ plan: "developer" });
+    expect(found.totalCalls).toBeGreaterThanOrEqual(9);
+    await shop.expectForecast({ plan: "enterprise", maxMinutes: 1, maxCalls: found.totalCalls });
+    const tight = shop.expectForecast({ plan: "developer", maxMinutes: 0.01, maxCalls: 3 });
+    await expect(tight).rejects.toThrow(/may take 0\.6 s; it would make \d+ calls, and may make 3/);
+  });
+
+  test("a golden conversation is recorded once and says later whom a message does not reach", async ({
+    shop,
+  }) => {
+    const folder = mkdtempSync(join(tmpdir(), "conversation-golden-"));
+    const file = join(folder, "golden", "hello.txt");
+    const golden = () =>
+      goldenConversation(shop, {
+        ...start,
+        file,
+        update: !existsSync(file),
+        withinMs: 10_000,
+        record: async (ada) => {
+          await ada.say("Hello");
+          await ada.expect({ from: "bot", withinMs: 10_000 });
+          await ada.say("Agent!");
+          await ada.expect({ type: "escalation.transfer", withinMs: 10_000 });
+        },
+      });
+    expect(await golden()).toBe("recorded");
+    const recorded = readFileSync(file, "utf8");
+    expect(recorded).toContain('say customer "Ada" text {"text":"Hello"}\n  reaches custom_bot');
+    expect(await golden()).toBe("replayed");
+    await shop.up(account(["other-bot"]));
+    const broken = golden();
+    await expect(broken).rejects.toThrow(/text "Hello": no longer reaches custom_bot "[^"]+": it is/);
+    await expect(broken).rejects.toThrow(/You said Hello"}: is no longer said; it reached customer/);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+test("a program that cannot be applied fails with what Pulumi said, and leaves nothing", async () => {
+  const failing = startEmulatedStack({
+    program: () => Promise.resolve(void new Channel("web", { type: "", displayName: "W", icon: "aa" })),
+  });
+  await expect(failing).rejects.toThrow(StackFailure);
+  await expect(failing).rejects.toThrow(/^pulumi up failed\. Pulumi says:\n[\s\S]*type must have 1/);
+});
+
+test("a handler for an address that no role has is refused", async () => {
+  const failing = startEmulatedStack({
+    program: async () => undefined,
+    callbacks: { "https://shop.example.com/bto": (_request, response) => void response.end() },
+  });
+  await expect(failing).rejects.toThrow(
+    "no role of a client application has the callback https://shop.example.com/bto",
+  );
+});
+
+test("without Pulumi it says what is missing", async () => {
+  const nowhere = join(tmpdir(), "no-such-folder", "bin", "pulumi");
+  const failing = startEmulatedStack({ program: async () => undefined, pulumi: nowhere });
+  await expect(failing).rejects.toThrow(/^Setting up a stack for a test: .*does not run\. Install/);
+  const path = process.env.PATH;
+  process.env.PATH = "";
+  try {
+    await expect(startEmulatedStack({ program: async () => undefined })).rejects.toThrow(
+      "Setting up a stack for a test: there is no pulumi on PATH. Install the Pulumi CLI",
+    );
+  } finally {
+    process.env.PATH = path;
+  }
+});
+
+test("rates and a manual clock go together: time goes on while Pulumi runs", async () => {
+  const stack = await startEmulatedStack({
+    program: async () => {
+      for (const name of ["a", "b", "c"])
+        new Channel(name, { type: `custom.${name}`, displayName: name, icon: "aa" });
+    },
+    emulator: { plan: "enterprise", burst: 1 },
+  });
+  const refused = (await stack.calls()).filter(({ status }) => status === 429);
+  expect(refused.length).toBeLessThanOrEqual(2);
+  expect(await stack.objects("Channel")).toHaveLength(3);
+  expect((await stack.destroy()).changes).toMatchObject({ delete: expect.any(Number) });
+  await stack.expectNoObject("Channel", {});
+  await stack.close();
+});
+
+test("what the environment says of a tenant does not count", async () => {
+  process.env.CONVERSATION_BASE_URL = "https://tenant.example.com/conversation/v3";
+  process.env.CONVERSATION_STAGING_BASE_URL = "https://tenant.example.com/conversation/v3";
+  try {
+    const stack = await startEmulatedStack({
+      program: async () => {
+        new Channel("a", { type: "custom.a", displayName: "A", icon: "aa" });
+        const staging = { type: "custom.b", displayName: "B", icon: "aa", profile: "staging" };
+        new Channel("b", staging);
+      },
+      profiles: ["staging"],
+    });
+    expect(await stack.objects("Channel")).toHaveLength(2);
+    await stack.close();
+  } finally {
+    delete process.env.CONVERSATION_BASE_URL;
+    delete process.env.CONVERSATION_STAGING_BASE_URL;
+  }
+});

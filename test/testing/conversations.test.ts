@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { answering } from "../emulator-runtime/callback-server.js";
+import { answerAsBot, stage } from "./stage.js";
+
+test("what the customer says is answered, and the answer is found", async () => {
+  const on = await stage();
+  answerAsBot(on, "On its way");
+  const ada = on.conversation();
+  expect(ada.id).toBeUndefined();
+  await ada.say("Where is my order?");
+  const found = await ada.expect({ from: "bot", type: "text", text: /way/, name: "orders-bot" });
+  expect(found.text).toBe("On its way");
+  expect(found.conversationId).toBe(ada.id);
+  await ada.idle();
+  expect(await ada.transcript()).toBe(
+    [
+      'customer "Ada"  text  Where is my order?  → custom_bot "orders-bot"',
+      'custom_bot "orders-bot"  text  On its way  → customer "Ada"',
+    ].join("\n"),
+  );
+});
+
+test("what was expected before is not found again", async () => {
+  const on = await stage();
+  answerAsBot(on, "Hello");
+  const ada = on.conversation();
+  await ada.say("Hi");
+  await ada.expect({ from: "bot" });
+  await expect(ada.expect({ from: "bot", withinMs: 200 })).rejects.toThrow(
+    /^There was no a message from the bot within 0\.2 s\.\nThe conversation so far:\ncustomer "Ada"/,
+  );
+});
+
+test("an answer that does not reach the customer is told, with what the callback answered", async () => {
+  const on = await stage();
+  answerAsBot(on, "On its way");
+  on.hub.customer.answer = answering(500);
+  const ada = on.conversation();
+  await ada.say("Where is my order?");
+  await expect(ada.expect({ from: "bot", withinMs: 10_000 })).rejects.toThrow(
+    /but it did not reach those it is for within 10 s\.[\s\S]*→ customer "Ada" \(not reached: 500\)/,
+  );
+  await ada.expect({ from: "bot", reached: false });
+});
+
+test("somebody who must be silent and is not is quoted", async () => {
+  const on = await stage();
+  const ada = on.conversation();
+  await ada.say("Hi");
+  await ada.expectNone({ from: "bot", withinMs: 200 });
+  answerAsBot(on, "Too late");
+  await ada.say("Hello?");
+  await expect(ada.expectNone({ from: "bot", withinMs: 5_000 })).rejects.toThrow(
+    /There must not be a message from the bot, but there was\.[\s\S]*Too late/,
+  );
+});
+
+test("a test can speak for the others too, and not for what a sender may not say", async () => {
+  const on = await stage();
+  const ada = on.conversation();
+  await ada.say("Hi");
+  await ada.say("One moment", { kind: "custom_agent", name: "Sam" });
+  await ada.idle();
+  expect(await ada.transcript()).toMatch(/custom_agent "Sam" {2}text {2}One moment {2}→ customer/);
+  await expect(ada.say({ type: "agent.join" }, "customer")).rejects.toThrow(/agent\.join/);
+});
+
+test("time passes on the emulator's clock while a test waits, and stands still otherwise", async () => {
+  const on = await stage();
+  const ada = on.conversation();
+  await ada.say("Hi");
+  const [first] = await ada.messages();
+  await ada.say("Still there?");
+  const [, second] = await ada.messages();
+  expect(second?.message.created).toEqual(first?.message.created);
+  await ada.expectNone({ from: "bot", withinMs: 150 });
+  await ada.say("Hello?");
+  const last = (await ada.messages()).at(-1)?.message.created?.getTime() ?? 0;
+  expect(last - (first?.message.created?.getTime() ?? 0)).toBeGreaterThanOrEqual(150);
+});
+
+test("a conversation that is idle for longer than its account allows is over", async () => {
+  const on = await stage();
+  const ada = on.conversation();
+  await ada.say("Hi");
+  on.time.advance(31 * 60_000);
+  await expect(ada.say("Hello?")).rejects.toThrow(/400-630/);
+});

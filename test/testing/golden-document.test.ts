@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { goldenDifferences } from "../../sdk/testing/golden/golden-difference.js";
+import {
+  type GoldenConversation,
+  type GoldenMessage,
+  goldenIn,
+  goldenText,
+} from "../../sdk/testing/golden/golden-document.js";
+
+const kind = fc.constantFrom("customer", "custom_bot", "platform_agent", "system");
+const party = fc.oneof(
+  fc.record({ kind }),
+  fc.record({ kind, name: fc.string({ unit: "binary" }) }),
+);
+const word = fc.constantFrom("text", "richMessage.form", "agent.join");
+
+const recipient = fc.oneof(
+  fc.record({ party, isReached: fc.constant(true), why: fc.constant("") }),
+  fc.record({ party, isReached: fc.constant(false), why: fc.constantFrom("500", "ECONNREFUSED") }),
+);
+
+const message: fc.Arbitrary<GoldenMessage> = fc.record({
+  verb: fc.constantFrom("say", "hear"),
+  sender: party,
+  type: word,
+  body: fc.dictionary(fc.string(), fc.jsonValue()).map((body) => JSON.parse(JSON.stringify(body))),
+  recipients: fc.array(recipient, { maxLength: 3 }),
+});
+
+const conversation: fc.Arbitrary<GoldenConversation> = fc.record({
+  channel: fc.string(),
+  address: fc.string({ unit: "binary" }),
+  customer: fc.string(),
+  messages: fc.array(message, { maxLength: 6 }),
+});
+
+test("whatever was said comes back from the file as it was, and differs from itself in nothing", () => {
+  fc.assert(
+    fc.property(conversation, (given) => {
+      const read = goldenIn("a.txt", goldenText(given));
+      expect(read).toEqual(given);
+      expect(goldenDifferences(given, read)).toEqual([]);
+      expect(goldenText(read)).toBe(goldenText(given));
+    }),
+    { seed: 14, numRuns: 300 },
+  );
+});
+
+test.each([
+  ["", 1],
+  ["account none", 1],
+  ['account "a" "b" customer "c"\n\nshout customer - text {}', 3],
+  ['account "a" "b" customer "c"\n  reaches customer -', 2],
+])("a file that somebody has spoiled is refused with its line", (content, line) => {
+  expect(() => goldenIn("golden/a.txt", content)).toThrow(
+    `The golden file golden/a.txt cannot be read: line ${line}`,
+  );
+});
+
+const said: GoldenMessage = {
+  verb: "say",
+  sender: { kind: "customer", name: "Ada" },
+  type: "text",
+  body: { text: "Hi" },
+  recipients: [{ party: { kind: "custom_bot", name: "orders" }, isReached: true, why: "" }],
+};
+const heard: GoldenMessage = {
+  verb: "hear",
+  sender: { kind: "custom_bot", name: "orders" },
+  type: "text",
+  body: { content: { text: "Hello" } },
+  recipients: [{ party: { kind: "customer", name: "Ada" }, isReached: true, why: "" }],
+};
+const of = (...messages: readonly GoldenMessage[]): GoldenConversation => ({
+  channel: "custom.web",
+  address: "shop",
+  customer: "Ada",
+  messages,
+});
+const refused = {
+  ...said,
+  recipients: [{ party: { kind: "custom_bot", name: "orders" }, isReached: false, why: "500" }],
+};
+const toAgent = {
+  ...said,
+  recipients: [{ party: { kind: "custom_agent" }, isReached: true, why: "" }],
+};
+
+test.each([
+  [
+    "a callback that refuses",
+    of(refused),
+    [
+      'customer "Ada" text "Hi": no longer reaches custom_bot "orders": 500',
+      'custom_bot "orders" text {"text":"Hello"}: is no longer said; it reached customer "Ada"',
+    ],
+  ],
+  [
+    "another recipient",
+    of(toAgent, heard),
+    [
+      'customer "Ada" text "Hi": no longer reaches custom_bot "orders": it is not for them any more',
+      'customer "Ada" text "Hi": now reaches custom_agent',
+    ],
+  ],
+  [
+    "another answer",
+    of(said, { ...heard, body: { content: { text: "Goodbye" } } }),
+    [
+      'custom_bot "orders" text {"text":"Hello"}: is now custom_bot "orders" text {"text":"Goodbye"} {"content":{"text":"Goodbye"}}',
+    ],
+  ],
+  [
+    "one answer more",
+    of(said, heard, heard),
+    ['custom_bot "orders" text {"text":"Hello"}: is new'],
+  ],
+] as const)("%s is told in the words of the conversation", (_, now, lines) => {
+  expect(goldenDifferences(of(said, heard), now)).toEqual(lines);
+});
