@@ -51,11 +51,14 @@ const runChecks = async ({ root, env, signal }: Surroundings): Promise<Counts> =
   return counts;
 };
 
-/** Tests of the built package need Pulumi; a filter may leave all of them out. */
+/** Tests of the built package and of the examples need Pulumi; a filter may leave all of them out. */
 const needsPulumi = (root: string, filters: readonly string[]): boolean =>
   filters.length === 0 ||
-  readdirSync(join(root, "test", "built")).some((name) =>
-    filters.some((filter) => join("test", "built", name).includes(filter)),
+  [join("test", "built"), join("examples", "orders-bot")].some((folder) =>
+    readdirSync(join(root, folder)).some(
+      (name) =>
+        /\.test\.m?ts$/.test(name) && filters.some((filter) => join(folder, name).includes(filter)),
+    ),
   );
 
 /** Where the tests find the Pulumi CLI, and a network that they leave alone. */

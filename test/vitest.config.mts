@@ -42,7 +42,7 @@ export default defineConfig({
         test: {
           name: "built",
           root: "test",
-          include: ["built/**/*.test.ts"],
+          include: ["built/**/*.test.ts", "../examples/orders-bot/*.test.mts"],
           testTimeout: 240_000,
           hookTimeout: 240_000,
           maxWorkers: shared.maxWorkers,

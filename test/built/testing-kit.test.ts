@@ -5,42 +5,45 @@ import * as pulumi from "@pulumi/pulumi";
 import { Authentication, Channel, ConversationAccount } from "pulumi-conversation";
 import { callbacks } from "pulumi-conversation/runtime";
 import {
+  type EmulatedStack,
   type EmulatedStackOptions,
   goldenConversation,
   StackFailure,
   stackFixture,
   startEmulatedStack,
 } from "pulumi-conversation/testing";
-import { test as base, describe, expect, test } from "vitest";
+import { test as base, expect } from "vitest";
 
 const at = (side: string): string => `https://shop.example.com/${side}`;
 
 /** A shop as it runs in production: nothing in it knows of a test. */
-const account = (sides: readonly string[] = ["orders-bot"]) => async () => {
-  const password = new pulumi.Config().requireSecret("password");
-  const oauth = new Authentication("sign-in", {
-    oauth2: {
-      tokenRequestUrl: "https://shop.example.com/token",
-      payload: { secret: password },
-      accessTokenPath: "$.auth.accessToken",
-    },
-  });
-  const desk = new Authentication("desk", { basicAuth: { username: "hub", password } });
-  const party = (side: string, authentication: Authentication) => ({
-    callback: at(side),
-    notificationEmail: "ops@example.com",
-    authentication,
-  });
-  const shop = new ConversationAccount("shop", {
-    address: "shop-web",
-    channel: { type: "custom.web", displayName: "Web", icon: "aVZCT1J3MEtHZ28=" },
-    customer: party("customer", oauth),
-    bots: Object.fromEntries(sides.map((side) => [side, party(side, desk)])),
-    agent: party("agent", oauth),
-    chatConfigurations: { timeout: 30 },
-  });
-  return { address: shop.account.address, password };
-};
+const account =
+  (sides: readonly string[] = ["orders-bot"]) =>
+  async () => {
+    const password = new pulumi.Config().requireSecret("password");
+    const oauth = new Authentication("sign-in", {
+      oauth2: {
+        tokenRequestUrl: "https://shop.example.com/token",
+        payload: { secret: password },
+        accessTokenPath: "$.auth.accessToken",
+      },
+    });
+    const desk = new Authentication("desk", { basicAuth: { username: "hub", password } });
+    const party = (side: string, authentication: Authentication) => ({
+      callback: at(side),
+      notificationEmail: "ops@example.com",
+      authentication,
+    });
+    const shop = new ConversationAccount("shop", {
+      address: "shop-web",
+      channel: { type: "custom.web", displayName: "Web", icon: "aVZCT1J3MEtHZ28=" },
+      customer: party("customer", oauth),
+      bots: Object.fromEntries(sides.map((side) => [side, party(side, desk)])),
+      agent: party("agent", oauth),
+      chatConfigurations: { timeout: 30 },
+    });
+    return { address: shop.account.address, password };
+  };
 
 const options = {
   program: account(),
@@ -61,89 +64,91 @@ const options = {
 
 const start = { channel: "custom.web", address: "shop-web" };
 
-describe("one stack for all tests of a file", () => {
-  const test = base.extend({ shop: stackFixture(options) });
+/** One stack for all tests that ask for it. */
+const test = base.extend<{ shop: EmulatedStack }>({ shop: stackFixture(options) });
 
-  test("the program was applied, secrets and all", async ({ shop }) => {
-    expect(shop.outputs).toEqual({ address: "shop-web", password: "canary-password" });
-    const bot = await shop.expectObject("Participant", { type: "custom_bot" });
-    await shop.expectObject("orchestrations", {
-      applications: { botConfiguration: { bots: [{ participant: { id: bot.id } }] } },
+test("the program was applied, secrets and all", async ({ shop }) => {
+  expect(shop.outputs).toEqual({ address: "shop-web", password: "canary-password" });
+  const bot = await shop.expectObject("Participant", { type: "custom_bot" });
+  await shop.expectObject("orchestrations", {
+    applications: { botConfiguration: { bots: [{ participant: { id: bot.id } }] } },
+  });
+  await shop.expectNoObject("Channel", { type: "sms" });
+  await shop.expectCalls({}, (await shop.up()).calls);
+  expect((await shop.preview()).changes).toEqual({ same: expect.any(Number) });
+});
+
+test("an object that differs is shown, without its secrets", async ({ shop }) => {
+  const wrong = shop.expectObject("Authentication", {
+    type: "basic",
+    active: false,
+    basicAuth: { username: "hub", password: "other" },
+  });
+  await expect(wrong).rejects.toThrow(/active: expected false, is true/);
+  await expect(wrong).rejects.toThrow(/basicAuth\.password: expected 'other', is '\[secret\]'/);
+  await expect(wrong).rejects.not.toThrow(/canary/);
+  await expect(shop.expectObject("Bot", {})).rejects.toThrow("no kind of object called");
+});
+
+test("messages go to handlers of the test, signed in as in production", async ({ shop }) => {
+  const ada = shop.conversation(start);
+  await ada.say("Hello");
+  const answer = await ada.expect({ from: "bot", text: "You said Hello", withinMs: 10_000 });
+  expect(answer.sender.name).toBe("orders-bot");
+  await ada.say("Agent!");
+  await ada.expect({ type: "escalation.transfer", withinMs: 10_000 });
+  await shop.expectDelivery({ url: at("agent"), type: "escalation.transfer" });
+  await expect(shop.expectDelivery({ url: at("nobody"), withinMs: 50 })).rejects.toThrow(
+    /No delivery like \{ url: 'https:\/\/shop\.example\.com\/nobody' \} within 0\.05 s\.\nDeliveries so far:/,
+  );
+});
+
+test("a first run is foretold, and a limit that it breaks is told", async ({ shop }) => {
+  const found = await shop.forecast({ plan: "developer" });
+  expect(found.totalCalls).toBeGreaterThanOrEqual(9);
+  await shop.expectForecast({ plan: "enterprise", maxMinutes: 1, maxCalls: found.totalCalls });
+  const tight = shop.expectForecast({ plan: "developer", maxMinutes: 0.01, maxCalls: 3 });
+  await expect(tight).rejects.toThrow(/may take 0\.6 s; it would make \d+ calls, and may make 3/);
+});
+
+test("a golden conversation is recorded once and says later whom a message does not reach", async ({
+  shop,
+}) => {
+  const folder = mkdtempSync(join(tmpdir(), "conversation-golden-"));
+  const file = join(folder, "golden", "hello.txt");
+  const golden = () =>
+    goldenConversation(shop, {
+      ...start,
+      file,
+      update: !existsSync(file),
+      withinMs: 10_000,
+      record: async (ada) => {
+        await ada.say("Hello");
+        await ada.expect({ from: "bot", withinMs: 10_000 });
+        await ada.say("Agent!");
+        await ada.expect({ type: "escalation.transfer", withinMs: 10_000 });
+      },
     });
-    await shop.expectNoObject("Channel", { type: "sms" });
-    await shop.expectCalls({}, (await shop.up()).calls);
-    expect((await shop.preview()).changes).toEqual({ same: expect.any(Number) });
-  });
-
-  test("an object that differs is shown, without its secrets", async ({ shop }) => {
-    const wrong = shop.expectObject("Authentication", {
-      type: "basic",
-      active: false,
-      basicAuth: { username: "hub", password: "other" },
-    });
-    await expect(wrong).rejects.toThrow(/active: expected false, is true/);
-    await expect(wrong).rejects.toThrow(/basicAuth\.password: expected 'other', is '\[secret\]'/);
-    await expect(wrong).rejects.not.toThrow(/canary/);
-    await expect(shop.expectObject("Bot", {})).rejects.toThrow("no kind of object called");
-  });
-
-  test("messages go to handlers of the test, signed in as in production", async ({ shop }) => {
-    const ada = shop.conversation(start);
-    await ada.say("Hello");
-    const answer = await ada.expect({ from: "bot", text: "You said Hello", withinMs: 10_000 });
-    expect(answer.sender.name).toBe("orders-bot");
-    await ada.say("Agent!");
-    await ada.expect({ type: "escalation.transfer", withinMs: 10_000 });
-    await shop.expectDelivery({ url: at("agent"), type: "escalation.transfer" });
-    await expect(shop.expectDelivery({ url: at("nobody"), withinMs: 50 })).rejects.toThrow(
-      /No delivery like \{ url: 'https:\/\/shop\.example\.com\/nobody' \} within 0\.05 s\.\nDeliveries so far:/,
-    );
-  });
-
-  test("a first run is foretold, and a limit that it breaks is told", async ({ shop }) => {
-    const found = await shop.forecast({ plan: "developer" });
-    expect(found.totalCalls).toBeGreaterThanOrEqual(9);
-    await shop.expectForecast({ plan: "enterprise", maxMinutes: 1, maxCalls: found.totalCalls });
-    const tight = shop.expectForecast({ plan: "developer", maxMinutes: 0.01, maxCalls: 3 });
-    await expect(tight).rejects.toThrow(/may take 0\.6 s; it would make \d+ calls, and may make 3/);
-  });
-
-  test("a golden conversation is recorded once and says later whom a message does not reach", async ({
-    shop,
-  }) => {
-    const folder = mkdtempSync(join(tmpdir(), "conversation-golden-"));
-    const file = join(folder, "golden", "hello.txt");
-    const golden = () =>
-      goldenConversation(shop, {
-        ...start,
-        file,
-        update: !existsSync(file),
-        withinMs: 10_000,
-        record: async (ada) => {
-          await ada.say("Hello");
-          await ada.expect({ from: "bot", withinMs: 10_000 });
-          await ada.say("Agent!");
-          await ada.expect({ type: "escalation.transfer", withinMs: 10_000 });
-        },
-      });
-    expect(await golden()).toBe("recorded");
-    const recorded = readFileSync(file, "utf8");
-    expect(recorded).toContain('say customer "Ada" text {"text":"Hello"}\n  reaches custom_bot');
-    expect(await golden()).toBe("replayed");
-    await shop.up(account(["other-bot"]));
-    const broken = golden();
-    await expect(broken).rejects.toThrow(/text "Hello": no longer reaches custom_bot "[^"]+": it is/);
-    await expect(broken).rejects.toThrow(/You said Hello"}: is no longer said; it reached customer/);
-    rmSync(folder, { recursive: true });
-  });
+  expect(await golden()).toBe("recorded");
+  const recorded = readFileSync(file, "utf8");
+  expect(recorded).toContain('say customer "Ada" text {"text":"Hello"}\n  reaches custom_bot');
+  expect(await golden()).toBe("replayed");
+  await shop.up(account(["other-bot"]));
+  const broken = golden();
+  await expect(broken).rejects.toThrow(/text "Hello": no longer reaches custom_bot "[^"]+": it is/);
+  await expect(broken).rejects.toThrow(/You said Hello"}: is no longer said; it reached customer/);
+  rmSync(folder, { recursive: true });
 });
 
 test("a program that cannot be applied fails with what Pulumi said, and leaves nothing", async () => {
   const failing = startEmulatedStack({
-    program: () => Promise.resolve(void new Channel("web", { type: "", displayName: "W", icon: "aa" })),
+    program: () =>
+      Promise.resolve(void new Channel("web", { type: "", displayName: "W", icon: "aa" })),
   });
   await expect(failing).rejects.toThrow(StackFailure);
-  await expect(failing).rejects.toThrow(/^pulumi up failed\. Pulumi says:\n[\s\S]*type must have 1/);
+  await expect(failing).rejects.toThrow(
+    /^pulumi up failed\. Pulumi says:\n[\s\S]*type must have 1/,
+  );
 });
 
 test("a handler for an address that no role has is refused", async () => {

@@ -1,7 +1,7 @@
 import { AssertionError } from "node:assert";
+import type { DeliveryEntry } from "../../../emulator/index.js";
 import { differences, shown } from "./differences.js";
 import type { HubCall } from "./hub-records.js";
-import type { DeliveryEntry } from "../../../emulator/index.js";
 
 /** How many calls of each endpoint, such as `{ "POST /participants": 2 }`. */
 export type ExpectedCalls = Readonly<Record<string, number>>;

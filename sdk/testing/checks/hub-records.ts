@@ -1,8 +1,4 @@
-import type {
-  DeliveryEntry,
-  EmulatorControl,
-  StoredObject,
-} from "../../../emulator/index.js";
+import type { DeliveryEntry, EmulatorControl, StoredObject } from "../../../emulator/index.js";
 import type { Definition } from "../../../provider/definition/define.js";
 import { resources } from "../../../provider/resources/index.js";
 import { type ReceivedMessage, receivedMessage } from "../../runtime/messages/received-message.js";

@@ -1,9 +1,9 @@
 import { AssertionError } from "node:assert";
+import type { StoredObject } from "../../../emulator/index.js";
 import type { Definition } from "../../../provider/definition/define.js";
 import { naturalKey, withArticle } from "../../../provider/definition/references.js";
 import { valuesIn } from "../../../provider/definition/walk.js";
 import { type Difference, differenceLine, differences, shown } from "./differences.js";
-import type { StoredObject } from "../../../emulator/index.js";
 
 /** The texts of an object that must not be shown. */
 const secretsOf = ({ fields }: Definition, object: StoredObject): readonly string[] =>

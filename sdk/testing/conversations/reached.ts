@@ -1,9 +1,9 @@
+import type { DeliveryEntry } from "../../../emulator/index.js";
 import { clientApplication } from "../../../provider/resources/client-application.js";
 import { objectsIn, textAt } from "../../runtime/json-members.js";
 import { senderFromWire } from "../../runtime/messages/message-types.js";
 import type { Party, ReceivedMessage } from "../../runtime/messages/received-message.js";
 import type { HubRecords } from "../checks/hub-records.js";
-import type { DeliveryEntry } from "../../../emulator/index.js";
 import { plainAddress } from "../checks/plain-address.js";
 
 /** Whether a message got to one of those it is for. */

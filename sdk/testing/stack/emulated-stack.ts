@@ -1,10 +1,9 @@
 import type { PulumiFn, Stack } from "@pulumi/pulumi/automation/index.js";
 import type { Forecast } from "../../../cli/forecast/forecast.js";
-import type { Emulator } from "../../../emulator/index.js";
+import type { DeliveryEntry, Emulator, StoredObject } from "../../../emulator/index.js";
 import type { ConversationClient } from "../../runtime/connection/connect.js";
 import type { ExpectedCalls, ExpectedDelivery } from "../checks/call-check.js";
 import type { HubCall } from "../checks/hub-records.js";
-import type { DeliveryEntry, StoredObject } from "../../../emulator/index.js";
 import type { ForecastConditions, ForecastLimits } from "../checks/stack-forecast.js";
 import type {
   TestConversation,
@@ -66,7 +65,9 @@ export interface EmulatedStack extends AsyncDisposable {
    */
   expectCalls(expected: ExpectedCalls, of?: readonly HubCall[]): Promise<void>;
   /** Expects a delivery, and waits for it. `withinMs`: on the emulator's clock; default: 5,000. */
-  expectDelivery(expected: ExpectedDelivery & { readonly withinMs?: number }): Promise<DeliveryEntry>;
+  expectDelivery(
+    expected: ExpectedDelivery & { readonly withinMs?: number },
+  ): Promise<DeliveryEntry>;
   /** Foretells how long a run takes and how many calls it makes, on a plan. */
   forecast(conditions?: ForecastConditions): Promise<Forecast>;
   /**

@@ -20,7 +20,7 @@ export type StackFixture = [
  * @example
  * const shop = stackFixture({ program: "." });
  * // import { test as base } from "vitest";
- * // const test = base.extend({ shop });
+ * // const test = base.extend<{ shop: EmulatedStack }>({ shop });
  * // test("the bot is there", ({ shop }) => shop.expectObject("Participant", { type: "custom_bot" }));
  */
 export const stackFixture = (

@@ -1,5 +1,5 @@
 import type { OutputMap, PulumiFn } from "@pulumi/pulumi/automation/index.js";
-import { type Emulator, startEmulator } from "../../../emulator/index.js";
+import { type Emulator, type StoredObject, startEmulator } from "../../../emulator/index.js";
 import { clientApplication } from "../../../provider/resources/client-application.js";
 import { type ConversationClient, connect } from "../../runtime/connection/connect.js";
 import { objectsIn, textAt } from "../../runtime/json-members.js";
@@ -50,8 +50,10 @@ const startParts = async (options: EmulatedStackOptions): Promise<Parts> => {
 };
 
 /** @throws StackFailure where a handler is for an address that no role has */
-const assertHandlersUsed = async (server: CallbackServer, records: HubRecords): Promise<void> => {
-  const applications = await records.objects(clientApplication.collection);
+const assertHandlersUsed = (
+  server: CallbackServer,
+  applications: readonly StoredObject[],
+): void => {
   const roles = applications.flatMap((object) => objectsIn(object, "roles"));
   const known = new Set(roles.map((role) => plainAddress(textAt(role, "callback") ?? "")));
   const unused = server.addresses().filter((address) => !known.has(address));
@@ -88,9 +90,7 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
     },
     up: async (program) => {
       if (program) stack.workspace.program = program;
-      const done = await run("up");
-      await assertHandlersUsed(server, records);
-      return done;
+      return run("up");
     },
     preview: (program) => run("preview", program),
     refresh: () => run("refresh"),
@@ -134,6 +134,7 @@ export const startEmulatedStack = async (options: EmulatedStackOptions): Promise
       typeof callbacks === "function" ? callbacks({ client, emulator }) : callbacks,
     );
     await made.up();
+    assertHandlersUsed(server, await made.objects(clientApplication.kind));
     return made;
   } catch (error) {
     await made.close();

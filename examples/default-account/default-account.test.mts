@@ -1,0 +1,39 @@
+/**
+ * The account of this folder, with the test runner of Node: node --test default-account.test.mts
+ *
+ * The project file is in the root of the repository; a project of your own is in the folder itself.
+ */
+import { deepEqual, match } from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { stackHooks } from "pulumi-conversation/testing";
+
+const account = stackHooks(
+  { before, after },
+  { program: fileURLToPath(new URL("../..", import.meta.url)) },
+);
+
+const kiosk = { channel: "custom.kiosk", address: "kiosk-berlin-01" };
+
+test("two bots answer on the kiosk in Berlin", async () => {
+  const bots = await account().objects("Participant");
+  deepEqual(
+    bots.map(({ type }) => type),
+    ["custom_bot", "custom_bot"],
+  );
+  await account().expectObject("Account", { address: kiosk.address });
+});
+
+test("the first bot gets what the customer says, with a token of its own system", async () => {
+  const ada = account().conversation(kiosk);
+  await ada.say("Where is my order?");
+  await account().expectDelivery({ url: "https://bot.example.com/messages", type: "text" });
+  await ada.say("One moment", { kind: "custom_bot", name: "orders" });
+  await ada.idle();
+  match(await ada.transcript(), /One moment {2}→ customer "Ada"$/);
+});
+
+test("nothing is left after destroy", async () => {
+  await account().destroy();
+  await account().expectNoObject("Authentication", {});
+});
