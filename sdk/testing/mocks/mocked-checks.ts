@@ -9,10 +9,8 @@ import {
 import { createRun } from "../../../provider/lifecycle/run.js";
 import { typeToken } from "../../../provider/pointer.js";
 import { resources } from "../../../provider/resources/index.js";
-import {
-  smokeTestKind,
-  smokeTestLifecycle,
-} from "../../../provider/smoke-test/smoke-test-lifecycle.js";
+import { smokeTest } from "../../../provider/smoke-test/smoke-test-definition.js";
+import { smokeTestLifecycle } from "../../../provider/smoke-test/smoke-test-lifecycle.js";
 
 /** Checks resources as a preview does, without the service: by the kind's type token. */
 export interface MockedChecks {
@@ -29,7 +27,7 @@ export const mockedChecks = (): MockedChecks => {
   const run = createRun(async () => noSettings(), { settings: noSettings });
   const checks = new Map<string, Pick<Lifecycle, "check">>([
     [typeToken(ownershipKind), ownershipLifecycle],
-    [typeToken(smokeTestKind), smokeTestLifecycle({ session: async () => noSettings() })],
+    [typeToken(smokeTest.kind), smokeTestLifecycle({ session: async () => noSettings() })],
     ...resources.map((definition) => {
       const checked: [string, Lifecycle] = [typeToken(definition.kind), lifecycle(definition, run)];
       return checked;
