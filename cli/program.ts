@@ -3,6 +3,7 @@ import { packageVersion } from "../provider/kernel/package-version.js";
 import { CommandFailure, type CommandRun, messageOf, type RegisterCommand } from "./command.js";
 import { registerDoctor } from "./commands/doctor.js";
 import { registerEmulator } from "./commands/emulator.js";
+import { registerExport } from "./commands/export.js";
 import { registerForecast } from "./commands/forecast.js";
 import { registerOrphans } from "./commands/orphans.js";
 import { untilInterrupted } from "./process/interruption.js";
@@ -13,6 +14,7 @@ const commands: readonly RegisterCommand[] = [
   registerDoctor,
   registerForecast,
   registerOrphans,
+  registerExport,
 ];
 
 /** A run on the process's own streams. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { sameFields } from "../definition/meaning/same.js";
 import { normaliseFields } from "../definition/normalise.js";
 import { automaticKey } from "../definition/references.js";
 import { typedFields } from "../definition/wire/managed.js";
@@ -43,6 +44,7 @@ export const check = async (
   const namesake = declare(resource);
   const isChanged =
     !old || !isDeepStrictEqual(stateInputs(definition, old), stateInputs(definition, properties));
+  if (old && isChanged) noteChange(resource, old);
   const settings = isChanged ? checkedSettings(resource) : { reasons: [], areThere: false };
   if (isChanged) tellMissingSecrets(resource);
   const broken = inputViolations(resource, news, old, namesake);
@@ -70,6 +72,13 @@ const normalised = (resource: Resource, old: Properties | undefined): Resource =
   const kept = old?.fields[key];
   const made = typeof kept === "string" ? { [key]: kept } : {};
   return withFields(resource, normaliseFields(definition, { ...properties.fields, ...made }));
+};
+
+/** The outputs of an imported object may not tell a change: they lack the secrets that nobody read. */
+const noteChange = ({ definition, run, identity, properties }: Resource, old: Properties): void => {
+  const before = normaliseFields(definition, old.fields);
+  if (identity && !sameFields(definition.fields, before, properties.fields))
+    run.decisions.changed.add(identity.key);
 };
 
 const withFields = <R extends Resource>(resource: R, fields: JsonObject): R => ({

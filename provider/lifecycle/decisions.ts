@@ -66,6 +66,8 @@ export interface Decisions {
    * @returns who has taken it before, if another did
    */
   take(what: string, resource: ResourceIdentity): ResourceIdentity | undefined;
+  /** Keys of resources of which the program says something else than the inputs in the state. */
+  readonly changed: Set<string>;
   /** Serials of the objects that this run sent a POST for: only what it made itself carries them. */
   readonly posted: Set<string>;
   /** Whether this very run sent the POST that made the object with this serial. */
@@ -88,7 +90,7 @@ export const createDecisions = (): Decisions => {
     return first.key === resource.key ? undefined : first;
   };
   return {
-    ...{ objects, holders, skipped, posted, take },
+    ...{ objects, holders, skipped, posted, take, changed: new Set<string>() },
     declare: (resource, name) => {
       declared.add(resource.key);
       return name === undefined ? undefined : take(name, resource);

@@ -3,6 +3,7 @@ import { bodyOf } from "../definition/wire/wire.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { type Declared, hasRoom } from "./declared.js";
 import { markFor, markText } from "./ownership/mark.js";
+import { dropUndisclosed } from "./state/state-values.js";
 
 /** What the service is to hold of a resource. */
 export interface DesiredBody {
@@ -18,8 +19,8 @@ export interface DesiredBody {
  * @param human what a person wrote as the description, kept where the program gives none
  */
 export const desiredBody = (declared: Declared, serial: string, human?: string): DesiredBody => {
-  const { definition, properties, settings, mark, name } = declared;
-  const { fields, extra } = properties;
+  const { definition, settings, mark, name } = declared;
+  const { fields, extra } = dropUndisclosed(definition, declared.properties);
   const given = fields.description;
   const written = typeof given === "string" && given !== "" ? given : human;
   const suffix =

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { sameFields } from "../definition/meaning/same.js";
 import { normaliseFields } from "../definition/normalise.js";
 import type { JsonObject } from "../kernel/json.js";
+import { holdsUndisclosed } from "../kernel/undisclosed.js";
 import type { Resource } from "./declared.js";
 import { propertiesIn } from "./state/properties.js";
 
@@ -24,7 +25,10 @@ export const diff = (
   const { serial, undeclared } = old.record;
   if (identity) run.decisions.assign(identity, { id, serial });
   if (olds.__provider === undefined) return { changes: true };
+  const isImported = holdsUndisclosed(old.fields);
+  const isSaid = identity !== undefined && run.decisions.changed.has(identity.key);
   const same =
+    !(isImported && isSaid) &&
     sameFields(definition.fields, normaliseFields(definition, old.fields), next.fields) &&
     isDeepStrictEqual(old.extra, next.extra) &&
     isDeepStrictEqual(old.extraSecrets, next.extraSecrets) &&
@@ -34,5 +38,6 @@ export const diff = (
   if (undeclared) {
     run.tell?.(`stays, as the program does not declare it: ${undeclared.join(", ")}`, "info");
   }
-  return {};
+  // Its inputs are not those of the last refresh, so that the engine cannot find what differs.
+  return isImported ? { changes: true } : {};
 };

@@ -6,6 +6,7 @@ import { fieldsFromWire, wireName } from "../definition/wire/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { assertId } from "../kernel/object-id.js";
+import { holdsUndisclosed } from "../kernel/undisclosed.js";
 import type { WireObject } from "../service/objects/collections.js";
 import { connected, type Declared, type Resource } from "./declared.js";
 import { objectTime, readMark } from "./ownership/mark.js";
@@ -16,6 +17,7 @@ export interface ReadResult {
   /** Empty where the object is proven to be gone. */
   readonly id: string;
   readonly props: JsonObject;
+  /** Left out: those in the state stay. */
   readonly inputs?: JsonObject;
 }
 
@@ -33,7 +35,10 @@ export const read = async (resource: Resource, id: string): Promise<ReadResult> 
     return { id: "", props: {} };
   }
   const now = liveProperties(declared, live, isGet);
-  return { id, props: stateOutputs(definition, now), inputs: stateInputs(definition, now) };
+  const props = stateOutputs(definition, now);
+  // The inputs in the state may know a secret that these outputs lack: they stay.
+  if (!isGet && holdsUndisclosed(now.fields)) return { id, props };
+  return { id, props, inputs: stateInputs(definition, now) };
 };
 
 /** From the one list that all reads of a run share; absence is confirmed by the object itself. */

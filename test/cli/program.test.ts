@@ -31,7 +31,7 @@ test.each([
   expect(out).toBe("");
 });
 
-test.each(["emulator", "doctor", "forecast", "orphans"])(
+test.each(["emulator", "doctor", "forecast", "orphans", "export"])(
   "every option of %s is explained",
   async (command) => {
     const { code, out } = await run(command, "--help");

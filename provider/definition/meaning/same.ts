@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, memberOf } from "../../kernel/json.js";
+import { undisclosed } from "../../kernel/undisclosed.js";
 import type { Field, Fields, ListField, MapField, ObjectField } from "../define.js";
 import { holdsSecret } from "../walk.js";
 import { matching } from "./matching.js";
@@ -49,10 +50,15 @@ const sameMap = (
 
 /**
  * Whether two values of a program say the same. Text counts letter by letter; JSON text by its
- * content, unordered lists by their items, and what is empty is as good as absent.
+ * content, unordered lists by their items, and what is empty is as good as absent. A secret that an
+ * import did not read is whatever is given.
+ *
+ * @param a what is known
+ * @param b what is given
  */
 export const sameValue = (field: Field, a: unknown, b: unknown): boolean => {
   if (a === b || (isAbsent(a) && isAbsent(b))) return true;
+  if (field.secret && a === undisclosed) return !isAbsent(b);
   switch (field.type) {
     case "text":
       return field.json === true && sameContent(a, b);

@@ -1,5 +1,6 @@
 import type { Definition, Field, Fields } from "../../definition/define.js";
 import { isObject, type JsonObject, objectOf } from "../../kernel/json.js";
+import { undisclosed } from "../../kernel/undisclosed.js";
 import { unknownValue } from "../../kernel/unknown.js";
 import type { Properties } from "./properties.js";
 
@@ -75,6 +76,10 @@ export const wrapFieldSecrets = (fields: Fields, values: JsonObject): JsonObject
  */
 export const dropSecrets = (definition: Definition, properties: Properties): Properties =>
   changeSecrets(definition, properties, () => undefined);
+
+/** Without the secrets that an import did not read: nobody knows them, so nothing can be said of them. */
+export const dropUndisclosed = (definition: Definition, properties: Properties): Properties =>
+  changeSecrets(definition, properties, (secret) => (secret === undisclosed ? undefined : secret));
 
 /** The inputs of a resource in one object, secrets in clear. */
 export const joinInputs = ({ fields, record: _, ...options }: Properties): JsonObject =>

@@ -1,0 +1,153 @@
+import type { Definition, Field, Fields } from "../../provider/definition/define.js";
+import { normaliseFields } from "../../provider/definition/normalise.js";
+import { fieldViolations } from "../../provider/definition/violations.js";
+import { holdsSecret, valuesIn } from "../../provider/definition/walk.js";
+import { extraViolations } from "../../provider/definition/wire/extra.js";
+import { typedFields } from "../../provider/definition/wire/managed.js";
+import { looksMasked } from "../../provider/definition/wire/secret-evidence.js";
+import { fieldsFromWire } from "../../provider/definition/wire/wire.js";
+import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { undisclosed } from "../../provider/kernel/undisclosed.js";
+import { type Mark, readMark } from "../../provider/lifecycle/ownership/mark.js";
+import { originalMark } from "../../provider/lifecycle/ownership/seen-object.js";
+import type { WireObject } from "../../provider/service/objects/collections.js";
+import type { Settings } from "../../provider/service/settings/settings.js";
+import { unknownMembers } from "./unknown-members.js";
+
+/** An object of the account as a program would declare it. */
+export interface ObjectInputs {
+  readonly definition: Definition;
+  readonly id: string;
+  /**
+   * The fields in a program's terms and in their normal form: references as ids, secrets as the service
+   * shows them, or as undisclosed where it hides them.
+   */
+  readonly fields: JsonObject;
+  /** Members that no field of the kind knows. */
+  readonly extra?: JsonObject;
+  /** The service left a secret out that must be there, so it may leave out others. */
+  readonly leavesOut?: true;
+  readonly created?: string;
+  readonly modified?: string;
+  /** Whose it is, where a stack has made it. */
+  readonly mark?: Mark;
+  /** Why no program can declare it as it is. */
+  readonly problem?: string;
+}
+
+/** A mask says nothing of the secret, nor does an empty text. */
+const isShown = (value: unknown): boolean =>
+  typeof value === "string" && value !== "" && !looksMasked(value);
+
+/** Nothing in it, in any of the forms that services give to what is not there. */
+const isEmpty = (value: unknown): boolean =>
+  value === "" ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isObject(value) && Object.keys(value).length === 0);
+
+/** An optional member that is empty is as good as absent, unless the definition says otherwise. */
+const isLeftOut = (field: Field, value: unknown): boolean =>
+  !field.required && isEmpty(value) && !(field.type === "list" && field.emptyCounts);
+
+const tidyValue = (field: Field, value: unknown): unknown => {
+  if (field.secret) return isShown(value) ? value : undisclosed;
+  switch (field.type) {
+    case "object":
+      return isObject(value) ? tidyFields(field.fields, value) : value;
+    case "list":
+      return Array.isArray(value) ? value.map((item) => tidyValue(field.of, item)) : value;
+    case "map":
+      return isObject(value)
+        ? objectOf(Object.entries(value).map(([key, of]) => [key, tidyValue(field.of, of)]))
+        : value;
+    default:
+      return value;
+  }
+};
+
+/** An object of the service that holds a secret which it must have, and does not show. */
+const hiddenMembers = (fields: Fields, values: JsonObject): JsonObject =>
+  objectOf(
+    Object.entries(fields)
+      .filter(([name, field]) => field.secret && field.required && values[name] === undefined)
+      .map(([name]) => [name, undisclosed]),
+  );
+
+/** Values without what is empty, secrets that cannot be read as undisclosed. */
+const tidyFields = (fields: Fields, values: JsonObject): JsonObject => ({
+  ...objectOf(
+    Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      const tidy = field ? tidyValue(field, value) : value;
+      return field && isLeftOut(field, tidy) ? [] : [[name, tidy]];
+    }),
+  ),
+  ...hiddenMembers(fields, values),
+});
+
+/** Every secret as undisclosed: what may be written to a file. */
+export const withoutSecrets = (fields: Fields, values: JsonObject): JsonObject =>
+  objectOf(
+    Object.entries(values).map(([name, value]) => {
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      return [name, field && holdsSecret(field) ? publicValue(field, value) : value];
+    }),
+  );
+
+const publicValue = (field: Field, value: unknown): unknown => {
+  if (field.secret) return undisclosed;
+  if (field.type === "object" && isObject(value)) return withoutSecrets(field.fields, value);
+  if (field.type === "list" && Array.isArray(value))
+    return value.map((item) => publicValue(field.of, item));
+  if (field.type === "map" && isObject(value))
+    return objectOf(Object.entries(value).map(([key, of]) => [key, publicValue(field.of, of)]));
+  return value;
+};
+
+/** Every rule that the inputs break, in one sentence. */
+const problemOf = (
+  definition: Definition,
+  fields: JsonObject,
+  extra: JsonObject | undefined,
+): string | undefined => {
+  const broken = [...fieldViolations(definition, fields), ...extraViolations(definition, extra)];
+  const sentences = broken.map(({ path, rule }) => (path ? `${path} ${rule}` : `it ${rule}`));
+  return sentences.length > 0 ? sentences.join("; ") : undefined;
+};
+
+/** Whether a secret has a place among the tidied fields, and no value among those of the service. */
+const leavesSecretsOut = ({ fields }: Definition, tidy: JsonObject, typed: JsonObject): boolean => {
+  const shown = new Map(valuesIn(fields, typed).map(({ path, value }) => [path, value]));
+  return valuesIn(fields, tidy).some(
+    ({ path, value }) => value === undisclosed && !shown.get(path),
+  );
+};
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+/** Reads an object of a list in a program's terms: everything that a program can say of it. */
+export const objectInputs = (
+  definition: Definition,
+  id: string,
+  wire: WireObject,
+  settings: Pick<Settings, "platformName">,
+): ObjectInputs => {
+  const mark = originalMark(definition, wire);
+  const { description } = readMark(wire.description);
+  const live = fieldsFromWire(definition.fields, { ...wire, description }, settings);
+  const typed = typedFields(definition.fields, live);
+  const fields = normaliseFields(definition, tidyFields(definition.fields, typed));
+  const extra = unknownMembers(definition, wire);
+  const [created, modified] = [textOf(wire.created), textOf(wire.modified)];
+  const problem = problemOf(definition, fields, extra);
+  return {
+    ...{ definition, id, fields },
+    ...(extra ? { extra } : {}),
+    ...(leavesSecretsOut(definition, fields, typed) ? { leavesOut: true as const } : {}),
+    ...(created ? { created } : {}),
+    ...(modified ? { modified } : {}),
+    ...(mark ? { mark } : {}),
+    ...(problem ? { problem } : {}),
+  };
+};

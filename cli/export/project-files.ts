@@ -1,0 +1,81 @@
+import { packageName, packageVersion } from "../../provider/kernel/package-version.js";
+import { settingTable } from "../../provider/service/settings/setting-table.js";
+import type { Settings } from "../../provider/service/settings/settings.js";
+
+/** The names of the project that an export writes. */
+export interface ProjectNames {
+  readonly project: string;
+  readonly stack: string;
+}
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+/** YAML takes JSON texts. */
+const yamlText = (value: unknown): string =>
+  typeof value === "string" &&
+  /^[A-Za-z][\w./-]*$/.test(value) &&
+  !/^(true|false|yes|no|on|off|null|y|n)$/i.test(value)
+    ? value
+    : JSON.stringify(value);
+
+/** Settings of the account that are no secrets and not the defaults. */
+const settingLines = (settings: Settings, profile: string | undefined): readonly string[] =>
+  Object.entries(settingTable).flatMap(([key, spec]) => {
+    const value = Object.entries(settings).find(([name]) => name === key)?.[1];
+    const isWritten = value !== undefined && !spec.secret && value !== spec.default;
+    const name = profile ? `${profile}.${key}` : key;
+    return isWritten ? [`  conversation:${name}: ${yamlText(String(value))}`] : [];
+  });
+
+/** Everything of a project but its program, by file name. */
+export const projectFiles = (
+  { project, stack }: ProjectNames,
+  settings: Settings,
+  profile: string | undefined,
+): ReadonlyMap<string, string> =>
+  new Map([
+    [
+      "Pulumi.yaml",
+      [
+        `name: ${yamlText(project)}`,
+        `description: ${yamlText("A conversation account of the messaging hub")}`,
+        "runtime: nodejs",
+        "main: index.ts",
+        "",
+      ].join("\n"),
+    ],
+    [`Pulumi.${stack}.yaml`, ["config:", ...settingLines(settings, profile), ""].join("\n")],
+    [
+      "package.json",
+      json({
+        name: project.toLowerCase(),
+        private: true,
+        main: "index.ts",
+        scripts: { check: "tsc --noEmit" },
+        dependencies: { "@pulumi/pulumi": "^3.270.0", [packageName]: `^${packageVersion()}` },
+        devDependencies: { "@types/node": "^24.0.0", typescript: "^6.0.3" },
+      }),
+    ],
+    [
+      "tsconfig.json",
+      json({
+        compilerOptions: {
+          target: "es2022",
+          module: "nodenext",
+          strict: true,
+          noEmit: true,
+          skipLibCheck: true,
+          types: ["node"],
+        },
+        include: ["*.ts"],
+      }),
+    ],
+    [".gitignore", "node_modules/\n"],
+  ]);
+
+/** A table of Markdown. */
+export const markdownTable = (heading: readonly string[], rows: readonly (readonly string[])[]) => {
+  const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll(/\s+/g, " ");
+  const line = (row: readonly string[]) => `| ${row.map(cell).join(" | ")} |`;
+  return [line(heading), line(heading.map(() => "---")), ...rows.map(line)].join("\n");
+};

@@ -1,0 +1,137 @@
+import { createHash } from "node:crypto";
+import { naturalKey } from "../../provider/definition/references.js";
+import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
+import type { ObjectInputs } from "../account/object-inputs.js";
+
+/** How a program calls a resource. */
+export interface ResourceNames {
+  /** Logical name, such as `orders-bot`: no other resource of its kind has it. */
+  readonly logical: string;
+  /** Variable, such as `ordersBot`: no other resource of the program has it. */
+  readonly variable: string;
+}
+
+const mostWords = 6;
+const longestName = 40;
+
+/** Beyond the basic plane, or written from right to left: both make a source hard to read. */
+const unwritten = /[\u{10000}-\u{10ffff}\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/gu;
+
+/**
+ * Words of a text in letters and digits: accents of Latin letters go, other scripts stay. A character
+ * that a TypeScript name cannot hold separates words.
+ */
+export const wordsIn = (text: string): readonly string[] =>
+  text
+    .normalize("NFKD")
+    .replaceAll(/[\u0300-\u036f]/g, "")
+    .normalize("NFC")
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+    .replaceAll(unwritten, " ")
+    .split(/[^\p{ID_Continue}]+|_+/u)
+    .filter((word) => word !== "")
+    .slice(0, mostWords);
+
+const capital = (word: string): string => {
+  const [first = "", ...rest] = word.toLowerCase();
+  const upper = first.toUpperCase();
+  return (upper.length === first.length ? upper : first) + rest.join("");
+};
+
+/** `ordersBot` of `orders`, `bot`. */
+export const camelCase = (words: readonly string[]): string =>
+  words.map((word, place) => (place === 0 ? word.toLowerCase() : capital(word))).join("");
+
+/** Names that a module cannot give to a constant, or that the generated files use themselves. */
+const reserved = new Set(
+  (
+    "abstract any arguments as async await boolean break case catch class config const continue debugger declare " +
+    "default delete do else enum eval export exports extends false finally for from function get global if " +
+    "implements import in infinity instanceof interface let module nan new null number object of package private " +
+    "protected public pulumi require return secrets set static string super switch symbol this throw true try type " +
+    "typeof undefined unknown var void while with yield __dirname __filename __proto__"
+  ).split(" "),
+);
+
+const hashOf = (text: string): string =>
+  createHash("sha256").update(text).digest("hex").slice(0, 6);
+
+/** At most so many characters; what is cut is told by a hash. */
+const short = (words: readonly string[]): readonly string[] => {
+  const whole = words.join("-");
+  if (whole.length <= longestName) return words;
+  return [
+    ...whole
+      .slice(0, longestName - 7)
+      .split("-")
+      .filter(Boolean),
+    hashOf(whole),
+  ];
+};
+
+const nameOf = ({ definition, fields }: ObjectInputs): string => {
+  const name = fields[naturalKey(definition)];
+  return typeof name === "string" ? name : "";
+};
+
+/** The oldest object of a name has it alone; so a younger one never changes what it is called. */
+const byAge = (a: ObjectInputs, b: ObjectInputs): number => {
+  const age = ({ created }: ObjectInputs) => objectTime(created) || Number.POSITIVE_INFINITY;
+  const [one, other] = [age(a), age(b)];
+  if (one !== other) return one < other ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+};
+
+const kindWords = ({ definition }: ObjectInputs): readonly string[] => definition.noun.split(" ");
+
+/** Words by which each object is called, the same for no two of a kind. */
+const logicalWords = (objects: readonly ObjectInputs[]): Map<ObjectInputs, readonly string[]> => {
+  const taken = new Set<string>();
+  const words = new Map<ObjectInputs, readonly string[]>();
+  for (const object of objects.toSorted(byAge)) {
+    const own = short(wordsIn(nameOf(object)));
+    const plain = own.length > 0 ? own : [...kindWords(object), hashOf(object.id)];
+    const key = (parts: readonly string[]) =>
+      `${object.definition.kind} ${parts.join("-")}`.toLowerCase();
+    const unique = taken.has(key(plain)) ? [...plain, hashOf(object.id)] : plain;
+    taken.add(key(unique));
+    words.set(object, unique);
+  }
+  return words;
+};
+
+const isName = (text: string): boolean => /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(text);
+
+const variableOf = (words: readonly string[], kind: readonly string[], isShared: boolean) => {
+  const plain = camelCase(words);
+  if (isName(plain))
+    return isShared || reserved.has(plain.toLowerCase()) ? camelCase([...words, ...kind]) : plain;
+  return camelCase([...kind, ...words]);
+};
+
+/**
+ * Names of all objects of an account. They follow from the objects alone, whichever of them a program
+ * declares: a name that another kind uses too is followed by the kind, a second one of a kind by a hash of
+ * its id.
+ */
+export const resourceNames = (
+  objects: readonly ObjectInputs[],
+): ReadonlyMap<ObjectInputs, ResourceNames> => {
+  const words = logicalWords(objects);
+  const uses = new Map<string, number>();
+  for (const parts of words.values()) {
+    const variable = camelCase(parts);
+    uses.set(variable, (uses.get(variable) ?? 0) + 1);
+  }
+  const taken = new Set<string>();
+  return new Map(
+    objects.toSorted(byAge).map((object) => {
+      const parts = words.get(object) ?? [];
+      const isShared = (uses.get(camelCase(parts)) ?? 0) > 1;
+      const plain = variableOf(parts, kindWords(object), isShared);
+      const variable = taken.has(plain) ? `${plain}${hashOf(object.id)}` : plain;
+      taken.add(variable);
+      return [object, { logical: parts.join("-").toLowerCase(), variable }];
+    }),
+  );
+};

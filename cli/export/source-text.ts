@@ -1,0 +1,175 @@
+import type { Expression, Member } from "./expression.js";
+
+/** Columns and indentation of the generated source: those of common formatters. */
+const width = 80;
+const step = "  ";
+
+const wide =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
+
+/** Columns that a text takes on a screen. */
+export const columnsOf = (text: string): number => {
+  let columns = 0;
+  for (const character of text) {
+    if (character > "\u007e")
+      columns += /\p{M}/u.test(character) ? 0 : wide.test(character) ? 2 : 1;
+    else columns += 1;
+  }
+  return columns;
+};
+
+const escaped = (character: string): string =>
+  [...character]
+    .flatMap((sign) => sign.split(""))
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
+
+/**
+ * A text in quotes: double ones, unless single ones need fewer escapes. What cannot be seen, or would
+ * change how the source is shown, is written as an escape.
+ */
+export const quotedText = (text: string): string => {
+  const doubles = text.split('"').length;
+  const quote = doubles > text.split("'").length ? "'" : '"';
+  const inner = JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll('\\"', '"')
+    .replaceAll(quote, `\\${quote}`)
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu, escaped);
+  return `${quote}${inner}${quote}`;
+};
+
+const isPlainName = (name: string): boolean => /^[A-Za-z_$][\w$]*$/.test(name);
+
+const keyText = (name: string): string => (isPlainName(name) ? name : quotedText(name));
+
+const literalText = (value: string | number | boolean | null): string => {
+  if (typeof value === "string") return quotedText(value);
+  return Object.is(value, -0) ? "-0" : String(value).replace("e+", "e");
+};
+
+const isFlat = ({ type }: Expression): boolean => type === "literal" || type === "code";
+
+/** How an expression looks on one line; undefined where it always takes several. */
+const flat = (expression: Expression): string | undefined => {
+  switch (expression.type) {
+    case "literal":
+      return literalText(expression.value);
+    case "code":
+      return expression.text;
+    case "list": {
+      if (breaksAlways(expression.items)) return undefined;
+      const items = expression.items.map(flat);
+      return items.includes(undefined) ? undefined : `[${items.join(", ")}]`;
+    }
+    case "object": {
+      const { members } = expression;
+      if (members.length === 0) return "{}";
+      if (members.length > 2 || !members.every(([, value]) => isFlat(value))) return undefined;
+      return `{ ${members.map(([name, value]) => `${keyText(name)}: ${flat(value)}`).join(", ")} }`;
+    }
+  }
+};
+
+/** Formatters never keep several objects or lists on one line where each holds more than one thing. */
+const breaksAlways = (items: readonly Expression[]): boolean =>
+  items.length > 1 &&
+  (items.every((item) => item.type === "object" && item.members.length > 1) ||
+    items.every((item) => item.type === "list" && item.items.length > 1));
+
+const isNumber = (item: Expression): boolean =>
+  item.type === "literal" && typeof item.value === "number";
+
+/** Numbers fill their lines. */
+const filled = (items: readonly Expression[], indent: string): readonly string[] => {
+  const lines: string[] = [];
+  for (const item of items.map((each) => `${flat(each)},`)) {
+    const joined = `${lines.at(-1)} ${item}`;
+    if (lines.length > 0 && indent.length + joined.length <= width)
+      lines[lines.length - 1] = joined;
+    else lines.push(item);
+  }
+  return lines.map((line) => `${indent}${line}`);
+};
+
+const listText = (items: readonly Expression[], indent: string): string => {
+  const inner = indent + step;
+  const lines =
+    items.length > 1 && items.every(isNumber)
+      ? filled(items, inner)
+      : items.map((item) => `${inner}${expressionText(item, inner, inner.length, 1)},`);
+  return `[\n${lines.join("\n")}\n${indent}]`;
+};
+
+const memberText = ([name, value]: Member, indent: string): string => {
+  const head = `${indent}${keyText(name)}: `;
+  const text = expressionText(value, indent, columnsOf(head), 1);
+  const isTooLong = isFlat(value) && columnsOf(head) + columnsOf(text) + 1 > width;
+  const isText = value.type === "code" || typeof Reflect.get(value, "value") === "string";
+  if (!isTooLong || !isText || columnsOf(keyText(name)) <= step.length) return `${head}${text},`;
+  return `${head.trimEnd()}\n${indent}${step}${text},`;
+};
+
+/** An object over several lines. */
+export const objectText = (members: readonly Member[], indent: string): string => {
+  if (members.length === 0) return "{}";
+  const inner = indent + step;
+  return `{\n${members.map((member) => memberText(member, inner)).join("\n")}\n${indent}}`;
+};
+
+/**
+ * The source of an expression as common formatters write it.
+ *
+ * @param indent of the line that it begins in
+ * @param column where it begins
+ * @param after columns that must be left behind it
+ */
+export const expressionText = (
+  expression: Expression,
+  indent: string,
+  column: number,
+  after: number,
+): string => {
+  const line = flat(expression);
+  const fits = line !== undefined && column + columnsOf(line) + after <= width;
+  if (line !== undefined && (fits || isFlat(expression))) return line;
+  if (expression.type === "list") return listText(expression.items, indent);
+  return expression.type === "object" ? objectText(expression.members, indent) : "";
+};
+
+/** A member `name: call("argument")`, as formatters break it. */
+export const callMember = (name: string, call: string, argument: string): string => {
+  const text = quotedText(argument);
+  const fits = (line: string): boolean => columnsOf(line) <= width;
+  const line = `${step}${name}: ${call}(${text}),`;
+  if (fits(line)) return line;
+  const head = `${step}${name}: ${call}(`;
+  if (fits(head)) return `${head}\n${step}${step}${text},\n${step}),`;
+  const below = `${step}${step}${call}(${text}),`;
+  const broken = `${step}${step}${call}(\n${step.repeat(3)}${text},\n${step}${step}),`;
+  return `${step}${name}:\n${fits(below) ? below : broken}`;
+};
+
+/** A declaration such as `const x = new Channel("x", { … });`, in the form that its length asks for. */
+export const declarationText = (
+  head: string,
+  args: readonly string[],
+  members?: readonly Member[],
+): string => {
+  const object = members && objectText(members, "");
+  const first = `${head}(${[...args, ...(object ? ["{"] : [])].join(", ")}`;
+  const closing = object ? "" : ");";
+  if (columnsOf(first) + closing.length <= width)
+    return object ? `${head}(${[...args, object].join(", ")});` : `${first});`;
+  const last = members ? [objectText(members, step)] : [];
+  const lines = [...args, ...last].map((line) => `${step}${line},`);
+  return `${head}(\n${lines.join("\n")}\n);`;
+};
+
+/** An import of some names, in the order of the alphabet. */
+export const importText = (names: readonly string[], from: string): string => {
+  const sorted = names.toSorted((a, b) => (a < b ? -1 : 1));
+  const line = `import { ${sorted.join(", ")} } from ${quotedText(from)};`;
+  if (columnsOf(line) <= width) return line;
+  return `import {\n${sorted.map((name) => `${step}${name},`).join("\n")}\n} from ${quotedText(from)};`;
+};

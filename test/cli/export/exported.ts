@@ -1,0 +1,35 @@
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
+import { type ExportOptions, runExport } from "../../../cli/export/run-export.js";
+import { type Emulator, type Switches, startEmulator } from "../../../emulator/index.js";
+import { EmulatorControl } from "../../support/emulator-control.js";
+import { type OddAccount, oddAccount } from "../../support/odd-account.js";
+import { temporaryFolder } from "../temporary-folder.js";
+
+/** An emulator that holds an account, and an empty folder to export to. */
+export const exportSandbox = async (
+  objects: OddAccount = oddAccount(),
+  switches: Partial<Switches> = {},
+) => {
+  const emulator: Emulator = await startEmulator();
+  onTestFinished(() => emulator.close());
+  const control = new EmulatorControl(emulator);
+  await control.control("PUT", "/snapshot", { version: 1, objects, switches });
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "elsewhere"));
+  const env = { ...emulatorEnvironment(emulator), PATH: "/nowhere", XDG_CACHE_HOME: folder };
+  return {
+    ...{ emulator, control, folder, env },
+    export: (options: Partial<ExportOptions> = {}) =>
+      runExport({ folder, env, out: "shop", split: "single", toStack: "prod", ...options }),
+    files: (name = "shop"): Record<string, string> =>
+      Object.fromEntries(
+        readdirSync(join(folder, name)).map((file) => [
+          file,
+          readFileSync(join(folder, name, file), "utf8"),
+        ]),
+      ),
+  };
+};
