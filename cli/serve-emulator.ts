@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import { type Emulator, type PlanName, type Switches, startEmulator } from "../emulator/index.js";
 import { CommandFailure, type CommandRun, messageOf } from "./command.js";
 import { emulatorEnvironment } from "./emulator-settings.js";
@@ -16,6 +17,12 @@ export interface EmulatorArguments {
   readonly controlSecret?: string | true;
   readonly json?: true;
 }
+
+/**
+ * V8 lets the space for young objects grow to 128 MiB where many calls come at once. At its first size
+ * it is as fast here, and the process stays below 250 MiB after a million calls (test/built/soak).
+ */
+const keepMemorySmall = (): void => setFlagsFromString("--semi-space-growth-factor=1");
 
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
@@ -95,6 +102,7 @@ export const serveEmulator = async (
 ): Promise<void> => {
   // Listened for from the beginning: whoever reads the first line may interrupt at once.
   const interrupted = session.untilInterrupted();
+  keepMemorySmall();
   const emulator = await start(options);
   try {
     session.out(options.json ? jsonLine(emulator) : readable(emulator, options));

@@ -50,11 +50,10 @@ const growing = (context: Context, list: RecentEntries<unknown>) => {
 
 /** With `since` only the conversations that changed at that time or later. */
 const conversationsOf = (service: EmulatedService, since: string | undefined) => {
-  const all = service.conversations.all();
-  if (since === undefined) return all;
+  if (since === undefined) return service.conversations.all();
   const time = Date.parse(since);
   if (Number.isNaN(time)) throw new Error("since must be a time in ISO 8601.");
-  return all.filter(({ modified }) => Date.parse(modified) >= time);
+  return service.conversations.changedSince(time);
 };
 
 const bucketsOf = ({ rateLimiter }: EmulatedService): readonly BucketLevel[] =>

@@ -4,7 +4,8 @@ import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import type { EmulatorClock } from "../clock.js";
 import type { Journal } from "../journal.js";
-import { RecentEntries } from "../recent-entries.js";
+import { History } from "./history.js";
+import { storedReferences } from "./stored-references.js";
 
 /** An object as the emulator keeps it, secrets included. */
 export type StoredObject = JsonObject & {
@@ -37,32 +38,8 @@ export const uniqueMembers = ({ fields }: Definition): readonly string[] =>
     field.type === "text" && field.unique ? [wireName(name, field)] : [],
   );
 
-interface Change<T> {
-  readonly at: number;
-  readonly id: string;
-  /** The object as it was; undefined where there was none. */
-  readonly before: T | undefined;
-}
-
-/** The last changes of a collection, so that it can be shown as it was; what is older cannot be undone. */
-export class History<T extends { readonly created: string }> extends RecentEntries<Change<T>> {
-  constructor() {
-    super(2_000);
-  }
-
-  /** The objects as they were at a moment, in the order of their creation. */
-  undone(objects: ReadonlyMap<string, T>, moment: number): readonly T[] {
-    const earlier = new Map(objects);
-    const later = this.all().filter(({ at }) => at > moment);
-    for (const { id, before } of later.reverse()) {
-      if (before) earlier.set(id, before);
-      else earlier.delete(id);
-    }
-    return [...earlier.values()].sort((a, b) => Date.parse(a.created) - Date.parse(b.created));
-  }
-}
-
 interface Table {
+  readonly definition: Definition;
   readonly objects: Map<string, StoredObject>;
   /** The objects as a list, made when it is asked for and kept until one changes. */
   listed: readonly StoredObject[] | undefined;
@@ -72,30 +49,22 @@ interface Table {
 }
 
 const emptyTable = (definition: Definition): Table => ({
+  definition,
   objects: new Map(),
   listed: undefined,
   ids: new Map(uniqueMembers(definition).map((member) => [member, new Map()])),
   history: new History(),
 });
 
-/** Frees what is unique about an object that changes or goes. */
-const release = (table: Table, id: string): void => {
-  const object = table.objects.get(id);
-  for (const [member, byValue] of table.ids) byValue.delete(object?.[member]);
-  table.listed = undefined;
-};
-
-const keep = (table: Table, object: StoredObject): void => {
-  release(table, object.id);
-  table.objects.set(object.id, object);
-  for (const [member, byValue] of table.ids) byValue.set(object[member], object.id);
-};
+const referrerKey = ({ collection }: Definition, id: string): string => `${collection} ${id}`;
 
 const sectionOf = (collection: string): string => `object ${collection}`;
 
 /** The objects of the set-up collections, in the order of their creation. */
 export class Store {
   readonly #tables = new Map<string, Table>();
+  /** How many references there are to each object. */
+  readonly #referrers = new Map<string, number>();
 
   /** @throws Error where the journal holds something that is no object */
   constructor(
@@ -110,7 +79,7 @@ export class Store {
           throw new Error(
             `${definition.collection} ${key.slice(0, 60)} is no object of the service`,
           );
-        keep(table, value);
+        this.#keep(table, value);
       }
     }
   }
@@ -120,6 +89,15 @@ export class Store {
     const table = this.#table(collection);
     table.listed ??= [...table.objects.values()];
     return table.listed;
+  }
+
+  count(collection: string): number {
+    return this.#table(collection).objects.size;
+  }
+
+  /** Whether any object refers to this one, with whichever field. */
+  isReferredTo(target: Definition, id: string): boolean {
+    return this.#referrers.has(referrerKey(target, id));
   }
 
   get(collection: string, id: string): StoredObject | undefined {
@@ -140,15 +118,15 @@ export class Store {
     const { id } = object;
     const before = table.objects.get(id);
     this.journal.write(sectionOf(collection), id, object);
-    keep(table, object);
-    table.history.add({ at: this.clock.now(), id, before });
+    this.#keep(table, object);
+    table.history.add(this.clock.now(), id, before);
   }
 
   remove(collection: string, id: string): void {
     const table = this.#table(collection);
     this.journal.remove(sectionOf(collection), id);
-    table.history.add({ at: this.clock.now(), id, before: table.objects.get(id) });
-    release(table, id);
+    table.history.add(this.clock.now(), id, table.objects.get(id));
+    this.#release(table, id);
     table.objects.delete(id);
   }
 
@@ -160,15 +138,41 @@ export class Store {
 
   /** Puts other objects in the place of all. */
   replaceAll(objects: ObjectsByCollection): void {
+    this.#referrers.clear();
     for (const definition of resources) {
       const { collection } = definition;
       this.journal.clear(sectionOf(collection));
       const table = emptyTable(definition);
       for (const object of objects[collection] ?? []) {
         this.journal.write(sectionOf(collection), object.id, object);
-        keep(table, object);
+        this.#keep(table, object);
       }
       this.#tables.set(collection, table);
+    }
+  }
+
+  /** Takes an object in, and what it refers to and is unique by into account. */
+  #keep(table: Table, object: StoredObject): void {
+    this.#release(table, object.id);
+    table.objects.set(object.id, object);
+    for (const [member, byValue] of table.ids) byValue.set(object[member], object.id);
+    this.#count(table.definition, object, 1);
+  }
+
+  /** Frees what is unique about an object that changes or goes, and what it refers to. */
+  #release(table: Table, id: string): void {
+    const object = table.objects.get(id);
+    for (const [member, byValue] of table.ids) byValue.delete(object?.[member]);
+    table.listed = undefined;
+    if (object) this.#count(table.definition, object, -1);
+  }
+
+  #count(definition: Definition, object: StoredObject, change: number): void {
+    for (const { to, id } of storedReferences(definition, object)) {
+      const key = referrerKey(to, id);
+      const count = (this.#referrers.get(key) ?? 0) + change;
+      if (count > 0) this.#referrers.set(key, count);
+      else this.#referrers.delete(key);
     }
   }
 

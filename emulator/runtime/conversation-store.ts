@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { timestamp } from "../clock.js";
 import type { Journal } from "../journal.js";
+import { DocumentArchive } from "./document-archive.js";
 
 const anyObject = z.record(z.string(), z.unknown());
 const date = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
@@ -74,10 +76,22 @@ export const isConversationDocument = (value: unknown): value is ConversationDoc
   Array.isArray(value.messages) &&
   value.messages.every((each) => isMessage(each) && each.conversationId === value.id);
 
-/** All conversations and their messages, in the order in which they came. */
+/** What changes of a conversation; the rest never does, and is in the archive. */
+interface Entry {
+  readonly first: number;
+  phase: ConversationPhase;
+  modified: number;
+  readonly messages: number[];
+}
+
+/**
+ * All conversations and their messages, in the order in which they came. They are there for good, so
+ * all that does not change is kept as text outside the heap, and the text of messages compressed.
+ */
 export class ConversationStore {
-  readonly #conversations = new Map<string, StoredConversation>();
-  readonly #messages = new Map<string, StoredMessage[]>();
+  readonly #beginnings = new DocumentArchive();
+  readonly #texts = new DocumentArchive({ isCompressed: true });
+  readonly #entries = new Map<string, Entry>();
 
   constructor(private readonly journal: Journal) {
     const read = (section: string) => journal.read(section).map(([, value]) => value);
@@ -88,11 +102,13 @@ export class ConversationStore {
   }
 
   get(id: string): StoredConversation | undefined {
-    return this.#conversations.get(id);
+    const entry = this.#entries.get(id);
+    return entry && this.#conversation(entry);
   }
 
   messagesOf(id: string): readonly StoredMessage[] {
-    return this.#messages.get(id) ?? [];
+    const places = this.#entries.get(id)?.messages ?? [];
+    return places.map((place) => this.#texts.read(place, isMessage));
   }
 
   /** Keeps conversations in their new state, and new messages. */
@@ -103,30 +119,52 @@ export class ConversationStore {
   }
 
   all(): readonly ConversationDocument[] {
-    return [...this.#conversations.values()].map((conversation) => ({
-      ...conversation,
-      messages: this.messagesOf(conversation.id),
-    }));
+    return this.#documents([...this.#entries]);
+  }
+
+  /** Those that changed at this time or later, in milliseconds since 1970. */
+  changedSince(time: number): readonly ConversationDocument[] {
+    return this.#documents([...this.#entries].filter(([, { modified }]) => modified >= time));
   }
 
   /** Puts other conversations in the place of all. */
   replaceAll(documents: readonly ConversationDocument[]): void {
     for (const section of Object.values(sections)) this.journal.clear(section);
-    this.#conversations.clear();
-    this.#messages.clear();
+    this.#entries.clear();
+    this.#beginnings.clear();
+    this.#texts.clear();
     this.add(
       documents.map(({ messages: _messages, ...conversation }) => conversation),
       documents.flatMap(({ messages }) => messages),
     );
   }
 
+  #documents(entries: readonly (readonly [string, Entry])[]): readonly ConversationDocument[] {
+    const places = entries.flatMap(([, { messages }]) => messages);
+    const read = this.#texts.readAll(places, isMessage);
+    return entries.map(([, entry]) => ({
+      ...this.#conversation(entry),
+      messages: entry.messages.flatMap((place) => read.get(place) ?? []),
+    }));
+  }
+
+  #conversation({ first, phase, modified }: Entry): StoredConversation {
+    const conversation = this.#beginnings.read(first, isConversation);
+    return { ...conversation, phase, modified: timestamp(modified) };
+  }
+
   #keep(conversations: readonly StoredConversation[], messages: readonly StoredMessage[]): void {
-    for (const conversation of conversations)
-      this.#conversations.set(conversation.id, conversation);
-    for (const message of messages) {
-      const list = this.#messages.get(message.conversationId);
-      if (list) list.push(message);
-      else this.#messages.set(message.conversationId, [message]);
+    for (const conversation of conversations) {
+      const { id, phase } = conversation;
+      const modified = Date.parse(conversation.modified);
+      const entry = this.#entries.get(id);
+      if (entry) Object.assign(entry, { phase, modified });
+      else {
+        const first = this.#beginnings.add(conversation);
+        this.#entries.set(id, { first, phase, modified, messages: [] });
+      }
     }
+    for (const message of messages)
+      this.#entries.get(message.conversationId)?.messages.push(this.#texts.add(message));
   }
 }

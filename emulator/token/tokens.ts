@@ -21,20 +21,22 @@ interface Expiring<T> {
 }
 
 const codeLifetimeMs = 600_000;
-/** Expired tokens are swept when so many have been given out since. */
+/** Expired ones are swept when so many have been given out since. */
 const sweepEvery = 1_000;
+/** Whoever asks for a token with every call fills no memory: beyond so many the oldest end early. */
+const mostKept = 50_000;
 
 /** Access tokens and authorization codes that are good now. */
 export class Tokens {
   readonly #tokens = new Map<string, Expiring<TokenClaims>>();
   readonly #codes = new Map<string, Expiring<CodeClaims>>();
   issued = 0;
+  #sinceSweep = 0;
 
   constructor(private readonly clock: EmulatorClock) {}
 
   issue(claims: TokenClaims, lifetimeMs: number): string {
     this.issued += 1;
-    if (this.issued % sweepEvery === 0) this.#sweep();
     return this.#keep(this.#tokens, claims, lifetimeMs);
   }
 
@@ -65,6 +67,10 @@ export class Tokens {
   }
 
   #keep<T>(all: Map<string, Expiring<T>>, value: T, lifetimeMs: number): string {
+    this.#sinceSweep += 1;
+    if (this.#sinceSweep >= sweepEvery) this.#sweep();
+    const [oldest = ""] = all.size >= mostKept ? all.keys() : [];
+    all.delete(oldest);
     const key = randomBytes(24).toString("base64url");
     all.set(key, { value, until: this.clock.now() + lifetimeMs });
     return key;
@@ -76,6 +82,7 @@ export class Tokens {
   }
 
   #sweep(): void {
+    this.#sinceSweep = 0;
     const now = this.clock.now();
     for (const all of [this.#tokens, this.#codes])
       for (const [key, { until }] of all) if (until <= now) all.delete(key);
