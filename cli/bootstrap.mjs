@@ -95,7 +95,14 @@ const npmStep = async (doing, args) => {
   const [command, commandArgs, options] = npm(args);
   const live = process.stderr.isTTY;
   say(`${doing} …`);
-  const alive = setInterval(() => !live && say(`  … still busy, ${seconds()} s`), 15_000);
+  const sign = () => process.stderr.write(live ? `\r\x1b[K  ${seconds()} s` : ".");
+  // The longest silence is 2 seconds.
+  const alive = setInterval(sign, live ? 1000 : 1900);
+  const atEnd = () => {
+    clearInterval(alive);
+    if (live) process.stderr.write("\r\x1b[K");
+    else if (seconds() >= 2) process.stderr.write("\n");
+  };
   const spawned = { ...options, group: true, stdio: ["ignore", "pipe", "pipe"] };
   const ended = await run(command, commandArgs, spawned, (chunk) => {
     output += chunk;
@@ -105,7 +112,7 @@ const npmStep = async (doing, args) => {
         `${doing}: npm could not be started (${error.message}). Install npm, then try again.`,
       );
     })
-    .finally(() => clearInterval(alive));
+    .finally(atEnd);
   if (ended.received)
     throw new Failure(`${doing}: interrupted.`, exitCodeOf({ signal: ended.received }));
   if (ended.code !== 0) {

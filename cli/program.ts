@@ -7,6 +7,7 @@ import { registerExport } from "./commands/export.js";
 import { registerForecast } from "./commands/forecast.js";
 import { registerOrphans } from "./commands/orphans.js";
 import { untilInterrupted } from "./process/interruption.js";
+import { wantsColour } from "./terminal/colour.js";
 
 /** Every command, in the order of the help. */
 const commands: readonly RegisterCommand[] = [
@@ -21,7 +22,7 @@ const commands: readonly RegisterCommand[] = [
 const ownRun = (): CommandRun => ({
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
-  coloured: process.stdout.isTTY === true && !process.env.NO_COLOR,
+  coloured: wantsColour(process.stdout),
   untilInterrupted,
   exitCode: 0,
 });

@@ -74,7 +74,9 @@ export const forecastReport = (
   faster: ParallelChoice | undefined,
 ): string => {
   const { totalCalls, criticalPath } = forecast;
-  const path = textTable(["When", "Critical path", "", "Resources"], criticalPath.map(pathLine));
+  const path = textTable(["When", "Critical path", "", "Resources"], criticalPath.map(pathLine), {
+    whole: ["When", "Critical path", ""],
+  });
   const sections = [
     [headline(forecast), limitsLine(forecast, conditions)],
     ...(totalCalls > 0 ? [endpointLines(forecast), path] : []),

@@ -1,5 +1,8 @@
 import type { Orphan, StackNames, Standing } from "../../provider/lifecycle/ownership/orphans.js";
+import { wrapped } from "../terminal/columns.js";
 import { textTable } from "../terminal/text-table.js";
+
+export { wrapped };
 
 /** A marked object that is in no state of its stack, as the command prints it. */
 export interface FoundOrphan {
@@ -45,21 +48,6 @@ export interface OrphansResult {
 
 const width = 80;
 const leastColumn = 20;
-
-/** A text in lines of at most so many characters; a word that is longer is cut. */
-export const wrapped = (text: string, columns: number): readonly string[] => {
-  const lines: string[] = [];
-  for (const word of text.split(/\s+/).flatMap((whole) => pieces(whole, columns))) {
-    const last = lines.at(-1);
-    const joined = `${last} ${word}`;
-    if (last !== undefined && joined.length <= columns) lines[lines.length - 1] = joined;
-    else lines.push(word);
-  }
-  return lines;
-};
-
-const pieces = (word: string, columns: number): readonly string[] =>
-  word.match(new RegExp(`.{1,${columns}}`, "gu")) ?? [];
 
 const sections = [
   {
@@ -109,6 +97,7 @@ const tableOf = (found: readonly FoundOrphan[]): readonly string[] => {
   return textTable(
     ["kind", "id", "name, made by"],
     found.map((orphan) => [orphan.kind, orphan.id, lastCell(orphan, columns)]),
+    { whole: ["kind", "id"] },
   );
 };
 

@@ -3,6 +3,7 @@ import { CommandFailure } from "../command.js";
 import { endProcessesWith } from "../process/process-group.js";
 import { type Ended, runCommand, type Stops } from "../process/run-command.js";
 import { environmentFor, type PulumiCli } from "../pulumi-cli/pulumi-cli.js";
+import type { Progress } from "../terminal/progress.js";
 import { type ProjectState, STACK } from "./state-folder.js";
 
 /** Marks every process that is started for the quick start of one checkout. */
@@ -55,6 +56,8 @@ export interface ProjectOptions {
   readonly settings: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly print: (line: string) => void;
+  /** Shows that it is alive while something runs. */
+  readonly alive: Progress["alive"];
   readonly coloured: boolean;
 }
 
@@ -100,20 +103,30 @@ const flags = (name: string, values: Values): readonly string[] =>
 
 /** Pulumi on one example of this checkout, with everything it writes in the state folder. */
 export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
-  const { cli, signal, print, coloured } = options;
+  const { cli, signal, print, alive, coloured } = options;
   const limits = { env: environment(options), signal, stops: STOPS, timeoutMs: LONGEST_MS };
   const everywhere = ["--stack", STACK, "--non-interactive"];
   const colour = ["--color", coloured ? "always" : "never"];
   const configFile = ["--config-file", state.configFile];
 
-  const run = async (cwd: string, args: readonly string[], onLine?: (line: string) => void) => {
+  /** @param shownLine what is shown of a line that Pulumi says. Left out: nothing is */
+  const run = async (
+    cwd: string,
+    args: readonly string[],
+    shownLine?: (line: string) => string | undefined,
+  ) => {
+    const life = alive(`pulumi ${args[0]}`);
+    const onLine = (line: string) => {
+      const shown = shownLine?.(line);
+      if (shown !== undefined) life.print(shown);
+    };
     const ended = await runCommand(cli.command, [...args, ...everywhere, ...colour], {
       ...limits,
       cwd,
-      ...(onLine ? { onLine } : {}),
-    });
+      ...(shownLine ? { onLine } : {}),
+    }).finally(life.end);
     if (signal.aborted) throw interrupted();
-    if (ended.code !== 0) throw failed(args[0] ?? "", ended, onLine !== undefined);
+    if (ended.code !== 0) throw failed(args[0] ?? "", ended, shownLine !== undefined);
     return ended.stdout;
   };
 
@@ -129,10 +142,7 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
     },
     /** Runs a command and shows what it says. */
     show: async (...args: string[]): Promise<void> => {
-      await run(state.source, [...args, ...configFile], (line) => {
-        const shown = compact(line, args[0] === "up");
-        if (shown !== undefined) print(shown);
-      });
+      await run(state.source, [...args, ...configFile], (line) => compact(line, args[0] === "up"));
     },
     /** Sets values of the stack's configuration, in clear and encrypted. */
     configure: async (plain: Values, secret: Values): Promise<void> => {

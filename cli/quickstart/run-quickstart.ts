@@ -4,6 +4,7 @@ import { CommandFailure } from "../command.js";
 import { emulatorEnvironment } from "../emulator-settings.js";
 import { tryLock } from "../process/file-lock.js";
 import { ensurePulumi } from "../pulumi-cli/ensure-pulumi.js";
+import { wantsColour } from "../terminal/colour.js";
 import { type ProgressStream, progressOn } from "../terminal/progress.js";
 import { endLeftovers, interrupted } from "./pulumi-project.js";
 import { setUp, takeDown } from "./set-up.js";
@@ -23,7 +24,7 @@ const PLAN = "enterprise";
 
 /** How a quick start speaks to whoever watches it. */
 const voice = (stream: ProgressStream) => {
-  const coloured = stream.isTTY === true && !process.env.NO_COLOR;
+  const coloured = wantsColour(stream);
   const print = (line: string) => void stream.write(`${line}\n`);
   const title = (text: string) =>
     print(`\n${coloured ? styleText("bold", text, { validateStream: false }) : text}`);
@@ -33,17 +34,28 @@ const voice = (stream: ProgressStream) => {
 const play = async (options: QuickstartOptions, state: StateFolder): Promise<void> => {
   const { signal, stream, destroy } = options;
   const { coloured, print, title } = voice(stream);
-  const cli = await ensurePulumi({ progress: progressOn(stream), signal });
-  print(`Pulumi ${cli.version} from ${cli.origin}: ${cli.command}`);
+  const progress = progressOn(stream);
+  const cli = await ensurePulumi({ progress, signal });
+  print(`Pulumi ${cli.version} from ${cli.origin}:\n  ${cli.command}`);
   endLeftovers(state.folder);
   state.prepare();
   const emulator = await startEmulator({ port: 0, plan: PLAN, data: state.data });
   try {
     if (signal.aborted) throw interrupted();
-    print(`Emulator of the conversation service, plan ${PLAN}: ${emulator.baseUrl}`);
+    print(`Emulator of the conversation service, plan ${PLAN}:\n  ${emulator.baseUrl}`);
     const settings = emulatorEnvironment(emulator, PLAN);
     const { folder } = state;
-    const context = { state, cli, folder, settings, signal, print, title, coloured };
+    const context = {
+      state,
+      cli,
+      folder,
+      settings,
+      signal,
+      print,
+      title,
+      coloured,
+      alive: progress.alive,
+    };
     await (destroy ? takeDown : setUp)(context);
   } finally {
     await emulator.close();

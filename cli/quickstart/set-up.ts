@@ -63,19 +63,21 @@ export const configureCallbacks = async (
  * @throws CommandFailure where the conversation does not come to its end
  */
 const converse = async (context: QuickstartContext, pulumi: PulumiProject): Promise<void> => {
-  const { state, settings, signal, print } = context;
+  const { state, settings, signal, alive } = context;
+  const outputs = await pulumi.outputs();
+  const life = alive("the conversation");
   const ended = await runCommand(process.execPath, [join(pulumi.state.source, "converse.mts")], {
     cwd: state.root,
     env: {
       ...process.env,
       ...ownedBy(state.folder),
       ...settings,
-      ORDERS_BOT_STACK: await pulumi.outputs(),
+      ORDERS_BOT_STACK: outputs,
     },
     signal,
     timeoutMs: LONGEST_MS,
-    onLine: (line) => print(line === "" ? "" : `  ${line}`),
-  });
+    onLine: (line) => life.print(line === "" ? "" : `  ${line}`),
+  }).finally(life.end);
   if (signal.aborted) throw interrupted();
   if (ended.code !== 0)
     throw new CommandFailure(

@@ -1,4 +1,6 @@
 import { styleText } from "node:util";
+import { wantsColour } from "./colour.js";
+import { shortened } from "./columns.js";
 
 /** Where progress is shown: a terminal, or a file or pipe that gets whole lines. */
 export interface ProgressStream {
@@ -11,56 +13,101 @@ export interface ProgressStream {
 export interface ProgressStep {
   /** What it is busy with at the moment. */
   detail(text: string): void;
+  /** A line of what it does, which stays. */
+  print(line: string): void;
   /** It is done; `text` replaces what was being done. */
   done(text?: string): void;
   /** It did not work. */
   failed(text?: string): void;
+  /** It is over, and nothing more is to be said of it. */
+  end(): void;
 }
 
 /** Tells the person what is being done, and for how long. */
 export interface Progress {
   step(doing: string): ProgressStep;
+  /** Only shows that it is alive while it is busy with something, and prints what comes of it. */
+  alive(doing: string): Pick<ProgressStep, "print" | "end">;
   note(text: string): void;
 }
 
 type Colour = "green" | "red" | "dim" | "cyan";
 
-const REDRAW_MS = 250;
-/** Without a terminal a line at least this often shows that it is alive. */
-const LINE_MS = 15_000;
+const redrawMs = 250;
+/** Without a terminal a dot as often shows that it is alive: the longest silence is 2 seconds. */
+const dotMs = 1_900;
+const clearLine = "\r\x1b[K";
 
-/** Progress that redraws one line on a terminal, and elsewhere prints a line every 15 seconds. */
-export const progressOn = (stream: ProgressStream, now: () => number = Date.now): Progress => {
+/** How a step shows that it is alive: on a terminal in one line that is redrawn, elsewhere by dots. */
+const signOfLife = (stream: ProgressStream, status: () => string, paint: Paint) => {
   const live = stream.isTTY === true;
-  const colour = (name: Colour, text: string) =>
-    live ? styleText(name, text, { validateStream: false }) : text;
+  let dots = 0;
   const width = () => (stream.columns ?? 80) - 1;
+  const draw = () => {
+    if (live) stream.write(`${clearLine}${paint("cyan", "·")} ${shortened(status(), width() - 2)}`);
+    else stream.write(".");
+    dots += 1;
+  };
+  let timer = setInterval(draw, live ? redrawMs : dotMs);
+  /** Takes the redrawn line away, or ends the line of dots. */
+  const over = () => {
+    if (live) stream.write(clearLine);
+    else if (dots > 0) stream.write("\n");
+    dots = 0;
+  };
+  if (live) draw();
+  return {
+    stop: () => {
+      clearInterval(timer);
+      over();
+    },
+    print: (line: string) => {
+      over();
+      stream.write(`${line}\n`);
+      timer = timer.refresh();
+    },
+  };
+};
 
-  const step = (doing: string): ProgressStep => {
+type Paint = (colour: Colour, text: string) => string;
+
+/** Progress that redraws one line on a terminal, and elsewhere prints a dot at least every 2 seconds. */
+export const progressOn = (stream: ProgressStream, now: () => number = Date.now): Progress => {
+  const coloured = wantsColour(stream);
+  const paint: Paint = (colour, text) =>
+    coloured ? styleText(colour, text, { validateStream: false }) : text;
+
+  const begun = (doing: string) => {
     const started = now();
     const seconds = () => `${Math.round((now() - started) / 1000)} s`;
     let detail = "";
     const status = () => `${doing} … ${seconds()}${detail && `, ${detail}`}`;
-    const draw = () =>
-      stream.write(
-        live
-          ? `\r\x1b[K${colour("cyan", "·")} ${status().slice(0, width() - 2)}`
-          : `  ${status()}\n`,
-      );
-    const timer = setInterval(draw, live ? REDRAW_MS : LINE_MS);
-    if (live) draw();
-    else stream.write(`${doing} …\n`);
+    const life = signOfLife(stream, status, paint);
+    const say = (text: string) => {
+      detail = text;
+    };
+    return { life, seconds, say };
+  };
+
+  const step = (doing: string): ProgressStep => {
+    if (stream.isTTY !== true) stream.write(`${doing} …\n`);
+    const { life, seconds, say } = begun(doing);
     const end = (sign: string, text: string) => {
-      clearInterval(timer);
-      stream.write(`${live ? "\r\x1b[K" : ""}${sign} ${text} ${colour("dim", `(${seconds()})`)}\n`);
+      life.stop();
+      stream.write(`${sign} ${text} ${paint("dim", `(${seconds()})`)}\n`);
     };
     return {
-      detail: (text) => {
-        detail = text;
-      },
-      done: (text = doing) => end(colour("green", "✓"), text),
-      failed: (text = doing) => end(colour("red", "✗"), text),
+      detail: say,
+      print: life.print,
+      done: (text = doing) => end(paint("green", "✓"), text),
+      failed: (text = doing) => end(paint("red", "✗"), text),
+      end: life.stop,
     };
   };
-  return { step, note: (text) => void stream.write(`${text}\n`) };
+  const alive: Progress["alive"] = (doing) => {
+    const { life } = begun(doing);
+    return { print: life.print, end: life.stop };
+  };
+
+  return { step, alive, note: (text) => void stream.write(`${text}\n`) };
 };

@@ -37,6 +37,7 @@ beforeAll(async () => {
     signal: new AbortController().signal,
     print: () => {},
     coloured: false,
+    alive: () => ({ print: () => undefined, end: () => undefined }),
   });
   await project.ready();
   await configureCallbacks(project);

@@ -37,7 +37,8 @@ const run = async ({ destroy = false, signal, onText }: Run = {}): Promise<strin
   };
   const end = signal ?? new AbortController().signal;
   await runQuickstart({ root: clone.root, destroy, signal: end, stream: { write } });
-  return text;
+  // Dots say that it is alive, as often as the machine is slow.
+  return text.replace(/^\.+\n/gm, "");
 };
 
 const conversation = transcript.map((line) => (line === "" ? "" : `  ${line}`)).join("\n");

@@ -53,7 +53,7 @@ test.each([
   ["a bb ccc", 4, ["a bb", "ccc"]],
   ["abcdef gh", 4, ["abcd", "ef", "gh"]],
   ["", 4, []],
-  ["ab😀cd", 3, ["ab😀", "cd"]],
+  ["ab😀cd", 3, ["ab", "😀c", "d"]],
 ])("%j in %s columns", (text, columns, lines) => {
   expect(wrapped(text, columns)).toEqual(lines);
 });

@@ -203,7 +203,7 @@ test("the service is asked within its rates, and long waits are told", async () 
   const made = (await box.calls()).slice(before);
   expect(made.filter((call) => call === "GET /channels 200")).toHaveLength(2);
   expect(made.filter((call) => call.endsWith("429"))).toEqual([]);
-  expect(said.join("\n")).toMatch(/waiting for GET \/channels: 1 call queued, about \d+ s left/);
+  expect(said.join("\n")).toMatch(/\d+ s left for GET \/channels, 1 call queued/);
 });
 
 test.each([

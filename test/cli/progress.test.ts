@@ -17,21 +17,46 @@ const recorder = (isTTY: boolean) => {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("without a terminal a line appears at the start, every 15 seconds and at the end", () => {
+test("without a terminal a dot appears at least every 2 seconds", () => {
   const stream = recorder(false);
   const step = progressOn(stream).step("Building");
-  vi.advanceTimersByTime(31_000);
+  const seen: number[] = [];
+  for (let second = 0; second < 6; second += 2) {
+    vi.advanceTimersByTime(2000);
+    seen.push(stream.text().length);
+  }
+  expect(new Set(seen).size).toBe(3);
   step.done("Built");
-  expect(stream.text()).toBe("Building …\n  Building … 15 s\n  Building … 30 s\n✓ Built (31 s)\n");
+  expect(stream.text()).toBe("Building …\n...\n✓ Built (6 s)\n");
+});
+
+test("a line that is printed begins a new one, and counts as a sign of life", () => {
+  const stream = recorder(false);
+  const life = progressOn(stream).alive("pulumi up");
+  vi.advanceTimersByTime(2000);
+  life.print("created");
+  vi.advanceTimersByTime(1000);
+  life.print("done");
+  life.end();
+  expect(stream.text()).toBe(".\ncreated\ndone\n");
+});
+
+test("on a terminal the line that is redrawn makes room for one that is printed", () => {
+  const stream = recorder(true);
+  const life = progressOn(stream).alive("pulumi up");
+  life.print("created");
+  life.end();
+  expect(stripVTControlCharacters(stream.text())).toContain("pulumi up … 0 s\rcreated\n");
 });
 
 test("the detail of the moment stands in the line", () => {
-  const stream = recorder(false);
+  const stream = recorder(true);
   const step = progressOn(stream).step("Building");
   step.detail("7 packages compiled");
   vi.advanceTimersByTime(15_000);
   step.failed();
-  expect(stream.text()).toContain("Building … 15 s, 7 packages compiled\n✗ Building (15 s)\n");
+  expect(stream.text()).toContain("Building … 15 s, 7 packages compiled");
+  expect(stripVTControlCharacters(stream.text())).toContain("✗ Building (15 s)\n");
 });
 
 test("on a terminal one line is redrawn and never wraps", () => {

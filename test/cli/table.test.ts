@@ -1,4 +1,7 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { wantsColour } from "../../cli/terminal/colour.js";
+import { terminalWidth, wrapped } from "../../cli/terminal/columns.js";
 import { textTable } from "../../cli/terminal/text-table.js";
 
 test("columns are as wide as their widest cell", () => {
@@ -19,4 +22,54 @@ test("a missing cell is empty", () => {
 
 test("lines of a cell stand below each other", () => {
   expect(textTable(["a", "b"], [["x", "1\n22"]])).toEqual(["a  b", "─  ──", "x  1", "   22"]);
+});
+
+const long = "word ".repeat(40).trim();
+
+test("a table keeps to 80 columns, and columns named whole are never broken", () => {
+  const id = "0".repeat(36);
+  const lines = textTable(["id", "text", "more"], [[id, long, long]], { whole: ["id"] });
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+  expect(lines.filter((line) => line.startsWith(id))).toHaveLength(1);
+  expect(lines.join(" ").match(/word/g)).toHaveLength(80);
+});
+
+test("what is wide on a terminal counts as wide", () => {
+  const lines = textTable(
+    ["a", "b"],
+    [
+      ["漢字", "x"],
+      ["😀", "y"],
+      ["abcd", "z"],
+    ],
+  );
+  expect(lines.slice(1)).toEqual(["────  ─", "漢字  x", "😀    y", "abcd  z"]);
+});
+
+test.each([
+  [{ isTTY: true }, {}, true],
+  [{}, {}, false],
+  [{ isTTY: true }, { NO_COLOR: "1" }, false],
+  [{ isTTY: true }, { NO_COLOR: "" }, true],
+  [{ isTTY: true }, { TERM: "dumb" }, false],
+  [{}, { FORCE_COLOR: "1" }, true],
+  [{ isTTY: true }, { FORCE_COLOR: "0" }, false],
+  [{ isTTY: true }, { FORCE_COLOR: "1", NO_COLOR: "1" }, false],
+])("colour on %j with %j: %j", (stream, env, wanted) => {
+  expect(wantsColour(stream, env)).toBe(wanted);
+});
+
+test("for random texts no line is wider than asked, and nothing is lost", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.string({ unit: "grapheme" }), { minLength: 1, maxLength: 5 }),
+      fc.integer({ min: 2, max: 30 }),
+      (words, columns) => {
+        const text = words.join(" ");
+        const lines = wrapped(text, columns);
+        for (const line of lines) expect(terminalWidth(line)).toBeLessThanOrEqual(columns);
+        expect(lines.join("").replace(/\s/g, "")).toBe(text.replace(/\s/g, ""));
+      },
+    ),
+  );
 });
