@@ -80,6 +80,7 @@ const readable = (emulator: Emulator, { plan, clock, data }: EmulatorArguments):
     "For programs and for pulumi:",
     ...variables.map(([name, value]) => `  export ${name}=${value}`),
     "",
+    `Page:         ${new URL("/", emulator.baseUrl)}`,
     `Control:      ${emulator.controlUrl}`,
     ...(emulator.controlSecret ? [`              Bearer ${emulator.controlSecret}`] : []),
     `Authorise:    ${emulator.authUrl}`,

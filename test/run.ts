@@ -25,6 +25,10 @@ const checks = (root: string) => [
     args: [script(root, "@biomejs/biome/bin/biome"), "check", "--colors=off", "."],
   },
   {
+    title: "Types of the emulator's page",
+    args: [script(root, "typescript/bin/tsc"), "-p", join(root, "emulator/page/browser")],
+  },
+  {
     title: "Generated files are up to date",
     args: [join(root, "dist/cli/generate.js"), "--check"],
   },

@@ -3,6 +3,7 @@ import { isObject } from "../../provider/kernel/json.js";
 import type { BucketLevel } from "../http/rate-limit.js";
 import { routes } from "../http/routes.js";
 import { matchSibling } from "../http/sibling-services.js";
+import { pageRoutes } from "../page/page-routes.js";
 import type { RecentEntries } from "../recent-entries.js";
 import type { EmulatedService } from "../service.js";
 import { parseClient } from "../token/clients.js";
@@ -116,6 +117,7 @@ export const controlRoutes = (service: EmulatedService, path: string): Hono => {
     turnSwitches(service.journal, service.switches, parseSwitches(body));
     return context.json(service.switches);
   });
+  app.route("/page", pageRoutes(service, endpoints));
   app.notFound((context) =>
     context.json(
       { error: `There is no ${context.req.method} ${context.req.path.slice(0, 100)}.` },

@@ -88,6 +88,10 @@ export class RateLimiter {
     return { status: 429, body: tooManyRequests, headers: this.#retryAfter(waitMs) };
   }
 
+  get plan(): PlanName {
+    return this.options.plan;
+  }
+
   /** Fills every bucket. */
   reset(): void {
     this.#buckets.clear();

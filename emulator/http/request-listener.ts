@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { dateHeader } from "../clock.js";
-import { controlRefusal } from "../control/control-access.js";
+import { controlRefusal, isFromThisMachine } from "../control/control-access.js";
+import { isPagePath, servePage } from "../page/serve-page.js";
 import { serveContent } from "../runtime/assets/asset-content.js";
 import { contentPath } from "../runtime/assets/signed-urls.js";
 import type { EmulatedService } from "../service.js";
@@ -99,6 +100,7 @@ export const createRequestListener = (service: EmulatedService, control: Control
         response,
         responseOf(() => authorize(service, query, audience)),
       );
+    if (isPagePath(path)) return servePage(request, response, path, isFromThisMachine(request));
     if (path !== paths.control && !path.startsWith(`${paths.control}/`))
       return sendResponse(response, notFound);
     const refusal = controlRefusal(request, control.secret);

@@ -65,6 +65,7 @@ export class Store {
   readonly #tables = new Map<string, Table>();
   /** How many references there are to each object. */
   readonly #referrers = new Map<string, number>();
+  #version = 0;
 
   /** @throws Error where the journal holds something that is no object */
   constructor(
@@ -82,6 +83,11 @@ export class Store {
         this.#keep(table, value);
       }
     }
+  }
+
+  /** Another number after every change. */
+  get version(): number {
+    return this.#version;
   }
 
   /** Every object, in the order of creation; the list is shared, not copied. */
@@ -120,6 +126,7 @@ export class Store {
     this.journal.write(sectionOf(collection), id, object);
     this.#keep(table, object);
     table.history.add(this.clock.now(), id, before);
+    this.#version += 1;
   }
 
   remove(collection: string, id: string): void {
@@ -128,6 +135,7 @@ export class Store {
     table.history.add(this.clock.now(), id, table.objects.get(id));
     this.#release(table, id);
     table.objects.delete(id);
+    this.#version += 1;
   }
 
   /** The objects as they were some time ago. */
@@ -149,6 +157,7 @@ export class Store {
       }
       this.#tables.set(collection, table);
     }
+    this.#version += 1;
   }
 
   /** Takes an object in, and what it refers to and is unique by into account. */

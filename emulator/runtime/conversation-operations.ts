@@ -23,7 +23,7 @@ import {
 } from "./routing.js";
 
 /** An ended conversation is completed, and so is one that was idle for longer than its account allows. */
-const isCompleted = (
+export const isCompleted = (
   { store, switches, clock }: EmulatedService,
   conversation: StoredConversation,
 ): boolean => {

@@ -76,11 +76,20 @@ export const isConversationDocument = (value: unknown): value is ConversationDoc
   Array.isArray(value.messages) &&
   value.messages.every((each) => isMessage(each) && each.conversationId === value.id);
 
+/** The conversations that changed. */
+export interface ConversationsSince {
+  /** Whether these are all there are. */
+  readonly isWhole: boolean;
+  readonly entries: readonly StoredConversation[];
+}
+
 /** What changes of a conversation; the rest never does, and is in the archive. */
 interface Entry {
   readonly first: number;
   phase: ConversationPhase;
   modified: number;
+  /** The version of the store at its last change. */
+  version: number;
   readonly messages: number[];
 }
 
@@ -92,6 +101,8 @@ export class ConversationStore {
   readonly #beginnings = new DocumentArchive();
   readonly #texts = new DocumentArchive({ isCompressed: true });
   readonly #entries = new Map<string, Entry>();
+  #version = 0;
+  #replacedAt = 0;
 
   constructor(private readonly journal: Journal) {
     const read = (section: string) => journal.read(section).map(([, value]) => value);
@@ -106,8 +117,14 @@ export class ConversationStore {
     return entry && this.#conversation(entry);
   }
 
-  messagesOf(id: string): readonly StoredMessage[] {
-    const places = this.#entries.get(id)?.messages ?? [];
+  /** How many messages a conversation has. */
+  lengthOf(id: string): number {
+    return this.#entries.get(id)?.messages.length ?? 0;
+  }
+
+  /** @param from place of the first message, from 0 */
+  messagesOf(id: string, from = 0): readonly StoredMessage[] {
+    const places = this.#entries.get(id)?.messages.slice(from) ?? [];
     return places.map((place) => this.#texts.read(place, isMessage));
   }
 
@@ -116,6 +133,27 @@ export class ConversationStore {
     for (const one of conversations) this.journal.write(sections.conversations, one.id, one);
     for (const one of messages) this.journal.write(sections.messages, one.id, one);
     this.#keep(conversations, messages);
+  }
+
+  /** Another, higher number after every change. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /**
+   * The conversations that changed after a version, in the order of their last change; all of them
+   * where they were replaced since then, or there was no such version.
+   *
+   * @param most so many of the last
+   */
+  since(version: number, most: number): ConversationsSince {
+    const isWhole = version < this.#replacedAt || version > this.#version;
+    const entries = [...this.#entries.values()]
+      .filter((entry) => isWhole || entry.version > version)
+      .sort((a, b) => a.version - b.version || a.modified - b.modified)
+      .slice(-most)
+      .map((entry) => this.#conversation(entry));
+    return { isWhole, entries };
   }
 
   all(): readonly ConversationDocument[] {
@@ -133,6 +171,8 @@ export class ConversationStore {
     this.#entries.clear();
     this.#beginnings.clear();
     this.#texts.clear();
+    this.#version += 1;
+    this.#replacedAt = this.#version;
     this.add(
       documents.map(({ messages: _messages, ...conversation }) => conversation),
       documents.flatMap(({ messages }) => messages),
@@ -154,14 +194,16 @@ export class ConversationStore {
   }
 
   #keep(conversations: readonly StoredConversation[], messages: readonly StoredMessage[]): void {
+    this.#version += 1;
+    const version = this.#version;
     for (const conversation of conversations) {
       const { id, phase } = conversation;
       const modified = Date.parse(conversation.modified);
       const entry = this.#entries.get(id);
-      if (entry) Object.assign(entry, { phase, modified });
+      if (entry) Object.assign(entry, { phase, modified, version });
       else {
         const first = this.#beginnings.add(conversation);
-        this.#entries.set(id, { first, phase, modified, messages: [] });
+        this.#entries.set(id, { first, phase, modified, version, messages: [] });
       }
     }
     for (const message of messages)

@@ -6,7 +6,7 @@ import type { Switches } from "../control/switches.js";
 import type { Store, StoredObject } from "../objects/store.js";
 import { storedReferences } from "../objects/stored-references.js";
 import type { ConversationPhase, StoredConversation } from "./conversation-store.js";
-import { valueOnPath } from "./json-path.js";
+import { textOnPath, valueOnPath } from "./json-path.js";
 import { type SenderType, type Side, sideOf } from "./sender-rules.js";
 
 /** The next phase, once a message was sent. */
@@ -74,6 +74,10 @@ export const accountAt = (setUp: SetUp, channelType: string, address: string) =>
         channelOf(setUp, object)?.type === channelType &&
         isAccountInUse(setUp, object),
     );
+
+/** The type of the channel that an account is on. */
+export const channelTypeOf = (setUp: SetUp, owner: StoredObject): string | undefined =>
+  textOnPath(channelOf(setUp, owner), "type");
 
 /** Whether there is a channel of this type that takes part. */
 export const isChannelType = (setUp: SetUp, type: string): boolean =>

@@ -1,0 +1,135 @@
+/** What may stand in an element: text is always text, whatever is in it. @typedef {Node | string | number | undefined | false} Child */
+
+/** @typedef {(event: Event) => void} Listener */
+
+/** @typedef {Readonly<Record<string, string | number | boolean | undefined | Listener>>} Attributes */
+
+/** @param {Element} target @param {Attributes} attributes */
+export const setAttributes = (target, attributes) => {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") target.addEventListener(name, value);
+    else if (value === undefined || value === false) target.removeAttribute(name);
+    else target.setAttribute(name, value === true ? "" : String(value));
+  }
+};
+
+/** @param {readonly Child[]} children */
+const present = (children) =>
+  children.flatMap((child) =>
+    child === undefined || child === false ? [] : [child instanceof Node ? child : String(child)],
+  );
+
+/**
+ * An element with attributes, listeners (a function under the name of its event) and children.
+ *
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Attributes} [attributes]
+ * @param {Child[]} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
+export const element = (tag, attributes = {}, ...children) => {
+  const made = document.createElement(tag);
+  setAttributes(made, attributes);
+  made.append(...present(children));
+  return made;
+};
+
+/**
+ * An element of a drawing.
+ *
+ * @template {keyof SVGElementTagNameMap} T
+ * @param {T} tag
+ * @param {Attributes} [attributes]
+ * @returns {SVGElementTagNameMap[T]}
+ */
+export const drawing = (tag, attributes = {}) => {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  setAttributes(made, attributes);
+  return made;
+};
+
+/** Puts other children in the place of all. @param {Element} target @param {Child[]} children */
+export const fill = (target, ...children) => target.replaceChildren(...present(children));
+
+/** Changes a text only where it differs, so that a selection in it stays. @param {Element} target @param {string} text */
+export const setText = (target, text) => {
+  if (target.textContent !== text) target.textContent = text;
+};
+
+let labels = 0;
+
+/**
+ * A control with its label, and what is said of it below.
+ *
+ * @param {string} label
+ * @param {HTMLElement} control
+ * @param {string} [hint]
+ */
+export const labelled = (label, control, hint) => {
+  labels += 1;
+  const id = `control-${labels}`;
+  control.id = id;
+  const said =
+    hint === undefined ? undefined : element("p", { class: "hint", id: `${id}-hint` }, hint);
+  if (said) control.setAttribute("aria-describedby", said.id);
+  return element("div", { class: "field" }, element("label", { for: id }, label), control, said);
+};
+
+/**
+ * A choice between texts.
+ *
+ * @param {readonly (string | readonly [value: string, label: string])[]} options
+ * @param {Attributes} [attributes]
+ */
+export const choice = (options, attributes) =>
+  element("select", attributes, ...options.map(optionOf));
+
+/** @param {string | readonly [value: string, label: string]} option */
+export const optionOf = (option) => {
+  const [value, label] = typeof option === "string" ? [option, option] : option;
+  return element("option", { value }, label);
+};
+
+/**
+ * Keeps one element for each key, in the order given; those that stay are not touched, so that
+ * focus and selection stay, too.
+ *
+ * @template T
+ * @param {HTMLElement} container
+ * @param {Map<string, { readonly item: T, readonly row: HTMLElement }>} rows those there are; is changed
+ * @param {readonly (readonly [key: string, item: T])[]} wanted
+ * @param {(item: T) => HTMLElement} make
+ */
+export const keepRows = (container, rows, wanted, make) => {
+  const keys = new Set(wanted.map(([key]) => key));
+  const active = document.activeElement;
+  const focused = [...rows].find(([, { row }]) => row.contains(active))?.[0] ?? "";
+  for (const [key, { row }] of rows)
+    if (!keys.has(key)) {
+      row.remove();
+      rows.delete(key);
+    }
+  wanted.forEach(([key, item], place) => {
+    const known = rows.get(key);
+    const row = known?.item === item ? known.row : make(item);
+    if (known && known.row !== row) known.row.replaceWith(row);
+    rows.set(key, { item, row });
+    const there = container.children[place] ?? null;
+    if (there !== row) container.insertBefore(row, there);
+  });
+  refocus(rows.get(focused)?.row, active);
+};
+
+/** A row that was moved or made anew lost the focus. @param {HTMLElement | undefined} row @param {Element | null} active */
+const refocus = (row, active) => {
+  if (!row || row.contains(document.activeElement)) return;
+  const target = active instanceof HTMLElement && row.contains(active) ? active : firstControl(row);
+  target?.focus({ preventScroll: true });
+};
+
+/** @param {HTMLElement} row */
+const firstControl = (row) =>
+  row.matches("a, button")
+    ? row
+    : /** @type {HTMLElement | null} */ (row.querySelector("a, button"));

@@ -1,0 +1,207 @@
+/** @import { GraphObject } from "../account-graph.js" */
+
+/** @typedef {{ readonly collection: string, readonly noun: string, readonly doc: string }} Kind */
+/** @typedef {{ readonly key: string, readonly object: GraphObject, readonly column: number, readonly row: number, readonly x: number, readonly y: number }} GraphNode */
+/** @typedef {{ readonly kind: Kind, readonly column: number, readonly count: number, readonly x: number, readonly y: number }} GraphHeading */
+/** @typedef {{ readonly from: GraphNode, readonly to: GraphNode }} GraphEdge */
+
+/**
+ * @typedef {object} GraphLayout
+ * @property {boolean} isStacked one kind below the other, where there is no room for columns
+ * @property {number} width
+ * @property {number} height
+ * @property {number} nodeWidth
+ * @property {readonly GraphHeading[]} headings
+ * @property {readonly (readonly GraphNode[])[]} columns
+ * @property {ReadonlyMap<string, GraphNode>} nodes by key
+ */
+
+export const nodeHeight = 46;
+const rowHeight = 56;
+const headingHeight = 44;
+const margin = 16;
+/** Columns of few objects stand in the middle, beside longer ones. */
+const mostCentred = 14;
+
+/** One key for each object of an account. @param {{ readonly collection: string, readonly id: string }} object */
+export const graphKey = ({ collection, id }) => `${collection}/${id}`;
+
+/** @param {readonly number[]} numbers */
+const mean = (numbers) => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+
+/**
+ * Puts the objects of each column beside those they refer to, so that few lines cross.
+ *
+ * @param {readonly (readonly GraphObject[])[]} columns
+ */
+const ordered = (columns) => {
+  /** @type {Map<string, number>} Where an object stands within its column, from 0 to 1. */
+  const places = new Map();
+  const place = (/** @type {readonly GraphObject[]} */ list) => {
+    for (const [row, object] of list.entries())
+      places.set(graphKey(object), (row + 0.5) / list.length);
+  };
+  for (const list of columns) place(list);
+  return columns.map((list) => {
+    const wanted = list.map((object, row) => {
+      const others = object.references.flatMap(
+        (reference) => places.get(graphKey(reference)) ?? [],
+      );
+      return { object, row, at: others.length > 0 ? mean(others) : (row + 0.5) / list.length };
+    });
+    const sorted = wanted.sort((a, b) => a.at - b.at || a.row - b.row).map(({ object }) => object);
+    place(sorted);
+    return sorted;
+  });
+};
+
+/** @param {number} width @param {number} count */
+const columnSizes = (width, count) => {
+  const gap = width < 1100 ? 28 : 56;
+  const room = (width - 2 * margin - (count - 1) * gap) / count;
+  return { gap, nodeWidth: Math.round(Math.min(230, Math.max(132, room))) };
+};
+
+/** @param {readonly Kind[]} kinds @param {readonly (readonly GraphObject[])[]} columns @param {number} width @returns {GraphLayout} */
+const inColumns = (kinds, columns, width) => {
+  const { gap, nodeWidth } = columnSizes(width, kinds.length);
+  const rows = Math.max(1, ...columns.map((list) => list.length));
+  const xOf = (/** @type {number} */ column) => margin + column * (nodeWidth + gap);
+  const offset = (/** @type {readonly GraphObject[]} */ list) =>
+    rows <= mostCentred ? ((rows - list.length) * rowHeight) / 2 : 0;
+  const placed = columns.map((list, column) =>
+    list.map((object, row) => ({
+      key: graphKey(object),
+      object,
+      column,
+      row,
+      x: xOf(column),
+      y: headingHeight + offset(list) + row * rowHeight,
+    })),
+  );
+  return {
+    isStacked: false,
+    width: xOf(kinds.length) - gap + margin,
+    height: headingHeight + rows * rowHeight + margin,
+    nodeWidth,
+    headings: kinds.map((kind, column) => ({
+      kind,
+      column,
+      count: columns[column]?.length ?? 0,
+      x: xOf(column),
+      y: 0,
+    })),
+    columns: placed,
+    nodes: new Map(placed.flat().map((node) => [node.key, node])),
+  };
+};
+
+/** @param {readonly Kind[]} kinds @param {readonly (readonly GraphObject[])[]} columns @param {number} width @returns {GraphLayout} */
+const stacked = (kinds, columns, width) => {
+  let y = 0;
+  /** @type {GraphHeading[]} */
+  const headings = [];
+  const placed = kinds.map((kind, column) => {
+    const list = columns[column] ?? [];
+    headings.push({ kind, column, count: list.length, x: margin, y });
+    y += headingHeight;
+    const nodes = list.map((object, row) => ({
+      key: graphKey(object),
+      object,
+      column,
+      row,
+      x: margin,
+      y: y + row * rowHeight,
+    }));
+    y += list.length * rowHeight + 8;
+    return nodes;
+  });
+  return {
+    isStacked: true,
+    width,
+    height: y + margin,
+    nodeWidth: width - 2 * margin,
+    headings,
+    columns: placed,
+    nodes: new Map(placed.flat().map((node) => [node.key, node])),
+  };
+};
+
+/** Narrower than this there are no columns. */
+const leastWidth = 760;
+
+/**
+ * Where each object stands: a column for each kind, in set-up order, so that all lines lead from left
+ * to right.
+ *
+ * @param {readonly Kind[]} kinds in set-up order
+ * @param {readonly GraphObject[]} objects
+ * @param {number} width of the view in pixels
+ */
+export const layOut = (kinds, objects, width) => {
+  const byKind = Map.groupBy(objects, ({ collection }) => collection);
+  const columns = ordered(kinds.map(({ collection }) => byKind.get(collection) ?? []));
+  return width < leastWidth ? stacked(kinds, columns, width) : inColumns(kinds, columns, width);
+};
+
+/** The references of an object to objects that are there. @param {GraphLayout} layout @param {GraphNode} node @returns {readonly GraphEdge[]} */
+export const edgesFrom = ({ nodes }, node) =>
+  [...new Set(node.object.references.map(graphKey))].flatMap((key) => {
+    const to = nodes.get(key);
+    return to ? [{ from: node, to }] : [];
+  });
+
+/**
+ * The keys of the objects that refer to each object.
+ *
+ * @param {readonly GraphObject[]} objects
+ * @returns {ReadonlyMap<string, readonly string[]>}
+ */
+export const usersByKey = (objects) => {
+  /** @type {Map<string, string[]>} */
+  const users = new Map();
+  for (const object of objects)
+    for (const key of new Set(object.references.map(graphKey))) {
+      const list = users.get(key);
+      if (list) list.push(graphKey(object));
+      else users.set(key, [graphKey(object)]);
+    }
+  return users;
+};
+
+/**
+ * The nodes between two heights.
+ *
+ * @param {GraphLayout} layout
+ * @param {number} top
+ * @param {number} bottom
+ */
+export const nodesBetween = ({ columns }, top, bottom) =>
+  columns.flatMap((list) => {
+    const start = list[0]?.y ?? 0;
+    const from = Math.max(0, Math.floor((top - start) / rowHeight));
+    return list.slice(from, Math.max(from, Math.ceil((bottom - start) / rowHeight)));
+  });
+
+/**
+ * Where an arrow key leads to.
+ *
+ * @param {GraphLayout} layout
+ * @param {GraphNode} node
+ * @param {string} arrow the name of the key
+ * @returns {GraphNode | undefined}
+ */
+export const neighbour = ({ columns, isStacked }, node, arrow) => {
+  const list = columns[node.column] ?? [];
+  if (arrow === "Home") return list[0];
+  if (arrow === "End") return list.at(-1);
+  const filled = columns.filter((column) => column.length > 0);
+  const own = filled.indexOf(list);
+  if (arrow === "ArrowUp")
+    return list[node.row - 1] ?? (isStacked ? filled[own - 1]?.at(-1) : undefined);
+  if (arrow === "ArrowDown")
+    return list[node.row + 1] ?? (isStacked ? filled[own + 1]?.[0] : undefined);
+  const step = arrow === "ArrowLeft" ? -1 : arrow === "ArrowRight" ? 1 : 0;
+  const other = step === 0 ? undefined : filled[own + step];
+  return other?.toSorted((a, b) => Math.abs(a.y - node.y) - Math.abs(b.y - node.y))[0];
+};

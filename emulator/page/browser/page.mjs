@@ -1,0 +1,79 @@
+import { PageState } from "./page-state.mjs";
+import { CallError, readChanges } from "./server-calls.mjs";
+
+/** @import { FormTables } from "../form-tables.js" */
+
+/** Between two looks while the page is in sight, in milliseconds. */
+const lookEveryMs = 500;
+/** After a look that failed. */
+const tryAgainMs = 2_000;
+
+/** What all views share: what is known of the emulator, where the page is, and when to look again. */
+export class Page {
+  state = new PageState();
+  /** What stands in the address behind the name of the view. @type {readonly string[]} */
+  rest = [];
+  #changed = () => {};
+  #failed = (/** @type {CallError} */ _error) => {};
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer = undefined;
+  #isLooking = false;
+  #isAskedAgain = false;
+
+  /** @param {FormTables} tables */
+  constructor(tables) {
+    this.tables = tables;
+  }
+
+  /** @param {string} hash */
+  go(hash) {
+    location.hash = hash;
+  }
+
+  /** @param {string} collection */
+  nounOf(collection) {
+    return this.tables.kinds.find((kind) => kind.collection === collection)?.noun ?? collection;
+  }
+
+  /**
+   * Looks again and again as long as the page is in sight.
+   *
+   * @param {() => void} changed
+   * @param {(error: CallError) => void} failed
+   */
+  watch(changed, failed) {
+    this.#changed = changed;
+    this.#failed = failed;
+    document.addEventListener("visibilitychange", () => this.lookNow());
+    this.lookNow();
+  }
+
+  /** Looks at once: something was just changed from here. */
+  lookNow() {
+    clearTimeout(this.#timer);
+    if (document.hidden) return;
+    if (this.#isLooking) this.#isAskedAgain = true;
+    else void this.#look();
+  }
+
+  async #look() {
+    this.#isLooking = true;
+    const look = this.state.look();
+    const next = await readChanges(look).then(
+      (changes) => {
+        this.state.take(changes, look.conversation);
+        this.#changed();
+        return lookEveryMs;
+      },
+      (error) => {
+        if (!(error instanceof CallError)) throw error;
+        this.#failed(error);
+        return tryAgainMs;
+      },
+    );
+    this.#isLooking = false;
+    const wait = this.#isAskedAgain ? 0 : next;
+    this.#isAskedAgain = false;
+    this.#timer = setTimeout(() => this.lookNow(), wait);
+  }
+}

@@ -1,0 +1,18 @@
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+const dayAndClock = new Intl.DateTimeFormat(undefined, {
+  dateStyle: "medium",
+  timeStyle: "medium",
+});
+const whole = new Intl.NumberFormat("en");
+
+/** `09:30:05`, in the time zone of this machine. @param {string | number} time */
+export const clockTime = (time) => clock.format(new Date(time));
+
+/** Day and time as this machine writes them. @param {string | number} time */
+export const dayTime = (time) => dayAndClock.format(new Date(time));
+
+/** `12,345` @param {number} count */
+export const countText = (count) => whole.format(count);
+
+/** `1 call`, `2 calls` @param {number} count @param {string} noun */
+export const counted = (count, noun) => `${countText(count)} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { extname, join } from "node:path";
+import { packageRoot } from "../../provider/kernel/package-version.js";
+
+/** What the page is made of comes from below this path. */
+export const pagePath = "/page";
+
+const contentTypes: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".mjs": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/**
+ * The page runs its own modules and speaks to this server alone. Whatever a message or a name holds
+ * cannot become code: nothing inline runs, and no text can be turned into elements.
+ */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+const safeHeaders = {
+  "content-security-policy": contentSecurityPolicy,
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "cache-control": "no-cache",
+} as const;
+
+interface PageFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly tag: string;
+}
+
+/** Served as they are in the repository and in the package: there is nothing to build. */
+const folder = (): string => join(packageRoot(), "emulator", "page", "browser");
+
+const readPage = (): ReadonlyMap<string, PageFile> => {
+  const names = readdirSync(folder(), { recursive: true, encoding: "utf8" });
+  const files = names.flatMap((name): [string, PageFile][] => {
+    const type = contentTypes[extname(name)];
+    if (type === undefined) return [];
+    const bytes = readFileSync(join(folder(), name));
+    const tag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
+    const path = name.replaceAll("\\", "/");
+    return [[path === "index.html" ? "/" : `${pagePath}/${path}`, { type, bytes, tag }]];
+  });
+  return new Map(files);
+};
+
+let known: ReadonlyMap<string, PageFile> | undefined;
+
+/** Whether a path is the page's, or below it. */
+export const isPagePath = (path: string): boolean =>
+  path === "/" || path.startsWith(`${pagePath}/`);
+
+interface PageAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body?: Buffer | string;
+}
+
+const refusal = (status: number, text: string, more = {}): PageAnswer => ({
+  status,
+  headers: { "content-type": "text/plain; charset=utf-8", ...more },
+  body: `${text}\n`,
+});
+
+const answerTo = ({ method = "", headers }: IncomingMessage, path: string): PageAnswer => {
+  known ??= readPage();
+  const file = known.get(path);
+  if (!file) return refusal(404, "There is no such file of the page.");
+  if (method !== "GET" && method !== "HEAD")
+    return refusal(405, "The page can only be read.", { allow: "GET, HEAD" });
+  const { type, bytes, tag } = file;
+  if (headers["if-none-match"] === tag) return { status: 304, headers: { etag: tag } };
+  const about = { etag: tag, "content-type": type, "content-length": bytes.length };
+  return { status: 200, headers: about, ...(method === "HEAD" ? {} : { body: bytes }) };
+};
+
+/** Serves the page and what it is made of. @param isAllowed whether the caller may see it */
+export const servePage = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  isAllowed: boolean,
+): void => {
+  const { status, headers, body } = isAllowed
+    ? answerTo(request, path)
+    : refusal(403, "The page is shown on this machine only.");
+  response.writeHead(status, { ...safeHeaders, ...headers }).end(body);
+};

@@ -1,0 +1,225 @@
+import { describe, expect } from "vitest";
+import { kindOf } from "../emulator/running.js";
+import { callbackServer } from "../emulator-runtime/callback-server.js";
+import { browserTests } from "./support/browser-tests.js";
+import { openPage } from "./support/opened-page.js";
+import { smallAccount } from "./support/sample-account.js";
+
+const inBrowser = browserTests();
+
+describe("the account", () => {
+  inBrowser("is drawn in set-up order, and grows while it is looked at", async (started) => {
+    const { page, service, view } = await openPage(started, { sample: smallAccount });
+    await view("objects");
+    const kinds = page.locator(".kind .noun");
+    expect(await kinds.allTextContents()).toEqual([
+      "authentications",
+      "client applications",
+      "participants",
+      "channels",
+      "orchestrations",
+      "accounts",
+    ]);
+    await page
+      .getByRole("button", { name: /^orders-app client application uses callbacks/ })
+      .waitFor();
+    expect(await page.locator(".lines path").count()).toBeGreaterThan(10);
+    await service.make(kindOf("Channel"), { type: "custom.new-one" });
+    await page.getByRole("button", { name: /^custom\.new-one channel/ }).waitFor();
+  });
+
+  inBrowser("is walked through by keys, and hides secrets", async (started) => {
+    const { page, view } = await openPage(started, { sample: smallAccount });
+    await view("objects");
+    await page.getByRole("button", { name: /^callbacks authentication/ }).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowDown");
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    expect(await focused()).toContain("returns-appclient application");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("Enter");
+    const details = page.getByRole("complementary", { name: "Chosen object" });
+    await details.getByText('"username": "hub"').waitFor();
+    expect(await details.textContent()).toContain('"password": "********"');
+    expect(await page.content()).not.toContain("hunter2-hidden");
+    await details.getByRole("link", { name: "returns-app" }).click();
+    await details.getByRole("heading", { name: "returns-app" }).waitFor();
+  });
+});
+
+describe("conversations", () => {
+  inBrowser("grow while they are looked at, with what became of each delivery", async (started) => {
+    const callback = await callbackServer();
+    const { page, service, view } = await openPage(started, {
+      sample: smallAccount,
+      callback: callback.url,
+    });
+    await view("conversations/70000000-0000-4000-8000-000000000001");
+    const messages = page.getByRole("log", { name: "Messages" });
+    await messages.getByText("Which order is it?").first().waitFor();
+    const reply = await service.call("POST", "/conversations/messages", {
+      messages: {
+        message: [
+          {
+            type: { value: "text" },
+            content: { text: "A word from elsewhere" },
+            conversation: { id: "70000000-0000-4000-8000-000000000001" },
+            sender: { type: "platform_agent" },
+          },
+        ],
+      },
+    });
+    expect(reply.status).toBe(202);
+    await messages.getByText("A word from elsewhere").waitFor();
+    await messages.locator("li").last().getByText("delivered").waitFor();
+  });
+
+  inBrowser("take messages from each sender, of the types that it may send", async (started) => {
+    const callback = await callbackServer();
+    const { page, service, view } = await openPage(started, {
+      sample: smallAccount,
+      callback: callback.url,
+    });
+    await view("conversations/70000000-0000-4000-8000-000000000001");
+    const form = page.getByRole("form", { name: "Send a message" });
+    const types = () => form.getByLabel("Message type").locator("option").allTextContents();
+    expect(await types()).not.toContain("agent.join");
+    await form.getByLabel("Sender", { exact: true }).selectOption("custom_agent");
+    expect(await types()).toContain("agent.join");
+    await form.getByLabel("Name of the sender").fill("Sam");
+    await form.getByLabel("Text").fill("I am here.");
+    await form.getByLabel("Text").press("Enter");
+    await page.getByRole("log").getByText("I am here.").waitFor();
+    const [call] = (await service.emulator.control.log()).slice(-1);
+    expect(call).toMatchObject({
+      template: "/conversations/messages",
+      status: 202,
+      clientId: "page",
+    });
+    await form.getByText("Further content").click();
+    await form.getByLabel("Content as a JSON object").fill("[1]");
+    await form.getByRole("button", { name: "Send" }).click();
+    await form.getByText("must be a JSON object").waitFor();
+  });
+
+  inBrowser("are started by a customer, and ended by whoever has them", async (started) => {
+    const { page, view } = await openPage(started, { sample: smallAccount, mayFail: /400/ });
+    await view("conversations");
+    await page.getByRole("link", { name: "Start a conversation" }).click();
+    const start = page.getByRole("form", { name: "Start a conversation" });
+    await start.getByLabel("Customer").fill("Grace");
+    await start.getByLabel("Text").fill("Good morning");
+    await start.getByRole("button", { name: "Start" }).click();
+    await page.getByRole("heading", { name: "Grace" }).waitFor();
+    await page.getByRole("log").getByText("Good morning").waitFor();
+    const form = page.getByRole("form", { name: "Send a message" });
+    await form.getByLabel("Message type").selectOption("conversation.end");
+    await form.getByRole("button", { name: "Send" }).click();
+    await page.getByText("nothing more can be sent").waitFor();
+    expect(await form.isVisible()).toBe(false);
+  });
+});
+
+describe("calls, rates, faults and switches", () => {
+  inBrowser("calls appear at the top, and are filtered", async (started) => {
+    const { page, service, view } = await openPage(started);
+    await view("calls");
+    await service.call("GET", "/channels");
+    await service.call("GET", "/accounts/nothing-there");
+    const table = page.getByRole("table", { name: "Calls, the newest first" });
+    await table.getByText("/accounts/nothing-there").waitFor();
+    const paths = () => table.locator(".rows .wide").allTextContents();
+    expect(await paths()).toEqual(["/accounts/nothing-there", "/channels"]);
+    await page.getByLabel("Outcome").selectOption("good");
+    expect(await paths()).toEqual(["/channels"]);
+    await page.getByLabel("Outcome").selectOption("");
+    await page.getByLabel("Path or client").fill("NOTHING");
+    expect(await paths()).toEqual(["/accounts/nothing-there"]);
+  });
+
+  inBrowser("buckets empty and fill before one's eyes", async (started) => {
+    const { page, service, view } = await openPage(started, { plan: "developer", clock: "manual" });
+    await view("rates");
+    const meter = page.getByRole("meter", { name: "Calls left on GET /channels", exact: true });
+    expect(await meter.getAttribute("aria-valuenow")).toBe("3");
+    for (let call = 0; call < 4; call += 1) await service.call("GET", "/channels");
+    await page.locator('[aria-label="Calls left on GET /channels"][aria-valuenow="0"]').waitFor();
+    await page.getByRole("group", { name: "Move the clock" }).getByText("+1 min").click();
+    await page.locator('[aria-label="Calls left on GET /channels"][aria-valuenow="3"]').waitFor();
+  });
+
+  inBrowser("a fault that is set by hand happens, and can be taken back", async (started) => {
+    const { page, service, view } = await openPage(started);
+    await view("faults");
+    const form = page.getByRole("form", { name: "Add a fault" });
+    await form.getByLabel("Call", { exact: true }).selectOption("GET /channels");
+    await form.getByLabel("What goes wrong").selectOption("status");
+    await form.getByText("answers with a status and does not act").waitFor();
+    await form.getByLabel("status", { exact: true }).fill("503");
+    await form.getByLabel("Times").fill("2");
+    await form.getByRole("button", { name: "Add" }).click();
+    await page.getByText("GET /channels: status, status 503, 2 times").waitFor();
+    expect((await service.call("GET", "/channels")).status).toBe(503);
+    await page.getByText("GET /channels: status, status 503, 1 time", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Remove all" }).click();
+    await page.getByText("Nothing is to go wrong.").waitFor();
+    expect((await service.call("GET", "/channels")).status).toBe(200);
+  });
+
+  inBrowser("a refused fault says why", async (started) => {
+    const { page, view } = await openPage(started, { mayFail: /400/ });
+    await view("faults");
+    const form = page.getByRole("form", { name: "Add a fault" });
+    await form.getByLabel("What goes wrong").selectOption("status");
+    await form.getByLabel("status", { exact: true }).fill("99");
+    await form.getByRole("button", { name: "Add" }).click();
+    await form.getByText("status must be a status from 200 to 599").waitFor();
+  });
+
+  inBrowser("a switch that is turned by hand is obeyed", async (started) => {
+    const { page, service, view } = await openPage(started, { sample: smallAccount });
+    await view("switches");
+    await page.getByLabel("inUseStatus").selectOption("409");
+    await page.getByText("1 of").waitFor();
+    const reply = await service.call(
+      "DELETE",
+      "/authentications/10000000-0000-4000-8000-000000000000",
+    );
+    expect(reply.status).toBe(409);
+    await page.getByLabel("Only changed ones").check();
+    expect(await page.locator(".switch:visible").count()).toBe(1);
+  });
+});
+
+describe("the page as a whole", () => {
+  inBrowser("asks before it resets the emulator", async (started) => {
+    const { page, service, view } = await openPage(started, { sample: smallAccount });
+    await view("objects");
+    await page.getByRole("button", { name: "Reset…" }).click();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    expect((await service.call("GET", "/channels")).text).toContain("custom.orders");
+    await page.getByRole("button", { name: "Reset…" }).click();
+    await page.getByRole("button", { name: "Remove everything" }).click();
+    await page.getByText("No objects yet.").waitFor();
+  });
+
+  inBrowser("asks for the secret of control, where there is one", async (started) => {
+    const { page, origin } = await openPage(started, {
+      controlSecret: "a-long-enough-secret",
+      mayFail: /401/,
+    });
+    await page.goto(`${origin}/`);
+    await page.getByLabel(/control secret/).fill("a-long-enough-secret");
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByText("No objects yet.").waitFor();
+    expect(page.url()).not.toContain("secret");
+  });
+
+  inBrowser("says that the emulator is gone", async (started) => {
+    const { page, service, view } = await openPage(started, { mayFail: /ERR_/ });
+    await view("objects");
+    await service.emulator.close();
+    await page.getByText("The emulator does not answer.").waitFor();
+  });
+});

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { resources } from "../../provider/resources/index.js";
+import { kindOf, type Running, running } from "../emulator/running.js";
+import { sampleSnapshot, smallAccount } from "./support/sample-account.js";
+
+const first = "70000000-0000-4000-8000-000000000001";
+
+/** One look of the page. */
+const look = async (service: Running, cursor = "", conversation = "", messages = 0) => {
+  const query = new URLSearchParams({ cursor, conversation, messages: String(messages) });
+  const reply = await service.control("GET", `/page/changes?${query}`);
+  expect(reply.status, reply.text).toBe(200);
+  return reply.json;
+};
+
+/** The entries of a list within a look. */
+const entriesIn = (json: JsonObject, name: string): readonly JsonObject[] => {
+  const { [name]: list } = json;
+  const entries: unknown = isObject(list) ? list.entries : undefined;
+  return Array.isArray(entries) ? entries.filter(isObject) : [];
+};
+
+const withSample = async (): Promise<Running> => {
+  const service = await running();
+  const reply = await service.control("PUT", "/snapshot", sampleSnapshot(smallAccount));
+  expect(reply.text).toBe("");
+  return service;
+};
+
+test("the first look gives everything, the next only what changed", async () => {
+  const service = await withSample();
+  await service.call("GET", "/channels");
+  const one = await look(service);
+  expect(isObject(one.graph) && one.graph.total).toBe(14);
+  expect(entriesIn(one, "calls").map(({ path }) => path)).toEqual(["/channels"]);
+  expect(entriesIn(one, "conversations")).toHaveLength(3);
+
+  const two = await look(service, String(one.cursor));
+  expect(two.graph).toBeUndefined();
+  expect(two.addresses).toBeUndefined();
+  for (const name of ["calls", "deliveries", "conversations"])
+    expect(entriesIn(two, name)).toEqual([]);
+  expect(JSON.stringify(two).length).toBeLessThan(3_000);
+
+  await service.make(kindOf("Channel"));
+  await service.call("GET", "/channels/x");
+  const three = await look(service, String(two.cursor));
+  expect(isObject(three.graph) && three.graph.total).toBe(15);
+  expect(entriesIn(three, "calls").map(({ template }) => template)).toEqual([
+    "/channels",
+    "/channels/{id}",
+  ]);
+});
+
+test("a conversation that is shown grows by what is new in it", async () => {
+  const service = await withSample();
+  const one = await look(service, "", first, 0);
+  expect(one.conversation).toMatchObject({ id: first, from: 0, isCompleted: false });
+  expect(isObject(one.conversation) && one.conversation.messages).toHaveLength(6);
+  await service.call("POST", "/conversations/messages", {
+    messages: {
+      message: [
+        {
+          type: { value: "conversation.end" },
+          conversation: { id: first },
+          sender: { type: "customer" },
+        },
+      ],
+    },
+  });
+  const two = await look(service, String(one.cursor), first, 6);
+  expect(two.conversation).toMatchObject({
+    from: 6,
+    isCompleted: true,
+    messages: [{ type: { value: "conversation.end" } }],
+  });
+  expect(entriesIn(two, "conversations")).toMatchObject([
+    { id: first, phase: "ended", messages: 7 },
+  ]);
+  expect((await look(service, "", "no-such-conversation")).conversation).toBeUndefined();
+});
+
+test("after a reset, and with another emulator, everything is told anew", async () => {
+  const service = await withSample();
+  await service.call("GET", "/channels");
+  const one = await look(service);
+  await service.control("POST", "/reset");
+  const two = await look(service, String(one.cursor));
+  expect(two.conversations).toEqual({ isWhole: true, entries: [] });
+  expect(isObject(two.graph) && two.graph.total).toBe(0);
+  expect(two.calls).toMatchObject({ entries: [] });
+  expect(isObject(two.calls) && two.calls.first).toBe(isObject(two.calls) && two.calls.next);
+
+  const other = await withSample();
+  await other.call("GET", "/accounts");
+  const three = await look(other, String(two.cursor));
+  expect(isObject(three.graph) && three.graph.total).toBe(14);
+  expect(entriesIn(three, "calls")).toHaveLength(1);
+  for (const odd of ["x", "-1-1-1-1-1", `${two.cursor}-9`, "a-b-c-d-e", "%00", "__proto__-0-0-0-0"])
+    expect(entriesIn(await look(other, odd), "conversations")).toHaveLength(3);
+});
+
+test("no secret is told, whatever the service itself would show", async () => {
+  const service = await withSample();
+  await service.control("PUT", "/switches", { secrets: "echo" });
+  const told = JSON.stringify(await look(service));
+  const path = "/page/objects/authentications/10000000-0000-4000-8000-000000000000";
+  const object = await service.control("GET", path);
+  expect(object.json).toMatchObject({ basicAuth: { username: "hub", password: "********" } });
+  for (const text of [told, object.text]) {
+    expect(text).not.toContain("hunter2-hidden");
+    expect(text).not.toContain(service.emulator.clientSecret);
+  }
+});
+
+test.each([
+  "/nothing/x",
+  "/authentications/x",
+  "/__proto__/x",
+  "/authentications/..%2f..%2fsnapshot",
+])("there is no object at %s", async (path) => {
+  const service = await withSample();
+  expect((await service.control("GET", `/page/objects${path}`)).status).toBe(404);
+});
+
+test("references are those of the definitions, each to its kind", async () => {
+  const service = await running();
+  for (const definition of resources) await service.make(definition);
+  const { graph } = await look(service);
+  const text = JSON.stringify(graph);
+  for (const { collection } of resources) expect(text).toContain(`"collection":"${collection}"`);
+  expect(text).toContain('"path":"roles[0].authentication.id"');
+  expect(text).toContain('"path":"applications.botConfiguration.bots[0].participant.id"');
+  expect(text).toContain('"path":"chatConfigurations.orchestration.id"');
+});
+
+test("forms offer what the emulator obeys, in its own words", async () => {
+  const service = await running();
+  const { json: tables } = await service.control("GET", "/page/tables");
+  const names = (list: unknown, member: string): unknown[] =>
+    Array.isArray(list) ? list.filter(isObject).map(({ [member]: value }) => value) : [];
+  expect(names(tables.kinds, "noun")).toEqual(resources.map(({ noun }) => noun));
+  const { json: switches } = await service.control("GET", "/switches");
+  expect(names(tables.switches, "name")).toEqual(Object.keys(switches));
+  expect(names(tables.senders, "type")).toContain("platform_agent");
+  await service.control("PUT", "/switches", { platformName: "acme" });
+  const { json: renamed } = await service.control("GET", "/page/tables");
+  expect(names(renamed.senders, "type")).toContain("acme_agent");
+  for (const kind of names(tables.faults, "kind")) {
+    const on = "GET /channels";
+    const rule = { on, kind, status: 500, ms: 1, location: "/x" };
+    const { json, status } = await service.control("POST", "/faults", rule);
+    // Members that a kind does not have are refused; the kind itself is known.
+    expect(status === 200 || String(json.error).includes(`kind ${kind}: there is no`)).toBe(true);
+  }
+});
+
+test("the page's token sends messages, and does nothing else", async () => {
+  const service = await withSample();
+  const { json } = await service.control("POST", "/page/token");
+  const token = String(json.token);
+  const message = {
+    type: { value: "text" },
+    content: { text: "Hello" },
+    conversation: { id: first },
+    sender: { type: "customer" },
+  };
+  const sent = await service.call(
+    "POST",
+    "/conversations/messages",
+    { messages: { message: [message] } },
+    { token },
+  );
+  expect(sent.status).toBe(202);
+  expect((await service.call("GET", "/channels", undefined, { token })).status).toBe(403);
+  expect((await service.call("POST", "/channels", {}, { token })).status).toBe(403);
+  await sleep(0);
+  const [call] = entriesIn(await look(service), "calls");
+  expect(call).toMatchObject({ clientId: "page", status: 202 });
+});
+
+test.each(["/page/tables", "/page/changes", "/page/objects/channels/x"])(
+  "%s is for this machine and this page alone",
+  async (path) => {
+    const service = await running();
+    const url = `/control${path}`;
+    for (const headers of [{ host: "evil.example" }, { origin: "https://evil.example" }])
+      expect((await service.send("GET", url, { headers })).status).toBe(403);
+    const token = await service.send("POST", "/control/page/token", {
+      headers: { origin: "https://evil.example" },
+    });
+    expect(token.status).toBe(403);
+  },
+);

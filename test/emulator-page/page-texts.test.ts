@@ -1,0 +1,158 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  messageToSend,
+  shownMessage,
+  sideOfSender,
+} from "../../emulator/page/browser/message-text.mjs";
+import { refusalText } from "../../emulator/page/browser/server-calls.mjs";
+import { hasOutcome, isCallWanted, toneOf } from "../../emulator/page/browser/views/calls-view.mjs";
+import { isConversationWanted } from "../../emulator/page/browser/views/conversations-view.mjs";
+import {
+  fitsEndpoint,
+  ruleText,
+  valueTyped,
+} from "../../emulator/page/browser/views/faults-view.mjs";
+
+test("whatever a message holds, it is shown", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (body, content) => {
+      const shown = shownMessage({ ...body, content });
+      for (const text of [shown.text, shown.json, shown.name, shown.type, shown.recipients])
+        expect(typeof text).toBe("string");
+    }),
+    { numRuns: 500, seed: 5 },
+  );
+});
+
+test("a message is shown with its sender, text, further content and attachments", () => {
+  expect(
+    shownMessage({
+      id: "1",
+      messageId: "m",
+      type: { value: "richMessage.listpicker" },
+      sender: { type: "custom_bot", participant: { name: "orders-bot" } },
+      content: { text: "Which one?", options: ["a"] },
+      attachments: { attachment: [{ name: "a.csv", size: 78 }, { url: "https://x.example/y" }] },
+      recipients: { recipient: [{ type: "customer", participant: { name: "Ada" } }] },
+      created: "2026-01-01T00:00:00.000Z",
+    }),
+  ).toEqual({
+    id: "1",
+    messageId: "m",
+    type: "richMessage.listpicker",
+    sender: "custom_bot",
+    side: "bot",
+    name: "orders-bot",
+    text: "Which one?",
+    json: '{\n  "options": [\n    "a"\n  ]\n}',
+    attachments: ["a.csv (78 bytes)", "https://x.example/y"],
+    isEvent: false,
+    time: "2026-01-01T00:00:00.000Z",
+    recipients: "customer Ada",
+  });
+  expect(sideOfSender("acme_agent")).toBe("agent");
+});
+
+test("a message to be sent holds what was typed, and nothing empty", () => {
+  const draft = {
+    sender: "customer",
+    type: "text",
+    name: "",
+    text: "Hi",
+    json: "",
+    conversation: { id: "c" },
+  };
+  expect(messageToSend(draft)).toEqual({
+    type: { value: "text" },
+    conversation: { id: "c" },
+    sender: { type: "customer" },
+    content: { text: "Hi" },
+  });
+  expect(messageToSend({ ...draft, name: "Ada", text: "", json: '{"a": 1}' })).toEqual({
+    type: { value: "text" },
+    conversation: { id: "c" },
+    sender: { type: "customer", participant: { name: "Ada" } },
+    content: { a: 1 },
+  });
+  for (const json of ["[1]", "1", "{", "null"])
+    expect(() => messageToSend({ ...draft, json })).toThrow("JSON object");
+});
+
+test("calls are filtered by path, client, method and outcome", () => {
+  const entry = {
+    at: "",
+    method: "GET",
+    template: "/channels/{id}",
+    path: "/channels/X1",
+    status: 429,
+    ms: 1,
+  };
+  const any = { text: "", method: "", outcome: "" };
+  expect(isCallWanted(entry, any)).toBe(true);
+  expect(isCallWanted(entry, { ...any, text: " get /channels/x1 " })).toBe(true);
+  expect(isCallWanted(entry, { ...any, method: "POST" })).toBe(false);
+  expect(isCallWanted(entry, { ...any, outcome: "429" })).toBe(true);
+  const outcomes = ["good", "bad", "4", "429", "5", "0"];
+  const of = (status: number) => outcomes.filter((outcome) => hasOutcome(status, outcome));
+  expect([of(200), of(404), of(429), of(503), of(0)]).toEqual([
+    ["good"],
+    ["bad", "4"],
+    ["bad", "4", "429"],
+    ["bad", "5"],
+    ["bad", "0"],
+  ]);
+  expect([toneOf(204), toneOf(307), toneOf(429), toneOf(500), toneOf(0)]).toEqual([
+    "good",
+    "good",
+    "wait",
+    "bad",
+    "bad",
+  ]);
+});
+
+test("conversations are filtered by customer, address and state", () => {
+  const conversation = {
+    id: "c",
+    phase: "bot",
+    customer: "Ada",
+    address: "kiosk",
+    channelType: "custom.web",
+    messages: 1,
+    modified: "",
+  } as const;
+  expect(isConversationWanted(conversation, { text: "ADA", phase: "running" })).toBe(true);
+  expect(isConversationWanted(conversation, { text: "custom.web", phase: "agent" })).toBe(false);
+  expect(
+    isConversationWanted({ ...conversation, phase: "ended" }, { text: "", phase: "running" }),
+  ).toBe(false);
+});
+
+test("a fault is told in a sentence, and takes what was typed", () => {
+  expect(ruleText({ on: "GET /channels", kind: "status", status: 503, times: 2, after: 1 })).toBe(
+    "GET /channels: status, status 503, after 1 call, 2 times",
+  );
+  expect([valueTyped("503"), valueTyped('{"a":1}'), valueTyped("gone fishing")]).toEqual([
+    503,
+    { a: 1 },
+    "gone fishing",
+  ]);
+  const listsOnly = { kind: "x", doc: "", isForLists: true, members: [] };
+  expect([
+    fitsEndpoint(listsOnly, "GET /channels"),
+    fitsEndpoint(listsOnly, "GET /channels/{id}"),
+    fitsEndpoint(listsOnly, "TOKEN"),
+  ]).toEqual([true, false, false]);
+});
+
+test("a refusal is told in the words of control or of the service", () => {
+  expect(refusalText({ error: "There is no switch x." }, 400)).toBe("There is no switch x.");
+  const details = [
+    { key: "a", value: "is missing" },
+    { key: "b", value: "is odd" },
+  ];
+  expect(refusalText({ code: "400-143", developerMessage: "a: is missing.", details }, 400)).toBe(
+    "400 (400-143): a: is missing.\nb: is odd",
+  );
+  expect(refusalText(undefined, 502)).toBe("The emulator answered with the status 502.");
+});

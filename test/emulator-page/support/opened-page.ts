@@ -1,0 +1,70 @@
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
+import type { EmulatorOptions } from "../../../emulator/index.js";
+import { type Running, running } from "../../emulator/running.js";
+import { type SampleSize, sampleSnapshot } from "./sample-account.js";
+
+/** The emulator's page in a browser. */
+export interface OpenedPage {
+  readonly service: Running;
+  readonly page: Page;
+  /** Where the page is served. */
+  readonly origin: string;
+  /** Opens a view, such as `calls`. */
+  view(name: string): Promise<void>;
+}
+
+interface OpenOptions extends EmulatorOptions {
+  readonly sample?: SampleSize;
+  readonly callback?: string;
+  readonly nameOf?: (name: string) => string;
+  readonly browser?: BrowserContextOptions;
+  /** Texts of errors that the test brings about itself. */
+  readonly mayFail?: RegExp;
+}
+
+/** Whatever the browser complains of, and whatever it asks of others, fails the test. */
+const watched = (page: Page, origin: string, mayFail: RegExp | undefined): void => {
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(error.message));
+  page.on("console", (message) => {
+    const text = message.text();
+    if (message.type() === "error" && !mayFail?.test(text)) problems.push(text);
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(`${origin}/`)) problems.push(`asked for ${request.url()}`);
+  });
+  page.on("dialog", (dialog) => {
+    problems.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  onTestFinished(() => expect(problems).toEqual([]));
+};
+
+/** An emulator with a sample account, and its page in a browser; both end with the test. */
+export const openPage = async (
+  browser: Browser,
+  options: OpenOptions = {},
+): Promise<OpenedPage> => {
+  const { sample, callback, nameOf, browser: contextOptions, mayFail, ...emulator } = options;
+  const service = await running({ clock: "real", ...emulator });
+  if (sample) {
+    const more = { ...(callback ? { callback } : {}), ...(nameOf ? { nameOf } : {}) };
+    const reply = await service.control("PUT", "/snapshot", sampleSnapshot(sample, more));
+    expect(reply.text).toBe("");
+  }
+  const { origin } = new URL(service.emulator.baseUrl);
+  const context = await browser.newContext({
+    viewport: { width: 1400, height: 900 },
+    ...contextOptions,
+  });
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  watched(page, origin, mayFail);
+  const view = async (name: string): Promise<void> => {
+    await page.goto(`${origin}/#${name}`);
+    await page.waitForFunction(() => document.querySelector("#facts")?.textContent !== "");
+  };
+  return { service, page, origin, view };
+};
