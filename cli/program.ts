@@ -5,12 +5,14 @@ import { registerDoctor } from "./commands/doctor.js";
 import { registerEmulator } from "./commands/emulator.js";
 import { registerExport } from "./commands/export.js";
 import { registerForecast } from "./commands/forecast.js";
+import { registerInit } from "./commands/init.js";
 import { registerOrphans } from "./commands/orphans.js";
 import { untilInterrupted } from "./process/interruption.js";
 import { wantsColour } from "./terminal/colour.js";
 
 /** Every command, in the order of the help. */
 const commands: readonly RegisterCommand[] = [
+  registerInit,
   registerEmulator,
   registerDoctor,
   registerForecast,

@@ -14,6 +14,8 @@ export interface CommandOptions {
   readonly stops?: Stops;
   /** Longest run; the command is then stopped. */
   readonly timeoutMs?: number;
+  /** What it reads from standard input. Left out: nothing. */
+  readonly input?: string;
   /** Each line of both outputs, as it comes. */
   readonly onLine?: (line: string) => void;
 }
@@ -78,7 +80,7 @@ const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: 
 };
 
 /**
- * Runs a command to its end, without input, in a process group of its own: a Ctrl-C at the
+ * Runs a command to its end in a process group of its own: a Ctrl-C at the
  * terminal reaches it once, through `signal`, and nothing that it started outlives it.
  */
 export const runCommand = (
@@ -91,8 +93,10 @@ export const runCommand = (
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       env: options.env ?? process.env,
       detached: process.platform !== "win32",
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe"],
     });
+    // Whoever does not read may have closed it already.
+    child.stdin.on("error", () => undefined).end(options.input);
     const { stdout, lastLines } = collect(child.stdout, child.stderr, options.onLine);
     const { settle, timedOut } = stopper(child.pid, options);
     // Should this process itself end in a way that nobody foresaw.

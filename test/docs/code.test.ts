@@ -8,12 +8,23 @@ import { blocksIn, type CodeBlock } from "./pages.js";
 const context = join(__dirname, "reader-context.ts");
 const blocks = blocksIn("ts", "typescript");
 
+/** Files that a reader has beside the one that a block is of. */
+const beside: readonly (readonly [string, string])[] = [
+  ["index.ts", "export {};"],
+  [
+    "bot.ts",
+    `import type { CallbackOptions, ConversationClient } from "pulumi-conversation/runtime";
+export declare const ordersBot: (hub: ConversationClient) => CallbackOptions["onMessage"];`,
+  ],
+];
+
 const fileOf = (_: CodeBlock, at: number): string => join(__dirname, `block-${at}.ts`);
 
 /** What a block without imports of its own leaves to the reader. */
 const head = [
   'import * as pulumi from "@pulumi/pulumi";',
   `import { ${Object.keys(conversation).join(", ")} } from "pulumi-conversation";`,
+  'import { goldenConversation } from "pulumi-conversation/testing";',
 ].join(" ");
 
 /** In one line more than the page has: the lines of errors are counted from it. */
@@ -28,7 +39,10 @@ const told = (block: CodeBlock, { start = 0, messageText, file }: ts.Diagnostic)
 
 test("every TypeScript block of every page compiles", { timeout: 60_000 }, () => {
   expect(blocks.length).toBeGreaterThan(10);
-  const files = new Map(blocks.map((block, at) => [fileOf(block, at), moduleOf(block)]));
+  const files = new Map([
+    ...beside.map(([name, text]) => [join(__dirname, name), text] as const),
+    ...blocks.map((block, at) => [fileOf(block, at), moduleOf(block)] as const),
+  ]);
   const program = virtualProgram(files, [context]);
   const errors = blocks.flatMap((block, at) => {
     const source = program.getSourceFile(fileOf(block, at));

@@ -1,5 +1,6 @@
 import type * as automation from "@pulumi/pulumi/automation";
 import type * as conversation from "../../sdk/index.js";
+import type { EmulatedStack } from "../../sdk/testing/index.js";
 
 /* What a reader of a page has at hand already where a block does not declare it. Types only: nothing is run. */
 
@@ -15,4 +16,8 @@ declare global {
   const config: import("@pulumi/pulumi").Config;
   const botImage: { readonly digest: string };
   const stack: automation.Stack;
+  const secrets: {
+    readonly [name in "deskLoginPassword"]: import("@pulumi/pulumi").Output<string>;
+  };
+  const test: (name: string, body: (context: { readonly shop: EmulatedStack }) => unknown) => void;
 }

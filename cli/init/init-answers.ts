@@ -1,0 +1,136 @@
+import { basename } from "node:path";
+import { type SettingKey, settingTable } from "../../provider/service/settings/setting-table.js";
+import { CommandFailure } from "../command.js";
+import type { Ask } from "./ask.js";
+import { type Pipeline, pipelines } from "./template-project.js";
+
+/** Settings of the service that are asked for, in this order; the others have good defaults. */
+export const askedSettings = ["baseUrl", "tokenUrl", "clientId", "plan"] as const;
+
+type AskedSetting = (typeof askedSettings)[number];
+
+/** What the command line gives. */
+export type InitFlags = Partial<Readonly<Record<AskedSetting, string>>> & {
+  readonly name?: string;
+  readonly description?: string;
+  readonly stack?: string;
+  readonly pipeline?: Pipeline;
+  /** The service is an emulator, so nothing is asked about it. */
+  readonly emulator?: true;
+};
+
+/** Everything that is known of a new project before it is made. */
+export interface InitAnswers {
+  readonly name: string;
+  readonly description: string;
+  readonly stack: string;
+  readonly pipeline: Pipeline;
+  /** Empty where an emulator is used, or where they come later. */
+  readonly settings: Partial<Readonly<Record<AskedSetting, string>>>;
+  readonly clientSecret?: string;
+}
+
+/** Pulumi's rule for names of projects and stacks. */
+const nameProblem = (name: string): string | undefined =>
+  /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(name)
+    ? undefined
+    : `${JSON.stringify(name)} does not do: letters, digits, "_", "-" and ".", beginning with a letter or digit, at most 100.`;
+
+const settingProblem =
+  (key: SettingKey) =>
+  (text: string): string | undefined => {
+    const parsed = settingTable[key].parse(text);
+    return "rule" in parsed ? `${JSON.stringify(text)} ${parsed.rule}.` : undefined;
+  };
+
+/** Left empty it can be set later. */
+const laterOr =
+  (problem: (text: string) => string | undefined) =>
+  (text: string): string | undefined =>
+    text === "" ? undefined : problem(text);
+
+const oneOfPipelines = (text: string): string | undefined =>
+  pipelines.some((one) => one === text) ? undefined : `One of ${pipelines.join(", ")}.`;
+
+/** A name that a folder suggests. */
+const nameFor = (folder: string): string =>
+  basename(folder)
+    .replace(/[^A-Za-z0-9_.-]+/g, "-")
+    .replace(/^[^A-Za-z0-9]+/, "")
+    .slice(0, 100) || "conversation";
+
+const optionOf = (key: string): string =>
+  `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** @throws CommandFailure with exit code 2 where a flag is wrong */
+const assertFlags = (flags: InitFlags): void => {
+  const rules = { name: nameProblem, stack: nameProblem };
+  const settings = askedSettings.map((key) => [key, settingProblem(key)] as const);
+  for (const [key, problem] of [...Object.entries(rules), ...settings]) {
+    const value = Object.entries(flags).find(([name]) => name === key)?.[1];
+    const wrong = typeof value === "string" ? problem(value) : undefined;
+    if (wrong) throw new CommandFailure(`${optionOf(key)}: ${wrong}`, 2);
+  }
+  if (flags.emulator && askedSettings.some((key) => key !== "plan" && flags[key] !== undefined))
+    throw new CommandFailure("Give either --emulator or the addresses of a service, not both.", 2);
+};
+
+const askService = async (
+  { emulator, ...flags }: InitFlags,
+  ask: Ask,
+): Promise<InitAnswers["settings"]> => {
+  if (emulator) return {};
+  const answers: Partial<Record<AskedSetting, string>> = {};
+  for (const key of askedSettings) {
+    const text = `${settingTable[key].doc.replace(/[.:;].*$/, "")}, or nothing to set it later`;
+    const given = flags[key] ?? (await ask({ text, problem: laterOr(settingProblem(key)) }));
+    if (given !== "") answers[key] = given;
+    // Without an address the rest has nothing to belong to.
+    if (key === "baseUrl" && given === "") break;
+  }
+  return answers;
+};
+
+/**
+ * What a new project is to be: from the flags, and from questions where there is somebody to ask.
+ *
+ * @param secret of the environment; asked for where it is missing
+ * @param ask undefined: nobody is asked, and what is left open gets its default
+ * @throws CommandFailure with exit code 2 where a flag is wrong
+ */
+export const initAnswers = async (
+  flags: InitFlags,
+  folder: string,
+  secret: string | undefined,
+  ask?: Ask,
+): Promise<InitAnswers> => {
+  assertFlags(flags);
+  const text = async (key: "name" | "stack", question: string, proposal: string) =>
+    flags[key] ?? (await ask?.({ text: question, proposal, problem: nameProblem })) ?? proposal;
+  const name = await text("name", "Name of the project", nameFor(folder));
+  const stack = await text("stack", "First stack", "dev");
+  const { description = "A conversation account of the messaging hub" } = flags;
+  const settings = ask ? await askService(flags, ask) : settingsIn(flags);
+  const later = "Secret of the client (not shown), or nothing to set it later";
+  const clientSecret =
+    secret ?? (settings.clientId && (await ask?.({ text: later, secret: true }))) ?? "";
+  const chosen = await ask?.({
+    text: `Pipeline (${pipelines.join(", ")})`,
+    proposal: "none",
+    problem: oneOfPipelines,
+  });
+  const pipeline = flags.pipeline ?? pipelines.find((one) => one === chosen) ?? "none";
+  return {
+    name,
+    description,
+    stack,
+    pipeline,
+    settings,
+    ...(clientSecret ? { clientSecret } : {}),
+  };
+};
+
+const settingsIn = (flags: InitFlags): InitAnswers["settings"] =>
+  Object.fromEntries(
+    askedSettings.flatMap((key) => (flags[key] === undefined ? [] : [[key, flags[key]]])),
+  );

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../../provider/kernel/package-version.js";
+
+export const pipelines = ["github", "gitlab", "none"] as const;
+
+export type Pipeline = (typeof pipelines)[number];
+
+/** One file of a new project. */
+export interface ProjectFile {
+  /** From the root of the project, with `/`. */
+  readonly path: string;
+  readonly text: string;
+  readonly executable: boolean;
+}
+
+/** What the template leaves open. */
+export interface ProjectChoices {
+  readonly name: string;
+  readonly description: string;
+  readonly pipeline: Pipeline;
+}
+
+/** The same folder is the template of `pulumi new`. */
+const templateFolder = (): string => join(packageRoot(), "examples", "new-project");
+
+/** Which pipeline a file belongs to; undefined where every project has it. */
+const pipelineOf = (path: string): Pipeline | undefined => {
+  if (path.startsWith(".github/")) return "github";
+  return path === ".gitlab-ci.yml" ? "gitlab" : undefined;
+};
+
+const belongs = (path: string, pipeline: Pipeline): boolean =>
+  path.startsWith("ci/") ? pipeline !== "none" : [undefined, pipeline].includes(pipelineOf(path));
+
+/** npm leaves a `.gitignore` out of packages, so the template's has no dot. */
+const pathOf = (path: string): string => (path === "gitignore" ? ".gitignore" : path);
+
+/** What only `pulumi new` reads, and asks for. */
+const withoutQuestions = (text: string): string => text.replace(/^template:\n(?: .*\n)+/m, "");
+
+const textOf = (path: string, text: string, { name, description }: ProjectChoices): string => {
+  const quoted = JSON.stringify(description);
+  const filled = text
+    .replaceAll("${PROJECT}", name)
+    .replaceAll(/^description: \$\{DESCRIPTION\}/gm, `description: ${quoted}`)
+    .replaceAll('"${DESCRIPTION}"', quoted)
+    .replaceAll("${DESCRIPTION}", description);
+  return path === "Pulumi.yaml" ? withoutQuestions(filled) : filled;
+};
+
+/** The files of a new project, from the package's template. */
+export const templateProject = (choices: ProjectChoices): readonly ProjectFile[] => {
+  const folder = templateFolder();
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => statSync(join(folder, path)).isFile())
+    .filter((path) => !path.startsWith("node_modules/") && belongs(path, choices.pipeline))
+    .sort()
+    .map((path) => ({
+      path: pathOf(path),
+      text: textOf(path, readFileSync(join(folder, path), "utf8"), choices),
+      executable: path.endsWith(".sh"),
+    }));
+};

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Applies a stack where the forecast says that it ends in time: a run that is cut off leaves work behind.
+# The smoke test of the program (smokeTest in the stack's configuration) then sends one message.
+#
+#   ci/deploy.sh STACK [MINUTES]
+set -eu
+
+stack=${1:?ci/deploy.sh STACK [MINUTES]}
+minutes=${2:-30}
+
+npx pulumi-conversation forecast --stack "$stack" --max-minutes "$minutes"
+pulumi up --stack "$stack" --yes --non-interactive

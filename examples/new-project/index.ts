@@ -1,0 +1,37 @@
+// A conversation account: a web chat that a bot answers first, and agents on escalation.
+import * as pulumi from "@pulumi/pulumi";
+import { ConversationAccount, ConversationSmokeTest } from "pulumi-conversation";
+
+const config = new pulumi.Config();
+
+/** Where your own systems take messages. */
+const host = config.get("callbackHost") ?? "https://chat.example.com";
+
+/** How the service signs in there: with a token of your own token address. */
+const oauth2 = {
+  tokenRequestUrl: `${host}/oauth/token`,
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  payload: { clientId: "hub", clientSecret: config.requireSecret("callbackSecret") },
+  accessTokenPath: "$.access_token",
+};
+
+/** Who is told when a callback cannot be reached. */
+const notificationEmail = config.get("notificationEmail") ?? "ops@example.com";
+
+const shop = new ConversationAccount("shop", {
+  address: config.get("address") ?? "shop-web",
+  channel: {
+    type: "custom.web",
+    displayName: "Web chat",
+    icon: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  },
+  customer: { callback: `${host}/customer`, notificationEmail, oauth2 },
+  bots: { orders: { callback: `${host}/bot`, notificationEmail, oauth2 } },
+  agent: { callback: `${host}/agent`, notificationEmail, oauth2 },
+});
+
+// Sends one message right after a change: pulumi config set smokeTest true
+new ConversationSmokeTest("smoke", { account: shop, enabled: config.getBoolean("smokeTest") });
+
+export const accountId = shop.account.id;

@@ -1,0 +1,86 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+
+const root = join(__dirname, "..", "..");
+const run = promisify(execFile);
+
+let emulator: Emulator;
+let folder: string;
+let env: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  emulator = await startEmulator();
+  folder = mkdtempSync(join(tmpdir(), "conversation-new-"));
+  mkdirSync(join(folder, "backend"));
+  env = {
+    ...process.env,
+    PATH: [process.env.PULUMI_CONVERSATION_TEST_PULUMI, process.env.PATH].join(delimiter),
+    PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
+    PULUMI_HOME: join(folder, "home"),
+    PULUMI_CONFIG_PASSPHRASE: "test",
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+  };
+});
+afterAll(async () => {
+  await emulator.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What `npm install` would put there, from this checkout. */
+const installed = (project: string): void => {
+  const [from, to] = [join(root, "node_modules"), join(project, "node_modules")];
+  mkdirSync(to);
+  for (const name of readdirSync(from)) symlinkSync(join(from, name), join(to, name));
+  symlinkSync(root, join(to, "pulumi-conversation"));
+};
+
+const inProject = async (project: string, command: string, ...args: readonly string[]) => {
+  const settings = { cwd: project, env: { ...env, ...emulatorEnvironment(emulator) } };
+  return (await run(command, args, settings)).stdout;
+};
+
+const node = (project: string, script: string, ...args: readonly string[]) =>
+  inProject(project, process.execPath, join(root, "node_modules", script), ...args);
+
+/** Type-checked, tested, applied and taken down again, as its README says. */
+const proved = async (project: string): Promise<void> => {
+  await node(project, "typescript/bin/tsc", "--noEmit");
+  expect(await node(project, "vitest/vitest.mjs", "run")).toContain("3 passed");
+  const options = ["--yes", "--skip-preview", "--non-interactive"];
+  expect(await inProject(project, "pulumi", "up", ...options)).toMatch(/\+ 1\d created/);
+  expect(emulator.control).toBeDefined();
+  await inProject(project, "pulumi", "destroy", ...options);
+};
+
+test("a project of init is checked, tested and applied without an edit", async () => {
+  const project = join(folder, "web chat");
+  const main = join(root, "dist/cli/main.js");
+  const args = ["init", project, "--emulator", "--no-install", "--pipeline", "github", "--json"];
+  const { stdout } = await run(process.execPath, [main, ...args], { env });
+  expect(JSON.parse(stdout)).toMatchObject({ name: "web-chat", stack: "dev", stackMade: true });
+  expect(readFileSync(join(project, "Pulumi.dev.yaml"), "utf8")).toMatch(
+    /web-chat:callbackSecret:\n\s+secure: /,
+  );
+  installed(project);
+  await proved(project);
+});
+
+test("pulumi new with the same folder as its template makes the same project", async () => {
+  const project = join(folder, "from-template");
+  const template = join(root, "examples", "new-project");
+  const flags = ["--dir", project, "--name", "shop", "--description", "Chat", "--generate-only"];
+  await run("pulumi", ["new", template, ...flags, "--yes", "--non-interactive"], { env });
+  installed(project);
+  await inProject(project, "pulumi", "stack", "init", "dev");
+  const secret = ["config", "set", "callbackSecret", "only-for-tests", "--secret"];
+  await inProject(project, "pulumi", ...secret);
+  expect(readFileSync(join(project, "Pulumi.yaml"), "utf8")).toMatch(/^name: shop$/m);
+  await proved(project);
+});

@@ -1,0 +1,205 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Question } from "../../cli/init/ask.js";
+import { runInit } from "../../cli/init/run-init.js";
+import { progressOn } from "../../cli/terminal/progress.js";
+import { run } from "./session.js";
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "init-"));
+});
+afterEach(() => {
+  for (const path of [folder, `${folder}-bin`]) rmSync(path, { recursive: true, force: true });
+});
+
+const made = (path: string): string => readFileSync(join(folder, path), "utf8");
+
+/** A program on a PATH of its own that writes down how it was called, and with what input. */
+const calls = (name: string, exitCode = 0): (() => string) => {
+  const log = `${folder}-bin/${name}.log`;
+  mkdirSync(`${folder}-bin`, { recursive: true });
+  const script = `#!/bin/sh\necho "$@" "<$(cat)>" >> ${log}\nexit ${exitCode}\n`;
+  writeFileSync(join(`${folder}-bin`, name), script, { mode: 0o755 });
+  return () => readFileSync(log, "utf8");
+};
+
+/** Nobody is asked, and nothing is on PATH. */
+const quiet = (more: object = {}) => {
+  let said = "";
+  const progress = progressOn({
+    write: (text) => {
+      said += text;
+    },
+  });
+  const options = { folder: join(folder, "shop"), install: true, env: { PATH: "" }, progress };
+  return { done: runInit({ ...options, ...more }), said: () => said };
+};
+
+test("the help tells what is asked, JSON and exit codes", async () => {
+  const { out } = await run("init", "--help");
+  for (const text of [
+    "--emulator",
+    "--pipeline",
+    "JSON: {",
+    "130 stopped",
+    "Neither is ever an argument",
+  ])
+    expect(out).toContain(text);
+  for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
+});
+
+test("a project has every file, its name in them, and nothing left to fill in", async () => {
+  const { done, said } = quiet({ pipeline: "github", description: 'Chat: "web" & more' });
+  const project = await done;
+  const files = readdirSync(join(folder, "shop"), { recursive: true, encoding: "utf8" })
+    .filter((path) => statSync(join(folder, "shop", path)).isFile())
+    .sort();
+  expect([...project.files].sort()).toEqual(files);
+  for (const file of [
+    ".gitignore",
+    "index.ts",
+    "index.test.ts",
+    ".github/workflows/conversation.yml",
+  ])
+    expect(files).toContain(file);
+  expect(files).not.toContain(".gitlab-ci.yml");
+  for (const file of files) expect(made(`shop/${file}`)).not.toMatch(/\$\{(PROJECT|DESCRIPTION)\}/);
+  expect(JSON.parse(made("shop/package.json"))).toMatchObject({
+    name: "shop",
+    description: 'Chat: "web" & more',
+  });
+  expect(made("shop/Pulumi.yaml")).toMatch(/^name: shop\ndescription: "Chat: \\"web\\" & more"$/m);
+  expect(made("shop/Pulumi.yaml")).not.toContain("template:");
+  expect(statSync(join(folder, "shop/ci/report.sh")).mode & 0o111).not.toBe(0);
+  expect(said()).toContain("There is no pulumi on PATH");
+});
+
+test.each([
+  ["gitlab", ".gitlab-ci.yml"],
+  ["none", undefined],
+])("pipeline %s writes no other one", async (pipeline, file) => {
+  const { files } = await quiet({ pipeline }).done;
+  const found = files.filter((path) => /^(\.github|\.gitlab|ci)/.test(path));
+  expect(found).toEqual(file ? [file, "ci/deploy.sh", "ci/report.sh"] : []);
+});
+
+test("what could not be done is a next step", async () => {
+  expect((await quiet({ stack: "prod" }).done).next).toEqual([
+    "npm install",
+    "pulumi stack init prod",
+    "pulumi config set shop:callbackSecret --secret --stack prod",
+    "pulumi config set conversation:baseUrl <value> --stack prod",
+    "pulumi config set conversation:tokenUrl <value> --stack prod",
+    "pulumi config set conversation:clientId <value> --stack prod",
+    "pulumi config set conversation:clientSecret --secret --stack prod",
+    "npm test",
+    "pulumi up",
+  ]);
+});
+
+test("secrets reach Pulumi through standard input, and no command line", async () => {
+  const pulumi = calls("pulumi");
+  const env = {
+    PATH: `${`${folder}-bin`}:/bin:/usr/bin`,
+    CONVERSATION_CLIENT_SECRET: "of-the-client",
+  };
+  const settings = { baseUrl: "https://hub.test/v3", clientId: "me" };
+  const { next } = await quiet({ ...settings, env, install: false }).done;
+  const lines = pulumi().trim().split("\n");
+  expect(lines.slice(0, 4)).toEqual([
+    "stack init dev --non-interactive <>",
+    "config set conversation:baseUrl --stack dev --non-interactive <https://hub.test/v3>",
+    "config set conversation:clientId --stack dev --non-interactive <me>",
+    "config set conversation:clientSecret --stack dev --secret --non-interactive <of-the-client>",
+  ]);
+  expect(lines[4]).toMatch(
+    /^config set shop:callbackSecret --stack dev --secret --non-interactive <[\w-]{32}>$/,
+  );
+  expect(next).toEqual([
+    "npm install",
+    "pulumi config set conversation:tokenUrl <value> --stack dev",
+    "npm test",
+    "pulumi up",
+  ]);
+});
+
+test("a Pulumi that refuses is quoted, and the project stays", async () => {
+  calls("pulumi", 1);
+  const env = { PATH: `${`${folder}-bin`}:/bin:/usr/bin` };
+  const { done, said } = quiet({ emulator: true, env, install: false });
+  const { stackMade, next } = await done;
+  expect(stackMade).toBe(false);
+  expect(said()).toContain("was not made whole");
+  expect(next.at(-1)).toBe("npm run emulator -- pulumi up");
+});
+
+test("a person is asked for what is open, and asked again after a wrong answer", async () => {
+  const answers = [
+    "my shop",
+    "shop",
+    "dev",
+    "http://hub.test/v3",
+    "https://hub.test/v3",
+    "",
+    "",
+    "",
+    "",
+    "gitlab",
+  ];
+  const questions: string[] = [];
+  const ask = async ({ text, proposal, problem }: Question): Promise<string> => {
+    for (;;) {
+      const answer = answers.shift() ?? "";
+      questions.push(text);
+      const taken = answer || (proposal ?? "");
+      if (!problem?.(taken)) return taken;
+    }
+  };
+  const { files, name } = await quiet({ ask }).done;
+  expect(name).toBe("shop");
+  expect(questions.map((text) => text.split(",")[0])).toEqual([
+    "Name of the project",
+    "Name of the project",
+    "First stack",
+    "Base address of the service",
+    "Base address of the service",
+    "Token address of the client-credentials grant",
+    "Identifier of the client application that calls the service",
+    "Plan of the tenant",
+    "Pipeline (github",
+  ]);
+  expect(files).not.toContain(".github/workflows/conversation.yml");
+});
+
+test("a folder with something in it is left as it is", async () => {
+  mkdirSync(join(folder, "shop", ".git"), { recursive: true });
+  await quiet().done;
+  await expect(quiet().done).rejects.toThrow(/shop is not empty \(.*Nothing was made/);
+});
+
+test.each([
+  [["--name", "my shop"], '--name: "my shop" does not do'],
+  [["--stack", "a/b"], '--stack: "a/b" does not do'],
+  [["--base-url", "https://hub.test/v2"], "--base-url: "],
+  [["--plan", "gold"], "--plan: "],
+  [["--emulator", "--base-url", "https://hub.test/v3"], "either --emulator or"],
+  [["--pipeline", "jenkins"], "Allowed choices are github, gitlab, none"],
+])("init %j is refused before anything is made", async (flags, text) => {
+  const target = join(folder, "shop");
+  const { code, err } = await run("init", target, ...flags, "--yes");
+  expect(code).toBe(2);
+  expect(err).toContain(text);
+  expect(readdirSync(folder)).toEqual([]);
+});
