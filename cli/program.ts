@@ -1,12 +1,15 @@
 import { Command, CommanderError } from "commander";
 import { packageVersion } from "../provider/kernel/package-version.js";
 import { CommandFailure, type CommandRun, messageOf, type RegisterCommand } from "./command.js";
+import { registerCheckRecord } from "./commands/check-record.js";
 import { registerDoctor } from "./commands/doctor.js";
+import { registerDrill } from "./commands/drill.js";
 import { registerEmulator } from "./commands/emulator.js";
 import { registerExport } from "./commands/export.js";
 import { registerForecast } from "./commands/forecast.js";
 import { registerInit } from "./commands/init.js";
 import { registerOrphans } from "./commands/orphans.js";
+import { registerRehearse } from "./commands/rehearse.js";
 import { untilInterrupted } from "./process/interruption.js";
 import { wantsColour } from "./terminal/colour.js";
 
@@ -18,6 +21,9 @@ const commands: readonly RegisterCommand[] = [
   registerForecast,
   registerOrphans,
   registerExport,
+  registerRehearse,
+  registerCheckRecord,
+  registerDrill,
 ];
 
 /** A run on the process's own streams. */

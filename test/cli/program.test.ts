@@ -31,14 +31,13 @@ test.each([
   expect(out).toBe("");
 });
 
-test.each(["init", "emulator", "doctor", "forecast", "orphans", "export"])(
-  "every option of %s is explained",
-  async (command) => {
-    const { code, out } = await run(command, "--help");
-    expect(code).toBe(0);
-    const options = out.split("\n").filter((line) => /^ {2}-/.test(line));
-    expect(options.length).toBeGreaterThan(2);
-    for (const line of options)
-      expect(line).toMatch(/^ {2}-\S+( [<[][^>]+[>\]]|, --[a-z]+)? {2,}\S/);
-  },
-);
+test.each([
+  ...["init", "emulator", "doctor", "forecast", "orphans", "export"],
+  ...["rehearse", "check-record", "drill"],
+])("every option of %s is explained", async (command) => {
+  const { code, out } = await run(command, "--help");
+  expect(code).toBe(0);
+  const options = out.split("\n").filter((line) => /^ {2}-/.test(line));
+  expect(options.length).toBeGreaterThan(2);
+  for (const line of options) expect(line).toMatch(/^ {2}-\S+( [<[][^>]+[>\]]|, --[a-z]+)? {2,}\S/);
+});

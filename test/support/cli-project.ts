@@ -30,7 +30,10 @@ export interface CliProject {
   /** The same where it must succeed; gives what it printed. */
   succeed(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<string>;
   /** Runs `pulumi-conversation` in the project; the output is what it printed on stdout. */
-  tool(args: readonly string[]): Promise<CliResult & { readonly errors: string }>;
+  tool(
+    args: readonly string[],
+    environment?: Readonly<Record<string, string>>,
+  ): Promise<CliResult & { readonly errors: string }>;
   /** Starts `pulumi` and leaves it to the caller. */
   start(
     args: readonly string[],
@@ -104,10 +107,10 @@ export const cliProject = async (
         },
       );
     });
-  const tool: CliProject["tool"] = (args) =>
+  const tool: CliProject["tool"] = (args, more = {}) =>
     new Promise((resolve) => {
       const main = join(root, "dist", "cli", "main.js");
-      const settings = { cwd: folder, env: common };
+      const settings = { cwd: folder, env: { ...common, ...more }, maxBuffer: 64 * 1024 * 1024 };
       execFile(process.execPath, [main, ...args], settings, (error, output, errors) => {
         const code = error ? (typeof error.code === "number" ? error.code : 1) : 0;
         resolve({ code, output, errors });

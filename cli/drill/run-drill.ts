@@ -1,0 +1,139 @@
+import { resources } from "../../provider/resources/index.js";
+import type { Plan } from "../../provider/service/settings/plans.js";
+import type { StackStates } from "../../provider/stacks/stack-states.js";
+import { givenConditions } from "../forecast/conditions.js";
+import { emptied, readOriginal } from "../rehearse/copy/original-stack.js";
+import { outcomeOf } from "../rehearse/outcome/build-outcome.js";
+import type { RehearsedOutcome } from "../rehearse/outcome/outcome.js";
+import { type RunAccount, runOnCopy } from "../rehearse/run-on-copy.js";
+import { readAccounts } from "../rehearse/service/read-accounts.js";
+import type { TenantReading } from "../rehearse/service/tenant-reading.js";
+import { openStack } from "../stack/open-stack.js";
+import { type BeyondProgram, beyondProgram, type ObjectsByKind } from "./compare-rebuilt.js";
+
+/** An object that would be lost with the account. */
+export interface LostObject extends BeyondProgram {
+  readonly profile?: string;
+  /** Another stack that makes it. */
+  readonly stack?: string;
+}
+
+/** A whole drill, as `--json` prints it. */
+export interface Drill {
+  readonly project: string;
+  readonly stack: string;
+  readonly plan: string;
+  readonly parallel: number;
+  /** What making everything anew comes to. */
+  readonly outcome: Pick<
+    RehearsedOutcome,
+    "passes" | "totalSeconds" | "totalCalls" | "steps" | "refusals" | "leftOut" | "objects"
+  >;
+  /** Objects in the account now. */
+  readonly liveObjects: number;
+  /** What is in the account and in no program of this stack. */
+  readonly lost: readonly LostObject[];
+  readonly notes: readonly string[];
+}
+
+export interface DrillOptions {
+  readonly stack?: string;
+  readonly plan?: Plan;
+  readonly also?: readonly string[];
+  readonly folder?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Told what is going on. */
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** A tenant where nobody has made anything. */
+const emptyTenant = ({ account, ...others }: TenantReading): TenantReading => ({
+  ...others,
+  account: {
+    ...account,
+    kinds: account.kinds.map(({ definition }) => ({ definition, objects: new Map() })),
+    openEnds: [],
+  },
+});
+
+const noStates = { holdings: [], holdersOf: () => [] } as const;
+
+const liveObjects = ({ account }: TenantReading): ObjectsByKind =>
+  new Map(account.kinds.map(({ definition, objects }) => [definition.kind, objects]));
+
+const rebuiltObjects = (account: RunAccount | undefined): ObjectsByKind =>
+  new Map(
+    resources.map(({ kind, collection }) => [
+      kind,
+      new Map((account?.after[collection] ?? []).map((object) => [object.id, object])),
+    ]),
+  );
+
+const lostIn = (
+  reading: TenantReading,
+  account: RunAccount | undefined,
+  states: Pick<StackStates, "holdersOf">,
+): readonly LostObject[] => {
+  const { settings } = reading;
+  const beyond = beyondProgram(liveObjects(reading), rebuiltObjects(account), settings);
+  return beyond.map((object) => {
+    const other = states.holdersOf(object.kind, object.id).find(({ own }) => !own);
+    return {
+      ...object,
+      ...(settings.profile === undefined ? {} : { profile: settings.profile }),
+      ...(other ? { stack: other.stack } : {}),
+    };
+  });
+};
+
+const problemsOf = (readings: readonly TenantReading[]): readonly string[] =>
+  readings.flatMap(({ account }) =>
+    account.kinds.flatMap(({ definition, problem }) =>
+      problem === undefined ? [] : [`${definition.noun}s were not compared: ${problem}`],
+    ),
+  );
+
+/**
+ * Makes everything that the program declares anew, in an emulator with nothing in it, and compares with
+ * the account. The service gets lists only; nothing is written.
+ *
+ * @throws CommandFailure where the stack cannot be read; ConversationError where the service cannot
+ */
+export const runDrill = async (options: DrillOptions): Promise<Drill> => {
+  const { plan, also = [], say, signal } = options;
+  const stack = await openStack(options);
+  const original = await readOriginal(stack);
+  const given = plan === undefined ? {} : { plan };
+  const { conditions, assumed } = givenConditions(given, original.source);
+  const { readings, notes } = await readAccounts(original, options);
+  say("Making everything anew in an empty emulator …");
+  const run = await runOnCopy({
+    operation: "up",
+    original: { ...emptied(original), states: { ...original.states, ...noStates } },
+    readings: readings.map(emptyTenant),
+    ...{ conditions, also, signal },
+    args: ["--continue-on-error"],
+    switches: {},
+  });
+  const { names } = stack;
+  const {
+    calls: _,
+    changes: __,
+    undeclared: ___,
+    ...outcome
+  } = outcomeOf(run, names.stack, noStates);
+  return {
+    ...names,
+    plan: conditions.plan,
+    parallel: conditions.parallel,
+    outcome,
+    liveObjects: readings
+      .flatMap(({ account }) => account.kinds)
+      .reduce((sum, { objects }) => sum + objects.size, 0),
+    lost: readings.flatMap((reading, place) =>
+      lostIn(reading, run.accounts[place], original.states),
+    ),
+    notes: [...assumed, ...notes, ...problemsOf(readings)],
+  };
+};

@@ -1,0 +1,161 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { isObject } from "../../../provider/kernel/json.js";
+import { quietEnvironment } from "../../../provider/stacks/pulumi-queries.js";
+import { type StackState, stateIn } from "../../../provider/stacks/state-document.js";
+import { type Ended, runCommand, type Stops } from "../../process/run-command.js";
+import type { ConfigEntry } from "../../pulumi-cli/stack-config.js";
+import type { OriginalStack } from "./original-stack.js";
+import { copyHoldings, manifest, writeCheckpoint } from "./other-stacks.js";
+import { createCrypter, type PassphraseCrypter } from "./passphrase-crypter.js";
+import { encryptedValue } from "./stack-document.js";
+
+/** A stack in a private folder: own backend, own passphrase, own settings; the program stays where it is. */
+export interface CopiedStack {
+  /** Where engine events are written. */
+  readonly eventFile: string;
+  /** Runs Pulumi on the copy, in the folder of the program. */
+  readonly pulumi: (args: readonly string[], onLine?: (line: string) => void) => Promise<Ended>;
+  /** What its state holds now. */
+  readonly state: () => StackState;
+  /** Removes the folder and all that is in it. */
+  readonly remove: () => void;
+}
+
+export interface CopyOptions {
+  /** Variables that point every profile at its emulator; all others of this product are taken away. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Entries of the configuration under `conversation:`; those of the stack are left out. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/** Once: what is under way is finished. Twice: it is given up. */
+const stops: Stops = [
+  { signal: "SIGINT", afterMs: 0 },
+  { signal: "SIGINT", afterMs: 1000 },
+  { signal: "SIGKILL", afterMs: 4000 },
+];
+
+/** Where a copied stack keeps its things. */
+const placesIn = (folder: string) => ({
+  backend: join(folder, "backend"),
+  config: join(folder, "stack.yaml"),
+  events: join(folder, "events.json"),
+  cache: join(folder, "cache"),
+});
+
+/** Whatever would lead a run to the real backend, the real service, or another stack. */
+const leadsElsewhere =
+  /^(CONVERSATION_|PULUMI_(BACKEND_URL|CONFIG_PASSPHRASE|OPTION_|STACK$|ACCESS_TOKEN$))/;
+
+const withoutWaysOut = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(quietEnvironment(env)).filter(([name]) => !leadsElsewhere.test(name)),
+  );
+
+const environmentOf = (
+  original: OriginalStack,
+  { variables }: CopyOptions,
+  { backend, cache }: ReturnType<typeof placesIn>,
+  { passphrase }: PassphraseCrypter,
+): NodeJS.ProcessEnv => {
+  const { env } = original.stack;
+  const direct = ["127.0.0.1", env.NO_PROXY ?? env.no_proxy].filter(Boolean).join(",");
+  return {
+    ...withoutWaysOut(env),
+    PULUMI_BACKEND_URL: `file://${backend}`,
+    PULUMI_CONFIG_PASSPHRASE: passphrase,
+    PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS: "true",
+    // Without it the CLI does not take --event-log.
+    PULUMI_DEBUG_COMMANDS: "true",
+    XDG_CACHE_HOME: cache,
+    NO_PROXY: direct,
+    no_proxy: direct,
+    ...variables,
+  };
+};
+
+const configValue = (
+  { text = "", secret }: ConfigEntry,
+  { encrypt }: PassphraseCrypter,
+): unknown => (secret ? { secure: encrypt(text) } : text);
+
+/** The configuration with all secrets encrypted anew. Every JSON document is a YAML document, too. */
+const configText = (
+  { config }: OriginalStack,
+  { settings }: CopyOptions,
+  crypter: PassphraseCrypter,
+): string => {
+  const others = [...config].filter(([key]) => !key.startsWith("conversation:"));
+  return JSON.stringify({
+    encryptionsalt: crypter.salt,
+    config: {
+      ...Object.fromEntries(others.map(([key, entry]) => [key, configValue(entry, crypter)])),
+      ...settings,
+    },
+  });
+};
+
+const copyState = (
+  { document, stack }: OriginalStack,
+  backend: string,
+  { encrypt, salt }: PassphraseCrypter,
+): void => {
+  const { project, stack: name } = stack.names;
+  const deployment = encryptedValue(document.deployment, encrypt);
+  writeCheckpoint(backend, [project, name], document.version, {
+    manifest: manifest(),
+    ...(isObject(deployment) ? deployment : {}),
+    secrets_providers: { type: "passphrase", state: { salt } },
+  });
+};
+
+/**
+ * Copies a stack into a folder that only this user can read. It is gone when `remove` is called, and
+ * when this process ends, however it does but by SIGKILL.
+ */
+export const copyStack = async (
+  original: OriginalStack,
+  options: CopyOptions,
+): Promise<CopiedStack> => {
+  const crypter = await createCrypter();
+  const folder = mkdtempSync(join(tmpdir(), "pulumi-conversation-rehearsal-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  process.once("exit", remove);
+  const places = placesIn(folder);
+  for (const path of [places.backend, places.cache]) mkdirSync(path, { mode: 0o700 });
+  copyState(original, places.backend, crypter);
+  copyHoldings(original.states, places.backend);
+  writeFileSync(places.config, configText(original, options, crypter), { mode: 0o600 });
+  const { place, names } = original.stack;
+  const env = environmentOf(original, options, places, crypter);
+  const cwd = resolve(place.folder, original.stack.env.PULUMI_OPTION_CWD ?? ".");
+  const stackFile = join(places.backend, ".pulumi", "stacks", names.project, `${names.stack}.json`);
+  return {
+    eventFile: places.events,
+    pulumi: (args, onLine) =>
+      runCommand(
+        place.command,
+        [...args, "--stack", names.stack, "--config-file", places.config, "--non-interactive"],
+        { cwd, env, stops, signal: options.signal, ...(onLine ? { onLine } : {}) },
+      ),
+    state: () => {
+      const document: unknown = JSON.parse(readFileSync(stackFile, "utf8"));
+      const checkpoint = isObject(document) ? document.checkpoint : undefined;
+      const latest = isObject(checkpoint) ? checkpoint.latest : undefined;
+      return (
+        stateIn(JSON.stringify({ deployment: latest }), true) ?? {
+          holdings: [],
+          lookUps: [],
+          pending: [],
+        }
+      );
+    },
+    remove: () => {
+      process.off("exit", remove);
+      remove();
+    },
+  };
+};

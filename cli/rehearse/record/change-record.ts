@@ -1,0 +1,88 @@
+import { z } from "zod";
+import { isObject } from "../../../provider/kernel/json.js";
+import { queryPulumi } from "../../../provider/stacks/pulumi-queries.js";
+import { publicMembers } from "../../account/saved-account.js";
+import { type OpenStack, unreadState } from "../../stack/open-stack.js";
+import { stackDocumentIn } from "../copy/stack-document.js";
+import type { Rehearsal } from "../outcome/outcome.js";
+import type { TenantReading } from "../service/tenant-reading.js";
+import { jsonDigest } from "./digest.js";
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** What a rehearsal was made from, by digests (SHA-256), and what it came to. */
+export const changeRecordSchema = z.object({
+  format: z.literal("pulumi-conversation change record"),
+  version: z.literal(1),
+  madeAt: z.string(),
+  /** Options of the run that was rehearsed. */
+  args: z.array(z.string()),
+  digests: z.object({ program: digest, state: digest, account: digest, outcome: digest }),
+  rehearsal: z.looseObject({
+    operation: z.enum(["up", "destroy"]),
+    project: z.string(),
+    stack: z.string(),
+    outcome: z.looseObject({ passes: z.boolean() }),
+  }),
+});
+
+export type ChangeRecord = z.infer<typeof changeRecordSchema>;
+
+/** The parts that a record binds, each by its digest. */
+export type RecordedDigests = ChangeRecord["digests"];
+
+/** The accounts without secrets: every object with its times, and what could not be read. */
+export const accountDigest = (readings: readonly TenantReading[]): string =>
+  jsonDigest(
+    readings.map(({ account }) => ({
+      baseUrl: account.baseUrl,
+      kinds: account.kinds.map(({ definition, objects, problem }) => ({
+        kind: definition.kind,
+        complete: problem === undefined,
+        objects: [...objects]
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
+          .map(([id, wire]) => [id, publicMembers(definition.fields, wire)]),
+      })),
+    })),
+  );
+
+/**
+ * The state by its resources, secrets encrypted as they are kept.
+ *
+ * @throws CommandFailure where it cannot be read
+ */
+export const stateDigest = async ({ place }: OpenStack): Promise<string> => {
+  const answer = await queryPulumi(place, ["stack", "export"]);
+  if ("reason" in answer) throw unreadState(answer.reason);
+  const document = stackDocumentIn(answer.text);
+  if (!document) throw unreadState("pulumi stack export printed no state of a stack");
+  const { resources = [], pending_operations: pending = [] } = document.deployment;
+  return jsonDigest({ resources, pending });
+};
+
+/** A rehearsal in the shape of JSON, so that it can be compared with what was read back. */
+const recorded = (rehearsal: Rehearsal): ChangeRecord["rehearsal"] => {
+  const value: unknown = JSON.parse(JSON.stringify(rehearsal));
+  return changeRecordSchema.shape.rehearsal.parse(isObject(value) ? value : {});
+};
+
+/** A record of a rehearsal. */
+export const changeRecord = (
+  rehearsal: Rehearsal,
+  args: readonly string[],
+  digests: Omit<RecordedDigests, "outcome">,
+): ChangeRecord => {
+  const kept = recorded(rehearsal);
+  return {
+    format: "pulumi-conversation change record",
+    version: 1,
+    madeAt: new Date().toISOString(),
+    args: [...args],
+    digests: { ...digests, outcome: jsonDigest({ args, rehearsal: kept }) },
+    rehearsal: kept,
+  };
+};
+
+/** The digest of what a record says of the outcome. */
+export const outcomeDigest = ({ args, rehearsal }: ChangeRecord): string =>
+  jsonDigest({ args, rehearsal });

@@ -1,0 +1,21 @@
+import { createHash } from "node:crypto";
+import { isObject } from "../../../provider/kernel/json.js";
+
+/** JSON whose members are in one order, so that the same content is the same text. */
+const canonical = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((name) => [name, canonical(value[name])]),
+  );
+};
+
+/** SHA-256 of a text or of bytes, in hexadecimal. */
+export const digestOf = (content: string | Uint8Array): string =>
+  createHash("sha256").update(content).digest("hex");
+
+/** The digest of a JSON value, whatever the order of its members. */
+export const jsonDigest = (value: unknown): string =>
+  digestOf(JSON.stringify(canonical(value)) ?? "undefined");

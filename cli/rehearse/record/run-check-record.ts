@@ -1,0 +1,120 @@
+import { readFileSync } from "node:fs";
+import { jsonIn } from "../../../provider/kernel/json.js";
+import { CommandFailure, messageOf } from "../../command.js";
+import { openStack } from "../../stack/open-stack.js";
+import { readOriginal } from "../copy/original-stack.js";
+import { readAccounts } from "../service/read-accounts.js";
+import {
+  accountDigest,
+  type ChangeRecord,
+  changeRecordSchema,
+  outcomeDigest,
+  stateDigest,
+} from "./change-record.js";
+import { besideProgram, programDigest } from "./program-digest.js";
+
+/** What a record binds. */
+const parts = ["program", "state", "account", "outcome"] as const;
+
+export type RecordPart = (typeof parts)[number];
+
+/** Whether a record still holds, as `--json` prints it. */
+export interface CheckedRecord {
+  readonly holds: boolean;
+  /** Parts that are no longer as they were. */
+  readonly changed: readonly RecordPart[];
+  /** Whether the rehearsal went through. */
+  readonly passes: boolean;
+  readonly madeAt: string;
+  readonly operation: "up" | "destroy";
+  readonly project: string;
+  readonly stack: string;
+  /** Options of the run that was rehearsed. */
+  readonly args: readonly string[];
+}
+
+export interface CheckRecordOptions {
+  readonly file: string;
+  /** Default: the stack of the record. */
+  readonly stack?: string;
+  readonly folder?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+const readRecord = (file: string): ChangeRecord => {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new CommandFailure(`The record could not be read: ${messageOf(error)}`, 2);
+  }
+  const record = changeRecordSchema.safeParse(jsonIn(text)).data;
+  if (record) return record;
+  throw new CommandFailure(
+    `${file} is no change record. Make one with: npx pulumi-conversation rehearse --record ${file}`,
+    2,
+  );
+};
+
+/**
+ * Looks whether program, state, account and the record itself are as they were at the rehearsal. Reads
+ * lists only.
+ *
+ * @throws CommandFailure where the file is no record, or the stack cannot be read; ConversationError where
+ * the account cannot
+ */
+export const runCheckRecord = async (options: CheckRecordOptions): Promise<CheckedRecord> => {
+  const record = readRecord(options.file);
+  const { rehearsal, madeAt, args, digests } = record;
+  const stack = await openStack({ stack: options.stack ?? rehearsal.stack, ...options });
+  const { names, place } = stack;
+  if (names.project !== rehearsal.project || names.stack !== rehearsal.stack)
+    throw new CommandFailure(
+      `The record is of ${rehearsal.project}/${rehearsal.stack}, and this is ${names.project}/${names.stack}.`,
+      2,
+    );
+  const original = await readOriginal(stack);
+  const { readings } = await readAccounts(original, options);
+  const now = {
+    program: programDigest(place.folder, {
+      stack: names.stack,
+      without: besideProgram(stack.env, place.folder, options.file),
+    }),
+    state: await stateDigest(stack),
+    account: accountDigest(readings),
+    outcome: outcomeDigest(record),
+  };
+  const changed = parts.filter((part) => now[part] !== digests[part]);
+  const { passes } = rehearsal.outcome;
+  return {
+    holds: passes && changed.length === 0,
+    ...{ changed, passes, madeAt, args },
+    operation: rehearsal.operation,
+    project: names.project,
+    stack: names.stack,
+  };
+};
+
+const meanings: Readonly<Record<RecordPart, string>> = {
+  program: "the program: a file of the project, or the version of this package",
+  state: "the state of the stack",
+  account: "the account: an object was made, changed or deleted",
+  outcome: "the record itself",
+};
+
+/** What a check found, for a person. */
+export const checkedRecordText = (checked: CheckedRecord): string => {
+  const { holds, changed, passes, madeAt, operation, project, stack, args } = checked;
+  const run = `pulumi ${[operation, ...args].join(" ")}`;
+  if (holds)
+    return `The rehearsal of ${project}/${stack} at ${madeAt} still holds.\nGo on with: ${run}\n`;
+  const lines = changed.map((part) => `  - ${meanings[part]}`);
+  const reason =
+    lines.length > 0
+      ? [`Changed since the rehearsal of ${project}/${stack} at ${madeAt}:`, ...lines]
+      : [];
+  const refused = passes ? [] : ["The rehearsal itself did not go through."];
+  return `${[...reason, ...refused, `Do not run ${run}. Rehearse again first.`].join("\n")}\n`;
+};

@@ -1,0 +1,159 @@
+import { duration } from "../../forecast/report.js";
+import { textTable } from "../../terminal/text-table.js";
+import { obstacleTitle } from "../outcome/obstacles.js";
+import type {
+  AccountChange,
+  NamedObject,
+  OtherReading,
+  Refusal,
+  Rehearsal,
+  RehearsedStep,
+} from "../outcome/outcome.js";
+import { wrappedText } from "./wrapped-text.js";
+
+/** More lines of one kind are withCount, not shown; `--json` has them all. */
+const mostLines = 40;
+
+const some = <T>(all: readonly T[], shown: (one: T) => readonly string[]): readonly string[] => {
+  const lines = all.slice(0, mostLines).flatMap(shown);
+  const more = all.length - mostLines;
+  return more > 0 ? [...lines, `  … and ${more} more (--json shows all)`] : lines;
+};
+
+/** `1 call`, `3 calls`. */
+export const withCount = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
+
+/** What a rehearsal comes to, in a sentence. */
+export const headline = ({
+  operation,
+  project,
+  stack,
+  outcome,
+  otherReadings,
+}: Rehearsal): string => {
+  const what = `pulumi ${operation} of ${project}/${stack}`;
+  const { passes, refusals, steps, totalCalls, totalSeconds } = outcome;
+  if (!passes) {
+    const first = refusals.filter(({ later }) => !later).length;
+    return refusals.some((each) => each.operation === "preview")
+      ? `${what} will be refused by its preview.`
+      : `${what} will not go through: ${withCount(first, "step")} will be refused.`;
+  }
+  const depends = otherReadings.some((reading) => !reading.passes)
+    ? " unless the service behaves otherwise than assumed"
+    : "";
+  const made = `${withCount(steps.length, "change")}, ${withCount(totalCalls, "call")}`;
+  return `${what} will go through${depends}: ${made}, about ${duration(totalSeconds)}.`;
+};
+
+const stepRow = ({ fromSeconds, toSeconds, operation, kind, name }: RehearsedStep) => [
+  `${duration(fromSeconds)} – ${duration(toSeconds)}`,
+  operation,
+  `${kind} ${name}`,
+];
+
+const stepLines = ({ outcome: { steps } }: Rehearsal): readonly string[] => {
+  if (steps.length === 0) return [];
+  const rows = steps.slice(0, mostLines).map(stepRow);
+  const more = steps.length - mostLines;
+  const rest = more > 0 ? [`… and ${more} more (--json shows all)`] : [];
+  return [...textTable(["When", "What", "Resource"], rows), ...rest];
+};
+
+/** What is refused, in a few words. */
+export const refusalTitle = ({ operation, kind, name, urn }: Refusal): string =>
+  urn === undefined
+    ? `pulumi ${operation}`
+    : `${operation} ${[kind, name].filter(Boolean).join(" ")}`;
+
+/** A refusal with its reason, who is in the way, and what to do, in 80 columns. */
+export const refusalLines = (refusal: Refusal): readonly string[] => [
+  ...wrappedText(
+    `${refusalTitle(refusal)}${refusal.later ? " (comes after the others)" : ""}`,
+    "✗ ",
+  ),
+  ...wrappedText(refusal.reason, "  "),
+  ...refusal.inTheWay.flatMap((obstacle) =>
+    wrappedText(
+      `in the way: ${obstacleTitle(obstacle)}, ${obstacle.stack === undefined ? "in no stack" : `of the stack ${obstacle.stack}`}`,
+      "  ",
+    ),
+  ),
+  ...refusal.order.flatMap((step, place) => wrappedText(step, `  ${place + 1}. `)),
+];
+
+const section = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.length > 0 ? [title, ...lines] : [];
+
+/** An object for people: kind, name, id. */
+export const objectLine = ({ kind, name, id, profile }: NamedObject): string =>
+  `${kind} ${JSON.stringify(name)}${id ? ` (id ${id})` : ""}${profile ? `, profile ${profile}` : ""}`;
+
+/** A change of the account for people. */
+export const changeLine = (change: AccountChange): string =>
+  `${change.change}: ${objectLine(change)}${change.members ? `: ${change.members.join(", ")}` : ""}`;
+
+const readingLines = ({ switches, differences, passes }: OtherReading): readonly string[] => [
+  ...wrappedText(
+    `If ${Object.entries(switches)
+      .map(([name, value]) => `${name} is ${value}`)
+      .join(" and ")}, it ${passes ? "goes through" : "does not go through"}:`,
+  ),
+  ...some(differences, (text) => wrappedText(text, "  - ")),
+];
+
+const afterLines = ({ outcome }: Rehearsal): readonly string[] => {
+  const { objects, changes, settled } = outcome;
+  const state =
+    settled === undefined
+      ? []
+      : settled
+        ? ["A second run finds nothing to do, and no drift."]
+        : ["A second run finds something to do again: look at pulumi preview after it."];
+  return [
+    ...section(
+      `Afterwards the account holds ${withCount(objects, "object")}:`,
+      changes.length > 0
+        ? some(changes, (change) => wrappedText(changeLine(change), "  - "))
+        : ["  nothing of it is changed"],
+    ),
+    ...state,
+  ];
+};
+
+const sameText = ({ sameEitherWay }: Rehearsal): readonly string[] =>
+  sameEitherWay.length > 0
+    ? wrappedText(
+        `Comes to the same whichever way the service behaves where that is not certain: ${sameEitherWay.join(", ")}.`,
+      )
+    : [];
+
+/** A rehearsal as a person reads it, in 80 columns. */
+export const rehearsalReport = (rehearsal: Rehearsal): string => {
+  const { outcome, otherReadings, plan, parallel, notes } = rehearsal;
+  const blocks = [
+    [
+      ...wrappedText(headline(rehearsal)),
+      `Plan ${plan}, --parallel ${parallel}. Nothing was written to service or state.`,
+    ],
+    outcome.refusals.flatMap(refusalLines),
+    stepLines(rehearsal),
+    ...otherReadings.map(readingLines),
+    sameText(rehearsal),
+    afterLines(rehearsal),
+    section(
+      "In no stack afterwards:",
+      some(outcome.undeclared, (object) => wrappedText(objectLine(object), "  - ")),
+    ),
+    section(
+      "Not run, as it reaches beyond the account (--also <type> runs it, too):",
+      some(outcome.leftOut, (urn) => [`  - ${urn}`]),
+    ),
+    notes.flatMap((note) => wrappedText(note, "note: ")),
+  ];
+  return `${blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n`;
+};

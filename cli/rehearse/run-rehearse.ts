@@ -1,0 +1,169 @@
+import type { Switches } from "../../emulator/index.js";
+import type { Plan } from "../../provider/service/settings/plans.js";
+import { type Conditions, givenConditions } from "../forecast/conditions.js";
+import { openStack } from "../stack/open-stack.js";
+import { type OriginalStack, readOriginal } from "./copy/original-stack.js";
+import { laterRefusals, outcomeOf } from "./outcome/build-outcome.js";
+import { differencesBetween, otherReadingsOf } from "./outcome/other-readings.js";
+import type { OtherReading, Rehearsal, RehearsedOutcome } from "./outcome/outcome.js";
+import { stateDigest } from "./record/change-record.js";
+import { type CopyRun, type CopyRunOptions, runOnCopy } from "./run-on-copy.js";
+import { readAccounts } from "./service/read-accounts.js";
+import type { TenantReading } from "./service/tenant-reading.js";
+
+/** What is rehearsed, and under which conditions. */
+export interface RehearseOptions {
+  readonly operation: "up" | "destroy";
+  /** Options for `pulumi up` or `pulumi destroy`. */
+  readonly args: readonly string[];
+  readonly stack?: string;
+  readonly plan?: Plan;
+  readonly burst?: number;
+  /** Types of other packages that are run, too. */
+  readonly also?: readonly string[];
+  /** What is known of the service. */
+  readonly switches?: Partial<Switches>;
+  readonly folder?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Told what is going on. */
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** A rehearsal, and what it was made from. */
+export interface RehearsalResult {
+  readonly rehearsal: Rehearsal;
+  readonly original: OriginalStack;
+  readonly readings: readonly TenantReading[];
+  /** Digest of the state from before anything was read. */
+  readonly stateBefore: string;
+}
+
+/** `--parallel 16`, `--parallel=16`, `-p 16` or `-p16`. */
+const parallelIn = (args: readonly string[]): number | undefined => {
+  const at = args.findIndex((arg) => arg === "--parallel" || arg === "-p");
+  const joined = args.flatMap((arg) => /^(?:--parallel=|-p=?)(\d+)$/.exec(arg)?.[1] ?? [])[0];
+  const given = Number(at >= 0 ? args[at + 1] : joined);
+  return Number.isInteger(given) && given > 0 ? given : undefined;
+};
+
+const conditionsOf = (
+  { args, plan, burst }: RehearseOptions,
+  original: OriginalStack,
+  notes: string[],
+): Conditions => {
+  const parallel = parallelIn(args);
+  const { conditions, assumed } = givenConditions(
+    {
+      ...(plan === undefined ? {} : { plan }),
+      ...(burst === undefined ? {} : { burst }),
+      ...(parallel === undefined ? {} : { parallel }),
+    },
+    original.source,
+  );
+  notes.push(...assumed);
+  return conditions;
+};
+
+type Rehearse = (changes: Partial<CopyRunOptions>) => Promise<{
+  readonly run: CopyRun;
+  readonly outcome: RehearsedOutcome;
+}>;
+
+const switchesText = (switches: Partial<Switches>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(switches).map(([name, value]) => [name, String(value)]));
+
+/** Runs again under the other readings: all at once, and one by one where that makes a difference. */
+const underOtherReadings = async (
+  others: readonly Partial<Switches>[],
+  usual: RehearsedOutcome,
+  known: Partial<Switches>,
+  rehearse: Rehearse,
+): Promise<Pick<Rehearsal, "otherReadings" | "sameEitherWay">> => {
+  const names = (list: readonly Partial<Switches>[]) => list.flatMap((each) => Object.keys(each));
+  const under = async (switches: Partial<Switches>) => {
+    const { outcome } = await rehearse({ switches: { ...known, ...switches } });
+    return { switches, outcome, differences: differencesBetween(usual, outcome) };
+  };
+  if (others.length === 0) return { otherReadings: [], sameEitherWay: [] };
+  const together = await under(Object.assign({}, ...others));
+  if (together.differences.length === 0) return { otherReadings: [], sameEitherWay: names(others) };
+  const single: (typeof together)[] = [];
+  if (others.length > 1) for (const each of others) single.push(await under(each));
+  const differing = single.filter(({ differences }) => differences.length > 0);
+  const told = differing.length > 0 ? differing : [together];
+  const otherReadings = told.map(
+    ({ switches, outcome, differences }): OtherReading => ({
+      switches: switchesText(switches),
+      differences,
+      passes: outcome.passes,
+    }),
+  );
+  const isTold = (name: string) => otherReadings.some(({ switches }) => name in switches);
+  return { otherReadings, sameEitherWay: names(others).filter((name) => !isTold(name)) };
+};
+
+/**
+ * Reads the account and the stack, and runs Pulumi on a copy of both. The service gets lists only; the
+ * stack's state and its files are not written.
+ *
+ * @throws CommandFailure where the stack cannot be read; ConversationError where the service cannot
+ */
+export const runRehearse = async (options: RehearseOptions): Promise<RehearsalResult> => {
+  const { operation, args, also = [], switches = {}, say, signal } = options;
+  const notes: string[] = [];
+  const stack = await openStack(options);
+  const lock = await stack.readLock();
+  if (lock.state === "locked")
+    notes.push("The stack is locked: a run may be changing what was just read.");
+  const stateBefore = await stateDigest(stack);
+  const original = await readOriginal(stack);
+  const conditions = conditionsOf(options, original, notes);
+  const read = await readAccounts(original, options);
+  const { readings } = read;
+  notes.push(...read.notes);
+  const known = { ...knownSwitches(readings), ...switches };
+  const usual: CopyRunOptions = {
+    ...{ operation, original, readings, conditions, args, also, signal },
+    switches: known,
+  };
+  const rehearse: Rehearse = async (changes) => {
+    const run = await runOnCopy({ ...usual, ...changes });
+    return { run, outcome: outcomeOf(run, stack.names.stack, original.states) };
+  };
+  say(`Rehearsing pulumi ${operation} on a copy …`);
+  const { run, outcome } = await rehearse({ lookAfter: true });
+  notes.push(...run.missing);
+  const later = await refusedLater(run, original, args, rehearse);
+  const others = run.stage === "run" ? otherReadingsOf(run, known) : [];
+  if (others.length > 0) say("Rehearsing again where the service's behaviour is not certain …");
+  const { project, stack: name } = stack.names;
+  return {
+    ...{ original, readings, stateBefore },
+    rehearsal: {
+      ...{ operation, project, stack: name, plan: conditions.plan, parallel: conditions.parallel },
+      outcome: { ...outcome, refusals: [...outcome.refusals, ...later] },
+      ...(await underOtherReadings(others, outcome, known, rehearse)),
+      notes,
+    },
+  };
+};
+
+/** What a stack's settings say of the service. */
+const knownSwitches = (readings: readonly TenantReading[]): Partial<Switches> => {
+  const [put] = readings.flatMap(({ settings }) => settings.put ?? []);
+  return put === undefined ? {} : { put };
+};
+
+/** What would be refused next, once everything is out of the way that is refused now. */
+const refusedLater = async (
+  run: CopyRun,
+  { stack: { names }, states }: OriginalStack,
+  args: readonly string[],
+  rehearse: Rehearse,
+) => {
+  if (run.succeeded || run.stage === "preview") return [];
+  const goesOn = args.includes("--continue-on-error");
+  const others = goesOn ? [] : (await rehearse({ args: [...args, "--continue-on-error"] })).outcome;
+  return laterRefusals(run, "refusals" in others ? others.refusals : [], names.stack, states);
+};

@@ -1,0 +1,156 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Drill } from "../../cli/drill/run-drill.js";
+import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
+import type { CheckedRecord } from "../../cli/rehearse/record/run-check-record.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+
+const program = `
+const c = require("pulumi-conversation");
+const { DESCRIBE: description, WITHOUT = "" } = process.env;
+const auth = new c.Authentication("auth", { description, basicAuth: { username: "hub", password: "canary-password" } });
+const role = { name: "custom_bot", version: "v3", callback: "https://x.example.com/", notificationEmail: "ops@example.com" };
+const app = new c.ClientApplication("app", { roles: [{ ...role, authentication: auth }] });
+if (WITHOUT !== "bot") new c.Participant("bot", { type: "custom_bot", application: app });
+if (WITHOUT !== "channel") new c.Channel("web", { type: "custom.web", displayName: "web", icon: "aVZC" });
+`;
+
+let project: EmulatedProject;
+let recordFile: string;
+
+beforeAll(async () => {
+  project = await emulatedProject(
+    program,
+    {},
+    { CONVERSATION_PLAN: "basic", CONVERSATION_BURST: "5" },
+  );
+  recordFile = join(project.folder, "record.json");
+  await project.succeed(["up", "--yes", "--skip-preview"], { DESCRIBE: "first" });
+});
+
+afterAll(() => project?.close());
+
+const rehearse = async (
+  environment: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Promise<Rehearsal> => {
+  const { output, errors } = await project.tool(["rehearse", "--json", ...args], environment);
+  if (output === "") throw new Error(errors);
+  return JSON.parse(output);
+};
+
+const check = async (environment: Readonly<Record<string, string>>) => {
+  const { code, output, errors } = await project.tool(
+    ["check-record", recordFile, "--json"],
+    environment,
+  );
+  if (output === "") throw new Error(errors);
+  const checked: CheckedRecord = JSON.parse(output);
+  return { code, ...checked };
+};
+
+const second = { DESCRIBE: "second" };
+
+test("a record holds as long as nothing changes, and names what did; it holds no secret", async () => {
+  const state = project.state();
+  const writes = await project.writes();
+  const { outcome } = await rehearse(second, "--record", recordFile);
+  expect(outcome).toMatchObject({ passes: true, settled: true });
+  expect(outcome.steps).toMatchObject([
+    { kind: "Authentication", name: "auth", operation: "update" },
+  ]);
+  expect(outcome.changes).toMatchObject([{ change: "changed", members: ["description"] }]);
+  expect(await check(second)).toMatchObject({ code: 0, holds: true, changed: [] });
+  expect(readFileSync(recordFile, "utf8")).not.toContain("canary-password");
+  expect(project.state()).toBe(state);
+  expect(await project.writes()).toEqual(writes);
+
+  const source = join(project.folder, "index.js");
+  writeFileSync(source, `${program}\n// changed\n`);
+  expect(await check(second)).toMatchObject({ code: 3, holds: false, changed: ["program"] });
+  writeFileSync(source, program);
+
+  const [channel] = await project.objects("channels");
+  const { id, created: _, modified: __, ...body } = channel ?? { id: "" };
+  await project.byHand("PUT", `/channels/${id}`, { ...body, displayName: "by hand" });
+  expect(await check(second)).toMatchObject({ code: 3, changed: ["account"] });
+
+  const kept = readFileSync(recordFile, "utf8");
+  writeFileSync(recordFile, kept.replace('"passes": true', '"passes":  true '));
+  expect((await check(second)).changed).toEqual(["account"]);
+  writeFileSync(recordFile, kept.replace('"settled": true', '"settled": false'));
+  expect((await check(second)).changed).toEqual(["account", "outcome"]);
+  writeFileSync(recordFile, kept);
+
+  await project.succeed(["up", "--yes", "--skip-preview"], second);
+  expect((await check(second)).changed).toContain("state");
+});
+
+test("what is no record, or of another stack, is told from one that does not hold", async () => {
+  writeFileSync(join(project.folder, "other.json"), "{}");
+  const none = await project.tool(["check-record", join(project.folder, "other.json")]);
+  expect(none).toMatchObject({ code: 2, output: "" });
+  expect(none.errors).toContain("is no change record. Make one with: npx pulumi-conversation");
+  const gone = await project.tool(["check-record", join(project.folder, "gone.json")]);
+  expect(gone.code).toBe(2);
+});
+
+test("a deletion names everybody who uses something, also what is reached only later", async () => {
+  const [app] = await project.objects("clientapplications");
+  const [bot] = await project.objects("participants");
+  const bots = [{ id: app?.id, participant: { id: bot?.id } }];
+  const { id } = await project.byHand("POST", "/orchestrations", {
+    name: "night 🌙",
+    applications: { botConfiguration: { bots }, agentConfiguration: { agents: [{ id: app?.id }] } },
+  });
+  const { outcome } = await rehearse(second, "--destroy");
+  expect(outcome.passes).toBe(false);
+  const night = expect.objectContaining({ kind: "Orchestration", name: "night 🌙", id });
+  expect(outcome.refusals).toMatchObject([
+    { kind: "Participant", name: "bot", operation: "delete", inTheWay: [night] },
+    { kind: "ClientApplication", name: "app", later: true, inTheWay: [night] },
+  ]);
+  expect(outcome.refusals[0]?.order.at(0)).toContain("by hand, as no stack manages it");
+  expect(outcome.undeclared).toContainEqual(night);
+  const { code, output } = await project.pulumi(["destroy", "--yes", "--skip-preview"], second);
+  expect(code).not.toBe(0);
+  expect(output).toContain(String(id));
+  await project.succeed(["up", "--yes", "--skip-preview"], second);
+  await project.byHand("DELETE", `/orchestrations/${id}`);
+});
+
+test("where the service may read its rules otherwise, both ways are told", async () => {
+  const { outcome, otherReadings } = await rehearse({ ...second, WITHOUT: "channel" });
+  expect(outcome.passes).toBe(true);
+  expect(otherReadings).toMatchObject([
+    { switches: { channelRule: "any-client-application" }, passes: false },
+  ]);
+  expect(otherReadings[0]?.differences[0]).toContain("Channel web is refused");
+  const args = ["rehearse", "--switch", "channelRule=account"];
+  expect(await project.tool(args, { ...second, WITHOUT: "channel" })).toMatchObject({ code: 0 });
+  expect((await project.tool(["rehearse"], { ...second, WITHOUT: "channel" })).code).toBe(4);
+});
+
+test("a drill tells the time of making everything anew, and what nobody would make", async () => {
+  const [own] = await project.objects("channels");
+  const { id, created: _, modified: __, ...body } = own ?? { id: "" };
+  await project.byHand("PUT", `/channels/${id}`, { ...body, displayName: "by hand" });
+  const before = await project.writes();
+  await project.byHand("POST", "/channels", {
+    type: "custom.hand",
+    displayName: "h",
+    icon: "aVZC",
+  });
+  const { code, output } = await project.tool(["drill", "--json"], { ...second, WITHOUT: "bot" });
+  const drill: Drill = JSON.parse(output);
+  expect(code).toBe(4);
+  expect(drill.outcome).toMatchObject({ passes: true, objects: 3, refusals: [] });
+  expect(drill.outcome.totalSeconds).toBeGreaterThan(0);
+  expect(drill.lost.map(({ kind, members }) => [kind, members])).toEqual([
+    ["Participant", undefined],
+    ["Channel", ["displayName"]],
+    ["Channel", undefined],
+  ]);
+  expect((await project.writes()).length).toBe(before.length + 1);
+});

@@ -1,0 +1,176 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, expect, test } from "vitest";
+import { engineRunIn } from "../../cli/rehearse/outcome/engine-events.js";
+import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
+import { type CliProject, cliProject } from "../support/cli-project.js";
+import { type LimitedService, limitedService } from "../support/limited-service.js";
+import {
+  accountProgram,
+  type DeclaredItem,
+  seededChange,
+  seedObstacles,
+} from "../support/rehearsed-account.js";
+import { type StrictService, startStrictService } from "../support/strict-service.js";
+
+const rounds = Number(process.env.REHEARSE_ROUNDS ?? 3);
+const seed = Number(
+  process.env.REHEARSE_SEED ?? (process.env.REHEARSE_ROUNDS ? Date.now() % 2 ** 31 : 7),
+);
+
+interface Place {
+  readonly strict: StrictService;
+  readonly limited: LimitedService;
+  readonly project: CliProject;
+}
+
+const open: Place[] = [];
+
+afterEach(async () => {
+  for (const { strict, limited, project } of open.splice(0)) {
+    project.remove();
+    await limited.close();
+    await strict.close();
+  }
+});
+
+const placeWith = async (
+  perSecond?: number,
+  settings: Readonly<Record<string, string>> = { CONVERSATION_BURST: "1000" },
+): Promise<Place> => {
+  const strict = await startStrictService();
+  const limited = await limitedService(strict.environment, perSecond);
+  const project = await cliProject(accountProgram, { ...limited.environment, ...settings });
+  const place = { strict, limited, project };
+  open.push(place);
+  return place;
+};
+
+const spec = (items: readonly DeclaredItem[]) => ({ SPEC: JSON.stringify(items) });
+
+const rehearse = async (
+  { project }: Place,
+  items: readonly DeclaredItem[],
+  ...args: readonly string[]
+): Promise<{ readonly code: number; readonly rehearsal: Rehearsal }> => {
+  const { code, output, errors } = await project.tool(["rehearse", "--json", ...args], spec(items));
+  if (output === "") throw new Error(errors);
+  return { code, rehearsal: JSON.parse(output) };
+};
+
+/** The real run that follows, with the engine's own account of it. */
+const realRun = async (
+  { project }: Place,
+  items: readonly DeclaredItem[],
+  words: readonly string[] = ["up", "--yes", "--skip-preview"],
+) => {
+  const events = join(project.folder, "events.json");
+  const started = performance.now();
+  const { code, output } = await project.pulumi([...words, "--event-log", events], {
+    ...spec(items),
+    PULUMI_DEBUG_COMMANDS: "true",
+  });
+  const seconds = (performance.now() - started) / 1000;
+  return { code, output, seconds, engine: engineRunIn(readFileSync(events, "utf8")) };
+};
+
+const refusedUrns = ({ engine }: Awaited<ReturnType<typeof realRun>>): readonly string[] =>
+  [
+    ...new Set(
+      engine.errors.flatMap(({ urn }) => (urn && !urn.includes("pulumi:pulumi:Stack") ? urn : [])),
+    ),
+  ].sort();
+
+const objectsOf = ({ strict }: Place) =>
+  [
+    "authentications",
+    "clientapplications",
+    "participants",
+    "channels",
+    "orchestrations",
+    "accounts",
+  ]
+    .flatMap((collection) => strict.objects(collection))
+    .map(({ id }) => String(id));
+
+/** A call with the id of an object that was there before; one that is made has another id in each run. */
+const shownCall = (method: string, path: string, known: readonly string[]): string => {
+  const [, collection, id] = path.split("/");
+  if (id === undefined) return `${method} /${collection}`;
+  return `${method} /${collection}/${known.includes(id) ? id : "new"}`;
+};
+
+/**
+ * The calls of each object, what is made in the order in which it has to be, and deletions last. Steps
+ * that do not depend on each other begin in any order, in each real run too.
+ */
+const inOrder = (calls: readonly string[]) => {
+  const perObject = [...Map.groupBy(calls, (call) => call.replace(/^\w+ /, ""))];
+  const chain = ["authentications", "clientapplications", "participants"];
+  const made = chain.map((name) => calls.indexOf(`POST /${name}`)).filter((at) => at >= 0);
+  return {
+    perObject: perObject.toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    made: made.toSorted((a, b) => a - b).map((at) => made.indexOf(at)),
+    deletions: calls.findIndex((call) => call.startsWith("DELETE")),
+  };
+};
+
+test.each(
+  fc.sample(seededChange, { numRuns: rounds, seed }).map((change, round) => ({ round, change })),
+)(
+  `a rehearsal foretells what a run comes to, call by call: round $round of seed ${seed}`,
+  async ({ change }) => {
+    const place = await placeWith();
+    const { project, strict, limited } = place;
+    const first = await realRun(place, change.before);
+    expect(first.code === 0 ? "" : first.output).toBe("");
+    const wanted = seedObstacles(strict, change);
+    if (change.obstacles.includes("scope"))
+      limited.scopes = ["app.conversation.conversationmgr.read"];
+    const known = objectsOf(place);
+    const state = project.state();
+    const before = limited.calls.length;
+    const { code, rehearsal } = await rehearse(place, wanted, "--", "--parallel", "1");
+    expect(limited.calls.slice(before).filter(({ call }) => !call.startsWith("GET "))).toEqual([]);
+    expect(project.state()).toBe(state);
+
+    const { outcome } = rehearsal;
+    const from = limited.calls.length;
+    const foretold = outcome.refusals.filter(({ later }) => !later);
+    const isPreview = foretold.some(({ operation }) => operation === "preview");
+    const words = isPreview ? ["preview"] : ["up", "--yes", "--skip-preview", "--parallel", "1"];
+    const real = await realRun(place, wanted, words);
+    const detail = JSON.stringify({ change, foretold, output: real.output }, null, 1);
+    expect(real.code === 0, detail).toBe(outcome.passes);
+    expect(code === 3, detail).toBe(!outcome.passes);
+    expect(foretold.flatMap(({ urn }) => urn ?? []).toSorted(), detail).toEqual(refusedUrns(real));
+    for (const { message, urn } of real.engine.errors) {
+      const planted = message.match(/00000000-0000-4000-8000-\d{12}/g) ?? [];
+      const told = foretold.find((refusal) => refusal.urn === urn)?.inTheWay ?? [];
+      if (urn) expect(told.map(({ id }) => id)).toEqual(expect.arrayContaining([...planted]));
+    }
+    const made = limited.calls.slice(from).map(({ call }) => {
+      const [method = "", path = ""] = call.split(" ");
+      return shownCall(method, path, known);
+    });
+    const told = outcome.calls.map(({ method, template, id }) =>
+      shownCall(method, template.replace("{id}", id ?? ""), known),
+    );
+    if (outcome.passes) {
+      expect(inOrder(told), detail).toEqual(inOrder(made));
+      expect(outcome.objects, detail).toBe(objectsOf(place).length);
+    }
+    if (outcome.passes) expect(outcome.settled).toBe(true);
+    if (process.env.REHEARSE_ROUNDS)
+      console.log(
+        change.obstacles.join(),
+        outcome.passes,
+        real.code,
+        outcome.calls.length,
+        outcome.totalSeconds,
+        real.seconds,
+        foretold.map((r) => `${r.operation} ${r.name}`).join(),
+      );
+  },
+);

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
+import { rehearsalMarkdown } from "../../cli/rehearse/report/rehearsal-markdown.js";
+import { rehearsalReport } from "../../cli/rehearse/report/rehearsal-report.js";
+import { wrappedText } from "../../cli/rehearse/report/wrapped-text.js";
+
+const id = "7d1e3c80-3b5f-4a6e-9a55-0123456789ab";
+const long = `${"a long name ".repeat(12)}日本`;
+
+const rehearsal: Rehearsal = {
+  ...{ operation: "up", project: "shop", stack: "prod", plan: "basic", parallel: 8 },
+  outcome: {
+    ...{ passes: false, totalSeconds: 75.3, totalCalls: 3, objects: 7, leftOut: ["urn:x"] },
+    calls: [],
+    steps: Array.from({ length: 60 }, (_, index) => ({
+      ...{ urn: `urn:${index}`, kind: "Participant", name: `bot${index}`, operation: "update" },
+      ...{ calls: 2, fromSeconds: index, toSeconds: index + 1.25 },
+    })),
+    refusals: [
+      {
+        ...{ urn: "urn:a", kind: "ClientApplication", name: "app", operation: "delete" },
+        reason: `it is used by orchestration ${JSON.stringify(long)}`,
+        inTheWay: [{ kind: "Orchestration", name: "<b>night</b> | `x`\n# y", id }],
+        order: ["Delete that by hand.", "Then run this again."],
+      },
+      {
+        ...{ urn: "urn:b", operation: "create", reason: "taken", inTheWay: [], order: [] },
+        ...{ kind: "Channel", name: "web", later: true },
+      },
+    ],
+    changes: [{ change: "changed", kind: "Channel", name: "web", id, members: ["icon"] }],
+    undeclared: [{ kind: "Account", name: long, id }],
+  },
+  otherReadings: [
+    { switches: { put: "keep" }, passes: true, differences: ["Afterwards it is so."] },
+  ],
+  sameEitherWay: ["staleModified"],
+  notes: ["A note."],
+};
+
+test("a rehearsal fits a terminal of 80 columns, with everything that is refused", () => {
+  const text = rehearsalReport(rehearsal);
+  const tooLong = text.split("\n").filter((line) => [...line].length > 80);
+  expect(tooLong).toEqual([]);
+  expect(text).toContain("will not go through: 1 step will be refused");
+  expect(text).toContain("✗ delete ClientApplication app");
+  expect(text).toContain(id);
+  expect(text).toContain("(comes after the others)");
+  expect(text).toContain("… and 20 more (--json shows all)");
+  expect(text).toContain("If put is keep, it goes through:");
+});
+
+test("one that goes through unless the service behaves otherwise says so", () => {
+  const { refusals: _, ...outcome } = rehearsal.outcome;
+  const passing = {
+    ...rehearsal,
+    outcome: { ...outcome, refusals: [], passes: true, settled: true },
+    otherReadings: [{ switches: { put: "keep" }, passes: false, differences: ["x"] }],
+  };
+  const text = rehearsalReport(passing);
+  expect(text).toContain("will go through unless the service behaves otherwise");
+  expect(text).toContain("A second run finds nothing to do, and no drift.");
+});
+
+test("names of the account cannot change the comment of a pull request", () => {
+  const text = rehearsalMarkdown(rehearsal);
+  expect(text.startsWith("<!-- pulumi-conversation rehearse -->\n")).toBe(true);
+  expect(text).not.toContain("<b>");
+  expect(text).not.toMatch(/^# y/m);
+  expect(text).toContain("&#60;b&#62;night");
+});
+
+test("words that are longer than a line stay whole", () => {
+  const word = "u".repeat(100);
+  expect(wrappedText(`a ${word} b`, "- ")).toEqual(["- a", `  ${word}`, "  b"]);
+  expect(wrappedText("", "- ")).toEqual(["- "]);
+});
