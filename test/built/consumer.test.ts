@@ -1,12 +1,24 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { publint } from "publint";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const root = join(__dirname, "..", "..");
 const modules = join(root, "node_modules");
 let folder = "";
+let packed = "";
 
 const run = (file: string, args: readonly string[], cwd = folder): string =>
   execFileSync(process.execPath, [join(modules, file), ...args], { cwd, encoding: "utf8" });
@@ -27,6 +39,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "conversation-consumer-"));
   const pack = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder];
   const [{ filename }] = JSON.parse(execFileSync("npm", pack, { cwd: root, encoding: "utf8" }));
+  packed = filename;
   const installed = join(folder, "node_modules", "pulumi-conversation");
   mkdirSync(installed, { recursive: true });
   execFileSync("tar", ["-xzf", join(folder, filename), "-C", installed, "--strip-components=1"]);
@@ -57,6 +70,28 @@ beforeAll(() => {
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("publint has nothing to say, and the package keeps to its size", async () => {
+  const { messages } = await publint({ pkgDir: root, pack: false });
+  expect(messages).toEqual([]);
+  expect(statSync(join(folder, packed)).size).toBeLessThan(1_200_000);
+});
+
+test("every entry point has its types for each way that TypeScript resolves them", () => {
+  const { exports, typesVersions } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const types = Object.entries<{ readonly types?: string }>(exports).flatMap(
+    ([entry, { types }]) => (types && entry !== "." ? [[entry.slice(2), [types]]] : []),
+  );
+  expect(typesVersions["*"]).toEqual(Object.fromEntries(types));
+});
+
+test("a declaration leads to its source", () => {
+  const installed = join(folder, "node_modules", "pulumi-conversation");
+  const map = join(installed, "dist/sdk/index.d.ts.map");
+  const { sources } = JSON.parse(readFileSync(map, "utf8"));
+  expect(sources).toHaveLength(1);
+  expect(existsSync(join(dirname(map), sources[0]))).toBe(true);
+});
 
 test.each(["cjs", "esm"])("a strict %s program compiles, and wrong combinations do not", (name) => {
   expect(run("typescript/bin/tsc", ["-p", name])).toBe("");
