@@ -6,6 +6,7 @@ const built = (path: string) => fileURLToPath(new URL(`../dist/${path}`, import.
 /** Files that replace modules or the timers of their process, which tests beside them would see. */
 const mocking = [
   "cli/progress.test.ts",
+  "emulator-page/page-in-dom.test.ts",
   "model/weaknesses.test.ts",
   "pacing/several-processes.test.ts",
   "runtime/exchange-in-time.test.ts",

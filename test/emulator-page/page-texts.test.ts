@@ -8,11 +8,8 @@ import {
 import { refusalText } from "../../emulator/page/browser/server-calls.mjs";
 import { hasOutcome, isCallWanted, toneOf } from "../../emulator/page/browser/views/calls-view.mjs";
 import { isConversationWanted } from "../../emulator/page/browser/views/conversations-view.mjs";
-import {
-  fitsEndpoint,
-  ruleText,
-  valueTyped,
-} from "../../emulator/page/browser/views/faults-view.mjs";
+import { fitsEndpoint, valueTyped } from "../../emulator/page/browser/views/fault-form.mjs";
+import { ruleText } from "../../emulator/page/browser/views/faults-view.mjs";
 
 test("whatever a message holds, it is shown", () => {
   fc.assert(

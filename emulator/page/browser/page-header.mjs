@@ -46,10 +46,7 @@ const resetDialog = (page) => {
   );
   no.addEventListener("click", () => dialog.close());
   yes.addEventListener("click", async () => {
-    const problem = await resetEmulator().then(
-      () => "",
-      (error) => String(error.message),
-    );
+    const problem = await page.problemOf(resetEmulator());
     setText(said, problem);
     if (problem === "") dialog.close();
     page.lookNow();

@@ -30,6 +30,14 @@ export class Page {
     location.hash = hash;
   }
 
+  /** What went wrong with a change that was made from here; empty: nothing. @param {Promise<unknown>} change */
+  problemOf(change) {
+    return change.then(
+      () => "",
+      (error) => (error instanceof Error ? error.message : String(error)),
+    );
+  }
+
   /** @param {string} collection */
   nounOf(collection) {
     return this.tables.kinds.find((kind) => kind.collection === collection)?.noun ?? collection;

@@ -16,3 +16,7 @@ export const countText = (count) => whole.format(count);
 
 /** `1 call`, `2 calls` @param {number} count @param {string} noun */
 export const counted = (count, noun) => `${countText(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+/** `12 of 10,000`, or how many there are where all of them are meant. @param {number} some @param {number} all */
+export const shareText = (some, all) =>
+  some === all ? countText(all) : `${countText(some)} of ${countText(all)}`;

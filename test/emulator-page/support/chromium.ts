@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
 
@@ -36,17 +36,30 @@ const unpack = `
 
 const run = promisify(execFile);
 
+const install = async (folder: string): Promise<void> => {
+  const options = { cwd: folder, timeout: 180_000, env: { ...process.env, TMPDIR: folder } };
+  const quiet = ["--no-audit", "--no-fund", "--no-save", "--ignore-scripts"];
+  const what = `${packaged.name}@${packaged.version}`;
+  await run("npm", ["install", "--prefix", folder, ...quiet, what], options);
+  await run(process.execPath, ["--input-type=module", "-e", unpack], options);
+  rmSync(join(folder, "node_modules"), { recursive: true, force: true });
+};
+
 /** The path of the packaged browser, in the cache of this user; it is fetched once. */
 const fetched = async (): Promise<string> => {
   const folder = cacheFolder();
   const path = join(folder, "chromium");
   if (existsSync(path)) return path;
-  mkdirSync(folder, { recursive: true });
-  const options = { cwd: folder, timeout: 180_000, env: { ...process.env, TMPDIR: folder } };
-  const what = `${packaged.name}@${packaged.version}`;
-  const quiet = ["--no-audit", "--no-fund", "--no-save", "--ignore-scripts"];
-  await run("npm", ["install", "--prefix", folder, ...quiet, what], options);
-  await run(process.execPath, ["--input-type=module", "-e", unpack], options);
+  mkdirSync(dirname(folder), { recursive: true });
+  // Whole or not at all, also where several processes begin at once.
+  const draft = mkdtempSync(`${folder}-`);
+  try {
+    await install(draft);
+    renameSync(draft, folder);
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    if (!existsSync(path)) throw error;
+  }
   return path;
 };
 

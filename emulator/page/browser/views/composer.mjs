@@ -6,100 +6,110 @@ import { conversationOf, sendMessage } from "../server-calls.mjs";
 /** @import { Page } from "../page.mjs" */
 
 /**
- * Sends a message as a sender that may send it.
- *
- * @param {Page} page
- * @param {object} options
- * @param {string} options.label of the form
- * @param {string} options.send label of its button
- * @param {() => Json} options.conversation that the message goes to
- * @param {() => string} options.customer name of the customer
- * @param {readonly HTMLElement[]} [options.before] further fields
- * @param {boolean} [options.isStart] only the customer starts a conversation here
+ * @typedef {object} ComposerOptions
+ * @property {string} label of the form
+ * @property {string} send label of its button
+ * @property {() => Json} conversation that the message goes to
+ * @property {() => string} customer name of the customer
+ * @property {readonly HTMLElement[]} [before] further fields
+ * @property {boolean} [isStart] it starts a conversation, as a customer does
  */
-export const composer = (
-  page,
-  { label, send, conversation, customer, before = [], isStart = false },
-) => {
-  const senders = page.tables.senders.filter(({ type }) => !isStart || type === "customer");
-  const sender = choice(senders.map(({ type }) => type));
-  const type = choice([]);
-  const name = element("input", { autocomplete: "off", maxlength: 255 });
-  const text = element("textarea", { rows: 2 });
-  const json = element("textarea", { rows: 4, spellcheck: "false", class: "code" });
-  const said = element("p", { class: "said", role: "status" });
-  const button = element("button", { type: "submit", class: "main" }, send);
 
-  const offerTypes = () => {
-    const before = type.value;
-    const types = senders.find((each) => each.type === sender.value)?.messageTypes ?? [];
-    fill(type, ...types.map(optionOf));
-    type.value = types.includes(before) ? before : (types[0] ?? "");
-  };
+/** Sends messages as a sender that may send them. */
+export class Composer {
+  #type = choice([]);
+  #name = element("input", { autocomplete: "off", maxlength: 255 });
+  #text = element("textarea", { rows: 2 });
+  #json = element("textarea", { rows: 4, spellcheck: "false", class: "code" });
+  #said = element("p", { class: "said", role: "status" });
 
-  const submit = async () => {
-    setText(said, "");
-    button.disabled = true;
-    try {
-      const isCustomer = sender.value === "customer";
-      const message = messageToSend({
-        sender: sender.value,
-        type: type.value,
-        name: name.value || (isCustomer ? customer() : ""),
-        text: text.value,
-        json: json.value,
-        conversation: conversation(),
-      });
-      const answer = await sendMessage(message);
-      text.value = "";
-      json.value = "";
-      if (isStart) page.go(`#conversations/${conversationOf(answer)}`);
-      else text.focus();
-    } catch (error) {
-      setText(said, error instanceof Error ? error.message : String(error));
-    }
-    button.disabled = false;
-    page.lookNow();
-  };
+  /** @param {Page} page @param {ComposerOptions} options */
+  constructor(page, options) {
+    this.page = page;
+    this.options = options;
+    this.senders = page.tables.senders.filter(
+      ({ type }) => !options.isStart || type === "customer",
+    );
+    this.sender = choice(this.senders.map(({ type }) => type));
+    this.button = element("button", { type: "submit", class: "main" }, options.send);
+    this.element = this.#form();
+    this.sender.addEventListener("input", () => this.#offerTypes());
+    this.#text.addEventListener("keydown", (event) => this.#sendOnEnter(event));
+    this.#offerTypes();
+  }
 
-  sender.addEventListener("input", offerTypes);
-  offerTypes();
-  text.addEventListener("keydown", (event) => {
+  #form() {
+    const { label, before = [] } = this.options;
+    const submit = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      if (!this.button.disabled) void this.#send();
+    };
+    return element(
+      "form",
+      { class: "composer", "aria-label": label, submit },
+      element(
+        "div",
+        { class: "fields" },
+        ...before,
+        labelled("Sender", this.sender),
+        labelled("Message type", this.#type),
+        labelled("Name of the sender", this.#name),
+      ),
+      labelled("Text", this.#text, "Enter sends, Shift and Enter begins a new line."),
+      element("div", { class: "send" }, this.#furtherContent(), this.button),
+      this.#said,
+    );
+  }
+
+  #furtherContent() {
+    const json = labelled("Content as a JSON object", this.#json);
+    return element("details", {}, element("summary", {}, "Further content"), json);
+  }
+
+  #offerTypes() {
+    const before = this.#type.value;
+    const types = this.senders.find(({ type }) => type === this.sender.value)?.messageTypes ?? [];
+    fill(this.#type, ...types.map(optionOf));
+    this.#type.value = types.includes(before) ? before : (types[0] ?? "");
+  }
+
+  /** @param {KeyboardEvent} event */
+  #sendOnEnter(event) {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
-    form.requestSubmit();
-  });
-  const form = element(
-    "form",
-    {
-      class: "composer",
-      "aria-label": label,
-      submit: (event) => {
-        event.preventDefault();
-        if (!button.disabled) void submit();
-      },
-    },
-    element(
-      "div",
-      { class: "fields" },
-      ...before,
-      labelled("Sender", sender),
-      labelled("Message type", type),
-      labelled("Name of the sender", name),
-    ),
-    labelled("Text", text, "Enter sends, Shift and Enter begins a new line."),
-    element(
-      "div",
-      { class: "send" },
-      element(
-        "details",
-        {},
-        element("summary", {}, "Further content"),
-        labelled("Content as a JSON object", json),
-      ),
-      button,
-    ),
-    said,
-  );
-  return form;
-};
+    this.element.requestSubmit();
+  }
+
+  /** @throws {Error} where the further content is no JSON object */
+  #message() {
+    const isCustomer = this.sender.value === "customer";
+    return messageToSend({
+      sender: this.sender.value,
+      type: this.#type.value,
+      name: this.#name.value || (isCustomer ? this.options.customer() : ""),
+      text: this.#text.value,
+      json: this.#json.value,
+      conversation: this.options.conversation(),
+    });
+  }
+
+  async #send() {
+    setText(this.#said, "");
+    this.button.disabled = true;
+    try {
+      this.#sent(await sendMessage(this.#message()));
+    } catch (error) {
+      setText(this.#said, error instanceof Error ? error.message : String(error));
+    }
+    this.button.disabled = false;
+    this.page.lookNow();
+  }
+
+  /** @param {unknown} answer */
+  #sent(answer) {
+    this.#text.value = "";
+    this.#json.value = "";
+    if (this.options.isStart) this.page.go(`#conversations/${conversationOf(answer)}`);
+    else this.#text.focus();
+  }
+}

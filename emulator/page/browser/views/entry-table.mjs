@@ -1,5 +1,5 @@
-import { element, fill, setText } from "../elements.mjs";
-import { countText } from "../times.mjs";
+import { element, setText } from "../elements.mjs";
+import { shareText } from "../times.mjs";
 import { virtualList } from "../virtual-list.mjs";
 
 /**
@@ -103,11 +103,7 @@ export const entryTable = ({ label, kind, columns, filters, fits, nothing }) => 
         empty,
         entries.length === 0 ? nothing : found.length === 0 ? "None fits the filters." : "",
       );
-      const all = countText(entries.length);
-      setText(
-        count,
-        found.length === entries.length ? all : `${countText(found.length)} of ${all}`,
-      );
+      setText(count, shareText(found.length, entries.length));
       list.show(found, Math.max(0, above));
     },
     /** The filters have changed. */
@@ -115,6 +111,5 @@ export const entryTable = ({ label, kind, columns, filters, fits, nothing }) => 
       list.element.scrollTop = 0;
       newest = -1;
     },
-    clear: () => fill(view),
   };
 };

@@ -1,6 +1,6 @@
 import { choice, element, labelled, setText } from "../elements.mjs";
 import { graphKey } from "../graph-layout.mjs";
-import { countText } from "../times.mjs";
+import { shareText } from "../times.mjs";
 import { GraphView } from "./graph-view.mjs";
 import { linkTo, objectDetails } from "./object-details.mjs";
 
@@ -44,11 +44,7 @@ export const objectsView = (page) => {
     const next = page.rest.join("/");
     if (shown === page.state.graph && chosen === next) return;
     const wanted = wantedObjects(objects, { text: text.value, collection: kind.value });
-    const isWhole = wanted.length === total;
-    setText(
-      count,
-      isWhole ? countText(total) : `${countText(wanted.length)} of ${countText(total)}`,
-    );
+    setText(count, shareText(wanted.length, total));
     setText(
       empty,
       total === 0

@@ -1,55 +1,65 @@
 import { choice, element, labelled, setText } from "../elements.mjs";
 import { turnSwitch } from "../server-calls.mjs";
 
+/** @import { SwitchName } from "../../../control/switches.js" */
 /** @import { FormTables } from "../../form-tables.js" */
 /** @import { Page } from "../page.mjs" */
 
 /** @typedef {FormTables["switches"][number]} SwitchChoice */
 
-/** The control of a switch: a choice, a number or a word. @param {SwitchChoice} entry @returns {HTMLSelectElement | HTMLInputElement} */
+/** How certain a default is. @type {Readonly<Record<SwitchChoice["basis"], string>>} */
+const certainty = { assumed: "assumed", public: "publicly documented", spec: "specified" };
+
+/** A choice, a number or a word. @param {SwitchChoice} entry @returns {HTMLSelectElement | HTMLInputElement} */
 const controlFor = ({ values }) => {
-  if ("min" in values)
-    return element("input", { type: "number", min: values.min, max: values.max, required: true });
+  if ("min" in values) {
+    const { min, max } = values;
+    return element("input", { type: "number", min, max, required: true });
+  }
   if (values.length > 0) return choice(values);
   return element("input", { autocomplete: "off", required: true, spellcheck: "false" });
 };
 
-/** How certain a default is. @type {Readonly<Record<SwitchChoice["basis"], string>>} */
-const certainty = { assumed: "assumed", public: "publicly documented", spec: "specified" };
+/** One switch, with what is said of it. */
+class SwitchCard {
+  #said = element("p", { class: "said", role: "status" });
+  #known = "";
 
-/** @param {Page} page @param {SwitchChoice} entry */
-const switchRow = (page, entry) => {
-  const control = controlFor(entry);
-  const said = element("p", { class: "said", role: "status" });
-  const field = labelled(entry.name, control, entry.doc);
-  field.append(
-    element("p", { class: "hint" }, `Default: ${entry.default} (${certainty[entry.basis]})`),
-  );
-  const row = element("li", { class: "card switch" }, field, said);
-  let known = "";
-  const show = () => {
-    const value = String(
-      page.state.latest?.switches[
-        /** @type {keyof import("../../../control/switches.js").Switches} */ (entry.name)
-      ] ?? "",
-    );
-    row.classList.toggle("changed", value !== String(entry.default));
+  /** @param {Page} page @param {SwitchChoice} entry */
+  constructor(page, entry) {
+    this.page = page;
+    this.entry = entry;
+    const { name, doc, basis, default: usual } = entry;
+    this.control = controlFor(entry);
+    this.words = `${name} ${doc}`.toLowerCase();
+    const field = labelled(name, this.control, doc);
+    const about = element("p", { class: "hint" }, `Default: ${usual} (${certainty[basis]})`);
+    field.append(about);
+    this.element = element("li", { class: "card switch" }, field, this.#said);
+    this.control.addEventListener("change", () => void this.#turn());
+  }
+
+  get isChanged() {
+    return this.element.classList.contains("changed");
+  }
+
+  update() {
+    const { switches } = this.page.state.latest ?? {};
+    const value = String(switches?.[/** @type {SwitchName} */ (this.entry.name)] ?? "");
+    this.element.classList.toggle("changed", value !== String(this.entry.default));
     // What is being typed is not taken away.
-    if (value === known) return;
-    known = value;
-    control.value = value;
-  };
-  control.addEventListener("change", async () => {
-    const problem = await turnSwitch(entry.name, control.value).then(
-      () => "",
-      (error) => String(error.message),
-    );
-    setText(said, problem);
-    if (problem !== "") control.value = known;
-    page.lookNow();
-  });
-  return { row, show, words: `${entry.name} ${entry.doc}`.toLowerCase() };
-};
+    if (value === this.#known) return;
+    this.#known = value;
+    this.control.value = value;
+  }
+
+  async #turn() {
+    const problem = await this.page.problemOf(turnSwitch(this.entry.name, this.control.value));
+    setText(this.#said, problem);
+    if (problem !== "") this.control.value = this.#known;
+    this.page.lookNow();
+  }
+}
 
 /** Everything that is uncertain about the service, turned by hand. @param {Page} page */
 export const switchesView = (page) => {
@@ -59,22 +69,20 @@ export const switchesView = (page) => {
     autocomplete: "off",
   });
   const onlyChanged = element("input", { type: "checkbox" });
-  const rows = page.tables.switches.map((entry) => switchRow(page, entry));
+  const cards = page.tables.switches.map((entry) => new SwitchCard(page, entry));
   const count = element("p", { class: "count" });
-  const list = element("ul", { class: "plain switches" }, ...rows.map(({ row }) => row));
+  const list = element("ul", { class: "plain switches" }, ...cards.map((card) => card.element));
   const filter = () => {
-    for (const { row, words } of rows)
-      row.hidden =
-        !words.includes(text.value.toLowerCase().trim()) ||
-        (onlyChanged.checked && !row.classList.contains("changed"));
+    const wanted = text.value.toLowerCase().trim();
+    for (const card of cards)
+      card.element.hidden =
+        !card.words.includes(wanted) || (onlyChanged.checked && !card.isChanged);
   };
   const update = () => {
-    for (const { show } of rows) show();
-    const changed = rows.filter(({ row }) => row.classList.contains("changed")).length;
-    setText(
-      count,
-      changed === 0 ? "all at their defaults" : `${changed} of ${rows.length} changed`,
-    );
+    for (const card of cards) card.update();
+    const changed = cards.filter((card) => card.isChanged).length;
+    const some = `${changed} of ${cards.length} changed`;
+    setText(count, changed === 0 ? "all at their defaults" : some);
   };
   for (const control of [text, onlyChanged]) control.addEventListener("input", filter);
   const filters = element(

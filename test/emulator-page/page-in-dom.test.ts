@@ -1,0 +1,115 @@
+import { Window } from "happy-dom";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type Running, start } from "../emulator/running.js";
+import { sampleSnapshot, smallAccount } from "./support/sample-account.js";
+
+// The page's own modules in a document of the test, on a real emulator: what holds in a browser holds
+// where none can be had. Layout and style are for the tests in a browser.
+
+const hostile = '<img src=x onerror="window.harmed=1">';
+let service: Running;
+let dom: Window;
+
+/** What the modules take from their surroundings. */
+const names = [
+  "document",
+  "location",
+  "Event",
+  "Node",
+  "Element",
+  "HTMLElement",
+  "requestAnimationFrame",
+  "addEventListener",
+  "ResizeObserver",
+] as const;
+
+beforeAll(async () => {
+  service = await start({ clock: "real", plan: "basic" });
+  const nameOf = (name: string): string => `${hostile} ${name}`;
+  await service.control("PUT", "/snapshot", sampleSnapshot(smallAccount, { nameOf }));
+  const { origin } = new URL(service.emulator.baseUrl);
+  dom = new Window({ url: `${origin}/` });
+  const { text } = await service.send("GET", "/");
+  dom.document.write(text.replaceAll(/<script[^>]*><\/script>|<link[^>]*>/g, ""));
+  for (const name of names) {
+    const value: unknown = dom[name];
+    vi.stubGlobal(name, name === "addEventListener" ? dom.addEventListener.bind(dom) : value);
+  }
+  const { fetch: send } = globalThis;
+  vi.stubGlobal("fetch", (path: string, init: RequestInit) => send(new URL(path, origin), init));
+  await import("../../emulator/page/browser/main.mjs");
+});
+
+afterAll(async () => {
+  Object.defineProperty(dom.document, "hidden", { value: true });
+  await dom.happyDOM.close();
+  await service[Symbol.asyncDispose]();
+  vi.unstubAllGlobals();
+});
+
+/** Opens a view, and waits until it says this. */
+const view = async (hash: string, text: string): Promise<void> => {
+  dom.location.hash = hash;
+  await vi.waitFor(() => expect(dom.document.querySelector("main")?.textContent).toContain(text), {
+    timeout: 5_000,
+  });
+};
+
+const find = (selector: string): HTMLElement => {
+  const found = document.querySelector(selector);
+  if (!(found instanceof HTMLElement)) throw new Error(`There is no ${selector}.`);
+  return found;
+};
+
+const submit = (form: HTMLElement): void => {
+  form.dispatchEvent(new Event("submit", { cancelable: true }));
+};
+
+test("names and messages are text, whatever they hold", async () => {
+  await view("#objects", `${hostile} orders-app`);
+  expect(document.querySelectorAll(".node").length).toBe(14);
+  await view(
+    "#conversations/70000000-0000-4000-8000-000000000001",
+    `${hostile} Which order is it?`,
+  );
+  expect(document.querySelectorAll(".speech").length).toBe(6);
+  expect(document.querySelectorAll("main img").length).toBe(0);
+});
+
+test("a message that is sent by hand shows up, with its call and what is left of the bucket", async () => {
+  await view("#conversations/70000000-0000-4000-8000-000000000001", "Send");
+  const form = find('form[aria-label="Send a message"]');
+  const text = form.querySelector("textarea");
+  if (!text) throw new Error("There is no field for the text.");
+  text.value = "Said by hand";
+  submit(form);
+  await view("#conversations/70000000-0000-4000-8000-000000000001", "Said by hand");
+  await view("#calls", "/conversations/messages");
+  await view("#rates", "POST /conversations/messages");
+  const [call] = (await service.emulator.control.log()).slice(-1);
+  expect(call).toMatchObject({ clientId: "page", status: 202 });
+});
+
+test("a fault is set and told, and a switch is turned", async () => {
+  await view("#faults", "Nothing is to go wrong.");
+  const form = find('form[aria-label="Add a fault"]');
+  const [on, kind] = form.querySelectorAll("select");
+  if (!on || !kind) throw new Error("There are no choices.");
+  const choose = (control: HTMLSelectElement, value: string): void => {
+    control.value = value;
+    control.dispatchEvent(new Event("input"));
+  };
+  choose(on, "GET /channels");
+  choose(kind, "hang");
+  submit(form);
+  await view("#faults", "GET /channels: hang, 1 time");
+  await view("#switches", "inUseStatus");
+  const control = [...document.querySelectorAll("select")].find((each) =>
+    each.parentElement?.textContent?.includes("inUseStatus"),
+  );
+  if (!control) throw new Error("There is no such switch.");
+  control.value = "412";
+  control.dispatchEvent(new Event("change"));
+  await view("#switches", "1 of");
+  expect((await service.emulator.control.switches()).inUseStatus).toBe(412);
+});
