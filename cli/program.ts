@@ -9,6 +9,7 @@ import { registerExport } from "./commands/export.js";
 import { registerForecast } from "./commands/forecast.js";
 import { registerInit } from "./commands/init.js";
 import { registerOrphans } from "./commands/orphans.js";
+import { registerProbe } from "./commands/probe.js";
 import { registerRehearse } from "./commands/rehearse.js";
 import { untilInterrupted } from "./process/interruption.js";
 import { wantsColour } from "./terminal/colour.js";
@@ -24,6 +25,7 @@ const commands: readonly RegisterCommand[] = [
   registerRehearse,
   registerCheckRecord,
   registerDrill,
+  registerProbe,
 ];
 
 /** A run on the process's own streams. */

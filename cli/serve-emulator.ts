@@ -14,6 +14,8 @@ export interface EmulatorArguments {
   readonly clock: "real" | "manual";
   readonly data?: string;
   readonly switch: Partial<Switches>;
+  /** Findings of a probe. */
+  readonly like?: string;
   readonly controlSecret?: string | true;
   readonly json?: true;
 }

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { switchTable } from "../../emulator/control/switch-table.js";
 import { parseSwitch, type Switches } from "../../emulator/control/switches.js";
 import { planNames } from "../../emulator/http/rate-limit.js";
@@ -77,14 +77,22 @@ export const registerEmulator: RegisterCommand = (program, session) => {
     )
     .addOption(
       new Option(
+        "--like <file>",
+        "Behave like the tenant whose findings probe wrote here: switches, plan and burst.",
+      ),
+    )
+    .addOption(
+      new Option(
         "--control-secret [secret]",
         "Let other hosts control the emulator, and ask for this secret; left empty: one is made.",
       ),
     )
     .option("--json", "Print one JSON object with addresses and credentials as the first line.")
     .addHelpText("after", switchHelp)
-    .action(async (options: EmulatorArguments) => {
+    .action(async (options: EmulatorArguments, command: Command) => {
+      const { likeTenant } = await import("../probe/like-tenant.js");
+      const isPlanGiven = command.getOptionValueSource("plan") !== "default";
       const { serveEmulator } = await import("../serve-emulator.js");
-      await serveEmulator(options, session);
+      await serveEmulator(likeTenant(options, isPlanGiven), session);
     });
 };

@@ -33,7 +33,7 @@ test.each([
 
 test.each([
   ...["init", "emulator", "doctor", "forecast", "orphans", "export"],
-  ...["rehearse", "check-record", "drill"],
+  ...["rehearse", "check-record", "drill", "probe"],
 ])("every option of %s is explained", async (command) => {
   const { code, out } = await run(command, "--help");
   expect(code).toBe(0);

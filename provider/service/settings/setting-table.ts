@@ -35,6 +35,8 @@ export interface Settings {
   readonly ownershipMark: "description" | "none";
   /** What this tenant's PUT does to members that it does not name. Left out: not known. */
   readonly put?: "keep" | "replace";
+  /** File that `pulumi-conversation probe` wrote. Left out: nothing was found out. */
+  readonly findings?: string;
   /** Name of the profile that these settings belong to. Left out: the default one. */
   readonly profile?: string;
 }
@@ -127,5 +129,10 @@ export const settingTable: SettingTable = {
     environment: "PUT",
     doc: "What this tenant's PUT does to members that it does not name: `keep` or `replace`. Left out: not known; a run then refuses where a PUT could erase something that the service hides.",
     parse: oneOf(["keep", "replace"]),
+  },
+  findings: {
+    environment: "FINDINGS",
+    doc: "File that `pulumi-conversation probe` wrote of this tenant: what is not given of `put`, `plan` and `burst` is taken from it.",
+    parse: printableText,
   },
 };

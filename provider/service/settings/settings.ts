@@ -1,6 +1,7 @@
 import { ConversationError } from "../../kernel/errors.js";
 import { quoted } from "../../kernel/quoted.js";
 import { type SettingKey, type SettingSpec, type Settings, settingTable } from "./setting-table.js";
+import { readFindings } from "./tenant-findings.js";
 
 const profileName = /^[A-Za-z][A-Za-z0-9_-]*$/;
 
@@ -132,8 +133,31 @@ const complain = (findings: readonly Finding[], profile?: string): void => {
   );
 };
 
+/** What a probe can find out of the settings. */
+const probed = ["put", "plan", "burst"] as const satisfies readonly SettingKey[];
+
 /**
- * Reads and checks every setting; does no I/O of its own. Empty text counts as missing.
+ * What is not given, as a probe of the tenant found it out.
+ *
+ * @throws ConversationError `SETTINGS_INVALID` where the file cannot be read, or is of another tenant
+ */
+const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => {
+  const { baseUrl, settings } = readFindings(file);
+  if (baseUrl !== given.baseUrl)
+    throw new ConversationError(
+      "SETTINGS_INVALID",
+      `The findings in ${file} are of another tenant, ${quoted(baseUrl)}. Nothing was sent. Probe this one, or leave ${settingLabel("findings", given.profile)} out.`,
+    );
+  const values = probed.flatMap((key): [string, unknown][] => {
+    const value = given[key] === undefined ? settings[key] : undefined;
+    const parsed = value === undefined ? undefined : specOf(key).parse(`${value}`);
+    return parsed && "value" in parsed ? [[key, parsed.value]] : [];
+  });
+  return Object.fromEntries(values);
+};
+
+/**
+ * Reads and checks every setting; of files only that of `findings`. Empty text counts as missing.
  *
  * @param profile name of a further set of settings: `staging` reads `CONVERSATION_STAGING_BASE_URL`
  * and `conversation:staging.baseUrl`, and so on; it takes nothing over from the default settings
@@ -150,7 +174,8 @@ export const readSettings = (source: SettingSource, profile?: string): Settings 
     ...Object.fromEntries(found.map(({ key, value }) => [key, value])),
     ...(profile === undefined ? {} : { profile }),
   };
-  if (isComplete(values)) return values;
+  const all = values.findings ? { ...values, ...foundOut(values.findings, values) } : values;
+  if (isComplete(all)) return all;
   throw new ConversationError("SETTINGS_INVALID", "The settings are incomplete.");
 };
 

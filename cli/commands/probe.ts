@@ -1,0 +1,45 @@
+import { InvalidArgumentError, Option } from "commander";
+import type { RegisterCommand } from "../command.js";
+import type { ProbeOptions } from "../probe/run-probe.js";
+
+const atLeastOne = (text: string): number => {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Allowed is a whole number of at least 1.");
+};
+
+/** `probe`: finds out, on a tenant, what the specification leaves open. */
+export const registerProbe: RegisterCommand = (program, session) => {
+  program
+    .command("probe")
+    .summary("Find out on a tenant what the specification leaves open.")
+    .description(
+      "Finds out, on the tenant of the settings, what the specification leaves open: whether\n" +
+        "PUT keeps what it leaves out, how secrets come back, which status refuses, how lists\n" +
+        "come, plan and burst. Says first how many calls it makes, and asks.\n" +
+        "Makes objects of its own, named pulumi-conversation-probe-…, and removes them again;\n" +
+        "what a probe that was killed has begun is removed by the next one. Touches no other\n" +
+        "object. Writes a file that settings (CONVERSATION_FINDINGS), emulator --like and\n" +
+        "rehearse read.\n" +
+        "Exit code 0 if it ended, with whatever stays open; 1 if it failed or left something\n" +
+        "behind, 2 if nobody agreed or the command line is wrong, 130 if it was interrupted.",
+    )
+    .option("--out <file>", "The file to write.", "conversation-findings.json")
+    .option("--yes", "Agree to the calls that are told.")
+    .addOption(
+      new Option("--max-calls <calls>", "Ask only as much as so many calls allow.").argParser(
+        atLeastOne,
+      ),
+    )
+    .option("--no-burst", "Use up the rate of no endpoint; plan and burst stay open.")
+    .option("--assets", "Ask for the life of a signed address, too; see the documentation.")
+    .option("--profile <name>", "Use the settings of this profile.")
+    .option("--stack <name>", "Read the configuration of this stack (default: the selected one).")
+    .option(
+      "--json",
+      "Print what is written: { version, probedAt, baseUrl, calls, switches, settings, observed, open }.",
+    )
+    .action(async (options: ProbeOptions) => {
+      const { runProbe } = await import("../probe/run-probe.js");
+      await runProbe(options, session);
+    });
+};

@@ -1,0 +1,34 @@
+import { parseSwitches } from "../../emulator/control/switches.js";
+import { planNames } from "../../emulator/http/rate-limit.js";
+import { readFindings } from "../../provider/service/settings/tenant-findings.js";
+import { CommandFailure, messageOf } from "../command.js";
+import type { EmulatorArguments } from "../serve-emulator.js";
+
+const switchesIn = (file: string, switches: Readonly<Record<string, unknown>>) => {
+  try {
+    return parseSwitches(switches);
+  } catch (error) {
+    throw new CommandFailure(
+      `Starting the emulator like ${file}: ${messageOf(error)} Probe the tenant again with this release.`,
+    );
+  }
+};
+
+/**
+ * The arguments of an emulator that behaves like the tenant of `--like`; what the command line says itself wins.
+ *
+ * @throws CommandFailure or ConversationError where the file cannot be used
+ */
+export const likeTenant = (given: EmulatorArguments, isPlanGiven: boolean): EmulatorArguments => {
+  const { like } = given;
+  if (like === undefined) return given;
+  const { switches, settings } = readFindings(like);
+  const plan = planNames.find((name) => name === settings.plan);
+  const burst = typeof settings.burst === "number" ? settings.burst : undefined;
+  return {
+    ...given,
+    switch: { ...switchesIn(like, switches), ...given.switch },
+    ...(plan === undefined || isPlanGiven ? {} : { plan }),
+    ...(burst === undefined || given.burst !== undefined || isPlanGiven ? {} : { burst }),
+  };
+};

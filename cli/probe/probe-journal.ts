@@ -1,0 +1,102 @@
+import { createHash, randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import { jsonIn } from "../../provider/kernel/json.js";
+import { CommandFailure } from "../command.js";
+import { tryLock } from "../process/file-lock.js";
+
+const entry = z.object({
+  /** Path segment of the collection, such as `channels`. */
+  collection: z.string(),
+  /** Its unique name. */
+  name: z.string(),
+  /** Left out: whether it was made is not known. */
+  id: z.string().optional(),
+});
+
+const document = z.object({ baseUrl: z.string(), objects: z.array(entry) });
+
+/** An object that a probe makes or has made. */
+export type JournalEntry = z.infer<typeof entry>;
+
+const savedIn = (file: string): readonly JournalEntry[] => {
+  try {
+    return document.safeParse(jsonIn(readFileSync(file, "utf8"))).data?.objects ?? [];
+  } catch {
+    return [];
+  }
+};
+
+/** Where the journal of a tenant is: in the user's cache folder. */
+export const journalFile = (baseUrl: string, env: NodeJS.ProcessEnv): string => {
+  const folder = join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "pulumi-conversation");
+  const name = createHash("sha256").update(baseUrl).digest("hex").slice(0, 16);
+  return join(folder, "probe", `${name}.json`);
+};
+
+/**
+ * What a probe has made at a tenant, written down before it is made: a probe that is killed leaves
+ * the journal, and the next one removes what stands in it.
+ */
+export class ProbeJournal {
+  #objects: JournalEntry[];
+  /** New in every run; part of every name. */
+  readonly run = randomBytes(4).toString("hex");
+
+  private constructor(
+    readonly file: string,
+    private readonly baseUrl: string,
+    private readonly unlock: () => void,
+  ) {
+    this.#objects = [...savedIn(file)];
+  }
+
+  /** @throws CommandFailure where another probe is at work on the tenant */
+  static open(baseUrl: string, env: NodeJS.ProcessEnv): ProbeJournal {
+    const file = journalFile(baseUrl, env);
+    const attempt = tryLock(`${file}.lock`);
+    if (attempt.release) return new ProbeJournal(file, baseUrl, attempt.release);
+    throw new CommandFailure(
+      `Probing ${baseUrl}: ${attempt.heldBy} is probing this tenant. Wait until it has ended.`,
+    );
+  }
+
+  get objects(): readonly JournalEntry[] {
+    return this.#objects;
+  }
+
+  /** Writes down that an object is about to be made. */
+  begin(collection: string, name: string): JournalEntry {
+    const begun: JournalEntry = { collection, name };
+    this.#objects.push(begun);
+    this.#write();
+    return begun;
+  }
+
+  /** Writes down what was made. */
+  made(begun: JournalEntry, id: string): void {
+    begun.id = id;
+    this.#write();
+  }
+
+  /** The object is gone, or was never made. */
+  gone(done: JournalEntry): void {
+    this.#objects = this.#objects.filter((each) => each !== done);
+    this.#write();
+  }
+
+  close(): void {
+    if (this.#objects.length === 0) rmSync(this.file, { force: true });
+    this.unlock();
+  }
+
+  #write(): void {
+    mkdirSync(dirname(this.file), { recursive: true });
+    const draft = `${this.file}.${process.pid}`;
+    const text = JSON.stringify({ baseUrl: this.baseUrl, objects: this.#objects });
+    writeFileSync(draft, text, { mode: 0o600 });
+    renameSync(draft, this.file);
+  }
+}

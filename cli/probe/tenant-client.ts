@@ -1,0 +1,159 @@
+import type { Clock } from "../../provider/kernel/clock.js";
+import { jsonIn } from "../../provider/kernel/json.js";
+import type { Method } from "../../provider/service/http/operations.js";
+import type { HttpResponse, Transport } from "../../provider/service/http/transport.js";
+import type { Settings } from "../../provider/service/settings/settings.js";
+import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/token/token-call.js";
+
+/** What the tenant answered, refusals too. */
+export interface TenantAnswer {
+  readonly status: number;
+  /** The JSON value; undefined where there is none. */
+  readonly body: unknown;
+  /** The value of a header; undefined where it is missing. */
+  readonly header: (name: string) => string | undefined;
+}
+
+/** Why no further call may be made. */
+export class ProbeStopped extends Error {
+  constructor(readonly reason: "budget" | "interrupted") {
+    super(reason === "budget" ? "the calls allowed were used up" : "it was interrupted");
+  }
+}
+
+/** No answer: whether the call had an effect is not known. */
+export class NoTenantAnswer extends Error {}
+
+export interface TenantCall {
+  readonly query?: string;
+  readonly body?: unknown;
+}
+
+export interface TenantClientOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** Most calls, those for tokens and repeats included. */
+  readonly mostCalls: number;
+  /** Ends everything but the cleaning up. */
+  readonly signal: AbortSignal;
+}
+
+/** Page of nobody: whether answers to it may be read by foreign pages is told by the token address. */
+export const foreignOrigin = "https://probe.invalid";
+
+const mostRepeats = 6;
+const mostTries = 3;
+const longestWaitMs = 10_000;
+const headers = { accept: "application/json", "accept-language": "en-US" } as const;
+
+const answerOf = ({ status, text, headers: got }: HttpResponse): TenantAnswer => ({
+  status,
+  body: jsonIn(text),
+  header: (name) => {
+    const value = got[name];
+    return Array.isArray(value) ? value[0] : value;
+  },
+});
+
+/**
+ * Calls a tenant and gives every answer as it came, refusals too. Calls beyond the rate are repeated
+ * after a while; calls beyond the budget are not made.
+ */
+export class TenantClient {
+  /** Calls so far, those for tokens included. */
+  calls = 0;
+  /** Calls that must stay for what was made. */
+  reserved = 0;
+  #isCleaning = false;
+  #token: Promise<TokenGrant & { readonly answer: TenantAnswer }> | undefined;
+
+  constructor(
+    readonly settings: Settings,
+    private readonly options: TenantClientOptions,
+  ) {}
+
+  /** Time of this client, in milliseconds. */
+  now(): number {
+    return this.options.clock.now();
+  }
+
+  sleep(ms: number): Promise<void> {
+    return this.options.clock.sleep(ms);
+  }
+
+  /** The token in use, and the answer that it came with. */
+  token() {
+    this.#token ??= this.#fetchToken();
+    return this.#token;
+  }
+
+  /** From now on calls are made whatever the budget says. */
+  startCleaning(): void {
+    this.#isCleaning = true;
+  }
+
+  /** A call that is repeated while it is over the rate, and where reading or removing failed. */
+  async call(method: Method, path: string, call: TenantCall = {}): Promise<TenantAnswer> {
+    for (let repeat = 0; ; repeat += 1) {
+      const answer = await this.#tried(method, path, call);
+      if (answer.status !== 429 || repeat >= mostRepeats) return answer;
+      const told = Number(answer.header("retry-after")) * 1000;
+      await this.sleep(Math.min(longestWaitMs, told > 0 ? told : 1000 * 2 ** repeat));
+    }
+  }
+
+  /** One call, whatever comes of it. @throws NoTenantAnswer */
+  async attempt(method: Method, path: string, { query, body }: TenantCall = {}) {
+    const { accessToken } = await this.token();
+    const answer = await this.#send({
+      method,
+      url: `${this.settings.baseUrl}${path}${query === undefined ? "" : `?${query}`}`,
+      headers: {
+        ...headers,
+        authorization: `Bearer ${accessToken}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (answer.status === 401) this.#token = undefined;
+    return answer;
+  }
+
+  async #tried(method: Method, path: string, call: TenantCall): Promise<TenantAnswer> {
+    for (let attempt = 1; ; attempt += 1) {
+      const isLast = method === "POST" || attempt >= mostTries;
+      try {
+        const answer = await this.attempt(method, path, call);
+        const isPassing = answer.status >= 500 || answer.status === 401;
+        if (!isPassing || (isLast && answer.status !== 401) || attempt >= mostTries) return answer;
+      } catch (error) {
+        if (isLast || !(error instanceof NoTenantAnswer)) throw error;
+      }
+      await this.sleep(500 * attempt);
+    }
+  }
+
+  async #fetchToken() {
+    const request = tokenRequest(this.settings, { ...headers, origin: foreignOrigin });
+    const response = await this.#exchange(request);
+    return { ...grantOf(this.settings, response), answer: answerOf(response) };
+  }
+
+  async #send(request: Parameters<Transport["send"]>[0]): Promise<TenantAnswer> {
+    return answerOf(await this.#exchange(request));
+  }
+
+  async #exchange(request: Parameters<Transport["send"]>[0]): Promise<HttpResponse> {
+    const { signal, mostCalls, transport } = this.options;
+    if (!this.#isCleaning) {
+      if (signal.aborted) throw new ProbeStopped("interrupted");
+      if (this.calls + this.reserved >= mostCalls) throw new ProbeStopped("budget");
+    }
+    this.calls += 1;
+    try {
+      return await transport.send(request);
+    } catch (error) {
+      throw new NoTenantAnswer("the tenant gave no answer", { cause: error });
+    }
+  }
+}
