@@ -85,7 +85,7 @@ test("a deletion that fails once is repeated; one that is always refused is told
 
 test("an interrupted probe removes what it has made, and says so", async () => {
   const tenant = await probing();
-  const { on } = tenant;
+
   const real = httpTransport();
   let stop: () => void = () => undefined;
   let sent = 0;
@@ -102,4 +102,3 @@ test("an interrupted probe removes what it has made, and says so", async () => {
   await expect(ended).rejects.toThrow("Interrupted. Everything that was made is removed again.");
   expect(await tenant.left()).toEqual([]);
 });
-

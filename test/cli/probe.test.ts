@@ -84,7 +84,7 @@ test.each([1, 5, 12, 30])(
   "no more than %d calls are made where no more are allowed",
   async (maxCalls) => {
     const tenant = await probing();
-  const { on } = tenant;
+    const { on } = tenant;
     const found = await tenant.findings({ maxCalls });
     const { accepted, tokens } = await (async () => {
       const { calls, tokensIssued } = await on.control.stats();
@@ -140,7 +140,13 @@ test("nothing is sent before somebody agrees, and the calls are told first", asy
   );
   expect(agreed.code).toBe(0);
   expect(findingsIn(agreed.out)).toMatchObject({ switches: { secrets: "mask", put: "replace" } });
-  const readable = await run("probe", "--yes", "--no-burst", "--out", join(tenant.folder, "f.json"));
+  const readable = await run(
+    "probe",
+    "--yes",
+    "--no-burst",
+    "--out",
+    join(tenant.folder, "f.json"),
+  );
   expect(readable.out).toMatch(/^Question +Answer\n-*/);
   const lines = readable.out.split("\n").filter((line) => !line.includes(tenant.folder));
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);

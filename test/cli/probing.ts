@@ -6,7 +6,10 @@ import { type ProbeOptions, runProbe } from "../../cli/probe/run-probe.js";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { httpTransport, type Transport } from "../../provider/service/http/transport.js";
-import { findingsIn, type TenantFindings } from "../../provider/service/settings/tenant-findings.js";
+import {
+  findingsIn,
+  type TenantFindings,
+} from "../../provider/service/settings/tenant-findings.js";
 import { recordedSession } from "./session.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
@@ -17,7 +20,10 @@ export interface Probing {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   /** Begins a probe. */
-  probe(options?: Partial<ProbeOptions>, transport?: Transport): {
+  probe(
+    options?: Partial<ProbeOptions>,
+    transport?: Transport,
+  ): {
     readonly ended: Promise<void>;
     readonly written: { readonly out: string; readonly err: string };
     readonly interrupt: () => void;

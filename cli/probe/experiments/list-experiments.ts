@@ -54,15 +54,22 @@ const freshList: Experiment = {
   },
 };
 
-/** Where a list comes whole whatever is asked for, it has no page size. */
+/**
+ * A list that comes whole gives everything again for its second page. A service may also page by a
+ * size of its own, whatever is asked for.
+ */
 const pagingOf = async (means: ProbeMeans): Promise<Answers> => {
-  const { pageSize, answer: whole } = await listed(means);
-  const { answer, items, count = items.length } = await listed(means, "$pagesize=1&$pagenum=1");
-  if (!isAccepted(answer)) return bothOpen("the tenant knows no $pagesize");
-  if (items.length > 1)
+  const first = await listed(means);
+  const second = await listed(means, "$pagenum=2&$pagesize=1");
+  const { items, count = items.length } = first;
+  if (!isAccepted(second.answer)) return bothOpen("the tenant knows no $pagenum and $pagesize");
+  if (!isAccepted(first.answer) || count < 2)
+    return bothOpen("the list does not show what was made");
+  if (second.items.length > 1 && second.items[0]?.id === items[0]?.id)
     return { paging: "all", pageSize: stillOpen("lists come whole, not in pages") };
-  if (count < 2 || !isAccepted(whole)) return bothOpen("the list does not show what was made");
-  return { paging: "pages", pageSize: pageSize ?? stillOpen("the list does not tell") };
+  const seen = count > items.length ? items.length : undefined;
+  const pageSize = first.pageSize ?? seen ?? stillOpen("the list does not tell");
+  return { paging: "pages", pageSize };
 };
 
 const bothOpen = (why: string): Answers => ({ paging: stillOpen(why), pageSize: stillOpen(why) });

@@ -60,7 +60,11 @@ const measured = async ({ client }: ProbeMeans, mostBurst: number): Promise<Answ
   const seconds = (client.now() - since) / 1000;
   const found = await planOf(client);
   if (!found)
-    return { ...allOpen("the rate is none of a plan"), retryAfter: retryAfterIn(refused) };
+    return {
+      ...allOpen("the rate is none of a plan"),
+      burst: accepted,
+      retryAfter: retryAfterIn(refused),
+    };
   const { plan, rate } = found;
   return {
     burst: Math.max(1, accepted - Math.floor(seconds * rate)),
