@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { type Definition, outputFields } from "../provider/definition/define.js";
-import { automaticKey } from "../provider/definition/references.js";
+import { namingOf } from "../provider/definition/references.js";
 import { isObject } from "../provider/kernel/json.js";
 import { pointerTo, typeToken } from "../provider/pointer.js";
 import { autoName, parentTypes } from "./auto-name.js";
@@ -72,8 +72,8 @@ const propsOf = (
   checkReferences(definition, name, args);
   const adopted = adoption(kind, name, args.adopt, opts?.import);
   const parents = parentTypes(typeToken(kind), name, opts?.parent);
-  const key = automaticKey(definition);
-  const isNamed = key === undefined || (args[key] !== undefined && args[key] !== null);
+  const { key, isAutomatic } = namingOf(definition);
+  const isNamed = !isAutomatic || (args[key] !== undefined && args[key] !== null);
   return {
     ...empty,
     ...args,

@@ -1,5 +1,5 @@
 import { sameJson } from "../../provider/kernel/json.js";
-import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
+import { objectTime } from "../../provider/lifecycle/ownership/read-mark.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 import type { AccountLists, KindReading } from "./account-lists.js";
 

@@ -2,7 +2,8 @@ import { z } from "zod";
 import type { Field, Fields } from "../../provider/definition/define.js";
 import { holdsSecret } from "../../provider/definition/walk.js";
 import { fieldsByWireName, membersOf } from "../../provider/definition/wire/wire.js";
-import { isObject, type JsonObject, jsonIn, objectOf } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { jsonIn } from "../../provider/kernel/json-text.js";
 import { resources } from "../../provider/resources/index.js";
 import type { AccountReading } from "./read-account.js";
 

@@ -1,4 +1,5 @@
-import { naturalKey, referencesIn } from "../../provider/definition/references.js";
+import { naturalKey } from "../../provider/definition/references.js";
+import { referencesIn } from "../../provider/definition/walk.js";
 import { resources } from "../../provider/resources/index.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { CommandFailure } from "../command.js";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { jsonIn } from "../../provider/kernel/json.js";
+import { jsonIn } from "../../provider/kernel/json-text.js";
 import { CommandFailure } from "../command.js";
 
 /** The file by which an export knows what it has written. */

@@ -1,5 +1,5 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { referencesIn } from "../../provider/definition/references.js";
+import { referencesIn } from "../../provider/definition/walk.js";
 import { packageName } from "../../provider/kernel/package-version.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Expression, fieldMembers, jsonExpression, type Member } from "./expression.js";

@@ -1,4 +1,4 @@
-import { referencesIn } from "../../provider/definition/references.js";
+import { referencesIn } from "../../provider/definition/walk.js";
 import { resources } from "../../provider/resources/index.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { objectsById, type SelectionOptions, selected } from "./account-selection.js";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { naturalKey } from "../../provider/definition/references.js";
-import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
+import { objectTime } from "../../provider/lifecycle/ownership/read-mark.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 
 /** How a program calls a resource. */

@@ -35,16 +35,6 @@ const choiceIssue = (rule: Choice, values: JsonObject): string | undefined => {
     : `has ${rule.discriminator} ${chosen} but gives ${possible.join(" and ")}`;
 };
 
-/** The values, with the discriminator that follows from the one member that is there. */
-export const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonObject => {
-  if (!rule || !("exactlyOne" in rule) || values[rule.discriminator] !== undefined) return values;
-  const there = Object.entries(rule.exactlyOne).filter(
-    ([, member]) => values[member] !== undefined,
-  );
-  const [only] = there.length === 1 ? there : [];
-  return only ? { ...values, [rule.discriminator]: only[0] } : values;
-};
-
 /** Members that cannot stand beside the one that the program chose. */
 export const displaced = ({ fields, rule }: Members, desired: unknown): ReadonlySet<string> => {
   if (!rule || !("exactlyOne" in rule) || !isObject(desired)) return new Set();

@@ -1,7 +1,6 @@
 import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
 import { holdsUnknown, unknownValue } from "../kernel/unknown.js";
-import type { Field, Members } from "./define.js";
-import { discriminated } from "./member-rule.js";
+import type { Field, MemberRule, Members } from "./define.js";
 
 const normaliseValue = (field: Field, value: unknown): unknown => {
   if (value === unknownValue) return value;
@@ -45,4 +44,14 @@ export const normaliseFields = ({ fields, rule }: Members, values: JsonObject): 
     ...Object.entries(values).filter(([name]) => !Object.hasOwn(fields, name)),
   ]);
   return discriminated(rule, filled);
+};
+
+/** The values, with the discriminator that follows from the one member that is there. */
+export const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonObject => {
+  if (!rule || !("exactlyOne" in rule) || values[rule.discriminator] !== undefined) return values;
+  const there = Object.entries(rule.exactlyOne).filter(
+    ([, member]) => values[member] !== undefined,
+  );
+  const [only] = there.length === 1 ? there : [];
+  return only ? { ...values, [rule.discriminator]: only[0] } : values;
 };

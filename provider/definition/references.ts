@@ -1,6 +1,6 @@
 import type { JsonObject } from "../kernel/json.js";
-import type { Definition, Field, Fields, ReferenceField } from "./define.js";
-import { fieldsIn, valuesIn } from "./walk.js";
+import type { Definition, Field, ReferenceField } from "./define.js";
+import { fieldsIn } from "./walk.js";
 
 /** A field somewhere inside a definition that holds the id of another object. */
 export interface ReferencePath {
@@ -52,20 +52,47 @@ export const deletionOrder = (resources: readonly Definition[]): readonly Defini
     ...(definition.heldByAny?.kinds ?? []),
   ]);
 
-/** The field by which people know objects of a kind. */
-export const naturalKey = ({ fields }: Definition): string =>
-  Object.keys(fields).find((key) => isName(fields[key])) ?? "";
+/** How people know the objects of a kind. */
+export interface Naming {
+  /** The field with the name; empty where the kind has none. */
+  readonly key: string;
+  /** The same in the service's JSON. */
+  readonly wire: string;
+  /** Whether no two objects of the kind can have the same name. */
+  readonly isUnique: boolean;
+  /** Whether the name is made from the logical name where a program leaves it out. */
+  readonly isAutomatic: boolean;
+}
 
-/** The field that is made from the logical name where a program leaves it out; undefined where none is. */
-export const automaticKey = ({ fields }: Definition): string | undefined =>
-  Object.keys(fields).find((key) => isAutomatic(fields[key]));
+const namings = new WeakMap<Definition, Naming>();
 
-const isName = (field: Field | undefined): boolean =>
-  field?.type === "text" && field.names !== undefined;
+/** The naming of a kind, as its fields say. */
+export const namingOf = (definition: Definition): Naming => {
+  const known = namings.get(definition);
+  if (known) return known;
+  const named = Object.entries(definition.fields).flatMap(([key, field]) =>
+    field.type === "text" && field.names
+      ? [
+          {
+            key,
+            wire: field.wire ?? key,
+            isUnique: field.unique === true,
+            isAutomatic: isAutomatic(field),
+          },
+        ]
+      : [],
+  );
+  const naming = named[0] ?? { key: "", wire: "", isUnique: false, isAutomatic: false };
+  namings.set(definition, naming);
+  return naming;
+};
 
 /** Whether a field is made from the logical name where a program leaves it out. */
-export const isAutomatic = (field: Field | undefined): boolean =>
-  field?.type === "text" && field.names === "automatic";
+export const isAutomatic = (field: Field): boolean =>
+  field.type === "text" && field.names === "automatic";
+
+/** The field by which people know objects of a kind. */
+export const naturalKey = (definition: Definition): string => namingOf(definition).key;
 
 /** `an account`, `a channel` */
 export const withArticle = (noun: string): string =>
@@ -76,17 +103,3 @@ export const objectTitle = (definition: Definition, fields: JsonObject): string 
   const name = fields[naturalKey(definition)];
   return typeof name === "string" ? `${definition.noun} ${JSON.stringify(name)}` : definition.noun;
 };
-
-/** A reference that a value in a program's terms holds. */
-export interface ReferenceIn {
-  /** As a person would write it, such as `roles[0].authentication`. */
-  readonly path: string;
-  readonly to: Definition;
-  readonly id: unknown;
-}
-
-/** Every reference in the values of an object. */
-export const referencesIn = (fields: Fields, values: JsonObject): readonly ReferenceIn[] =>
-  valuesIn(fields, values).flatMap(({ field, path, value }) =>
-    field.type === "reference" ? [{ path, to: field.to, id: value }] : [],
-  );

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, memberOf } from "../kernel/json.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import { unknownValue } from "../kernel/unknown.js";
 import type {
@@ -167,12 +167,13 @@ const membersViolations = (
   place: Place,
 ): readonly Violation[] => {
   if (!isObject(values)) return broken(place, ["must be an object"]);
+  const own = new Map(Object.entries(values));
   const inside = Object.entries(fields).flatMap(([name, field]) => {
-    const value = memberOf(values, name);
+    const value = own.get(name);
     const isLeftOut = value === undefined && !isRequired(rule, name, field);
     return isLeftOut ? [] : valueViolations(field, value, member(place, name));
   });
-  const others = Object.keys(values).filter((name) => !Object.hasOwn(fields, name));
+  const others = [...own.keys()].filter((name) => !Object.hasOwn(fields, name));
   const isNone = `is not a property of ${place.kind}; fields that only the service knows go into "extra"`;
   return [
     ...inside,

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, memberOf } from "../kernel/json.js";
-import type { Field, Fields, MapField } from "./define.js";
-import { keyOf, membersOf, unwrapped, wireName } from "./wire/wire.js";
+import type { Definition, Field, Fields, MapField } from "./define.js";
+import { keyOf, membersOf, unwrapped } from "./wire/wire.js";
 
 /** A field somewhere inside others. */
 export interface FieldPath {
@@ -44,13 +44,15 @@ export interface FieldValue extends FieldPath {
 }
 
 /** The members of an object that a field knows, as a program names them or as they travel. */
-export const membersIn = (fields: Fields, values: JsonObject): readonly FieldValue[] =>
-  Object.entries(fields).flatMap(([path, field]) =>
-    [...new Set([path, wireName(path, field)])].flatMap((key) => {
-      const value = memberOf(values, key);
+export const membersIn = (fields: Fields, values: JsonObject): readonly FieldValue[] => {
+  const own = new Map(Object.entries(values));
+  return Object.entries(fields).flatMap(([path, field]) =>
+    [...new Set([path, field.wire ?? path])].flatMap((key) => {
+      const value = own.get(key);
       return value === undefined ? [] : [{ field, path, value }];
     }),
   );
+};
 
 const itemsIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
@@ -92,4 +94,18 @@ const insideValue = (field: Field, value: unknown, path: string): FieldValue[] =
 export const valuesIn = (fields: Fields, values: JsonObject, prefix = ""): readonly FieldValue[] =>
   membersIn(fields, values).flatMap(({ field, path, value }) =>
     insideValue(field, value, prefix + path),
+  );
+
+/** A reference that a value in a program's terms holds. */
+export interface ReferenceIn {
+  /** As a person would write it, such as `roles[0].authentication`. */
+  readonly path: string;
+  readonly to: Definition;
+  readonly id: unknown;
+}
+
+/** Every reference in the values of an object. */
+export const referencesIn = (fields: Fields, values: JsonObject): readonly ReferenceIn[] =>
+  valuesIn(fields, values).flatMap(({ field, path, value }) =>
+    field.type === "reference" ? [{ path, to: field.to, id: value }] : [],
   );

@@ -4,7 +4,7 @@ import { createRun, type Run } from "../lifecycle/run.js";
 import { readSettings, type Settings } from "../service/settings/settings.js";
 import { isDestroying } from "../stacks/pulumi-process.js";
 import { type EngineSession, engineSessions, engineStates, engineTell } from "./engine-session.js";
-import { ForeseenCalls, foreseeing } from "./foreseen-calls.js";
+import { ForeseenCalls } from "./foreseen-calls.js";
 import { previewMemory } from "./preview-memory.js";
 import { aboutResource, urnInQuestion } from "./resource-urn.js";
 
@@ -36,6 +36,7 @@ const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
       settings,
       states: engineStates(),
       tell: engineTell(),
+      foresee: planned.told.bind(planned),
       isDestroying: () => destroys(undefined),
       urn: urnInQuestion,
       about: aboutResource,
@@ -48,7 +49,7 @@ const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
 export const lifecycleInRun = (
   definition: Definition,
   config: EngineConfig | undefined,
-): Lifecycle => foreseeing(definition, lifecycle(definition, runOf(config)), planned);
+): Lifecycle => lifecycle(definition, runOf(config));
 
 /** The life cycle of the smoke test in the run of this process; loaded where a program has one. */
 export const smokeTestInRun = async (config: EngineConfig | undefined): Promise<Lifecycle> => {

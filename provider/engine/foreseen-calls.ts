@@ -1,11 +1,10 @@
 import type { Definition } from "../definition/define.js";
-import type { JsonObject } from "../kernel/json.js";
-import type { Lifecycle } from "../lifecycle/index.js";
+import type { ForeseenAction, ForeseenResource } from "../lifecycle/run.js";
 import {
   type Endpoint,
   endpointName,
+  endpointNames,
   type SetUpAction,
-  setUpOperation,
 } from "../service/http/operations.js";
 
 /** What the life cycle does with an object, call by call; a list serves all objects of a kind. */
@@ -14,10 +13,7 @@ const sequences = {
   adopt: ["get", "update"],
   update: ["get", "update"],
   delete: ["delete"],
-} as const satisfies Readonly<Record<string, readonly SetUpAction[]>>;
-
-/** What a run is going to do with an object. */
-export type ForeseenAction = keyof typeof sequences;
+} as const satisfies Readonly<Record<ForeseenAction, readonly SetUpAction[]>>;
 
 /** Keeps what a preview has foreseen for the run that follows it. */
 export interface PreviewMemory {
@@ -25,12 +21,6 @@ export interface PreviewMemory {
   readonly foreseen: Readonly<Record<string, number>>;
   keep(counts: Readonly<Record<string, number>>): void;
 }
-
-const profileOf = ({ profile }: JsonObject): string | undefined =>
-  typeof profile === "string" ? profile : undefined;
-
-const keyOf = (endpoint: Endpoint, profile: string | undefined): string =>
-  `${profile ?? ""} ${endpointName(endpoint)}`;
 
 /**
  * The calls that a run is going to make, as far as they are known: what the engine has checked and
@@ -49,48 +39,24 @@ export class ForeseenCalls {
 
   /** How often an endpoint is going to be called in the whole run, as far as is known. */
   times(endpoint: Endpoint, profile: string | undefined): number {
-    const key = keyOf(endpoint, profile);
-    return Math.max(this.#times.get(key) ?? 0, this.#preview().foreseen[key] ?? 0);
+    const key = `${profile ?? ""} ${endpointName(endpoint)}`;
+    this.#opened ??= this.#memory();
+    return Math.max(this.#times.get(key) ?? 0, this.#opened.foreseen[key] ?? 0);
+  }
+
+  /** The run was asked for this. */
+  told({ definition, properties: { owner, profile } }: ForeseenResource, action: ForeseenAction) {
+    this.owner ??= owner;
+    // The engine deletes without checking first: the state says what is going to be taken.
+    if (action !== "delete") this.foresee(definition, profile, action);
   }
 
   foresee(definition: Definition, profile: string | undefined, action: ForeseenAction): void {
-    for (const call of sequences[action]) {
-      const key = keyOf(setUpOperation(definition, call), profile);
+    this.#opened ??= this.#memory();
+    for (const name of endpointNames(definition, sequences[action])) {
+      const key = `${profile ?? ""} ${name}`;
       this.#times.set(key, (this.#times.get(key) ?? 0) + 1);
     }
-    this.#preview().keep(Object.fromEntries(this.#times));
-  }
-
-  #preview(): PreviewMemory {
-    this.#opened ??= this.#memory();
-    return this.#opened;
+    this.#opened.keep(Object.fromEntries(this.#times));
   }
 }
-
-const ownerIn = ({ owner }: JsonObject): string | undefined =>
-  typeof owner === "string" ? owner : undefined;
-
-/** The same life cycle, which tells what it is going to be asked for: the engine checks and compares ahead. */
-export const foreseeing = (
-  definition: Definition,
-  steps: Lifecycle,
-  planned: ForeseenCalls,
-): Lifecycle => ({
-  ...steps,
-  check: async (olds, news) => {
-    const checked = await steps.check(olds, news);
-    const isNew = Object.keys(olds).length === 0 && checked.failures.length === 0;
-    const action = news.adopt === undefined ? "create" : "adopt";
-    if (isNew) planned.foresee(definition, profileOf(news), action);
-    return checked;
-  },
-  diff: async (id, olds, news) => {
-    const result = await steps.diff(id, olds, news);
-    if (result.changes !== false) planned.foresee(definition, profileOf(news), "update");
-    return result;
-  },
-  delete: (id, properties) => {
-    planned.owner ??= ownerIn(properties);
-    return steps.delete(id, properties);
-  },
-});

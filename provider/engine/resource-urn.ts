@@ -62,4 +62,4 @@ export const aboutResource = <T>(values: object, call: () => Promise<T>): Promis
 };
 
 /** The URN of the resource that the running call is about. */
-export const urnInQuestion = (): string | undefined => currentUrn.getStore();
+export const urnInQuestion: () => string | undefined = currentUrn.getStore.bind(currentUrn);

@@ -78,17 +78,20 @@ export class RunProgress {
         if (endpoint.template === tokenEndpoint.template) return pace(endpoint, attempt, signal);
         const progress = endpointOf(endpoint);
         const urn = urnOf();
-        const sent: typeof attempt = () => {
-          this.#clear(urn);
-          return attempt();
-        };
         progress.begun += 1;
         try {
-          return await pace(endpoint, sent, signal);
+          return await pace(
+            endpoint,
+            () => {
+              if (this.#rows.size > 0) this.#clear(urn);
+              return attempt();
+            },
+            signal,
+          );
         } finally {
           progress.ended += 1;
-          this.#clear(urn);
-          this.#takeAway();
+          if (this.#rows.size > 0) this.#clear(urn);
+          if (this.#isShowing) this.#takeAway();
         }
       },
     };
@@ -115,7 +118,6 @@ export class RunProgress {
     const progress =
       this.#endpoints.get(key) ?? new EndpointProgress(name, rateFor(endpoint, settings));
     this.#endpoints.set(key, progress);
-    progress.planned = this.#options.planned.times(endpoint, settings.profile);
     return progress;
   }
 
@@ -123,8 +125,10 @@ export class RunProgress {
   #everyEndpoint(): readonly EndpointProgress[] {
     const { planned } = this.#options;
     for (const settings of this.#accounts)
-      for (const operation of allOperations())
-        if (planned.times(operation, settings.profile) > 0) this.#endpoint(operation, settings);
+      for (const operation of allOperations()) {
+        const times = planned.times(operation, settings.profile);
+        if (times > 0) this.#endpoint(operation, settings).planned = times;
+      }
     return [...this.#endpoints.values()];
   }
 
@@ -151,7 +155,7 @@ export class RunProgress {
   /** At once, and not at the next look: the engine ends the process after the last answer. */
   #takeAway(): void {
     const { isLive, show, title } = this.#options;
-    if (!this.#isShowing || this.#isUnderWay) return;
+    if (this.#isUnderWay) return;
     if (isLive) show("");
     title?.("");
   }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isObject, parseJson } from "./json.js";
+import { isObject } from "./json.js";
+import { parseJson } from "./json-text.js";
 import { packageName, packageRoot, packageVersion } from "./package-version.js";
 
 const repository = (): string | undefined => {

@@ -1,4 +1,5 @@
-import { isObject, jsonIn, objectOf } from "./json.js";
+import { isObject, objectOf } from "./json.js";
+import { jsonIn } from "./json-text.js";
 
 /** A secret that is kept in an environment variable and nowhere else. */
 export interface EnvironmentSecret {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isObject, type JsonObject, parseJson } from "./json.js";
+import { isObject, type JsonObject } from "./json.js";
+import { parseJson } from "./json-text.js";
 
 export const packageName = "pulumi-conversation";
 

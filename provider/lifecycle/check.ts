@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
 import { sameFields } from "../definition/meaning/same.js";
 import { normaliseFields } from "../definition/normalise.js";
-import { automaticKey } from "../definition/references.js";
 import { typedFields } from "../definition/wire/managed.js";
 import { fieldsFromWire } from "../definition/wire/wire.js";
 import { isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
-import { assertNode } from "../kernel/node-version.js";
 import { unknownValue } from "../kernel/unknown.js";
 import { adoptee } from "./adoption/adopt.js";
 import { adoptionText } from "./adoption/adoption-text.js";
 import { knownObjects } from "./adoption/known-objects.js";
-import type { ResourceIdentity } from "./decisions.js";
-import { connected, type Resource } from "./declared.js";
+import { connected, type Declared } from "./declared.js";
 import { inputViolations, isKnown } from "./input-rules.js";
 import { seenObject } from "./ownership/seen-object.js";
-import { assertNothingErased, planPut } from "./put-in-place.js";
+import { assertNothingErased } from "./put-in-place.js";
+import { planPut } from "./put-plan.js";
+import type { Resource } from "./resource.js";
+import { checkedSettings } from "./run/settings-check.js";
 import { tellMissingSecrets } from "./state/environment-secrets.js";
 import { type Properties, propertiesIn } from "./state/properties.js";
 import { stateInputs } from "./state/state-values.js";
@@ -40,23 +40,27 @@ export const check = async (
   // A transform may have put another name in the place of the one that was made.
   const isNamed = news.autoName === undefined || news.autoName !== news.name;
   const resource = normalised(given, isNamed ? undefined : old);
-  const { definition, properties } = resource;
-  const namesake = declare(resource);
+  const { definition, properties, run, identity, isUnique, name } = resource;
+  const isClaimed = isUnique && typeof name === "string" && name !== unknownValue;
+  const claim = isClaimed ? `${definition.kind} ${properties.profile ?? ""} ${name}` : undefined;
+  const namesake = identity && run.decisions.declare(identity, claim);
   const isChanged =
     !old || !isDeepStrictEqual(stateInputs(definition, old), stateInputs(definition, properties));
   if (old && isChanged) noteChange(resource, old);
-  const settings = isChanged ? checkedSettings(resource) : { reasons: [], areThere: false };
+  const settings = isChanged && checkedSettings(run, properties.profile);
   if (isChanged) tellMissingSecrets(resource);
   const broken = inputViolations(resource, news, old, namesake);
-  const reasons = [...broken, ...settings.reasons];
-  const adopts = !old && isKnown(properties.adopt) && reasons.length === 0 && settings.areThere;
+  const reasons = [...broken, ...(settings ? settings.reasons : [])];
+  const mayAdopt = reasons.length === 0 && settings && settings.areThere;
+  const adopts = !old && isKnown(properties.adopt) && mayAdopt;
   const adoption = adopts ? await adopted(resource, isNamed) : {};
+  const failures = [...reasons, ...(adoption.reason ? [adoption.reason] : [])];
+  if (!old && failures.length === 0) {
+    run.foresee?.(resource, properties.adopt === undefined ? "create" : "adopt");
+  }
   return {
     inputs: stateInputs(definition, (adoption.resource ?? resource).properties),
-    failures: [...reasons, ...(adoption.reason ? [adoption.reason] : [])].map((reason) => ({
-      property: "",
-      reason,
-    })),
+    failures: failures.map((reason) => ({ property: "", reason })),
   };
 };
 
@@ -67,11 +71,11 @@ export const check = async (
  *   would make another one
  */
 const normalised = (resource: Resource, old: Properties | undefined): Resource => {
-  const { definition, properties } = resource;
-  const key = automaticKey(definition) ?? "";
-  const kept = old?.fields[key];
-  const made = typeof kept === "string" ? { [key]: kept } : {};
-  return withFields(resource, normaliseFields(definition, { ...properties.fields, ...made }));
+  const { definition, properties, nameKey, isAutomatic } = resource;
+  const kept = isAutomatic ? old?.fields[nameKey] : undefined;
+  const made = typeof kept === "string" ? { [nameKey]: kept } : {};
+  const fields = normaliseFields(definition, { ...properties.fields, ...made });
+  return { ...resource, name: fields[nameKey], properties: { ...properties, fields } };
 };
 
 /** The outputs of an imported object may not tell a change: they lack the secrets that nobody read. */
@@ -79,35 +83,6 @@ const noteChange = ({ definition, run, identity, properties }: Resource, old: Pr
   const before = normaliseFields(definition, old.fields);
   if (identity && !sameFields(definition.fields, before, properties.fields))
     run.decisions.changed.add(identity.key);
-};
-
-const withFields = <R extends Resource>(resource: R, fields: JsonObject): R => ({
-  ...resource,
-  name: fields[resource.nameKey],
-  properties: { ...resource.properties, fields },
-});
-
-/** Bad settings are refused where there is something to do; missing ones may be there when it is done. */
-const checkedSettings = ({ run, properties: { profile } }: Resource) => {
-  if (profile === unknownValue) return { reasons: [], areThere: false };
-  try {
-    assertNode();
-    run.settings?.(profile);
-    return { reasons: [], areThere: true };
-  } catch (error) {
-    if (!isConversationError(error)) throw error;
-    if (error.code !== "SETTINGS_MISSING") return { reasons: [error.message], areThere: false };
-    run.tell?.(`${error.message} A preview goes on without them; pulumi up will not.`, "warning");
-    return { reasons: [], areThere: false };
-  }
-};
-
-/** Tells the run that the program has the resource. @returns another one of the same unique name */
-const declare = (resource: Resource): ResourceIdentity | undefined => {
-  const { definition, run, identity, isUnique, name, properties } = resource;
-  const isClaimed = isUnique && typeof name === "string" && name !== unknownValue;
-  const claim = `${definition.kind} ${properties.profile ?? ""} ${name}`;
-  return identity && run.decisions.declare(identity, isClaimed ? claim : undefined);
 };
 
 /**
@@ -129,7 +104,7 @@ const adopted = async (
     const live = fieldsFromWire(definition.fields, found, settings);
     const { name } = typedFields(definition.fields, live);
     const keepsName = !isNamed && name !== undefined;
-    const kept = keepsName ? withFields(declared, { ...properties.fields, name }) : declared;
+    const kept = keepsName ? named(declared, name) : declared;
     // Under forced replacement the object is the resource's own already.
     if (!seenObject(declared, found.id, found).isOwn) {
       const plan = planPut(kept, found);
@@ -141,4 +116,11 @@ const adopted = async (
     if (isConversationError(error)) return { reason: error.message };
     throw error;
   }
+};
+
+/** The resource under a name that it was not given. */
+const named = (declared: Declared, name: unknown): Declared => {
+  const { properties, nameKey } = declared;
+  const fields: JsonObject = { ...properties.fields, name };
+  return { ...declared, name: fields[nameKey], properties: { ...properties, fields } };
 };

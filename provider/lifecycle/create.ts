@@ -10,7 +10,8 @@ import { ResourceInitFailed } from "./engine-call.js";
 import { leftOvers, removeLeftOvers } from "./ownership/left-overs.js";
 import { describe, seenObject } from "./ownership/seen-object.js";
 import { type MadeObject, post } from "./post.js";
-import { planPut, putInPlace } from "./put-in-place.js";
+import { putInPlace } from "./put-in-place.js";
+import { planPut } from "./put-plan.js";
 import type { Properties } from "./state/properties.js";
 import { dropSecrets, joinInputs, stateOutputs } from "./state/state-values.js";
 
@@ -57,7 +58,7 @@ const notDeleted = async (declared: Declared): Promise<MadeObject | undefined> =
   const { identity, run } = declared;
   const kept = identity && run.decisions.skipped.get(identity.key);
   const live = kept && (await wholeObject(declared, kept.id));
-  return live && takeOver(declared, live, declaredBefore(declared, kept.outputs));
+  return live && takeOver(declared, live, await declaredBefore(declared, kept.outputs));
 };
 
 /** Whether the program names another object by `adopt` than the one that only its mark speaks for. */

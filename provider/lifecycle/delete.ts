@@ -3,10 +3,12 @@ import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { resources } from "../resources/index.js";
 import { wholeObject } from "./adoption/known-objects.js";
-import { connected, type Declared, declaredBefore, type Resource, resourceIn } from "./declared.js";
+import { connected, type Declared, declaredBefore } from "./declared.js";
 import { desiredBody } from "./desired-body.js";
 import { describeUser, isOfStack, type User, usersOf } from "./ownership/users.js";
-import { planPut, putInPlace } from "./put-in-place.js";
+import { putInPlace } from "./put-in-place.js";
+import { planPut } from "./put-plan.js";
+import { type Resource, resourceIn } from "./resource.js";
 import { isHeld } from "./run.js";
 
 /**
@@ -21,6 +23,7 @@ export const deleteObject = async (
   state: JsonObject,
 ): Promise<void> => {
   const { definition, run, identity, properties } = resource;
+  run.foresee?.(resource, "delete");
   if (identity) {
     if (run.decisions.keeps(identity.key, id) || (await isReplaced(resource, id))) {
       run.decisions.skipDeletion(identity.key, { id, outputs: state });
@@ -64,7 +67,7 @@ const isReplaced = async (
  * @param state the resource as the state had it
  */
 const takeBack = async (declared: Declared, id: string, state: JsonObject): Promise<void> => {
-  const before = declaredBefore(declared, state);
+  const before = await declaredBefore(declared, state);
   if (!declaresLess(before, declared)) return;
   const live = await wholeObject(declared, id);
   if (live) await putInPlace(declared, planPut(declared, live, before));
@@ -73,7 +76,7 @@ const takeBack = async (declared: Declared, id: string, state: JsonObject): Prom
 const declaresLess = (before: Declared, now: Declared): boolean =>
   (before.properties.fields.description !== undefined &&
     now.properties.fields.description === undefined) ||
-  isLeftOut(desiredBody(before, "").body, desiredBody(now, "").body);
+  isLeftOut(desiredBody(before, { serial: "" }).body, desiredBody(now, { serial: "" }).body);
 
 /** Whether something of a value has no place in another one. */
 const isLeftOut = (before: unknown, now: unknown): boolean => {

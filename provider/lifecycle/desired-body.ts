@@ -1,8 +1,10 @@
 import { mergeDeep } from "../definition/wire/extra.js";
 import { bodyOf } from "../definition/wire/wire.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
-import { type Declared, hasRoom } from "./declared.js";
-import { markFor, markText } from "./ownership/mark.js";
+import type { Declared } from "./declared.js";
+import { markText } from "./ownership/mark.js";
+import { hasRoom, readMark } from "./ownership/read-mark.js";
+import { markFor, newSerial } from "./ownership/serial.js";
 import { dropUndisclosed } from "./state/state-values.js";
 
 /** What the service is to hold of a resource. */
@@ -10,25 +12,33 @@ export interface DesiredBody {
   readonly body: JsonObject;
   /** Whether the body carries the mark: marks may be off, and a long description leaves no room for one. */
   readonly isMarked: boolean;
+  /** The serial of the object, whether or not the body carries it. */
+  readonly serial: string;
 }
 
-/**
- * The fields, the owner mark and the members of `extra`.
- *
- * @param serial of the object
- * @param human what a person wrote as the description, kept where the program gives none
- */
-export const desiredBody = (declared: Declared, serial: string, human?: string): DesiredBody => {
-  const { definition, settings, mark, name } = declared;
+/** What is known of the object besides. */
+export interface ObjectSoFar {
+  /** Left out: a new one. */
+  readonly serial?: string | undefined;
+  /** Its description, of which what a person wrote is kept where the program gives none. */
+  readonly description?: unknown;
+}
+
+/** The fields, the owner mark and the members of `extra`. */
+export const desiredBody = (declared: Declared, object: ObjectSoFar): DesiredBody => {
+  const { definition, settings, service, mark, name } = declared;
   const { fields, extra } = dropUndisclosed(definition, declared.properties);
+  const { description: human } = readMark(object.description);
   const given = fields.description;
   const written = typeof given === "string" && given !== "" ? given : human;
-  const suffix =
-    mark && hasRoom(declared, written) ? markText(markFor(mark, serial, name)) : undefined;
+  const isMarked = mark !== undefined && hasRoom(declared, written);
+  const serial = object.serial ?? newSerial(service.now());
+  const suffix = isMarked ? markText(markFor(mark, serial, name)) : undefined;
   const description = written && suffix ? `${written} ${suffix}` : (suffix ?? written);
   const body = bodyOf(definition, { ...fields, description }, settings);
   return {
     body: isObject(extra) ? mergeDeep(body, extra) : body,
-    isMarked: suffix !== undefined,
+    isMarked,
+    serial,
   };
 };

@@ -3,7 +3,7 @@ import { sameFields } from "../definition/meaning/same.js";
 import { normaliseFields } from "../definition/normalise.js";
 import type { JsonObject } from "../kernel/json.js";
 import { holdsUndisclosed } from "../kernel/undisclosed.js";
-import type { Resource } from "./declared.js";
+import type { Resource } from "./resource.js";
 import { propertiesIn } from "./state/properties.js";
 
 export interface DiffResult {
@@ -16,18 +16,15 @@ export interface DiffResult {
  *
  * State of an older shape cannot be compared by the engine's means; it is updated once.
  */
-export const diff = (
-  { definition, run, identity, properties: next }: Resource,
-  id: string,
-  olds: JsonObject,
-): DiffResult => {
+export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResult => {
+  const { definition, run, identity, properties: next } = resource;
   const old = propertiesIn(olds);
   const { serial, undeclared } = old.record;
   if (identity) run.decisions.assign(identity, { id, serial });
-  if (olds.__provider === undefined) return { changes: true };
   const isImported = holdsUndisclosed(old.fields);
   const isSaid = identity !== undefined && run.decisions.changed.has(identity.key);
   const same =
+    olds.__provider !== undefined &&
     !(isImported && isSaid) &&
     sameFields(definition.fields, normaliseFields(definition, old.fields), next.fields) &&
     isDeepStrictEqual(old.extra, next.extra) &&
@@ -35,6 +32,8 @@ export const diff = (
     old.owner === next.owner &&
     old.profile === next.profile;
   if (same) return { changes: false };
+  run.foresee?.(resource, "update");
+  if (olds.__provider === undefined) return { changes: true };
   if (undeclared) {
     run.tell?.(`stays, as the program does not declare it: ${undeclared.join(", ")}`, "info");
   }

@@ -2,11 +2,12 @@ import type { Definition } from "../definition/define.js";
 import type { JsonObject } from "../kernel/json.js";
 import { type CheckedInputs, check } from "./check.js";
 import { type CreateResult, createObject } from "./create.js";
-import { connected, declaredBefore, type Resource, resourceIn } from "./declared.js";
+import { connected, declaredBefore } from "./declared.js";
 import { deleteObject } from "./delete.js";
 import { type DiffResult, diff } from "./diff.js";
 import { engineCall } from "./engine-call.js";
 import { type ReadResult, read } from "./read.js";
+import { type Resource, resourceIn } from "./resource.js";
 import type { Run } from "./run.js";
 import { updateObject } from "./update.js";
 
@@ -43,7 +44,7 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle => {
     update: (id, olds, inputs) =>
       call("updating", { id, inputs, olds }, async (resource) => {
         const declared = await connected(resource);
-        return updateObject(declared, declaredBefore(declared, olds), id);
+        return updateObject(declared, await declaredBefore(declared, olds), id);
       }),
     delete: (id, inputs) =>
       call("deleting", { id, inputs }, (resource) => deleteObject(resource, id, inputs)),

@@ -1,11 +1,12 @@
-import { referencesIn, withArticle } from "../definition/references.js";
+import { withArticle } from "../definition/references.js";
 import { fieldViolations, type Violation } from "../definition/violations.js";
+import { referencesIn } from "../definition/walk.js";
 import { extraViolations } from "../definition/wire/extra.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import { unknownValue } from "../kernel/unknown.js";
-import type { ResourceIdentity } from "./decisions.js";
-import type { Resource } from "./declared.js";
+import type { Resource } from "./resource.js";
+import type { ResourceIdentity } from "./run/decisions.js";
 import { misplacedSecrets, withSeenSecrets } from "./state/environment-secrets.js";
 import type { Properties } from "./state/properties.js";
 

@@ -2,14 +2,13 @@ import { sameFieldsMeaning } from "../definition/meaning/same.js";
 import { managedFields } from "../definition/wire/managed.js";
 import { fieldsFromWire } from "../definition/wire/wire.js";
 import { type ConversationError, isConversationError } from "../kernel/errors.js";
-import type { WireObject } from "../service/objects/collections.js";
 import { type KnownObjects, wholeObject } from "./adoption/known-objects.js";
 import type { Declared } from "./declared.js";
 import { desiredBody } from "./desired-body.js";
 import { leftOvers, removeLeftOvers } from "./ownership/left-overs.js";
-import { newSerial } from "./ownership/mark.js";
 import { type SeenObject, seenObject, seenObjects } from "./ownership/seen-object.js";
 import { asWritten } from "./state/environment-secrets.js";
+import { recordOf } from "./state/object-record.js";
 import type { ObjectRecord } from "./state/properties.js";
 
 /** The object of a resource, and what is known of it besides what the program says. */
@@ -48,8 +47,7 @@ type Attempt = { readonly serial: string | undefined } & (
 /** Sends one POST. One that surely had no effect is final; one that may have had is looked into. */
 const attempted = async (declared: Declared): Promise<Attempt> => {
   const { definition, service, run } = declared;
-  const posted = newSerial(service.now());
-  const { body, isMarked } = desiredBody(asWritten(declared), posted);
+  const { body, isMarked, serial: posted } = desiredBody(asWritten(declared), {});
   const serial = isMarked ? posted : undefined;
   run.decisions.posted.add(posted);
   try {
@@ -60,12 +58,6 @@ const attempted = async (declared: Declared): Promise<Attempt> => {
     return { serial, unclear: error };
   }
 };
-
-const recordOf = (wire: WireObject, serial: string | undefined): ObjectRecord => ({
-  ...(serial ? { serial } : {}),
-  ...(typeof wire.created === "string" ? { created: wire.created } : {}),
-  ...(typeof wire.modified === "string" ? { modified: wire.modified } : {}),
-});
 
 /**
  * The object that a POST without a clear answer made, as a fresh list shows it; undefined where it

@@ -1,70 +1,9 @@
-import { mergeFields } from "../definition/wire/merge.js";
 import { ConversationError } from "../kernel/errors.js";
-import { type JsonObject, objectOf } from "../kernel/json.js";
-import type { Declared, Found } from "./declared.js";
-import { desiredBody } from "./desired-body.js";
-import { newSerial, readMark } from "./ownership/mark.js";
-import { describe, seenObject } from "./ownership/seen-object.js";
-import { asWritten, lastWritten } from "./state/environment-secrets.js";
+import { objectOf } from "../kernel/json.js";
+import type { Declared } from "./declared.js";
+import { describe } from "./ownership/seen-object.js";
+import type { PutPlan } from "./put-plan.js";
 import type { ObjectRecord } from "./state/properties.js";
-
-/** What a PUT is going to do to an object. */
-export interface PutPlan {
-  readonly live: Found;
-  readonly body: JsonObject;
-  readonly serial: string;
-  readonly isMarked: boolean;
-  /** Members that the program does not name and that stay. */
-  readonly undeclared: readonly string[];
-  /** Members that the program does not name, that the service hides and that the PUT would erase. */
-  readonly hidden: readonly string[];
-  /** Members that the program names no more and that stay, as this tenant's PUT keeps what it leaves out. */
-  readonly staying: readonly string[];
-}
-
-/**
- * What the object is to become. What the program does not declare is kept, the description of a
- * person too.
- *
- * @param before the resource as the program had it when the object was last written; undefined where
- *   it never was
- */
-export const planPut = (declared: Declared, live: Found, before?: Declared): PutPlan => {
-  const { definition, settings } = declared;
-  const { id: _, created: __, modified, ...rest } = live;
-  const serial = serialOf(before ?? declared, live);
-  // Where the program wrote the description last time, nothing of it is a person's.
-  const isPrograms = before?.properties.fields.description !== undefined;
-  const human = isPrograms ? undefined : readMark(live.description).description;
-  const desired = desiredBody(asWritten(declared), serial, human);
-  const prior = before ? desiredBody(lastWritten(before, declared), serial).body : {};
-  const {
-    body: merged,
-    undeclared,
-    hidden,
-  } = mergeFields({
-    fields: definition.fields,
-    rule: definition.rule,
-    live: rest,
-    desired: desired.body,
-    prior,
-    keeps: settings.put === "keep",
-  });
-  // A service may refuse to write over a change that came after this one (public reference).
-  const body = modified === undefined ? merged : { ...merged, modified };
-  const isStaying = (wire: string): boolean =>
-    live[wire] !== undefined && live[wire] !== null && !Object.hasOwn(body, wire);
-  const staying = settings.put === "keep" ? Object.keys(prior).filter(isStaying) : [];
-  return { live, body, serial, isMarked: desired.isMarked, undeclared, hidden, staying };
-};
-
-/** The serial by which the state, or else the object itself, is known. */
-const serialOf = (declared: Declared, live: Found): string => {
-  const { properties, service } = declared;
-  if (properties.record.serial) return properties.record.serial;
-  const { isOwn, mark } = seenObject(declared, live.id, live);
-  return (isOwn ? mark?.serial : undefined) ?? newSerial(service.now());
-};
 
 /** Refuses what would erase hidden members that the program neither declares nor gives up. */
 export const assertNothingErased = ({ definition, properties }: Declared, plan: PutPlan): void => {

@@ -8,9 +8,11 @@ import { isObject, type JsonObject } from "../kernel/json.js";
 import { assertId } from "../kernel/object-id.js";
 import { holdsUndisclosed } from "../kernel/undisclosed.js";
 import type { WireObject } from "../service/objects/collections.js";
-import { connected, type Declared, type Resource } from "./declared.js";
-import { objectTime, readMark } from "./ownership/mark.js";
-import type { ObjectRecord, Properties } from "./state/properties.js";
+import { connected, type Declared } from "./declared.js";
+import { readMark } from "./ownership/read-mark.js";
+import type { Resource } from "./resource.js";
+import { liveRecord } from "./state/object-record.js";
+import type { Properties } from "./state/properties.js";
 import { stateInputs, stateOutputs } from "./state/state-values.js";
 
 export interface ReadResult {
@@ -88,24 +90,4 @@ const descriptionOf = (
   const { mark, description: rest } = readMark(description);
   const isMarked = settings.ownershipMark === "description" || mark?.stack === ownMark?.stack;
   return isProgramText || !isMarked ? description : rest;
-};
-
-/** Between the service's commit and the `Date` of its answer. */
-const earliestMs = 60_000;
-const latestMs = 1_000;
-
-/**
- * A time of the service. Right after a creation or an update it is taken from the answer's `Date`,
- * which is a little later and has no fractions of a second: that is the same time.
- */
-const sameTime = (live: unknown, prior: string | undefined): string | undefined => {
-  if (typeof live !== "string") return prior;
-  const later = objectTime(live) - objectTime(prior);
-  return prior !== undefined && later >= -earliestMs && later <= latestMs ? prior : live;
-};
-
-const liveRecord = (live: WireObject, record: ObjectRecord): ObjectRecord => {
-  const created = sameTime(live.created, record.created);
-  const modified = sameTime(live.modified, record.modified);
-  return { ...record, ...(created ? { created } : {}), ...(modified ? { modified } : {}) };
 };

@@ -1,11 +1,13 @@
+import type { Definition } from "../definition/define.js";
 import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
 import type { Collections } from "../service/objects/collections.js";
 import type { Settings } from "../service/settings/settings.js";
 import { assertDistinctProfiles } from "../service/settings/settings.js";
 import type { StackStates as AllStates } from "../stacks/stack-states.js";
-import { createDecisions, type Decisions } from "./decisions.js";
-import { createDeletions, type Deletions } from "./deletions.js";
+import { createDecisions, type Decisions } from "./run/decisions.js";
+import { createDeletions, type Deletions } from "./run/deletions.js";
+import type { Properties } from "./state/properties.js";
 
 /** The settings of one account of the service, and the way to talk to it. */
 export interface AccountSession {
@@ -23,6 +25,15 @@ export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean
 /** What a run tells the user beside failures. */
 export type Tell = (text: string, severity: "info" | "warning") => void;
 
+/** What a run is going to do with an object. */
+export type ForeseenAction = "create" | "adopt" | "update" | "delete";
+
+/** Of which resource that is foreseen. */
+export interface ForeseenResource {
+  readonly definition: Definition;
+  readonly properties: Pick<Properties, "owner" | "profile">;
+}
+
 /** Means that a run may lack; each has a safe reading where it is missing. */
 export interface RunEnvironment {
   /** Reads the settings and connects to nothing. @throws ConversationError `SETTINGS_MISSING`, `SETTINGS_INVALID` */
@@ -39,6 +50,8 @@ export interface RunEnvironment {
   readonly urn?: () => string | undefined;
   /** Runs a call with the URN known of the resource that these values of the engine are of. */
   readonly about?: <T>(values: JsonObject, call: () => Promise<T>) => Promise<T>;
+  /** Told what the run is going to do with a resource, as soon as that can be known; a deletion, when it is asked for. */
+  readonly foresee?: (resource: ForeseenResource, action: ForeseenAction) => void;
   /** Whether the whole stack is being destroyed, as far as that can be seen. */
   readonly isDestroying?: () => boolean;
 }

@@ -5,7 +5,8 @@ import { ownedElsewhere, takenByProgram } from "./adoption/name-taken.js";
 import type { Declared, Found } from "./declared.js";
 import { freeName } from "./ownership/left-overs.js";
 import { type SeenObject, seenObject, seenObjects } from "./ownership/seen-object.js";
-import { type PutPlan, planPut, putInPlace } from "./put-in-place.js";
+import { putInPlace } from "./put-in-place.js";
+import { type PutPlan, planPut } from "./put-plan.js";
 import type { ObjectRecord } from "./state/properties.js";
 import { stateOutputs } from "./state/state-values.js";
 

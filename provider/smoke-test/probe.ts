@@ -1,6 +1,7 @@
 import type { EngineSession } from "../engine/engine-session.js";
 import { ConversationError } from "../kernel/errors.js";
-import { isObject, parseJson } from "../kernel/json.js";
+import { isObject } from "../kernel/json.js";
+import { parseJson } from "../kernel/json-text.js";
 import { type HttpResponse, type Transport, TransportFailure } from "../service/http/transport.js";
 import { connectionFault } from "../service/http/transport-faults.js";
 import type { SmokeTestInputs } from "./smoke-test-inputs.js";

@@ -3,7 +3,7 @@ import { fieldsIn, valuesIn } from "../../provider/definition/walk.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources as definitions } from "../../provider/resources/index.js";
-import { textsIn } from "../../provider/service/redaction/secret-texts.js";
+import { textsIn } from "../../provider/service/redaction/credential-texts.js";
 import { settingTable } from "../../provider/service/settings/setting-table.js";
 import { policyNotes, whereKnown } from "./policy-notes.js";
 import { type StackFile, stackFileIn } from "./stack-file.js";

@@ -1,6 +1,7 @@
 import { bodyOf } from "../../provider/definition/wire/wire.js";
-import { markText, readMark, stackMark } from "../../provider/lifecycle/ownership/mark.js";
+import { markText, stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import { markedObjects } from "../../provider/lifecycle/ownership/orphans.js";
+import { readMark } from "../../provider/lifecycle/ownership/read-mark.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
@@ -33,7 +34,6 @@ export class ThirdParty {
   #copies = 0;
   /** What was done to a person's objects that nobody may do. */
   readonly wrong: string[] = [];
-
   constructor(settings: Settings, console: Console, advance: (ms: number) => void) {
     this.#settings = settings;
     this.#service = connectService(settings);

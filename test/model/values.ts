@@ -1,4 +1,5 @@
-import { markFor, markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
+import { markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
+import { markFor } from "../../provider/lifecycle/ownership/serial.js";
 import type { ModelResource, Name } from "./scenario.js";
 import { modelResources } from "./scenario.js";
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { naturalKey } from "../../provider/definition/references.js";
-import { isUniqueIn } from "../../provider/lifecycle/declared.js";
+import { namingOf, naturalKey } from "../../provider/definition/references.js";
 import { resources } from "../../provider/resources/index.js";
 import { Stage } from "../matrix/support/stage.js";
 import { type Passing, Wire } from "../matrix/support/wire.js";
@@ -85,7 +84,10 @@ describe.each(resources.map((definition) => [definition.kind, definition] as con
         for (const name of Object.keys(definition.fields)) {
           // Where names need not be unique, only the mark and the name tell our object here: with
           // another name it is a copy, without the mark it is anybody's.
-          if (!isUniqueIn(definition) && [naturalKey(definition), "description"].includes(name))
+          if (
+            !namingOf(definition).isUnique &&
+            [naturalKey(definition), "description"].includes(name)
+          )
             continue;
           spoil(definition.collection, (text) =>
             JSON.stringify(JSON.parse(text, (key, value) => (key === name ? wrong : value))),

@@ -36,8 +36,9 @@ const namesIn = (value: unknown): readonly string[] =>
 const mergeObject = (shape: Members, sides: Sides, path: string, merging: Merging): Part => {
   const { live, desired, prior } = sides;
   const byWire = fieldsByWireName(shape.fields);
+  const names = new Set([...namesIn(live), ...namesIn(desired)]);
   const gone = displaced(shape, desired);
-  const parts = [...new Set([...namesIn(live), ...namesIn(desired)])].map((wire) => {
+  const parts = [...names].map((wire) => {
     const [name, field] = byWire.get(wire) ?? [wire, undefined];
     const inner = memberSides(sides, wire);
     const isGone = gone.has(wire) && inner.desired === undefined;

@@ -47,7 +47,7 @@ export interface Sides {
 }
 
 const memberIn = (value: unknown, name: string): unknown =>
-  isObject(value) ? memberOf(value, name) : undefined;
+  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
 /** The same member of all three; undefined where one is no object or has no such member. */
 export const memberSides = ({ live, desired, prior }: Sides, name: string): Sides => ({

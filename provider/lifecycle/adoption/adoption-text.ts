@@ -3,9 +3,9 @@ import { changesOf, extraChanges } from "../../definition/wire/changes.js";
 import { fieldsByWireName, fieldsFromWire } from "../../definition/wire/wire.js";
 import { isObject } from "../../kernel/json.js";
 import type { Declared } from "../declared.js";
-import { readMark } from "../ownership/mark.js";
+import { readMark } from "../ownership/read-mark.js";
 import { describe } from "../ownership/seen-object.js";
-import type { PutPlan } from "../put-in-place.js";
+import type { PutPlan } from "../put-plan.js";
 
 const listed = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? "" : `\n  ${title}\n${lines.map((line) => `    ${line}`).join("\n")}`;

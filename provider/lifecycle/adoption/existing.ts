@@ -1,6 +1,6 @@
 import { ConversationError } from "../../kernel/errors.js";
 import type { Declared, Found } from "../declared.js";
-import { isNamesake, objectTime } from "../ownership/mark.js";
+import { isNamesake, objectTime } from "../ownership/read-mark.js";
 import { describe, type SeenObject } from "../ownership/seen-object.js";
 import type { ObjectHolders } from "../run.js";
 import { type KnownObjects, wholeObject } from "./known-objects.js";

@@ -2,9 +2,10 @@ import { isConversationError } from "../../kernel/errors.js";
 import type { Holding } from "../../stacks/stack-states.js";
 import { ownObjects } from "../adoption/existing.js";
 import { wholeObject } from "../adoption/known-objects.js";
-import type { HeldObject } from "../decisions.js";
 import type { Declared } from "../declared.js";
-import { planPut, putInPlace } from "../put-in-place.js";
+import { putInPlace } from "../put-in-place.js";
+import { planPut } from "../put-plan.js";
+import type { HeldObject } from "../run/decisions.js";
 import type { ObjectHolders } from "../run.js";
 import type { SeenObject } from "./seen-object.js";
 

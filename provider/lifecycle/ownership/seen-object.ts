@@ -1,11 +1,11 @@
 import type { Definition } from "../../definition/define.js";
 import { sameMeaning } from "../../definition/meaning/same.js";
-import { naturalKey } from "../../definition/references.js";
-import { wireName } from "../../definition/wire/wire.js";
+import { namingOf } from "../../definition/references.js";
 import { isId } from "../../kernel/object-id.js";
 import type { Listing, WireObject } from "../../service/objects/collections.js";
-import { type Declared, type Found, hasRoom } from "../declared.js";
-import { isCopy, isSameResource, type Mark, readMark } from "./mark.js";
+import type { Declared, Found } from "../declared.js";
+import type { Mark } from "./mark.js";
+import { hasRoom, isCopy, isSameResource, readMark } from "./read-mark.js";
 
 /** An object at the service, and what it tells of itself to one resource. */
 export interface SeenObject {
@@ -40,10 +40,11 @@ export const seenObject = (declared: Declared, id: string, wire: WireObject): Se
   const { definition, properties } = declared;
   const { [declared.nameKey]: nameField, description: textField } = definition.fields;
   const { description, created } = wire;
-  const name = nameField ? wire[wireName(declared.nameKey, nameField)] : undefined;
   const mark = markOn(wire);
+  const name = wire[declared.nameOnWire];
   const isOurs =
     mark !== undefined && declared.mark !== undefined && isSameResource(mark, declared.mark);
+  const isRoomless = typeof description === "string" && !hasRoom(declared, description);
   const isOwn = isOurs && !isCopy(mark, name, created);
   const isNamed = nameField !== undefined && sameMeaning(nameField, name, declared.name);
   const given = properties.fields.description;
@@ -59,7 +60,7 @@ export const seenObject = (declared: Declared, id: string, wire: WireObject): Se
     isOwn,
     isNamed,
     mayBeNamed: isNamed || !(typeof name === "string" || typeof name === "number"),
-    isRoomless: typeof description === "string" && !hasRoom(declared, description),
+    isRoomless,
   };
 };
 
@@ -74,11 +75,8 @@ export const markOn = (wire: WireObject): Mark | undefined => {
 };
 
 /** What tells an object apart for a person. */
-export const nameOnWire = (definition: Definition, wire: WireObject): unknown => {
-  const name = naturalKey(definition);
-  const field = definition.fields[name];
-  return field ? wire[wireName(name, field)] : undefined;
-};
+export const nameOnWire = (definition: Definition, wire: WireObject): unknown =>
+  wire[namingOf(definition).wire];
 
 /** The mark of an object that we made ourselves; undefined on objects of others and on copies of ours. */
 export const originalMark = (definition: Definition, wire: WireObject): Mark | undefined => {

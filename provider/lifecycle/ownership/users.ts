@@ -1,8 +1,8 @@
 import type { Definition } from "../../definition/define.js";
-import { referencesIn, referencesTo } from "../../definition/references.js";
+import { namingOf, referencesTo } from "../../definition/references.js";
+import { referencesIn } from "../../definition/walk.js";
 import { fieldsFromWire } from "../../definition/wire/wire.js";
 import { isConversationError } from "../../kernel/errors.js";
-import { isUniqueIn } from "../declared.js";
 import type { AccountSession, ObjectHolders } from "../run.js";
 import type { Mark } from "./mark.js";
 import { nameOnWire, originalMark } from "./seen-object.js";
@@ -71,7 +71,7 @@ export const usersOf = async (
     .map(({ definition, id, wire }) => {
       const mark = originalMark(definition, wire);
       const name = nameOnWire(definition, wire);
-      const isNamedUniquely = isUniqueIn(definition);
+      const isNamedUniquely = namingOf(definition).isUnique;
       return { definition, id, name, isNamedUniquely, ...(mark ? { mark } : {}) };
     });
 };

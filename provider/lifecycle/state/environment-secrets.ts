@@ -7,7 +7,7 @@ import {
 } from "../../kernel/environment-secret.js";
 import { ConversationError } from "../../kernel/errors.js";
 import type { JsonObject } from "../../kernel/json.js";
-import type { Resource } from "../declared.js";
+import type { Resource } from "../resource.js";
 import type { RunEnvironment } from "../run.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -40,9 +40,6 @@ const textsOf = (value: unknown): readonly string[] | undefined => {
   return texts.length > 0 ? texts : undefined;
 };
 
-const extraOf = (value: unknown): Properties["extra"] =>
-  isObject(value) ? value : value === unknownValue ? unknownValue : undefined;
-
 /** Members that have a value. */
 const present = <T extends object>(values: { readonly [K in keyof T]: T[K] | undefined }): T =>
   objectOf(Object.entries(values)) as T;
@@ -54,23 +51,20 @@ const present = <T extends object>(values: { readonly [K in keyof T]: T[K] | und
 export const propertiesIn = (values: JsonObject): Properties => {
   const { owner, adopt, extra, extraSecrets, profile, eraseHidden, ...others } = values;
   const { serial, created, modified, undeclared, __provider, id, autoName, ...fields } = others;
-  const record = {
+  const record = present<ObjectRecord>({
     serial: textOf(serial),
     created: textOf(created),
     modified: textOf(modified),
     undeclared: textsOf(undeclared),
-  };
-  const options = {
-    owner: textOf(owner),
-    adopt: adopt === true ? (true as const) : textOf(adopt),
-    extra: extraOf(extra),
-    extraSecrets: textsOf(extraSecrets),
-    profile: textOf(profile),
-    eraseHidden: eraseHidden === true ? (true as const) : undefined,
-  };
+  });
   return present<Properties>({
     fields: objectOf(Object.entries(fields)),
-    ...options,
-    record: present<ObjectRecord>(record),
+    owner: textOf(owner),
+    adopt: adopt === true ? adopt : textOf(adopt),
+    extra: isObject(extra) ? extra : extra === unknownValue ? unknownValue : undefined,
+    extraSecrets: textsOf(extraSecrets),
+    profile: textOf(profile),
+    eraseHidden: eraseHidden === true ? eraseHidden : undefined,
+    record,
   });
 };

@@ -1,5 +1,4 @@
-import { isObject } from "../../kernel/json.js";
-import { isNumber, type Kept } from "../stores/bucket-store.js";
+import type { Kept } from "../stores/bucket-store.js";
 
 /**
  * How far the search for the burst is.
@@ -39,28 +38,6 @@ export interface Bucket extends Kept {
   /** The process that makes probes, so that others do not do so together, and the time since its last one. */
   readonly prober?: { readonly id: string; readonly agoMs: number };
 }
-
-const isPhase = (value: unknown): boolean => {
-  if (!isObject(value)) return false;
-  const { name, leftMs, factor } = value;
-  if (name === "found") return isNumber(leftMs);
-  if (name === "spaced") return isNumber(leftMs) && isNumber(factor);
-  return name === "slow start" || name === "resting" || name === "probing";
-};
-
-const isProber = (value: unknown): boolean =>
-  value === undefined || (isObject(value) && typeof value.id === "string" && isNumber(value.agoMs));
-
-const isBucket = (value: Kept | undefined): value is Bucket => {
-  if (!isObject(value)) return false;
-  const { at, periodMs, tokens, spent, idle, burst, unprovedMs, phase, prober } = value;
-  const numbers = [at, periodMs, tokens, spent, idle, burst, unprovedMs];
-  return numbers.every(isNumber) && isPhase(phase) && isProber(prober);
-};
-
-/** What a store keeps, as a bucket; undefined for anything else: then it is found out again. */
-export const bucketOf = (kept: Kept | undefined): Bucket | undefined =>
-  isBucket(kept) ? kept : undefined;
 
 /** Found out again after this time, in milliseconds: being wrong for longer is worth one refusal an hour. */
 export const foundMs = 60 * 60_000;

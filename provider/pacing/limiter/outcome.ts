@@ -1,6 +1,5 @@
 import { type Bucket, bucketAt, heldFor, unknownBucket } from "./bucket.js";
 import {
-  capacityOf,
   dueRefused,
   marginMs,
   probeOvertook,
@@ -9,6 +8,7 @@ import {
   savedRefused,
   searchedAgain,
 } from "./burst-search.js";
+import { firstAnswer } from "./first-answer.js";
 import type {
   Admission,
   CallOutcome,
@@ -28,22 +28,9 @@ const mostSavedUnderWay = 8;
  * bucket of 20 that was taken for one of 1 is 47 % slower on late timers (measured in virtual time).
  */
 const doubtPart = 0.1;
+
 /** Calls over which lateness is averaged, and that must have got through before it counts. */
 const doubtAfter = 50;
-
-type KnownState = LimiterState & { readonly bucket: Bucket };
-
-/**
- * The first call after a pause arrives late: it fetches a token and connects. If the bucket was full
- * it took nothing in meanwhile, so what came back until this answer is not counted on.
- */
-const firstAnswer = (own: OwnState, bucket: Bucket, limit: RateLimit): KnownState => {
-  if (own.isAnswered) return { own, bucket };
-  const tokens = Math.min(bucket.tokens, capacityOf(bucket, limit));
-  const left = Math.min(tokens, Math.max(0, own.tokensLeft ?? 0));
-  const shifted = { ...bucket, tokens: left, spent: bucket.spent + tokens - left };
-  return { own: { ...own, isAnswered: true }, bucket: tokens > left ? shifted : bucket };
-};
 
 /** A moving mean. */
 const meanLateness = ({ lateness }: OwnState, lateTokens: number): number =>

@@ -1,5 +1,6 @@
+import { probed, sentEarly, taken } from "./admissions.js";
 import { type Bucket, bucketAt, unknownBucket } from "./bucket.js";
-import { afterIdle, capacityOf, isSearching, marginMs, mayProbe } from "./burst-search.js";
+import { isSearching, mayProbe } from "./burst-search.js";
 import type {
   Admission,
   Delay,
@@ -15,9 +16,6 @@ const closeEnoughMs = 0.05;
 
 /** A pause, after which connections are made anew: longer than this, as servers close idle ones, and two periods; in milliseconds. */
 const quietMs = 10_000;
-
-/** Tokens from which a call is one of those saved up: a burst of two, but for the margin. */
-const savedFrom = 1.8;
 
 /** A clock that stands still, or goes back, while this process sleeps must not hold it up. */
 const awake = (own: OwnState, now: number, slept: Slept | undefined): OwnState => {
@@ -36,49 +34,6 @@ const afterPause = (
 ): OwnState => {
   const isPause = bucket && now - bucket.at > Math.max(2 * periodMs, quietMs);
   return isPause ? { ...own, window: 1, isAnswered: false, tokensLeft: undefined } : own;
-};
-
-const admitted = (
-  own: OwnState,
-  bucket: Bucket,
-  admission: Omit<Admission, "number">,
-  changes: Partial<OwnState>,
-): LimiterStep<Admission> => {
-  const { kind } = admission;
-  const number = own.admitted + 1;
-  const underWay = { ...own.underWay, [kind]: own.underWay[kind] + 1 };
-  const state = { own: { ...own, underWay, admitted: number, ...changes }, bucket };
-  return { state, result: { ...admission, number } };
-};
-
-const taken = (own: OwnState, full: Bucket, now: number, limit: RateLimit) => {
-  const capacity = capacityOf(full, limit);
-  const bucket = full.tokens > capacity + 1 ? afterIdle(full) : full;
-  const tokens = Math.min(full.tokens, capacity);
-  const spent = bucket.spent + 1;
-  const isProof = bucket.burst > 0 && spent > bucket.burst - 0.5;
-  const rest: Bucket = {
-    ...bucket,
-    tokens: tokens - 1 - marginMs(bucket, limit) / limit.periodMs,
-    spent,
-    ...(isProof ? { unprovedMs: 0 } : {}),
-  };
-  const kind = tokens >= savedFrom ? "saved" : "due";
-  const { unprovedMs } = bucket;
-  const changes = { takenAt: now, tokensLeft: (own.tokensLeft ?? tokens) - 1 };
-  return admitted(own, rest, { kind, at: now, tokens: full.tokens, unprovedMs }, changes);
-};
-
-const probed = (own: OwnState, bucket: Bucket, { process }: RateLimit) => {
-  const { at, tokens, spent } = bucket;
-  const rest = { ...bucket, spent: spent + 1, prober: { id: process, agoMs: 0 } };
-  const changes = { lastProbe: own.admitted + 1, tokensLeft: own.tokensLeft ?? tokens };
-  return admitted(own, rest, { kind: "probe", at, tokens }, changes);
-};
-
-const sentEarly = (own: OwnState, bucket: Bucket, part: number) => {
-  const rest = { ...bucket, tokens: bucket.tokens - part, spent: bucket.spent + part };
-  return admitted(own, rest, { kind: "early", at: bucket.at, tokens: part }, {});
 };
 
 /**

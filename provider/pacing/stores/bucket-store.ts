@@ -32,15 +32,16 @@ export interface BucketStore {
   close(): Promise<void>;
 }
 
-/** Whether a value of JSON is a number; 1e999 is read as none. */
-export const isNumber = (value: unknown): value is number => Number.isFinite(value);
-
 /** Reads the text of a store; undefined where it is not what a store writes. */
 export const keptOf = (text: unknown): Kept | undefined => {
   if (typeof text !== "string") return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) && isNumber(value.at) ? { ...value, at: value.at } : undefined;
+    const at = isObject(value) ? value.at : undefined;
+    // 1e999 is read as no number.
+    return isObject(value) && typeof at === "number" && Number.isFinite(at)
+      ? { ...value, at }
+      : undefined;
   } catch {
     return undefined;
   }

@@ -1,10 +1,8 @@
-import { ConversationError, type Effect, type ErrorDetails } from "../../kernel/errors.js";
-import { isObject, parseJson } from "../../kernel/json.js";
+import type { ConversationError, ErrorDetails } from "../../kernel/errors.js";
+import { parseJson } from "../../kernel/json-text.js";
 import { isId } from "../../kernel/object-id.js";
-import type { WireObject } from "../objects/collections.js";
 import { dateOf } from "../objects/service-time.js";
 import { type Call, callError, givenUp, possibleEffect } from "./call.js";
-import type { Operation } from "./operations.js";
 import { refusal } from "./refusals.js";
 import type { HttpResponse, TransportFailure } from "./transport.js";
 import { connectionFault } from "./transport-faults.js";
@@ -99,44 +97,3 @@ export const answerOf = (exchange: Exchange): DatedAnswer => {
     ...(date === undefined ? {} : { date }),
   };
 };
-
-const wrongAnswer = (
-  operation: Operation,
-  status: number,
-  what: string,
-  effect: Effect = "none",
-): ConversationError =>
-  new ConversationError(
-    "BAD_RESPONSE",
-    `Could not ${operation.title}: ${operation.method} ${operation.template} was accepted (${status}), but ${what}.`,
-    { method: operation.method, template: operation.template, status },
-    effect,
-  );
-
-/** The doubt about a write that was accepted with an answer that the service does not give. */
-export const notJson = (operation: Operation, status: number): ConversationError =>
-  wrongAnswer(operation, status, "its answer is not JSON", "unknown");
-
-/** The object that a GET answers with. */
-export const answeredObject = (operation: Operation, { body, status }: Answer): WireObject => {
-  if (isObject(body)) return body;
-  throw wrongAnswer(operation, status, "its answer is not a JSON object");
-};
-
-/** What a POST answers with. Without an id that can be used later nobody can tell which object was made, if any. */
-export const createdOf = (operation: Operation, { body, status }: Answer) => {
-  if (isObject(body) && isId(body.id)) return { ...body, id: body.id };
-  throw wrongAnswer(operation, status, "its answer holds no usable id", "unknown");
-};
-
-type Times = { readonly created?: string; readonly modified?: string };
-
-/** When an object was made or changed: as the answer tells, else by the time of the answer. */
-export const timesOf = ({ body, date }: DatedAnswer, names: readonly (keyof Times)[]): Times =>
-  Object.fromEntries(
-    names.flatMap((name): [string, string][] => {
-      const told = isObject(body) ? body[name] : undefined;
-      if (typeof told === "string") return [[name, told]];
-      return date === undefined ? [] : [[name, new Date(date).toISOString()]];
-    }),
-  );

@@ -1,8 +1,9 @@
 import { type Answer, answerOf, type DatedAnswer } from "./answers.js";
-import { authorized, type ClientParts } from "./authorized.js";
+import { authorized } from "./authorized.js";
 import { type CallOptions, callOf } from "./call.js";
 import type { Operation } from "./operations.js";
 import { mayRepeat, withRetry } from "./retry.js";
+import type { ClientParts } from "./send.js";
 
 /**
  * Calls an operation: waits for its turn, signs in, repeats what may be repeated.

@@ -72,6 +72,12 @@ export const setUpOperation = (definition: Definition, action: SetUpAction): Ope
   };
 };
 
+/** The endpoints of some of a kind's operations, as messages and statistics name them. */
+export const endpointNames = (
+  definition: Definition,
+  actions: readonly SetUpAction[],
+): readonly string[] => actions.map((action) => endpointName(setUpOperation(definition, action)));
+
 /** The operations that an account is used with (specification §4.2). */
 export const runtimeOperations = {
   sendMessage: {

@@ -4,7 +4,8 @@ import type {
   ErrorDetails,
   ServiceNote,
 } from "../../kernel/errors.js";
-import { isObject, type JsonObject, jsonIn } from "../../kernel/json.js";
+import { isObject, type JsonObject } from "../../kernel/json.js";
+import { jsonIn } from "../../kernel/json-text.js";
 import { isId } from "../../kernel/object-id.js";
 import { quoted } from "../../kernel/quoted.js";
 import { shownText } from "../redaction/redaction.js";

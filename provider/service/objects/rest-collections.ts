@@ -1,13 +1,13 @@
 import type { Definition } from "../../definition/define.js";
 import { ConversationError, isConversationError } from "../../kernel/errors.js";
 import { assertId } from "../../kernel/object-id.js";
-import { answeredObject, createdOf, type DatedAnswer, notJson, timesOf } from "../http/answers.js";
-import type { CallOptions } from "../http/call.js";
+import type { DatedAnswer } from "../http/answers.js";
 import type { DatedRequest } from "../http/client.js";
-import { type Operation, setUpOperation } from "../http/operations.js";
+import { setUpOperation } from "../http/operations.js";
 import { secretTexts } from "../redaction/secret-texts.js";
 import type { ServiceAddress } from "./absence.js";
-import type { Collections, ListProgress } from "./collections.js";
+import { answeredObject, createdOf, notJson, timesOf } from "./answered-objects.js";
+import type { Collections, ListProgress, WireObject } from "./collections.js";
 import { ListCache } from "./list-cache.js";
 import { readFirstPage } from "./pages.js";
 import type { ServiceTime } from "./service-time.js";
@@ -74,8 +74,13 @@ export const restCollections = ({ request, address, time }: CollectionParts): Co
     caches.set(definition.collection, cache);
     return cache;
   };
-  const written = async (operation: Operation, options: CallOptions): Promise<DatedAnswer> => {
-    const answer = await request(operation, options);
+  const written = async (
+    definition: Definition,
+    action: "update" | "delete",
+    { id, body }: { readonly id: string; readonly body?: WireObject },
+  ): Promise<DatedAnswer> => {
+    const sent = body && { body, secrets: secretTexts(definition.fields, body) };
+    const answer = await request(setUpOperation(definition, action), { id, ...sent });
     if (!answer.unreadable) address.confirm();
     return answer;
   };
@@ -125,11 +130,10 @@ export const restCollections = ({ request, address, time }: CollectionParts): Co
     replace: (definition, id, body) =>
       guarded(cacheOf(definition), async () => {
         assertId(id, definition.noun);
-        const operation = setUpOperation(definition, "update");
-        const secrets = secretTexts(definition.fields, body);
-        const answer = await written(operation, { id, body, secrets }).catch(async (error) => {
+        const gone = async (error: unknown) => {
           throw goneSince(await absent(definition, error));
-        });
+        };
+        const answer = await written(definition, "update", { id, body }).catch(gone);
         const cache = cacheOf(definition);
         const { modified: _, ...kept } = { ...cache.known(id), ...body };
         cache.wrote(id, { ...kept, id });
@@ -139,17 +143,17 @@ export const restCollections = ({ request, address, time }: CollectionParts): Co
     remove: (definition, id) =>
       guarded(cacheOf(definition), async () => {
         assertId(id, definition.noun);
-        const operation = setUpOperation(definition, "delete");
         try {
-          const { unreadable, status } = await written(operation, { id });
+          const { unreadable, status } = await written(definition, "delete", { id });
           // A page that is shown for everything is shown for a deletion, too.
-          if (unreadable) await assertService(definition, notJson(operation, status));
+          const doubt = unreadable && notJson(setUpOperation(definition, "delete"), status);
+          if (doubt) await assertService(definition, doubt);
         } catch (error) {
           await absent(definition, error);
         }
         cacheOf(definition).wrote(id, undefined);
       }),
 
-    now: () => time.now(),
+    now: time.now,
   };
 };

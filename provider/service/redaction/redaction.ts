@@ -1,5 +1,5 @@
 import { cleaned } from "../../kernel/quoted.js";
-import { inBase64 } from "./secret-texts.js";
+import { inBase64 } from "./credential-texts.js";
 
 const hidden = "[secret]";
 

@@ -1,47 +1,14 @@
 import type { Fields } from "../../definition/define.js";
-import { type FieldValue, membersIn, valuesIn } from "../../definition/walk.js";
-import { isObject, jsonIn } from "../../kernel/json.js";
+import { membersIn, valuesIn } from "../../definition/walk.js";
+import { isObject } from "../../kernel/json.js";
 import type { Settings } from "../settings/setting-table.js";
-
-const jsonTexts = (text: string): string[] => (/^\s*[[{]/.test(text) ? textsIn(jsonIn(text)) : []);
-
-/** Every text and number inside a value, and inside JSON that a text holds. */
-export const textsIn = (value: unknown): string[] => {
-  if (typeof value === "string") return value === "" ? [] : [value, ...jsonTexts(value)];
-  if (typeof value === "number") return [String(value)];
-  if (Array.isArray(value)) return value.flatMap(textsIn);
-  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
-};
-
-/** The bytes of a text in every spelling of base64. */
-export const inBase64 = (text: string): string[] =>
-  (["utf8", "latin1"] as const).flatMap((charset) => {
-    const bytes = Buffer.from(text, charset);
-    const base64 = bytes.toString("base64");
-    return [base64, base64.replace(/=+$/, ""), bytes.toString("base64url")];
-  });
-
-/** The credentials of a Basic header (RFC 7617), as they must not be shown either. */
-export const basicCredentials = (user: string, password: string): string[] =>
-  inBase64(`${user}:${password}`);
+import { basicCredentials, credentialsOf, textsIn } from "./credential-texts.js";
 
 /** What no answer of any address may show of a client's credentials. */
 export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly string[] => [
   clientSecret,
   ...basicCredentials(clientId, clientSecret),
 ];
-
-const isText = (member: FieldValue): member is FieldValue & { readonly value: string } =>
-  member.field.type === "text" && typeof member.value === "string";
-
-/** A text and a secret side by side may be used together as name and password. */
-const credentialsOf = (members: readonly FieldValue[]): string[] => {
-  const texts = members.filter(isText);
-  const names = texts.filter(({ field }) => !field.secret);
-  return texts
-    .filter(({ field }) => field.secret)
-    .flatMap((secret) => names.flatMap((name) => basicCredentials(name.value, secret.value)));
-};
 
 /**
  * Every text that secret fields hold, and the Basic credentials that they make: of values as a program

@@ -1,5 +1,6 @@
 import { ConversationError, type ErrorDetails } from "../../kernel/errors.js";
-import { isObject, jsonIn } from "../../kernel/json.js";
+import { isObject } from "../../kernel/json.js";
+import { jsonIn } from "../../kernel/json-text.js";
 import type { Endpoint } from "../http/operations.js";
 import type { HttpRequest, HttpResponse } from "../http/transport.js";
 import { shownText } from "../redaction/redaction.js";

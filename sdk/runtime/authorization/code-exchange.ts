@@ -1,5 +1,6 @@
 import { ConversationError } from "../../../provider/kernel/errors.js";
-import { isObject, type JsonObject, jsonIn } from "../../../provider/kernel/json.js";
+import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { jsonIn } from "../../../provider/kernel/json-text.js";
 import { inputInvalid, prepared } from "../caller-input.js";
 import { textAt, withoutUndefined } from "../json-members.js";
 import {

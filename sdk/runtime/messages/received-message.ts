@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, jsonIn } from "../../../provider/kernel/json.js";
+import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { jsonIn } from "../../../provider/kernel/json-text.js";
 import { objectsIn, textAt, valueAt, withoutUndefined } from "../json-members.js";
 import { type MessageType, type SenderKind, senderFromWire } from "./message-types.js";
 import { type ReceivedContent, receivedContent } from "./received-content.js";

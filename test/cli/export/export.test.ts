@@ -2,12 +2,8 @@ import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  markFor,
-  markOf,
-  markText,
-  newSerial,
-} from "../../../provider/lifecycle/ownership/mark.js";
+import { markOf, markText } from "../../../provider/lifecycle/ownership/mark.js";
+import { markFor, newSerial } from "../../../provider/lifecycle/ownership/serial.js";
 import { oddAccount, oddCanary, oddId } from "../../support/odd-account.js";
 import { exportSandbox } from "./exported.js";
 

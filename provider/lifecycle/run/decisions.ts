@@ -1,4 +1,4 @@
-import type { JsonObject } from "../kernel/json.js";
+import type { JsonObject } from "../../kernel/json.js";
 
 /** A resource as this run knows it. */
 export interface ResourceIdentity {
