@@ -3,7 +3,7 @@ import { sameMeaning } from "../../provider/definition/meaning/same.js";
 import { naturalKey } from "../../provider/definition/references.js";
 import { fieldsFromWire, wireName } from "../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject, sameJson } from "../../provider/kernel/json.js";
-import { readMark } from "../../provider/lifecycle/ownership/mark.js";
+import { readMark } from "../../provider/lifecycle/ownership/read-mark.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/seen-object.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";

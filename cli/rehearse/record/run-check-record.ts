@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { jsonIn } from "../../../provider/kernel/json.js";
+import { jsonIn } from "../../../provider/kernel/json-text.js";
 import { CommandFailure, messageOf } from "../../command.js";
 import { openStack } from "../../stack/open-stack.js";
 import { readOriginal } from "../copy/original-stack.js";
