@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { jsonIn } from "../../provider/kernel/json.js";
+import { jsonIn } from "../../provider/kernel/json-text.js";
 import { CommandFailure } from "../command.js";
 import { tryLock } from "../process/file-lock.js";
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { ConversationError } from "../../kernel/errors.js";
-import { isObject, type JsonObject, jsonIn } from "../../kernel/json.js";
+import { isObject, type JsonObject } from "../../kernel/json.js";
+import { jsonIn } from "../../kernel/json-text.js";
 
 /** What was found out about one thing. */
 export type FoundValue = string | number | boolean;
