@@ -5,6 +5,7 @@ import { isObject } from "../provider/kernel/json.js";
 import { pointerTo, typeToken } from "../provider/pointer.js";
 import { autoName, parentTypes } from "./auto-name.js";
 import { secretPaths } from "./extra-secrets.js";
+import { withFileContent } from "./file-content.js";
 import { stackOwnership } from "./ownership.js";
 import { checkReferences, rememberId } from "./reference-kinds.js";
 import { sharedRegistry } from "./resource-type.js";
@@ -112,8 +113,9 @@ export class ConversationResource extends pulumi.CustomResource {
     opts?: pulumi.CustomResourceOptions,
   ) {
     const { import: _, ...rest } = opts ?? {};
-    super(typeToken(definition.kind), name, propsOf(definition, name, args, opts), rest);
-    declared.set(this, args);
+    const given = withFileContent(definition, name, args);
+    super(typeToken(definition.kind), name, propsOf(definition, name, given, opts), rest);
+    declared.set(this, given);
     rememberId(this);
   }
 }

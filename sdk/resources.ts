@@ -535,8 +535,8 @@ export interface ChannelArgs extends CommonArgs {
   type: pulumi.Input<string>;
   /** Shown name. 1 to 255 characters. Source: public reference. */
   displayName: pulumi.Input<string>;
-  /** Image as base64; png of 32 × 32 where the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text. Source: public reference. */
-  icon: pulumi.Input<string>;
+  /** Image as base64; png of 32 × 32 where the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
+  icon: pulumi.Input<string> | pulumi.asset.FileAsset;
   /** What the channel is for. 1 to 1,023 characters. Source: public reference. */
   description?: pulumi.Input<string> | undefined;
   /** Whether the channel is in use. Default: `true`. Source: public reference. */
@@ -609,7 +609,7 @@ export class Channel extends ConversationResource {
   /** Shown name. 1 to 255 characters. Source: public reference. */
   declare readonly displayName: pulumi.Output<string>;
 
-  /** Image as base64; png of 32 × 32 where the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text. Source: public reference. */
+  /** Image as base64; png of 32 × 32 where the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
   declare readonly icon: pulumi.Output<string>;
 
   /** What the channel is for. 1 to 1,023 characters. Source: public reference. */

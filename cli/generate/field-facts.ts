@@ -40,9 +40,11 @@ const rangeOf = ({ integer, min, max }: NumberField): string[] => {
 const formatOf = (field: Field): string[] => {
   if (field.type !== "text" || !field.format) return [];
   return [
-    { url: "Absolute http or https address.", email: "E-mail address.", base64: "Base64 text." }[
-      field.format
-    ],
+    {
+      url: "Absolute http or https address.",
+      email: "E-mail address.",
+      base64: 'Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`.',
+    }[field.format],
   ];
 };
 

@@ -67,7 +67,7 @@ const inputText = (field: TextField): string => {
 export const inputType = (field: Field, types: readonly NestedType[]): string => {
   switch (field.type) {
     case "text":
-      return `pulumi.Input<${inputText(field)}>`;
+      return `pulumi.Input<${inputText(field)}>${field.format === "base64" ? " | pulumi.asset.FileAsset" : ""}`;
     case "number":
       return "pulumi.Input<number>";
     case "flag":
