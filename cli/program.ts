@@ -7,6 +7,8 @@ import { registerDrill } from "./commands/drill.js";
 import { registerEmulator } from "./commands/emulator.js";
 import { registerExport } from "./commands/export.js";
 import { registerForecast } from "./commands/forecast.js";
+import { registerImport } from "./commands/import.js";
+import { registerImportFile } from "./commands/import-file.js";
 import { registerInit } from "./commands/init.js";
 import { registerOrphans } from "./commands/orphans.js";
 import { registerProbe } from "./commands/probe.js";
@@ -26,6 +28,8 @@ const commands: readonly RegisterCommand[] = [
   registerCheckRecord,
   registerDrill,
   registerProbe,
+  registerImport,
+  registerImportFile,
 ];
 
 /** A run on the process's own streams. */

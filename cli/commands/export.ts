@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { CommandRun, RegisterCommand } from "../command.js";
 import type { Split } from "../export/program-files.js";
+import { selectionHelp, withSelection } from "./selection-options.js";
 
 interface ExportFlags {
   readonly out: string;
@@ -22,12 +23,7 @@ const pulumiName = (text: string): string => {
   throw new InvalidArgumentError('Allowed are 1 to 100 letters, digits, "_", "-" and ".".');
 };
 
-const details = `
-What an object is named by, in --include and --exclude:
-  a kind                Channel, client-application, …
-  a name                orders-bot, or with * for any text: test-*
-  a kind and a name     Channel:custom.*
-  an id                 as the service tells it
+const details = `${selectionHelp}
 What is left out but referred to is looked up (Channel.get); --with-dependencies
 declares it, too. Names stay the same whatever is left out.
 
@@ -52,7 +48,7 @@ const run = async (flags: ExportFlags, session: CommandRun): Promise<void> => {
 
 /** `export`: an account as a Pulumi project. */
 export const registerExport: RegisterCommand = (program, session) => {
-  program
+  const command = program
     .command("export")
     .summary("Write an account as a Pulumi project in TypeScript.")
     .description(
@@ -60,10 +56,8 @@ export const registerExport: RegisterCommand = (program, session) => {
         "program, its configuration, a README of the next steps, and import.json for pulumi import.\n" +
         "Changes nothing at the service. Writes into a folder that is new, empty, or of a former export.",
     )
-    .requiredOption("--out <folder>", "Write the project here.")
-    .option("--include <what...>", "Only these objects; see below.")
-    .option("--exclude <what...>", "Not these objects; see below.")
-    .option("--with-dependencies", "Also what these objects refer to.")
+    .requiredOption("--out <folder>", "Write the project here.");
+  withSelection(command)
     .addOption(
       new Option("--split <way>", "One file, or one for each kind.")
         .choices(["by-kind", "single"])

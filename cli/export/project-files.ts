@@ -53,7 +53,7 @@ export const projectFiles = (
         main: "index.ts",
         scripts: { check: "tsc --noEmit" },
         dependencies: { "@pulumi/pulumi": "^3.270.0", [packageName]: `^${packageVersion()}` },
-        devDependencies: { "@types/node": "^24.0.0", typescript: "^6.0.3" },
+        devDependencies: { typescript: "^6.0.3" },
       }),
     ],
     [
@@ -65,7 +65,6 @@ export const projectFiles = (
           strict: true,
           noEmit: true,
           skipLibCheck: true,
-          types: ["node"],
         },
         include: ["*.ts"],
       }),

@@ -14,8 +14,12 @@ export interface ResourceNames {
 const mostWords = 6;
 const longestName = 40;
 
-/** Beyond the basic plane, or written from right to left: both make a source hard to read. */
-const unwritten = /[\u{10000}-\u{10ffff}\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/gu;
+/**
+ * What is not of a script that is written from left to right and that compilers have known for long: a
+ * source with other names would be hard to read, or refused.
+ */
+const unwritten =
+  /[^A-Za-z0-9\u00c0-\u017f\u0370-\u04ff\u0900-\u097f\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fcc\uac00-\ud7a3]/g;
 
 /**
  * Words of a text in letters and digits: accents of Latin letters go, other scripts stay. A character

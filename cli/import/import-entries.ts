@@ -91,7 +91,11 @@ const inFile = (value: unknown): unknown => {
   return { ...kind, plaintext: JSON.stringify(secret) };
 };
 
-/** The text of an import file. It holds no secret: each is written as undisclosed. */
+/** The text of an import file, as `pulumi import --file` reads it. */
+export const inImportFile = (entries: readonly ImportEntry[]): string =>
+  `${JSON.stringify({ resources: inFile(entries) }, null, 2)}\n`;
+
+/** The import file of an export. It holds no secret: each is written as undisclosed. */
 export const importFileText = (
   objects: readonly { readonly object: ObjectInputs; readonly logical: string }[],
   options: EntryOptions,
@@ -101,6 +105,5 @@ export const importFileText = (
     const fields = withoutSecrets(object.definition.fields, object.fields);
     return importEntry({ ...object, fields }, logical, options);
   });
-  const all = [...(owner ? [ownershipEntry(options.ownership, owner)] : []), ...entries];
-  return `${JSON.stringify({ resources: inFile(all) }, null, 2)}\n`;
+  return inImportFile([...(owner ? [ownershipEntry(options.ownership, owner)] : []), ...entries]);
 };

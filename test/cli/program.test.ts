@@ -32,7 +32,7 @@ test.each([
 });
 
 test.each([
-  ...["init", "emulator", "doctor", "forecast", "orphans", "export"],
+  ...["init", "emulator", "doctor", "forecast", "orphans", "export", "import", "import-file"],
   ...["rehearse", "check-record", "drill", "probe"],
 ])("every option of %s is explained", async (command) => {
   const { code, out } = await run(command, "--help");

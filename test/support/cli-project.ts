@@ -29,10 +29,11 @@ export interface CliProject {
   ): Promise<CliResult>;
   /** The same where it must succeed; gives what it printed. */
   succeed(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<string>;
-  /** Runs `pulumi-conversation` in the project; the output is what it printed on stdout. */
+  /** Runs `pulumi-conversation` in the project, or a folder of it; the output is what it printed on stdout. */
   tool(
     args: readonly string[],
     environment?: Readonly<Record<string, string>>,
+    below?: string,
   ): Promise<CliResult & { readonly errors: string }>;
   /** Starts `pulumi` and leaves it to the caller. */
   start(
@@ -107,10 +108,11 @@ export const cliProject = async (
         },
       );
     });
-  const tool: CliProject["tool"] = (args, more = {}) =>
+  const tool: CliProject["tool"] = (args, more = {}, below = ".") =>
     new Promise((resolve) => {
       const main = join(root, "dist", "cli", "main.js");
-      const settings = { cwd: folder, env: { ...common, ...more }, maxBuffer: 64 * 1024 * 1024 };
+      const env = { ...common, ...more };
+      const settings = { cwd: join(folder, below), env, maxBuffer: 64 * 1024 * 1024 };
       execFile(process.execPath, [main, ...args], settings, (error, output, errors) => {
         const code = error ? (typeof error.code === "number" ? error.code : 1) : 0;
         resolve({ code, output, errors });

@@ -62,7 +62,7 @@ test("names are valid, one for each object, whatever the objects are called", ()
         expect(logical).toMatch(/^[^\s:/]{1,80}$/u);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 300) },
   );
 });
 

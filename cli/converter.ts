@@ -1,0 +1,21 @@
+#!/usr/bin/env node
+import { interruption } from "./process/interruption.js";
+
+/** Serves the converter that `pulumi import --from conversation` starts, until Pulumi ends it. */
+const serve = async (): Promise<void> => {
+  const { serveConverter } = await import("./import/converter-server.js");
+  const { convertState } = await import("./import/convert-state.js");
+  const { signal } = interruption();
+  const { port, close } = await serveConverter(convertState);
+  signal.addEventListener("abort", () => {
+    close();
+    process.exit();
+  });
+  // Pulumi reads the first line.
+  process.stdout.write(`${port}\n`);
+};
+
+serve().catch((error) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+});

@@ -1,0 +1,60 @@
+import { dirname } from "node:path";
+import { Command, Option } from "commander";
+import { pulumiOfThisRun } from "../../provider/stacks/pulumi-process.js";
+import { readAccountInputs } from "../account/open-account.js";
+import { CommandFailure, messageOf } from "../command.js";
+import { type ImportFlags, withImport } from "../commands/import-options.js";
+import { projectFile } from "../pulumi-cli/stack-config.js";
+import { openStack } from "../stack/open-stack.js";
+import { entriesVariable, handedOver } from "./entry-handover.js";
+import type { ImportEntry } from "./import-entries.js";
+import { planImport } from "./plan-import.js";
+
+/** @throws CommandFailure where an argument is wrong */
+const flagsIn = (args: readonly string[]): ImportFlags => {
+  // Scripts that add Pulumi's own option at the end of every command add it here.
+  const interactive = new Option("--non-interactive").hideHelp();
+  const parser = withImport(new Command("pulumi import --from conversation --"))
+    .addOption(interactive)
+    .exitOverride()
+    .configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
+  try {
+    return parser.parse([...args], { from: "user" }).opts<ImportFlags>();
+  } catch (error) {
+    throw new CommandFailure(`${messageOf(error)} (after --)`, 2);
+  }
+};
+
+/** The stack that the Pulumi which started this process imports into. */
+const stackOfThisRun = async (profile: string | undefined) => {
+  const { command, folder, env, given } = pulumiOfThisRun();
+  const project = projectFile(folder);
+  const options = { folder: project ? dirname(project) : folder, env: { ...process.env, ...env } };
+  const stack = await openStack({
+    ...options,
+    ...(given ? { stack: given } : {}),
+    ...(profile ? { profile } : {}),
+  });
+  return { stack, options: { ...options, ...(given ? { stack: given } : {}), command } };
+};
+
+/**
+ * What Pulumi takes into the state: the entries of the command that started this converter, else those
+ * that the arguments choose from the account.
+ *
+ * @throws CommandFailure where an object may not be taken over; ConversationError where the account
+ *   cannot be read
+ */
+export const convertState = async (args: readonly string[]): Promise<readonly ImportEntry[]> => {
+  const handed = process.env[entriesVariable];
+  if (handed) return handedOver(handed);
+  const flags = flagsIn(args);
+  const { stack, options } = await stackOfThisRun(flags.profile);
+  const states = await stack.readStates("all");
+  const { command: _, ...account } = options;
+  const { objects } = await readAccountInputs({
+    ...account,
+    ...(flags.profile ? { profile: flags.profile } : {}),
+  });
+  return planImport(objects, { names: stack.names, states }, flags).entries;
+};

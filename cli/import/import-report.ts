@@ -1,0 +1,52 @@
+import { objectLabel } from "../export/project-readme.js";
+import { wrapped } from "../orphans/orphans-report.js";
+import { textTable } from "../terminal/text-table.js";
+import type { ImportResult } from "./run-import.js";
+import type { Candidate } from "./take-over.js";
+
+const shown = ({ object, logical }: Candidate) => ({
+  kind: object.definition.kind,
+  id: object.id,
+  name: logical,
+});
+
+/** What `import --json` prints. */
+export const importJson = ({ names, applied, taken, left, notes }: ImportResult) => ({
+  ...names,
+  applied,
+  objects: taken.map(shown),
+  left: left.map((each) => ({ ...shown(each), reason: each.reason })),
+  notes,
+});
+
+const width = 80;
+
+const nameColumns = (taken: readonly Candidate[]): number => {
+  const widest = (texts: readonly string[]) => Math.max(...texts.map((text) => text.length));
+  const kinds = widest(["kind", ...taken.map(({ object }) => object.definition.kind)]);
+  return Math.max(16, width - 4 - kinds - widest(taken.map(({ object }) => object.id)));
+};
+
+/** What was, or would be, imported, for people, within 80 columns. */
+export const importReport = ({ names, applied, taken, left, notes }: ImportResult): string => {
+  const columns = nameColumns(taken);
+  const rows = taken.map(({ object, logical }) => [
+    object.definition.kind,
+    object.id,
+    wrapped(logical, columns).join("\n"),
+  ]);
+  const next = applied
+    ? `Imported into ${names.project}/${names.stack}. The program must declare them under these names; then ` +
+      "pulumi preview shows what differs, and the first pulumi up writes the dependencies into the state."
+    : `Nothing was imported. To import these ${taken.length} objects into ${names.project}/${names.stack}, add --apply.`;
+  const lines = [
+    ...textTable(["kind", "id", "resource"], rows),
+    "",
+    ...left.flatMap(({ object, reason }) =>
+      wrapped(`Left out: ${objectLabel(object)} (id ${object.id}): ${reason}.`, width),
+    ),
+    ...notes.flatMap((note) => wrapped(`Not read: ${note}`, width)),
+    ...wrapped(next, width),
+  ];
+  return `${lines.join("\n")}\n`;
+};

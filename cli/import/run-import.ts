@@ -1,0 +1,100 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { quietEnvironment } from "../../provider/stacks/pulumi-queries.js";
+import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
+import { CommandFailure } from "../command.js";
+import { runCommand } from "../process/run-command.js";
+import { type OpenStack, openStack } from "../stack/open-stack.js";
+import { entriesVariable, handOver } from "./entry-handover.js";
+import { type ImportPlan, type PlanImportOptions, planImport } from "./plan-import.js";
+import { assertImports } from "./pulumi-version.js";
+
+export interface ImportOptions extends AccountOptions, PlanImportOptions {
+  /** Import, not only show. */
+  readonly apply?: boolean;
+}
+
+/** What was, or would be, imported. */
+export interface ImportResult extends Omit<ImportPlan, "entries"> {
+  readonly names: OpenStack["names"];
+  /** Whether it was done. */
+  readonly applied: boolean;
+  /** Sentences about what could not be read. */
+  readonly notes: readonly string[];
+}
+
+/** A folder with the converter under the name that Pulumi looks for. */
+const converterFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "conversation-converter-"));
+  const main = join(__dirname, "..", "converter.js");
+  const windows = process.platform === "win32";
+  const file = join(folder, `pulumi-converter-conversation${windows ? ".cmd" : ""}`);
+  const line = `"${process.execPath}" "${main}"`;
+  writeFileSync(file, windows ? `@${line} %*\r\n` : `#!/bin/sh\nexec ${line} "$@"\n`);
+  chmodSync(file, 0o700);
+  return folder;
+};
+
+const flags = ["--generate-code=false", "--protect=false", "--yes", "--skip-preview"];
+
+const runPulumi = async (
+  { place, env }: OpenStack,
+  plan: ImportPlan,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  const folder = converterFolder();
+  const { url, close } = await handOver(plan.entries);
+  const stack = place.stack ? ["--stack", place.stack] : [];
+  const args = ["import", "--from", "conversation", ...flags, "--non-interactive", ...stack];
+  try {
+    const ended = await runCommand(place.command, args, {
+      cwd: place.folder,
+      signal,
+      env: {
+        ...quietEnvironment(env),
+        PATH: [folder, env.PATH ?? ""].join(delimiter),
+        [entriesVariable]: url,
+      },
+      stops: [
+        { signal: "SIGINT", afterMs: 0 },
+        { signal: "SIGKILL", afterMs: 30_000 },
+      ],
+    });
+    if (ended.code === 0) return;
+    throw new CommandFailure(
+      `pulumi import failed; what it had imported by then is in the state.\n${ended.lastLines.slice(-15).join("\n")}`,
+    );
+  } finally {
+    await close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/**
+ * Imports objects of an account into the state of a stack, by Pulumi's own import. Shows only, unless
+ * it is told to apply. Makes list calls alone, and never writes to the service.
+ *
+ * @throws CommandFailure where Pulumi is too old, an object may not be taken over, or the import fails;
+ *   ConversationError where the account cannot be read
+ */
+export const runImport = async (options: ImportOptions): Promise<ImportResult> => {
+  const stack = await openStack(options);
+  await assertImports(stack.place, "converter");
+  const states = await stack.readStates("all");
+  const { objects, notes } = await readAccountInputs(options);
+  const plan = planImport(objects, { names: stack.names, states }, options);
+  const { apply = false, progress, signal } = options;
+  if (apply) {
+    const step = progress?.step(`Importing ${plan.taken.length} objects`);
+    try {
+      await runPulumi(stack, plan, signal);
+      step?.done(`Imported ${plan.taken.length} objects`);
+    } catch (error) {
+      step?.failed();
+      throw error;
+    }
+  }
+  const { taken, left } = plan;
+  return { taken, left, names: stack.names, applied: apply, notes };
+};

@@ -1,0 +1,63 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
+import { type ImportOptions, runImport } from "../../../cli/import/run-import.js";
+import { type ImportFileOptions, runImportFile } from "../../../cli/import/run-import-file.js";
+import { startEmulator } from "../../../emulator/index.js";
+import { EmulatorControl } from "../../support/emulator-control.js";
+import { type OddAccount, oddAccount } from "../../support/odd-account.js";
+import { shellScript, temporaryFolder } from "../temporary-folder.js";
+
+interface SandboxOptions {
+  readonly objects?: OddAccount;
+  readonly version?: string;
+  /** What `pulumi stack export` prints. */
+  readonly state?: string;
+  /** The state of a second stack. */
+  readonly other?: string;
+}
+
+const emptyState = JSON.stringify({ version: 3, deployment: { resources: [] } });
+
+/** The commands that import, between an emulator and a CLI that prints what the test says. */
+export const importSandbox = async (options: SandboxOptions = {}) => {
+  const { objects = oddAccount(2), version = "3.259.0", state = emptyState, other } = options;
+  const folder = temporaryFolder();
+  const emulator = await startEmulator();
+  onTestFinished(() => emulator.close());
+  const control = new EmulatorControl(emulator);
+  await control.control("PUT", "/snapshot", { version: 1, objects });
+  mkdirSync(join(folder, ".pulumi", "stacks"), { recursive: true });
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\nruntime: nodejs\n");
+  writeFileSync(join(folder, "state.json"), state);
+  writeFileSync(join(folder, "other.json"), other ?? "");
+  const names = other === undefined ? ["prod"] : ["prod", "other"];
+  const list = JSON.stringify(names.map((name) => ({ name, current: name === "prod" })));
+  writeFileSync(join(folder, "stacks.json"), list);
+  shellScript(
+    join(folder, "pulumi"),
+    `cd ${folder}; echo "$*" >> calls`,
+    `case "$*" in`,
+    `version*) echo v${version};;`,
+    `whoami*) echo '{"url":"file://${folder}"}';;`,
+    `"stack --show-name"*) echo prod;;`,
+    `"stack ls"*) cat stacks.json;;`,
+    `"config"*) echo '{}';;`,
+    `*"--stack other"*) cat other.json;;`,
+    `"stack export"*) cat state.json;;`,
+    `"import"*) echo 'error: the stack is locked' >&2; exit 255;;`,
+    `*) exit 1;; esac`,
+  );
+  const env = {
+    ...emulatorEnvironment(emulator),
+    PATH: `${folder}:/bin:/usr/bin`,
+    XDG_CACHE_HOME: folder,
+  };
+  return {
+    ...{ folder, control },
+    import: (more: Partial<ImportOptions> = {}) => runImport({ folder, env, ...more }),
+    file: (kind: string, name: string, more: Partial<ImportFileOptions> = {}) =>
+      runImportFile({ folder, env, kind, name, ...more }),
+  };
+};

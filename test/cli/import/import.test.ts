@@ -1,0 +1,183 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { importReport } from "../../../cli/import/import-report.js";
+import { undisclosed } from "../../../provider/kernel/undisclosed.js";
+import { markOf, markText } from "../../../provider/lifecycle/ownership/mark.js";
+import { markFor, newSerial } from "../../../provider/lifecycle/ownership/serial.js";
+import { typeToken } from "../../../provider/pointer.js";
+import { oddAccount, oddCanary, oddId } from "../../support/odd-account.js";
+import { run } from "../session.js";
+import { importSandbox } from "./import-sandbox.js";
+
+const ownership = (stack: string) => `shop/${stack}/0123456789abcdef`;
+
+/** A state that holds one channel. */
+const stateWith = (stack: string, id: string, name = "web"): string => {
+  const urn = (kind: string, logical: string) =>
+    `urn:pulumi:${stack}::shop::${typeToken(kind)}::${logical}`;
+  const resources = [
+    { urn: urn("Ownership", "ownership"), type: typeToken("Ownership"), id: ownership(stack) },
+    { urn: urn("Channel", name), type: typeToken("Channel"), id, inputs: {}, outputs: {} },
+  ];
+  return JSON.stringify({ version: 3, deployment: { resources } });
+};
+
+const markedChannel = (owner: string) => {
+  const account = oddAccount(2);
+  const [channel, ...others] = account.channels ?? [];
+  const mark = markFor(markOf("Channel", owner), newSerial(0), channel?.type);
+  const marked = {
+    ...{ ...channel, description: `Shop ${markText(mark)}` },
+    created: "1970-01-01T00:00:00.000Z",
+  };
+  return { ...account, channels: [marked, ...others] };
+};
+
+describe("import", () => {
+  test("shows what it would take over, and runs no import", async () => {
+    const hub = await importSandbox();
+    const result = await hub.import();
+    expect(result).toMatchObject({ applied: false, names: { project: "shop", stack: "prod" } });
+    expect(result.taken).toHaveLength(12);
+    expect(readFileSync(join(hub.folder, "calls"), "utf8")).not.toMatch(/^import/m);
+    const report = importReport(result);
+    for (const line of report.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    expect(report).toContain(
+      "Nothing was imported. To import these 12 objects into shop/prod, add --apply.",
+    );
+  });
+
+  test.each([
+    [
+      "its own",
+      { state: stateWith("prod", oddId(4, 0)) },
+      "the state already has it: urn:pulumi:prod",
+    ],
+    [
+      "another",
+      { other: stateWith("other", oddId(4, 0)) },
+      "it is in the state of the stack other",
+    ],
+    [
+      "a name",
+      { state: stateWith("prod", oddId(4, 9), "custom-große-maß") },
+      "the state has another object for this name",
+    ],
+    [
+      "a mark",
+      { objects: markedChannel(`${ownership("else")}/web`) },
+      "it carries the mark of another stack: shop/else web",
+    ],
+  ])(
+    "refuses what a stack has already: %s; --skip-managed leaves it out",
+    async (_, options, reason) => {
+      const hub = await importSandbox(options);
+      await expect(hub.import({ apply: true })).rejects.toThrow(reason);
+      expect(readFileSync(join(hub.folder, "calls"), "utf8")).not.toMatch(/^import/m);
+      const { taken, left } = await hub.import({ skipManaged: true });
+      expect(taken).toHaveLength(11);
+      expect(left).toMatchObject([{ reason: expect.stringContaining(reason) }]);
+      expect((await hub.import({ exclude: ["Channel:*Größe*"] })).taken).toHaveLength(11);
+    },
+  );
+
+  test("takes what this very stack has made and its state has lost", async () => {
+    const hub = await importSandbox({
+      objects: markedChannel(`${ownership("prod")}/web`),
+      state: stateWith("prod", oddId(4, 9), "else"),
+    });
+    expect((await hub.import()).taken).toHaveLength(12);
+  });
+
+  test("refuses a CLI that is too old, before the service is asked", async () => {
+    const hub = await importSandbox({ version: "3.254.9" });
+    await expect(hub.import()).rejects.toThrow(
+      /Pulumi is 3\.254\.9; importing needs 3\.255\.0 or newer/,
+    );
+    expect(await hub.control.log()).toEqual([]);
+    expect(JSON.parse(await hub.file("Channel", "web", { id: oddId(4, 0) }))).toHaveProperty(
+      "resources",
+    );
+    const older = await importSandbox({ version: "3.200.0" });
+    await expect(older.file("Channel", "web", { id: oddId(4, 0) })).rejects.toThrow(
+      /needs 3\.254\.0/,
+    );
+  });
+
+  test("tells what Pulumi said where it fails", async () => {
+    const hub = await importSandbox();
+    await expect(hub.import({ apply: true })).rejects.toThrow(/the stack is locked/);
+  });
+
+  test("an empty account leaves nothing to import", async () => {
+    const hub = await importSandbox({ objects: {} });
+    await expect(hub.import()).rejects.toThrow(/nothing to import/);
+  });
+});
+
+describe("import-file", () => {
+  test("is the import file of one object, without a secret and with one call", async () => {
+    const hub = await importSandbox();
+    await hub.control.control("PUT", "/switches", { secrets: "echo" });
+    const text = await hub.file("authentication", "desk", { id: oddId(1, 0) });
+    expect(text).not.toContain(oddCanary);
+    const { resources } = JSON.parse(text);
+    expect(resources).toMatchObject([
+      {
+        type: typeToken("Ownership"),
+        name: "ownership",
+        id: expect.stringMatching(/^shop\/prod\/[0-9a-f]{16}$/),
+      },
+      { type: typeToken("Authentication"), name: "desk", id: oddId(1, 0) },
+    ]);
+    const [own, desk] = resources;
+    expect(desk.inputs.owner).toBe(`${own.id}/desk`);
+    expect(desk.inputs.basicAuth.password.plaintext).toBe(JSON.stringify(undisclosed));
+    expect(desk.outputs.created).toBe("2024-01-01T00:00:00.000Z");
+    const calls = (await hub.control.log()).map(({ method, template }) => `${method} ${template}`);
+    expect(calls.filter((call) => call.startsWith("GET"))).toEqual(["GET /authentications/{id}"]);
+  });
+
+  test("uses the Ownership of the state", async () => {
+    const hub = await importSandbox({ state: stateWith("prod", oddId(4, 9), "else") });
+    const { resources } = JSON.parse(await hub.file("Channel", "web", { id: oddId(4, 0) }));
+    expect(resources).toMatchObject([
+      { name: "web", inputs: { owner: `${ownership("prod")}/web` } },
+    ]);
+  });
+
+  test("finds an object by its name, and refuses where several have it", async () => {
+    const hub = await importSandbox({ objects: oddAccount(4) });
+    const { resources } = JSON.parse(await hub.file("Account", "orders-bot"));
+    expect(resources[1].id).toBe(oddId(6, 2));
+    const named = JSON.parse(await hub.file("Channel", "web", { byName: "custom.orders-bot" }));
+    expect(named.resources[1].id).toBe(oddId(4, 2));
+    await expect(hub.file("Orchestration", "flow", { byName: "Orders" })).rejects.toThrow(
+      /4 objects could be meant/,
+    );
+    await expect(hub.file("Account", "nobody")).rejects.toThrow(
+      /There is no account with the name "nobody"/,
+    );
+    await expect(hub.file("Account", "x", { id: "f".repeat(36) })).rejects.toThrow(
+      /There is no account with the id/,
+    );
+  });
+
+  test("refuses what a state has", async () => {
+    const hub = await importSandbox({ state: stateWith("prod", oddId(4, 0)) });
+    await expect(hub.file("Channel", "other", { id: oddId(4, 0) })).rejects.toThrow(
+      /the state already has it/,
+    );
+  });
+
+  test.each([
+    [["Chanel", "web", "1"], "There is no kind"],
+    [["Channel", "web"], "either the id"],
+    [["Channel", "web", "1", "--by-name"], "either the id"],
+  ])("%j is a wrong command line", async (args, message) => {
+    const { code, err } = await run("import-file", ...args);
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+  });
+});
