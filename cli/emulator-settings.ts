@@ -4,6 +4,23 @@ import { describeSettings, type SettingKey } from "../provider/service/settings/
 /** What an emulator tells about itself that a program needs. */
 type EmulatorAccess = Pick<Emulator, "baseUrl" | "tokenUrl" | "clientId" | "clientSecret">;
 
+/** Where an emulator is controlled, and how people sign in. */
+type EmulatorAddress = Pick<
+  Emulator,
+  "authUrl" | "customerAuthUrl" | "customerTokenUrl" | "controlUrl" | "controlSecret"
+>;
+
+/** What a program that tests against an emulator may need beside the settings. */
+export const testEnvironment = (emulator: EmulatorAddress): Readonly<Record<string, string>> => ({
+  CONVERSATION_AUTH_URL: emulator.authUrl,
+  CONVERSATION_CUSTOMER_AUTH_URL: emulator.customerAuthUrl,
+  CONVERSATION_CUSTOMER_TOKEN_URL: emulator.customerTokenUrl,
+  CONVERSATION_CONTROL_URL: emulator.controlUrl,
+  ...(emulator.controlSecret === undefined
+    ? {}
+    : { CONVERSATION_CONTROL_SECRET: emulator.controlSecret }),
+});
+
 /** The environment variables that point a program at an emulator. */
 export const emulatorEnvironment = (
   { baseUrl, tokenUrl, clientId, clientSecret }: EmulatorAccess,

@@ -1,9 +1,16 @@
-import { existsSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
-import { type Emulator, type PlanName, type Switches, startEmulator } from "../emulator/index.js";
+import {
+  type Emulator,
+  type PlanName,
+  type Switches,
+  startEmulator,
+  type TlsFiles,
+} from "../emulator/index.js";
 import { CommandFailure, type CommandRun, messageOf } from "./command.js";
-import { emulatorEnvironment } from "./emulator-settings.js";
+import { emulatorEnvironment, testEnvironment } from "./emulator-settings.js";
 
 /** What the command line says of the emulator, with the defaults filled in. */
 export interface EmulatorArguments {
@@ -17,6 +24,9 @@ export interface EmulatorArguments {
   /** Findings of a probe. */
   readonly like?: string;
   readonly controlSecret?: string | true;
+  readonly tls?: true;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
   readonly json?: true;
 }
 
@@ -38,6 +48,26 @@ const reasons: Readonly<Record<string, (options: EmulatorArguments) => string>> 
   ENOTFOUND: ({ host }) => `the name ${host} could not be resolved. Choose another with --host.`,
 };
 
+const pemIn = (option: string, file: string): string => {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new CommandFailure(
+      `Starting the emulator: ${option} ${file} cannot be read (${codeOf(error)}).`,
+      1,
+      { cause: error },
+    );
+  }
+};
+
+/** Both files, or none: then a certificate is made. */
+const tlsOf = ({ tls, tlsCert, tlsKey }: EmulatorArguments): { tls?: TlsFiles | true } => {
+  if (tlsCert === undefined && tlsKey === undefined) return tls ? { tls } : {};
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new CommandFailure("Give --tls-cert and --tls-key together, or --tls alone.", 2);
+  return { tls: { cert: pemIn("--tls-cert", tlsCert), key: pemIn("--tls-key", tlsKey) } };
+};
+
 const start = async (options: EmulatorArguments): Promise<Emulator> => {
   const { port, host, plan, burst, clock, data, controlSecret, switch: switches } = options;
   if (data !== undefined && !existsSync(dirname(resolve(data))))
@@ -54,28 +84,44 @@ const start = async (options: EmulatorArguments): Promise<Emulator> => {
       ...(burst === undefined ? {} : { burst }),
       ...(data === undefined ? {} : { data }),
       ...(controlSecret === undefined ? {} : { controlSecret }),
+      ...tlsOf(options),
     });
   } catch (error) {
+    if (error instanceof CommandFailure) throw error;
     const reason = reasons[String(codeOf(error))]?.(options) ?? messageOf(error);
     throw new CommandFailure(`Starting the emulator: ${reason}`, 1, { cause: error });
   }
 };
 
-const jsonLine = (emulator: Emulator): string => {
+/** Where others find the certificate: a file in a folder that only this user can read; undefined: no TLS. */
+const writeCertificate = ({ certificate }: Emulator): string | undefined => {
+  if (certificate === undefined) return undefined;
+  const file = join(mkdtempSync(join(tmpdir(), "conversation-emulator-")), "certificate.pem");
+  writeFileSync(file, certificate);
+  return file;
+};
+
+const jsonLine = (emulator: Emulator, certificateFile: string | undefined): string => {
   const { baseUrl, tokenUrl, authUrl, controlUrl, clientId, clientSecret } = emulator;
   const { customerAuthUrl, customerTokenUrl, controlSecret } = emulator;
   const access = { baseUrl, tokenUrl, authUrl, controlUrl, clientId, clientSecret };
   // A member that is undefined is left out.
-  return `${JSON.stringify({ ...access, customerAuthUrl, customerTokenUrl, controlSecret })}\n`;
+  const further = { customerAuthUrl, customerTokenUrl, controlSecret, certificateFile };
+  return `${JSON.stringify({ ...access, ...further })}\n`;
 };
 
-const readable = (emulator: Emulator, { plan, clock, data }: EmulatorArguments): string => {
+const trust = (certificate: string | undefined): Readonly<Record<string, string>> =>
+  certificate === undefined ? {} : { NODE_EXTRA_CA_CERTS: certificate };
+
+const readable = (
+  emulator: Emulator,
+  { plan, clock, data }: EmulatorArguments,
+  certificate: string | undefined,
+): string => {
   const rates = plan === "none" ? "no rate limits" : `rates of the plan ${plan}`;
   const place = data === undefined ? "objects in memory" : `objects in ${data}`;
   const time = clock === "manual" ? ", clock moved by hand" : "";
-  const variables = Object.entries(
-    emulatorEnvironment(emulator, plan === "none" ? undefined : plan),
-  );
+  const variables = Object.entries({ ...settingsOf(emulator, plan), ...trust(certificate) });
   return [
     `The emulator of the conversation service is running: ${rates}, ${place}${time}.`,
     "",
@@ -94,22 +140,54 @@ const readable = (emulator: Emulator, { plan, clock, data }: EmulatorArguments):
   ].join("\n");
 };
 
+const settingsOf = (emulator: Emulator, plan: PlanName) =>
+  emulatorEnvironment(emulator, plan === "none" ? undefined : plan);
+
+/** Shows what was started and waits, or runs the command that it was started for. */
+const useEmulator = async (
+  emulator: Emulator,
+  options: EmulatorArguments,
+  command: readonly string[],
+  { session, ended }: { readonly session: CommandRun; readonly ended: Promise<void> | undefined },
+): Promise<void> => {
+  const certificate = writeCertificate(emulator);
+  try {
+    if (command.length > 0) {
+      const { runBesideEmulator } = await import("./run-beside-emulator.js");
+      session.exitCode = await runBesideEmulator(command, {
+        ...settingsOf(emulator, options.plan),
+        ...testEnvironment(emulator),
+        ...trust(certificate),
+      });
+      return;
+    }
+    const shown = options.json
+      ? jsonLine(emulator, certificate)
+      : readable(emulator, options, certificate);
+    session.out(shown);
+    await ended;
+  } finally {
+    if (certificate !== undefined) rmSync(dirname(certificate), { recursive: true, force: true });
+  }
+};
+
 /**
  * Runs the emulator until the session is interrupted, and ends it in an orderly way.
  *
- * @throws CommandFailure that says why it does not start
+ * @param command to run beside it: the emulator then ends with the command, and hands on its exit code
+ * @throws CommandFailure that says why it, or the command, does not start
  */
 export const serveEmulator = async (
   options: EmulatorArguments,
+  command: readonly string[],
   session: CommandRun,
 ): Promise<void> => {
   // Listened for from the beginning: whoever reads the first line may interrupt at once.
-  const interrupted = session.untilInterrupted();
+  const ended = command.length === 0 ? session.untilInterrupted() : undefined;
   keepMemorySmall();
   const emulator = await start(options);
   try {
-    session.out(options.json ? jsonLine(emulator) : readable(emulator, options));
-    await interrupted;
+    await useEmulator(emulator, options, command, { session, ended });
   } finally {
     await emulator.close();
   }

@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { controlThrough } from "./control/control-client.js";
 import { controlRoutes } from "./control/control-routes.js";
 import type { EmulatorControl } from "./control/emulator-control.js";
 import { createRequestListener, paths } from "./http/request-listener.js";
 import { createService, type EmulatedServiceOptions } from "./service.js";
+import { selfSigned, type TlsFiles } from "./tls/self-signed.js";
 
 export { type ControlOptions, connectControl } from "./control/connect-control.js";
 export type { EmulatorSnapshot, EmulatorStats } from "./control/control-answers.js";
@@ -20,6 +22,7 @@ export type { StoredObject } from "./objects/store.js";
 export type { DeliveryEntry } from "./runtime/callbacks/deliveries.js";
 export type { NotificationMail } from "./runtime/callbacks/mailbox.js";
 export type { ConversationDocument, StoredMessage } from "./runtime/conversation-store.js";
+export type { TlsFiles } from "./tls/self-signed.js";
 export type { Client } from "./token/clients.js";
 
 export interface EmulatorOptions extends EmulatedServiceOptions {
@@ -32,6 +35,11 @@ export interface EmulatorOptions extends EmulatedServiceOptions {
    * for one that is made at random. Left out: only this machine may control, without a secret.
    */
   readonly controlSecret?: string | true;
+  /**
+   * Serves https: with a certificate and its key as PEM text, or, with `true`, with a certificate that
+   * is made for the names of this machine and signed by itself. Left out: http.
+   */
+  readonly tls?: TlsFiles | true;
 }
 
 /** What a client needs to know of a running emulator. */
@@ -46,6 +54,8 @@ export interface EmulatorAddresses {
   readonly clientSecret: string;
   /** What control calls must carry as `Authorization: Bearer`; there only where one is asked for. */
   readonly controlSecret?: string;
+  /** The certificate, as PEM text, that callers must trust; there only with TLS. */
+  readonly certificate?: string;
 }
 
 export interface Emulator extends EmulatorAddresses, AsyncDisposable {
@@ -58,9 +68,37 @@ export interface Emulator extends EmulatorAddresses, AsyncDisposable {
 }
 
 /** The address for callers on this machine, where the server listens on all. */
-const originOf = (host: string, port: number): string => {
+const originOf = (scheme: string, host: string, port: number): string => {
   const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
+  return `${scheme}://${name.includes(":") ? `[${name}]` : name}:${port}`;
+};
+
+/** Room for the long headers of some callers. */
+const maxHeaderSize = 64 * 1024;
+
+const serverWith = (listener: RequestListener, tls: TlsFiles | undefined) => {
+  if (!tls) return createServer({ maxHeaderSize }, listener);
+  try {
+    return createTlsServer({ maxHeaderSize, cert: tls.cert, key: tls.key }, listener);
+  } catch (error) {
+    // OpenSSL's own words name neither the certificate nor the key.
+    throw new Error("The certificate and key for TLS cannot be used: they must be PEM, and fit.", {
+      cause: error,
+    });
+  }
+};
+
+const listening = async (
+  listener: RequestListener,
+  tls: TlsFiles | undefined,
+  { port, host }: { readonly port: number; readonly host: string },
+) => {
+  const server = serverWith(listener, tls);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  return server;
 };
 
 const secretOf = (given: string | true | undefined): string | undefined => {
@@ -79,22 +117,19 @@ const secretOf = (given: string | true | undefined): string | undefined => {
 export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emulator> => {
   const { port = 0, host = "127.0.0.1" } = options;
   const secret = secretOf(options.controlSecret);
+  const tls = options.tls === true ? selfSigned(host) : options.tls;
   const service = createService(options);
   const routes = controlRoutes(service, paths.control);
   const listener = createRequestListener(service, { routes, secret });
-  const server = createServer({ maxHeaderSize: 64 * 1024 }, listener);
   const end = (): void => {
     service.deliveries.close();
     service.journal.close();
   };
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-  }).catch((error) => {
+  const server = await listening(listener, tls, { port, host }).catch((error) => {
     end();
     throw error;
   });
-  const origin = originOf(host, (server.address() as AddressInfo).port);
+  const origin = originOf(tls ? "https" : "http", host, (server.address() as AddressInfo).port);
   const close = async (): Promise<void> => {
     if (!server.listening) return;
     const closed = new Promise((resolve) => server.close(resolve));
@@ -113,6 +148,7 @@ export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emul
     clientId,
     clientSecret,
     ...(secret === undefined ? {} : { controlSecret: secret }),
+    ...(tls === undefined ? {} : { certificate: tls.cert }),
     control: controlThrough((path, init) => routes.request(paths.control + path, init)),
     advance: service.clock.advance,
     close,

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { switchTable } from "../../emulator/control/switch-table.js";
 import { parseSwitch, type Switches } from "../../emulator/control/switches.js";
 import { planNames } from "../../emulator/http/rate-limit.js";
-import { messageOf, type RegisterCommand } from "../command.js";
+import { CommandFailure, messageOf, type RegisterCommand } from "../command.js";
 import type { EmulatorArguments } from "../serve-emulator.js";
 
 const LAST_PORT = 65_535;
@@ -44,11 +44,17 @@ export const registerEmulator: RegisterCommand = (program, session) => {
     .command("emulator")
     .summary("Run the service on this machine.")
     .description(
-      "Runs an emulator of the conversation service until Ctrl-C or SIGTERM.\n" +
-        "Prints what a program needs to reach it.",
+      "Runs an emulator of the conversation service until Ctrl-C or SIGTERM, and prints what a program needs\n" +
+        "to reach it. With a command after -- it runs that instead: waits until the emulator is ready, sets\n" +
+        "the environment (CONVERSATION_BASE_URL and the other settings, CONVERSATION_CONTROL_URL), passes\n" +
+        "signals on, stops with the command and hands on its exit code.\n\n" +
+        "Changes nothing elsewhere; messages go to the callbacks that its client applications name.\n" +
+        "Exit codes: 0 stopped, 1 could not start, 2 wrong command line, else that of the command\n" +
+        "(127 where there is no such command; 128 and the number of the signal that ended it).",
     )
+    .argument("[command...]", "Command to run with the emulator; its own options go after --.")
     .addOption(
-      new Option("--port <number>", "Port to listen on; 0 picks a free one.")
+      new Option("--port <number>", "Port to listen on; 0 picks a free one, as a command has.")
         .argParser(wholeNumber(0, LAST_PORT))
         .default(4010),
     )
@@ -85,14 +91,25 @@ export const registerEmulator: RegisterCommand = (program, session) => {
       new Option(
         "--control-secret [secret]",
         "Let other hosts control the emulator, and ask for this secret; left empty: one is made.",
-      ),
+      ).env("CONVERSATION_CONTROL_SECRET"),
     )
+    .option("--tls", "Serve https, with a certificate that is made for this machine.")
+    .option("--tls-cert <file>", "Serve https with this certificate (PEM).")
+    .option("--tls-key <file>", "Key of the certificate (PEM).")
     .option("--json", "Print one JSON object with addresses and credentials as the first line.")
     .addHelpText("after", switchHelp)
-    .action(async (options: EmulatorArguments, command: Command) => {
+    .action(async (words: readonly string[], given: EmulatorArguments, command: Command) => {
+      const isGiven = (name: string): boolean => command.getOptionValueSource(name) !== "default";
+      if (words.length > 0 && given.json)
+        throw new CommandFailure(
+          "--json goes with no command: its output is that of the command.",
+          2,
+        );
       const { likeTenant } = await import("../probe/like-tenant.js");
-      const isPlanGiven = command.getOptionValueSource("plan") !== "default";
+      const options = likeTenant(given, isGiven("plan"));
+      // A command learns the port from its environment: several may run at once.
+      const port = words.length > 0 && !isGiven("port") ? 0 : options.port;
       const { serveEmulator } = await import("../serve-emulator.js");
-      await serveEmulator(likeTenant(options, isPlanGiven), session);
+      await serveEmulator({ ...options, port }, words, session);
     });
 };

@@ -25,6 +25,7 @@ export const paths = {
   customerToken: "/customer/oauth/token",
   customerAuthorize: "/customer/oauth/authorize",
   control: "/control",
+  health: "/health",
 } as const;
 
 const tokenAudiences: ReadonlyMap<string, Audience> = new Map([
@@ -36,6 +37,9 @@ const authorizeAudiences: ReadonlyMap<string, Audience> = new Map([
   [paths.authorize, "user"],
   [paths.customerAuthorize, "customer"],
 ]);
+
+/** It answers, so it is ready: for containers and load balancers, whatever name they call it by. */
+const healthy = { status: 200, body: { status: "ok" } } as const;
 
 const notFound = {
   status: 404,
@@ -92,6 +96,7 @@ export const createRequestListener = (service: EmulatedService, control: Control
       if (isPreflight(service, request, response, tokenAccess)) return;
       return serveToken(service, request, response, tokenAudience);
     }
+    if (path === paths.health) return sendResponse(response, healthy);
     const match = matchSibling(path);
     if (match) return serveApi(service, { request, path, match, query }, response);
     const audience = authorizeAudiences.get(path);

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -111,6 +112,82 @@ test.each([
   const { code, out, err } = await run("emulator", ...args);
   expect(err).toContain(allowed);
   expect({ code, out }).toEqual({ code: 2, out: "" });
+});
+
+const node = (program: string) => ["--", process.execPath, "-e", program];
+
+test("a command runs with the emulator in its environment, and hands on its exit code", async () => {
+  const program = `
+    const { CONVERSATION_BASE_URL: base, CONVERSATION_TOKEN_URL: token, CONVERSATION_CONTROL_URL: control } = process.env;
+    const { CONVERSATION_CLIENT_ID: id, CONVERSATION_CLIENT_SECRET: secret, CONVERSATION_PLAN: plan } = process.env;
+    const body = new URLSearchParams({ grant_type: "client_credentials", client_id: id, client_secret: secret, scope: "x/.default" });
+    (async () => {
+      const { access_token } = await (await fetch(token, { method: "POST", body })).json();
+      const list = await fetch(base + "/channels", { headers: { authorization: "Bearer " + access_token } });
+      const { calls } = await (await fetch(control + "/stats")).json();
+      process.exit(list.status === 200 && calls["GET /channels"].accepted === 1 && plan === "basic" ? 42 : 1);
+    })();`;
+  const { code, out, err } = await run("emulator", "--plan", "basic", ...node(program));
+  expect({ code, out, err }).toEqual({ code: 42, out: "", err: "" });
+});
+
+test("a command with TLS trusts the certificate, and controls with the secret", async () => {
+  const program = `
+    const { CONVERSATION_CONTROL_URL: control, CONVERSATION_CONTROL_SECRET: secret } = process.env;
+    fetch(control + "/stats", { headers: { authorization: "Bearer " + secret } })
+      .then(({ status }) => process.exit(control.startsWith("https:") && status === 200 ? 42 : 1));`;
+  expect((await run("emulator", "--tls", "--control-secret", ...node(program))).code).toBe(42);
+});
+
+test("several commands run at once, each with an emulator of its own", async () => {
+  const codes = await Promise.all(
+    [3, 4].map(
+      async (code) =>
+        (await run("emulator", ...node(`setTimeout(() => process.exit(${code}), 100)`))).code,
+    ),
+  );
+  expect(codes).toEqual([3, 4]);
+});
+
+test("a command that a signal ended gives the exit code that a shell gives", async () => {
+  const { code } = await run("emulator", ...node('process.kill(process.pid, "SIGTERM")'));
+  expect(code).toBe(143);
+});
+
+test("a command that does not exist is a clear error with exit code 127", async () => {
+  const { code, err } = await run("emulator", "--", "no-such-command", "--flag");
+  expect(err).toBe(
+    "error: Running no-such-command: there is no such command. Check its name; options of the emulator go before the --.\n",
+  );
+  expect(code).toBe(127);
+});
+
+test("--json and a command do not go together", async () => {
+  const { code, err } = await run("emulator", "--json", ...node("0"));
+  expect([code, err]).toEqual([2, expect.stringContaining("--json goes with no command")]);
+});
+
+test("with --tls the first line names the certificate in a file, which goes with the emulator", async () => {
+  const { out, end } = await emulator("--json", "--tls");
+  const { baseUrl, certificateFile } = JSON.parse(out);
+  expect(baseUrl).toMatch(/^https:/);
+  expect(readFileSync(certificateFile, "utf8")).toContain("BEGIN CERTIFICATE");
+  await end();
+  expect(existsSync(certificateFile)).toBe(false);
+  expect((await emulator("--tls")).out).toMatch(/^ {2}export NODE_EXTRA_CA_CERTS=\S+$/m);
+});
+
+test.each([
+  [["--tls-cert", "here.pem"], 2, "--tls-cert and --tls-key together"],
+  [
+    ["--tls-cert", "/no/where.pem", "--tls-key", "/no/key.pem"],
+    1,
+    "--tls-cert /no/where.pem cannot be read (ENOENT)",
+  ],
+])("%j is refused with exit code %s", async (args, code, reason) => {
+  const refused = await run("emulator", "--port", "0", ...args);
+  expect(refused.err).toContain(reason);
+  expect(refused.code).toBe(code);
 });
 
 test("a port in use is a clear error with exit code 1", async () => {

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { TLSSocket } from "node:tls";
 import { timestamp } from "../../clock.js";
 import type { Journal } from "../../journal.js";
 
@@ -22,7 +23,8 @@ const section = "signing key";
 const originFor = ({ headers, socket }: IncomingMessage): string => {
   const { host = "" } = headers;
   const isHost = /^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i.test(host);
-  return `http://${isHost ? host : `127.0.0.1:${socket.localPort}`}`;
+  const scheme = socket instanceof TLSSocket ? "https" : "http";
+  return `${scheme}://${isHost ? host : `127.0.0.1:${socket.localPort}`}`;
 };
 
 /** Callers name the emulator in a few ways; whoever makes names up fills no memory. */

@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import { CommandFailure } from "./command.js";
+
+/** Signals that a command gets from whoever wants it to end. */
+const passedOn = ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
+
+/** The exit code of a shell for a command that a signal ended. */
+const codeOfSignal = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
+
+const notStarted = (name: string, error: unknown): CommandFailure => {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const isMissing = code === "ENOENT";
+  const reason = isMissing ? "there is no such command" : `it could not be started (${code})`;
+  const advice = "Check its name; options of the emulator go before the --";
+  // As a shell has it: 127 not found, 126 not to be run.
+  return new CommandFailure(`Running ${name}: ${reason}. ${advice}.`, isMissing ? 127 : 126, {
+    cause: error,
+  });
+};
+
+/**
+ * Runs a command on the streams of this process, passes signals on, and waits for its end.
+ *
+ * @returns its exit code; for one that a signal ended 128 and the number of the signal
+ * @throws CommandFailure with the exit code 127 or 126 where it cannot be started
+ */
+export const runBesideEmulator = async (
+  [name = "", ...args]: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<number> => {
+  const child = spawn(name, args, {
+    stdio: "inherit",
+    env: { ...process.env, ...environment },
+    shell: process.platform === "win32",
+  });
+  const pass = (signal: NodeJS.Signals): void => {
+    // Ctrl-C at a terminal reaches the command by itself; twice would be taken for impatience.
+    if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+  };
+  for (const signal of passedOn) process.on(signal, pass);
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      child.once("error", (error) => reject(notStarted(name, error)));
+      child.once("exit", (code, signal) => resolve(signal ? codeOfSignal(signal) : (code ?? 1)));
+    });
+  } finally {
+    for (const signal of passedOn) process.off(signal, pass);
+  }
+};

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+
+const main = join(__dirname, "..", "..", "dist", "cli", "main.js");
+
+/** Says the address of its emulator, and then what it gets. */
+const patient = `
+console.log(process.env.CONVERSATION_BASE_URL);
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2"])
+  process.on(signal, () => { console.log(signal); if (signal !== "SIGUSR2") process.exit(7); });
+setInterval(() => {}, 1000);`;
+
+interface Running {
+  readonly child: ChildProcess;
+  /** The next line of its output. */
+  readonly line: () => Promise<string>;
+  readonly ended: Promise<number | null>;
+}
+
+const started = (...command: readonly string[]): Running => {
+  const child = spawn(process.execPath, [main, "emulator", "--", ...command], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const lines: string[] = [];
+  child.stdout?.on("data", (chunk: Buffer) => lines.push(...chunk.toString().trim().split("\n")));
+  const line = async (): Promise<string> => {
+    await expect.poll(() => lines.length, { timeout: 20_000, interval: 10 }).toBeGreaterThan(0);
+    return lines.shift() ?? "";
+  };
+  return { child, line, ended };
+};
+
+test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+  "%s reaches the command, whose end ends the emulator",
+  async (signal) => {
+    const { child, line, ended } = started(process.execPath, "-e", patient);
+    const baseUrl = await line();
+    expect((await fetch(`${baseUrl}/channels`)).status).toBe(401);
+    child.kill(signal);
+    expect(await line()).toBe(signal);
+    expect(await ended).toBe(7);
+    await expect(fetch(baseUrl)).rejects.toThrow("fetch failed");
+  },
+);
+
+test("a signal that the command takes as news ends nothing", async () => {
+  const { child, line, ended } = started(process.execPath, "-e", patient);
+  const baseUrl = await line();
+  child.kill("SIGUSR2");
+  expect(await line()).toBe("SIGUSR2");
+  expect((await fetch(`${baseUrl}/channels`)).status).toBe(401);
+  child.kill("SIGTERM");
+  expect(await ended).toBe(7);
+});
+
+test("the exit code and the output of the command are handed on", async () => {
+  const { line, ended } = started(process.execPath, "-e", "console.log('done'); process.exit(42)");
+  expect(await line()).toBe("done");
+  expect(await ended).toBe(42);
+});
