@@ -27,6 +27,7 @@ export interface EmulatorArguments {
   readonly tls?: true;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
+  readonly openapi?: true;
   readonly json?: true;
 }
 

@@ -50,7 +50,9 @@ export const registerEmulator: RegisterCommand = (program, session) => {
         "signals on, stops with the command and hands on its exit code.\n\n" +
         "Changes nothing elsewhere; messages go to the callbacks that its client applications name.\n" +
         "Exit codes: 0 stopped, 1 could not start, 2 wrong command line, else that of the command\n" +
-        "(127 where there is no such command; 128 and the number of the signal that ended it).",
+        "(127 where there is no such command; 128 and the number of the signal that ended it).\n\n" +
+        "--json: the first line is {baseUrl, tokenUrl, authUrl, controlUrl, clientId, clientSecret,\n" +
+        "customerAuthUrl, customerTokenUrl}, with controlSecret and certificateFile where there are such.",
     )
     .argument("[command...]", "Command to run with the emulator; its own options go after --.")
     .addOption(
@@ -93,6 +95,7 @@ export const registerEmulator: RegisterCommand = (program, session) => {
         "Let other hosts control the emulator, and ask for this secret; left empty: one is made.",
       ).env("CONVERSATION_CONTROL_SECRET"),
     )
+    .option("--openapi", "Print the API as an OpenAPI 3.1 document (JSON) and end.")
     .option("--tls", "Serve https, with a certificate that is made for this machine.")
     .option("--tls-cert <file>", "Serve https with this certificate (PEM).")
     .option("--tls-key <file>", "Key of the certificate (PEM).")
@@ -107,6 +110,11 @@ export const registerEmulator: RegisterCommand = (program, session) => {
         );
       const { likeTenant } = await import("../probe/like-tenant.js");
       const options = likeTenant(given, isGiven("plan"));
+      if (options.openapi) {
+        const { openApiText } = await import("../openapi-text.js");
+        session.out(openApiText(options));
+        return;
+      }
       // A command learns the port from its environment: several may run at once.
       const port = words.length > 0 && !isGiven("port") ? 0 : options.port;
       const { serveEmulator } = await import("../serve-emulator.js");

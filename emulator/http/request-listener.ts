@@ -3,9 +3,10 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { dateHeader } from "../clock.js";
 import { controlRefusal, isFromThisMachine } from "../control/control-access.js";
+import { openApiDocument } from "../openapi/openapi-document.js";
 import { isPagePath, servePage } from "../page/serve-page.js";
 import { serveContent } from "../runtime/assets/asset-content.js";
-import { contentPath } from "../runtime/assets/signed-urls.js";
+import { contentPath, originFor } from "../runtime/assets/signed-urls.js";
 import type { EmulatedService } from "../service.js";
 import { authorize } from "../token/authorize.js";
 import type { Audience } from "../token/oauth-request.js";
@@ -13,7 +14,7 @@ import { serveToken } from "../token/token-endpoint.js";
 import { serveApi } from "./api.js";
 import { contentAccess, corsHeaders, type PageAccess, preflight, tokenAccess } from "./cors.js";
 import { discard } from "./request-body.js";
-import { responseOf, sendResponse } from "./response.js";
+import { responseOf, type ServiceResponse, sendResponse } from "./response.js";
 import { matchPath } from "./routes.js";
 import { matchSibling } from "./sibling-services.js";
 
@@ -26,6 +27,7 @@ export const paths = {
   customerAuthorize: "/customer/oauth/authorize",
   control: "/control",
   health: "/health",
+  openApi: "/openapi.json",
 } as const;
 
 const tokenAudiences: ReadonlyMap<string, Audience> = new Map([
@@ -67,6 +69,12 @@ const isPreflight = (
   return asked !== undefined;
 };
 
+const describeApi = ({ switches }: EmulatedService, request: IncomingMessage): ServiceResponse => {
+  const origin = originFor(request);
+  const addresses = { baseUrl: origin + paths.base, tokenUrl: origin + paths.token };
+  return { status: 200, body: openApiDocument(addresses, switches) };
+};
+
 /** The part of the emulator that is controlled by. */
 interface Control {
   readonly routes: Hono;
@@ -97,6 +105,7 @@ export const createRequestListener = (service: EmulatedService, control: Control
       return serveToken(service, request, response, tokenAudience);
     }
     if (path === paths.health) return sendResponse(response, healthy);
+    if (path === paths.openApi) return sendResponse(response, describeApi(service, request));
     const match = matchSibling(path);
     if (match) return serveApi(service, { request, path, match, query }, response);
     const audience = authorizeAudiences.get(path);

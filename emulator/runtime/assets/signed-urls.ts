@@ -20,7 +20,7 @@ export interface SignedUrl {
 const section = "signing key";
 
 /** The origin as the caller knows it. */
-const originFor = ({ headers, socket }: IncomingMessage): string => {
+export const originFor = ({ headers, socket }: IncomingMessage): string => {
   const { host = "" } = headers;
   const isHost = /^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i.test(host);
   const scheme = socket instanceof TLSSocket ? "https" : "http";
