@@ -1,10 +1,11 @@
-import type {
-  Definition,
-  Field,
-  Fields,
-  ListField,
-  MapField,
-  MemberRule,
+import {
+  type Definition,
+  type Field,
+  type Fields,
+  identityOf,
+  type ListField,
+  type MapField,
+  type MemberRule,
 } from "../../provider/definition/define.js";
 import { fieldsByWireName, membersOf } from "../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
@@ -139,7 +140,7 @@ class Validator {
     if (!Array.isArray(items)) return errors.invalid("must be an array");
     checkSize(items.length, field, "items", errors);
     const checked = items.map((item, place) => this.#field(field.of, item, errors.item(place)));
-    if (field.key) checkUnique(field.key, items, errors);
+    for (const name of field.unique ? identityOf(field) : []) checkUnique(name, items, errors);
     return checked;
   }
 

@@ -106,13 +106,13 @@ export interface ListField extends FieldNotes {
   readonly of: Field;
   readonly min?: number;
   readonly max?: number;
-  /** Member of each item that no two items share. */
-  readonly key?: string;
   /**
-   * Members by which an item of one list is recognised in another. Default: the key. Without
-   * either, objects are recognised only where they mean the same; everything else by its value.
+   * Members by which an item of one list is recognised in another. Left out, objects are recognised
+   * only where they mean the same; everything else by its value.
    */
   readonly identity?: readonly string[];
+  /** No two items share any member of the identity. */
+  readonly unique?: true;
   /** The order of the items has no meaning. */
   readonly unordered?: true;
   /** An empty list says something else than no list. Default: they are the same. */
@@ -152,7 +152,7 @@ export type MemberRule =
 
 /** The members that tell the items of a list apart; empty where the items themselves do. */
 export const identityOf = (field: ListField): readonly string[] =>
-  field.of.type === "object" ? (field.identity ?? (field.key ? [field.key] : [])) : [];
+  field.of.type === "object" ? (field.identity ?? []) : [];
 /** What a definition says of a field. Left out of it, the basis is `public`. */
 type Given<F extends Field> = Omit<F, "type" | "basis"> & { readonly basis?: Basis };
 

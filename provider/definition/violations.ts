@@ -1,16 +1,17 @@
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import { unknownValue } from "../kernel/unknown.js";
-import type {
-  Definition,
-  Field,
-  ListField,
-  MapField,
-  MemberRule,
-  Members,
-  NumberField,
-  ReferenceField,
-  TextField,
+import {
+  type Definition,
+  type Field,
+  identityOf,
+  type ListField,
+  type MapField,
+  type MemberRule,
+  type Members,
+  type NumberField,
+  type ReferenceField,
+  type TextField,
 } from "./define.js";
 import { ruleIssue } from "./member-rule.js";
 import { withArticle } from "./references.js";
@@ -93,16 +94,18 @@ const referenceRules = ({ length, to }: ReferenceField, value: unknown): Rules =
   return [!isRight && `must be the id of ${withArticle(to.noun)}: ${signs}; not ${shown(value)}`];
 };
 
-const keysAreUnique = ({ key }: ListField, items: readonly unknown[]): boolean => {
-  if (!key) return true;
-  const keys = items.map((item) => (isObject(item) ? item[key] : undefined));
-  const known = keys.filter((value) => value !== undefined && value !== unknownValue);
-  return new Set(known).size === known.length;
+/** Whether items share a member; one that is not known yet may turn out to be another. */
+const isShared = (name: string, items: readonly unknown[]): boolean => {
+  const values = items.map((item) => (isObject(item) ? item[name] : undefined));
+  const known = values.filter((value) => value !== undefined && value !== unknownValue);
+  return new Set(known).size < known.length;
 };
 
 const listRules = (field: ListField, items: readonly unknown[]): Rules => [
   !within(items.length, field) && `must have ${bounds(field)} items`,
-  !keysAreUnique(field, items) && `must not hold two items with the same ${field.key}`,
+  ...(field.unique ? identityOf(field) : []).map(
+    (name) => isShared(name, items) && `must not hold two items with the same ${name}`,
+  ),
 ];
 
 const mapRules = (field: MapField, entries: JsonObject): Rules => [

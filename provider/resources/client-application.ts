@@ -22,7 +22,8 @@ export const clientApplication = defineResource({
       required: true,
       min: 1,
       max: 7,
-      key: "name",
+      identity: ["name"],
+      unique: true,
       unordered: true,
       of: object({
         doc: "A role and its callback.",

@@ -142,7 +142,7 @@ const sizeCases = (field: Field & { type: "list" | "map" }, place: Place, ids: I
     Array.from({ length: count }, (_, number) =>
       key ? { ...items[0], [key]: `n${number}` } : items[0],
     );
-  const unlike = key !== undefined || !(field.type === "list" && field.key);
+  const unlike = key !== undefined || !(field.type === "list" && field.unique);
   return [
     ...(min ? [invalid("too few", place, [])] : []),
     ...(max && unlike ? [good("as many as allowed", place, many(max))] : []),
