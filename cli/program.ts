@@ -1,4 +1,6 @@
 import { Command, CommanderError } from "commander";
+import { moreAbout } from "../provider/kernel/docs-link.js";
+import { isConversationError } from "../provider/kernel/errors.js";
 import { packageVersion } from "../provider/kernel/package-version.js";
 import { CommandFailure, type CommandRun, messageOf, type RegisterCommand } from "./command.js";
 import { registerCheckRecord } from "./commands/check-record.js";
@@ -75,6 +77,7 @@ export const runProgram = async (
   } catch (error) {
     // Commander has already said what was wrong with the command line.
     if (!(error instanceof CommanderError)) session.err(`error: ${messageOf(error)}\n`);
+    if (isConversationError(error)) session.err(`${moreAbout(error.code)}\n`);
     return exitCodeOf(error);
   }
 };

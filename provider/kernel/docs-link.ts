@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ConversationErrorCode } from "./errors.js";
 import { isObject } from "./json.js";
 import { parseJson } from "./json-text.js";
 import { packageName, packageRoot, packageVersion } from "./package-version.js";
@@ -23,3 +24,7 @@ export const docsLink = (page: string): string => {
     ? `${address}/blob/v${packageVersion()}/docs/${page}`
     : `node_modules/${packageName}/docs/${page}`;
 };
+
+/** A sentence that leads from a message to what the documentation says about its code. */
+export const moreAbout = (code: ConversationErrorCode): string =>
+  `More: ${docsLink(`troubleshooting.md#${code.toLowerCase()}`)}`;

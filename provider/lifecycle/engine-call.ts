@@ -1,5 +1,6 @@
 import type { Definition, Fields } from "../definition/define.js";
 import { objectTitle } from "../definition/references.js";
+import { moreAbout } from "../kernel/docs-link.js";
 import { isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { textsIn } from "../service/redaction/credential-texts.js";
@@ -86,7 +87,7 @@ const valueAt = (value: unknown, path: string): unknown =>
 const reasonOf = (error: unknown, secrets: readonly string[]): string => {
   const cause = error instanceof ResourceInitFailed ? error.cause : error;
   if (isConversationError(cause))
-    return withoutQuotedSecrets(cause.message, cause.details, secrets);
+    return `${withoutQuotedSecrets(cause.message, cause.details, secrets)} ${moreAbout(cause.code)}`;
   const reason = foreignMessage(cause, secrets);
   return error === cause
     ? `${reason} (this is a defect of pulumi-conversation; please report it)`
