@@ -117,10 +117,16 @@ const eventsOf = ({ eventFile }: CopiedStack): EngineRun =>
   engineRunIn(existsSync(eventFile) ? readFileSync(eventFile, "utf8") : "");
 
 /** Whether nothing is left to be done, and nothing has changed outside. */
-const isSettled = async (copy: CopiedStack, args: readonly string[]): Promise<boolean> => {
+const isSettled = async (
+  copy: CopiedStack,
+  args: readonly string[],
+  leftOut: readonly string[],
+): Promise<boolean> => {
   const ended = await copy.pulumi(["preview", "--json", "--refresh", ...forPreview(args)]);
-  const summary = ended.code === 0 ? readDocument(ended.stdout)?.preview?.changeSummary : undefined;
-  return summary !== undefined && !Object.keys(summary).some((op) => changing.test(op));
+  const preview = ended.code === 0 ? readDocument(ended.stdout)?.preview : undefined;
+  return (
+    preview?.steps.every(({ op, urn }) => !changing.test(op) || leftOut.includes(urn)) ?? false
+  );
 };
 
 const afterRun = (
@@ -156,7 +162,7 @@ const runIn = async (
   const succeeded = ended.code === 0;
   const settled =
     succeeded && lookAfter && operation === "up"
-      ? await isSettled(copy, [...leaving, ...args])
+      ? await isSettled(copy, args, ahead.leftOut)
       : undefined;
   return {
     stage: ahead.ended ? "preview" : "run",

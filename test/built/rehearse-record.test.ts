@@ -1,4 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Drill } from "../../cli/drill/run-drill.js";
@@ -8,12 +11,23 @@ import { type EmulatedProject, emulatedProject } from "../support/emulated-proje
 
 const program = `
 const c = require("pulumi-conversation");
-const { DESCRIBE: description, WITHOUT = "" } = process.env;
+const { DESCRIBE: description, WITHOUT = "", FOREIGN } = process.env;
 const auth = new c.Authentication("auth", { description, basicAuth: { username: "hub", password: "canary-password" } });
 const role = { name: "custom_bot", version: "v3", callback: "https://x.example.com/", notificationEmail: "ops@example.com" };
 const app = new c.ClientApplication("app", { roles: [{ ...role, authentication: auth }] });
 if (WITHOUT !== "bot") new c.Participant("bot", { type: "custom_bot", application: app });
 if (WITHOUT !== "channel") new c.Channel("web", { type: "custom.web", displayName: "web", icon: "aVZC" });
+if (FOREIGN) {
+  const { dynamic } = require("@pulumi/pulumi");
+  const create = async (inputs) => {
+    require("node:fs").writeFileSync(inputs.file, "made");
+    return { id: "made", outs: inputs };
+  };
+  class Elsewhere extends dynamic.Resource {
+    constructor(name, inputs) { super({ create }, name, inputs); }
+  }
+  new Elsewhere("elsewhere", { file: FOREIGN });
+}
 `;
 
 let project: EmulatedProject;
@@ -130,6 +144,54 @@ test("where the service may read its rules otherwise, both ways are told", async
   const args = ["rehearse", "--switch", "channelRule=account"];
   expect(await project.tool(args, { ...second, WITHOUT: "channel" })).toMatchObject({ code: 0 });
   expect((await project.tool(["rehearse"], { ...second, WITHOUT: "channel" })).code).toBe(4);
+});
+
+test("what reaches beyond the account is not run, unless it is asked for", async () => {
+  const file = join(project.folder, "foreign");
+  await project.succeed(["up", "--yes", "--skip-preview", "--refresh"], second);
+  const { outcome } = await rehearse({ ...second, FOREIGN: file });
+  expect(outcome).toMatchObject({ passes: true, settled: true });
+  expect(outcome.leftOut).toEqual([expect.stringMatching(/:Resource::elsewhere$/)]);
+  expect(existsSync(file)).toBe(false);
+  const also = ["--also", "pulumi-nodejs:dynamic:Resource"];
+  expect((await rehearse({ ...second, FOREIGN: file }, ...also)).outcome.leftOut).toEqual([]);
+  expect(existsSync(file)).toBe(true);
+});
+
+const copies = (): readonly string[] =>
+  readdirSync(tmpdir()).filter((name) => name.startsWith("pulumi-conversation-rehearsal-"));
+
+test("a rehearsal that is interrupted takes its copy away, and says that nothing was written", async () => {
+  const main = join(process.cwd(), "dist/cli/main.js");
+  const before = copies();
+  const child = spawn(process.execPath, [main, "rehearse"], {
+    cwd: project.folder,
+    env: { ...project.environment, ...second },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const exited = once(child, "exit");
+  let said = "";
+  for await (const chunk of child.stderr) {
+    said += chunk;
+    if (said.includes("Rehearsing") && !child.killed) child.kill("SIGINT");
+  }
+  expect((await exited)[0]).toBe(130);
+  expect(said).toContain("Interrupted. Nothing was written, and nothing is left behind.");
+  expect(copies().filter((name) => !before.includes(name)).length).toBe(0);
+});
+
+test("the guide's commands do what it says", async () => {
+  const guide = readFileSync(join(process.cwd(), "docs/guides/rehearse.md"), "utf8");
+  const commands = [...guide.matchAll(/^npx pulumi-conversation (\S+)([^>&#\n]*)/gm)];
+  expect(commands.map(([, command]) => command)).toEqual([
+    ...["rehearse", "rehearse", "check-record", "drill"],
+  ]);
+  for (const [, command = "", options = ""] of commands) {
+    const args = [command, ...options.trim().split(/\s+/).filter(Boolean)];
+    const { code, output, errors } = await project.tool(args, second);
+    expect([0, 4], errors).toContain(code);
+    expect(output).not.toBe("");
+  }
 });
 
 test("a drill tells the time of making everything anew, and what nobody would make", async () => {

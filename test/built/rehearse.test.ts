@@ -144,10 +144,20 @@ test.each(
     const detail = JSON.stringify({ change, foretold, output: real.output }, null, 1);
     expect(real.code === 0, detail).toBe(outcome.passes);
     expect(code === 3, detail).toBe(!outcome.passes);
-    expect(foretold.flatMap(({ urn }) => urn ?? []).toSorted(), detail).toEqual(refusedUrns(real));
+    const refused = refusedUrns(real);
+    const all = outcome.refusals.flatMap(({ urn }) => urn ?? []);
+    expect(all, detail).toEqual(expect.arrayContaining([...refused]));
+    // Of refusals that do not depend on each other any may come first: a run that goes on meets the others.
+    const onlyTold = foretold
+      .flatMap(({ urn }) => urn ?? [])
+      .filter((urn) => !refused.includes(urn));
+    if (onlyTold.length > 0) {
+      const further = await realRun(place, wanted, [...words, "--continue-on-error"]);
+      expect(refusedUrns(further), detail).toEqual(expect.arrayContaining([...onlyTold]));
+    }
     for (const { message, urn } of real.engine.errors) {
       const planted = message.match(/00000000-0000-4000-8000-\d{12}/g) ?? [];
-      const told = foretold.find((refusal) => refusal.urn === urn)?.inTheWay ?? [];
+      const told = outcome.refusals.find((refusal) => refusal.urn === urn)?.inTheWay ?? [];
       if (urn) expect(told.map(({ id }) => id)).toEqual(expect.arrayContaining([...planted]));
     }
     const made = limited.calls.slice(from).map(({ call }) => {
@@ -162,15 +172,5 @@ test.each(
       expect(outcome.objects, detail).toBe(objectsOf(place).length);
     }
     if (outcome.passes) expect(outcome.settled).toBe(true);
-    if (process.env.REHEARSE_ROUNDS)
-      console.log(
-        change.obstacles.join(),
-        outcome.passes,
-        real.code,
-        outcome.calls.length,
-        outcome.totalSeconds,
-        real.seconds,
-        foretold.map((r) => `${r.operation} ${r.name}`).join(),
-      );
   },
 );

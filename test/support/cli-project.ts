@@ -22,6 +22,8 @@ export interface CliResult {
 /** A user's project with a JavaScript program, driven by the real command line. */
 export interface CliProject {
   readonly folder: string;
+  /** What its commands run with. */
+  readonly environment: NodeJS.ProcessEnv;
   /** Runs `pulumi` with these arguments; never throws for an exit code. */
   pulumi(
     args: readonly string[],
@@ -144,6 +146,7 @@ export const cliProject = async (
   await succeed(["stack", "init", stack]);
   return {
     folder,
+    environment: common,
     pulumi,
     succeed,
     tool,

@@ -27,8 +27,9 @@ export interface TenantReadingOptions {
   readonly say: (text: string) => void;
 }
 
-const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+/** The lower quartile: what a busy machine adds to some of the calls is not the service's. */
+const usualOf = (durations: readonly number[]): number =>
+  durations.toSorted((a, b) => a - b)[Math.floor(durations.length / 4)] ?? 0;
 
 /** What the answers tell beside what they hold. */
 interface Observed {
@@ -114,7 +115,7 @@ export const readTenant = async (
     return {
       settings,
       ...read,
-      roundTripMs: median(durations),
+      roundTripMs: usualOf(durations),
       ...(pageSize === undefined ? {} : { pageSize }),
     };
   } finally {
