@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { resources } from "../provider/resources/index.js";
+import { commandReference } from "./generate/command-reference.js";
 import { componentSection, componentSources } from "./generate/component-docs.js";
 import { resourceReference, resourceTable, settingsTable } from "./generate/reference-docs.js";
 import { resourceClasses } from "./generate/resource-classes.js";
@@ -25,6 +26,7 @@ const current = (path: string): string => {
 
 const generated = (): Readonly<Record<string, string>> => ({
   "sdk/resources.ts": resourceClasses(resources),
+  "docs/cli.md": commandReference(),
   "docs/resources.md": resourceReference(
     resources,
     componentSources.map((component) => componentSection(root, component)),

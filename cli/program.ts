@@ -4,9 +4,11 @@ import { isConversationError } from "../provider/kernel/errors.js";
 import { packageVersion } from "../provider/kernel/package-version.js";
 import { CommandFailure, type CommandRun, messageOf, type RegisterCommand } from "./command.js";
 import { registerCheckRecord } from "./commands/check-record.js";
+import { registerCompletion } from "./commands/completion.js";
 import { registerDoctor } from "./commands/doctor.js";
 import { registerDrill } from "./commands/drill.js";
 import { registerEmulator } from "./commands/emulator.js";
+import { registerExplain } from "./commands/explain.js";
 import { registerExport } from "./commands/export.js";
 import { registerForecast } from "./commands/forecast.js";
 import { registerImport } from "./commands/import.js";
@@ -24,11 +26,13 @@ const commands: readonly RegisterCommand[] = [
   registerEmulator,
   registerDoctor,
   registerForecast,
+  registerExplain,
   registerOrphans,
   registerExport,
   registerRehearse,
   registerCheckRecord,
   registerDrill,
+  registerCompletion,
   registerProbe,
   registerImport,
   registerImportFile,
@@ -43,7 +47,8 @@ const ownRun = (): CommandRun => ({
   exitCode: 0,
 });
 
-const createProgram = (session: CommandRun): Command => {
+/** The program with every command. */
+export const createProgram = (session: CommandRun): Command => {
   const program = new Command("pulumi-conversation")
     .description("Works beside Pulumi on conversation accounts of the messaging hub.")
     .version(packageVersion(), "-V, --version", "Show the version of this package.")

@@ -1,17 +1,25 @@
 import { styleText } from "node:util";
+import { z } from "zod";
 
-export type CheckStatus = "ok" | "warn" | "fail" | "skipped";
+const statuses = ["ok", "warn", "fail", "skipped"] as const;
+
+export type CheckStatus = (typeof statuses)[number];
+
+const checkSchema = z.object({
+  name: z.string().describe("Stable name, such as node or setting:baseUrl"),
+  status: z.enum(statuses),
+  message: z.string().describe("What was found; never a secret"),
+  advice: z.string().describe("What to do about it; empty where there is nothing to do"),
+});
+
+/** Shape of what `doctor --json` prints. */
+export const diagnosisSchema = z.object({
+  ok: z.boolean().describe("False as soon as one check failed"),
+  checks: z.array(checkSchema),
+});
 
 /** What one check found. Never holds a secret. */
-export interface DoctorCheck {
-  /** Stable name, such as `node` or `setting:baseUrl`. */
-  readonly name: string;
-  readonly status: CheckStatus;
-  /** What was found. */
-  readonly message: string;
-  /** What to do about it; empty where there is nothing to do. */
-  readonly advice: string;
-}
+export type DoctorCheck = Readonly<z.infer<typeof checkSchema>>;
 
 /** Everything that the checks found; `ok` is false as soon as one of them failed. */
 export interface Diagnosis {

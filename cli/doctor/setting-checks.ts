@@ -146,10 +146,26 @@ const isExposed = (key: string, { secret, text = "" }: ConfigEntry): boolean => 
   return setting !== "redisUrl" || holdsPassword(text);
 };
 
-/** Secrets that stand in the stack's file for everyone to read. */
+/** How programs call what nobody is to read. */
+const secretWord = /passw(or)?d|passphrase|secret|token|api[-_]?key|private[-_]?key|credential/i;
+/** A shorter text is an example, or a word. */
+const leastSecret = 6;
+/** What is public although it is called so. */
+const publicWord = /url|uri|path|endpoint|name|id$|version|lifetime|expir/i;
+
+/** A value of the program itself that looks like a secret by its name. */
+const looksExposed = (key: string, { secret, text = "" }: ConfigEntry): boolean => {
+  const last = key.split(/[:.]/).at(-1) ?? "";
+  const isNamed = !ownKey(key) && secretWord.test(last) && !publicWord.test(last);
+  return isNamed && !secret && text.trim().length >= leastSecret && !/^\d+$/.test(text.trim());
+};
+
+/** Secrets that stand in the stack's file for everyone to read, those of the program by their names. */
 export const checkConfigSecrets = (entries: Entries, stack?: string): DoctorCheck => {
   const name = "config-secrets";
-  const exposed = [...entries].flatMap(([key, entry]) => (isExposed(key, entry) ? [key] : []));
+  const exposed = [...entries].flatMap(([key, entry]) =>
+    isExposed(key, entry) || looksExposed(key, entry) ? [key] : [],
+  );
   if (exposed.length === 0) return ok(name, "none in clear text");
   const commands = exposed.map((key) => `pulumi config set --secret ${key}${forStack(stack)}`);
   return warn(

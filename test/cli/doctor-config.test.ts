@@ -155,3 +155,15 @@ test.each([
 ])("%s with %j at %s: not the proxy's", (error, environment, target) => {
   expect(proxyFailure(error, target, environment)).toBeUndefined();
 });
+
+test.each([
+  ["shop:deskPassword", "hunter2-and-more", true],
+  ["shop:apiKey", "0123456789ab", true],
+  ["shop:tokenUrl", "https://login.example.com", false],
+  ["shop:deskPassword", "x", false],
+  ["shop:address", "kiosk-berlin-01", false],
+])("a value of the program that looks like a secret: %s = %s is told: %s", (key, text, isTold) => {
+  const { status, message } = checkConfigSecrets(new Map([[key, { text, secret: false }]]));
+  expect([status, message.includes(key)]).toEqual(isTold ? ["warn", true] : ["ok", false]);
+  expect(message).not.toContain("hunter2");
+});

@@ -33,6 +33,7 @@ test.each([
 
 test.each([
   ...["init", "emulator", "doctor", "forecast", "orphans", "export", "import", "import-file"],
+  "explain",
   ...["rehearse", "check-record", "drill", "probe"],
 ])("every option of %s is explained", async (command) => {
   const { code, out } = await run(command, "--help");

@@ -1,0 +1,165 @@
+import type { SenderKind } from "../../sdk/runtime/messages/message-types.js";
+import type {
+  AccountObject,
+  ApplicationObject,
+  OrchestrationObject,
+  ParticipantObject,
+  SetUpObjects,
+} from "./set-up-objects.js";
+
+/** The three who talk in a conversation. */
+export const explainedSides = ["customer", "bot", "agent"] as const;
+
+export type ExplainedSide = (typeof explainedSides)[number];
+
+/** Who gets the messages for a side: a role of a client application, or why nobody does. */
+export interface ExplainedRecipient {
+  readonly side: ExplainedSide;
+  /** Id of the client application; left out where none is named. */
+  readonly applicationId?: string | undefined;
+  /** Its name. */
+  readonly application?: string | undefined;
+  /** Name of the bot. */
+  readonly participant?: string | undefined;
+  readonly role?: string | undefined;
+  /** Where its messages go. */
+  readonly callback?: string | undefined;
+  /** Why it gets nothing; left out: it does. */
+  readonly unreached?: string | undefined;
+}
+
+/** The roles of a side, custom ones first. */
+const rolesOf: Readonly<Record<ExplainedSide, readonly SenderKind[]>> = {
+  customer: ["customer"],
+  bot: ["custom_bot", "platform_bot"],
+  agent: ["custom_agent", "platform_agent"],
+};
+
+/** Somebody whom an orchestration names. */
+interface NamedParty {
+  readonly applicationId: string;
+  readonly application: ApplicationObject | undefined;
+  readonly participant?: ParticipantObject | undefined;
+}
+
+type Applications = OrchestrationObject["applications"];
+
+const partyOf = (
+  { applications, participants }: SetUpObjects,
+  applicationId: string | undefined,
+  participantId?: string,
+): NamedParty[] => {
+  if (applicationId === undefined) return [];
+  const participant = participantId === undefined ? undefined : participants.get(participantId);
+  return [{ applicationId, application: applications.get(applicationId), participant }];
+};
+
+/** Those named for a side, in groups: the first group in which somebody takes part has the side. */
+const groupsFor = (
+  objects: SetUpObjects,
+  { botConfiguration, customerConfiguration, agentConfiguration }: Applications,
+  side: ExplainedSide,
+): readonly (readonly NamedParty[])[] => {
+  const bots = botConfiguration?.bots ?? [];
+  switch (side) {
+    case "customer":
+      return [partyOf(objects, customerConfiguration?.customer)];
+    case "bot":
+      return [bots.flatMap((bot) => partyOf(objects, bot.application, bot.participant))];
+    case "agent":
+      return [
+        bots.flatMap(({ onEscalation }) => partyOf(objects, onEscalation?.agent)),
+        (agentConfiguration?.agents ?? []).flatMap((id) => partyOf(objects, id)),
+      ];
+  }
+};
+
+const inactiveText = ({ application, participant }: NamedParty): string | undefined => {
+  if (participant?.active === false) return `the participant ${participant.name} is not active`;
+  if (application?.active === false)
+    return `the client application ${application.name} is not active`;
+  return undefined;
+};
+
+const isHttp = (callback: string): boolean =>
+  URL.canParse(callback) && /^https?:$/.test(new URL(callback).protocol);
+
+/** A bot is addressed by the role of its own type, if its application has it. */
+const orderedRoles = (side: ExplainedSide, participant: ParticipantObject | undefined) =>
+  [...rolesOf[side]].sort(
+    (a, b) => Number(b === participant?.type) - Number(a === participant?.type),
+  );
+
+const recipientOf = (side: ExplainedSide, party: NamedParty): ExplainedRecipient => {
+  const { applicationId, application, participant } = party;
+  const roles = orderedRoles(side, participant);
+  const held = roles.flatMap(
+    (name) => application?.roles.find((role) => role.name === name) ?? [],
+  )[0];
+  const role = roles.find((name) => name === held?.name) ?? roles[0];
+  const known = {
+    side,
+    applicationId,
+    ...(application ? { application: application.name } : {}),
+    ...(participant ? { participant: participant.name } : {}),
+    ...(role ? { role } : {}),
+    ...(held ? { callback: held.callback } : {}),
+  };
+  const unreached = unreachedText(side, party, held?.callback);
+  return unreached === undefined ? known : { ...known, unreached };
+};
+
+const unreachedText = (
+  side: ExplainedSide,
+  party: NamedParty,
+  callback: string | undefined,
+): string | undefined => {
+  const { application, applicationId } = party;
+  if (!application) return `there is no client application with the id ${applicationId}`;
+  const inactive = inactiveText(party);
+  if (inactive !== undefined) return inactive;
+  if (callback === undefined)
+    return `the client application ${application.name} has no role ${rolesOf[side].join(" or ")}`;
+  return isHttp(callback) ? undefined : `its callback is no http or https address`;
+};
+
+const keyOf = ({ applicationId, role }: ExplainedRecipient): string => `${applicationId} ${role}`;
+
+const nobody = (side: ExplainedSide): ExplainedRecipient => ({
+  side,
+  unreached: `the orchestration names nobody for the ${side}'s side`,
+});
+
+const takesPart = (party: NamedParty): boolean => inactiveText(party) === undefined;
+
+/** The orchestration that an account's conversations follow. */
+export const orchestrationFor = (
+  { orchestrations }: SetUpObjects,
+  { chatConfigurations }: AccountObject,
+): OrchestrationObject | undefined => orchestrations.get(chatConfigurations.orchestration ?? "");
+
+/**
+ * Who gets the messages for a side of an account's conversations. All who are named and take part get
+ * them (assumed: the specification speaks of lists, and of no choice among them), one role once.
+ */
+export const recipientsFor = (
+  objects: SetUpObjects,
+  account: AccountObject,
+  side: ExplainedSide,
+): readonly ExplainedRecipient[] => {
+  const applications = orchestrationFor(objects, account)?.applications ?? {};
+  const groups = groupsFor(objects, applications, side);
+  const active = groups.map((group) => group.filter(takesPart));
+  const found =
+    active.find((group) => group.length > 0) ?? groups.find((group) => group.length > 0);
+  if (!found) return [nobody(side)];
+  const all = found.map((party) => recipientOf(side, party));
+  const keys = all.map(keyOf);
+  return all.filter((each, place) => keys.indexOf(keyOf(each)) === place);
+};
+
+/** Whether a conversation of the account begins with a bot. */
+export const beginsWithBots = (objects: SetUpObjects, account: AccountObject): boolean => {
+  const applications = orchestrationFor(objects, account)?.applications ?? {};
+  return groupsFor(objects, applications, "bot").some((group) => group.some(takesPart));
+};

@@ -1,0 +1,73 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { completionScript, shells } from "../../cli/completion/completion-script.js";
+import { run } from "./session.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+const has = (shell: string): boolean => spawnSync(shell, ["-c", "exit 0"]).status === 0;
+
+/** What bash offers for a command line that ends where the cursor is. */
+const offered = async (line: string): Promise<readonly string[]> => {
+  const { out } = await run("completion", "bash");
+  const file = join(temporaryFolder(), "completion.bash");
+  writeFileSync(file, out);
+  const words = line.split(" ");
+  const script = `source ${file}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _pulumi_conversation; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return execFileSync("bash", ["--norc", "-c", script], { encoding: "utf8" }).trim().split("\n");
+};
+
+test.runIf(has("bash"))(
+  "bash completes commands, options and the words that they take",
+  async () => {
+    expect(await offered("pulumi-conversation ex")).toEqual(
+      expect.arrayContaining(["explain", "export"]),
+    );
+    expect(await offered("pulumi-conversation doctor --pr")).toEqual(["--profile"]);
+    expect(await offered("pulumi-conversation explain --format me")).toEqual(["mermaid"]);
+    expect(await offered("pulumi-conversation emulator --clock ")).toEqual(["real", "manual"]);
+    expect(await offered("pulumi-conversation completion --js")).toEqual(["--json"]);
+  },
+);
+
+test.each(shells)("the script for %s names every command and option", async (shell) => {
+  const { code, out } = await run("completion", shell);
+  expect(code).toBe(0);
+  const { out: help } = await run("--help");
+  const commands = [...help.matchAll(/^ {2}([a-z-]+) /gm)].map(([, name = ""]) => name);
+  expect(commands).toContain("doctor");
+  for (const name of commands.filter((each) => each !== "help")) expect(out).toContain(name);
+  expect(out).toContain(shell === "fish" ? "-l snapshot" : "--snapshot");
+});
+
+test.each(shells.filter((shell) => shell !== "bash" && has(shell)))(
+  "%s can read its script",
+  async (shell) => {
+    const { out } = await run("completion", shell);
+    const file = join(temporaryFolder(), `completion.${shell}`);
+    writeFileSync(file, out);
+    execFileSync(shell, ["-n", file]);
+  },
+);
+
+test("signs with a meaning for a shell are only text", () => {
+  const hostile = "it's $(touch x) `y` \\ [z]: end";
+  const commands = [
+    {
+      name: "a",
+      summary: hostile,
+      options: [{ long: "--b", description: hostile, value: "none" as const }],
+    },
+  ];
+  expect(completionScript("zsh", commands)).toContain(
+    "it'\\''s $(touch x) `y` \\\\ \\[z\\]\\: end",
+  );
+  expect(completionScript("fish", commands)).toContain("'it\\'s $(touch x) `y` \\\\ [z]: end'");
+});
+
+test("an unknown shell is refused with the ones there are", async () => {
+  const { code, err } = await run("completion", "tcsh");
+  expect(code).toBe(2);
+  expect(err).toContain("Allowed choices are bash, zsh, fish");
+});

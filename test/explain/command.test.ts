@@ -1,0 +1,177 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { explanationSchema } from "../../cli/explain/explanation.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
+import { run } from "../cli/session.js";
+import { temporaryFolder } from "../cli/temporary-folder.js";
+
+const application = (id: string, name: string, role: string, more: JsonObject = {}) => ({
+  id,
+  name,
+  roles: [
+    {
+      name: role,
+      version: "v3",
+      callback: `https://${id}.example.com/`,
+      notificationEmail: "o@x.org",
+    },
+  ],
+  ...more,
+});
+
+/** The set-up of a shop: bot first, agent on escalation. */
+const shop = (changes: JsonObject = {}): JsonObject => ({
+  channels: [{ id: "c", type: "custom.web", displayName: "Web", icon: "aVZC" }],
+  clientapplications: [
+    application("kiosk", "kiosk", "customer"),
+    application("bot", "bot-app", "custom_bot"),
+    application("desk", "desk", "custom_agent"),
+  ],
+  participants: [{ id: "p", name: "orders-bot", type: "custom_bot", application: { id: "bot" } }],
+  orchestrations: [
+    {
+      id: "o",
+      name: "orders",
+      applications: {
+        botConfiguration: {
+          bots: [{ id: "bot", participant: { id: "p" }, onEscalation: { agent: { id: "desk" } } }],
+        },
+        customerConfiguration: { customer: { id: "kiosk" } },
+      },
+    },
+  ],
+  accounts: [
+    {
+      id: "a",
+      name: "shop",
+      address: "shop-1",
+      channel: { id: "c" },
+      chatConfigurations: { orchestration: { id: "o" } },
+    },
+  ],
+  ...changes,
+});
+
+const saved = (objects: JsonObject): string => {
+  const file = join(temporaryFolder(), "snapshot.json");
+  writeFileSync(file, JSON.stringify({ objects }));
+  return file;
+};
+
+const explained = (objects: JsonObject, ...args: string[]) =>
+  run("explain", "--snapshot", saved(objects), ...args);
+
+test("the table says who gets what from whom, within 80 columns", async () => {
+  const { code, out, err } = await explained(shop());
+  expect([code, err]).toEqual([0, ""]);
+  expect(out).toContain("shop: shop-1 on custom.web\nA new conversation is with the bot.");
+  expect(out).toContain("While the bot has it:");
+  expect(out).toMatch(/customer {2}text, typing\.\*.*bot: orders-bot/);
+  expect(out).toMatch(/bot +escalation\.transfer → with the/);
+  expect(out).toContain("No message is lost on the way.");
+  for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+test("--json keeps to its schema", async () => {
+  const { out } = await explained(shop(), "--json");
+  const { accounts } = explanationSchema.parse(JSON.parse(out));
+  const escalation = accounts[0]?.routes.find(({ leadsTo }) => leadsTo === "agent");
+  expect(escalation).toMatchObject({
+    phase: "bot",
+    from: "bot",
+    types: ["escalation.transfer"],
+    to: [
+      { side: "customer", application: "kiosk", role: "customer" },
+      { side: "agent", application: "desk", callback: "https://desk.example.com/" },
+    ],
+  });
+});
+
+test.each<[string, JsonObject, string]>([
+  [
+    "a bot that is not active",
+    { participants: [{ id: "p", name: "orders-bot", type: "custom_bot", active: false }] },
+    // The conversation begins with the agent then.
+    "No message is lost on the way.",
+  ],
+  [
+    "an agent without a role",
+    {
+      clientapplications: [
+        application("kiosk", "kiosk", "customer"),
+        application("bot", "bot-app", "custom_bot"),
+        application("desk", "desk", "customer"),
+      ],
+    },
+    "an escalation leads nowhere: the client application desk has no role",
+  ],
+  ["a channel that is not there", { channels: [] }, "the channel of the account is not there"],
+  [
+    "a channel that is not active",
+    { channels: [{ id: "c", type: "custom.web", active: false }] },
+    "the channel custom.web is not active",
+  ],
+  ["no orchestration", { orchestrations: [] }, "a new conversation reaches nobody"],
+])("%s is told", async (_, changes, text) => {
+  const { out } = await explained(shop(changes));
+  expect(out.replace(/\s+/g, " ")).toContain(text);
+});
+
+test("--check turns a dead end into exit code 3", async () => {
+  expect((await explained(shop(), "--check")).code).toBe(0);
+  expect((await explained(shop({ orchestrations: [] }), "--check")).code).toBe(3);
+  expect((await explained(shop({ orchestrations: [] }))).code).toBe(0);
+});
+
+const hostile = 'x"]; click a "javascript:alert(1)" <img src=x onerror=alert(1)> `#` \n end';
+
+test("a diagram takes names for names only", async () => {
+  const objects = shop({
+    clientapplications: [
+      application("kiosk", hostile, "customer"),
+      application("bot", "bot-app", "custom_bot"),
+      application("desk", "漢字", "custom_agent"),
+    ],
+  });
+  const { out } = await explained(objects, "--format", "mermaid");
+  expect(out).toMatch(/^flowchart LR\n/);
+  expect(out).not.toMatch(/<img|click a "|`/);
+  for (const line of out.trim().split("\n").slice(1))
+    expect(line).toMatch(
+      /^ {2}(subgraph a0\["[^"<>`\\]*"\]|end| {2}a0n\d+\["[^"<>`\\]*"\]| {2}a0n\d+ (-->|-\.->)\|"[^"<>`\\]*"\| a0n\d+)$/,
+    );
+});
+
+test("the plain diagram shows the way of a conversation", async () => {
+  const { out } = await explained(shop(), "--format", "plain");
+  expect(out).toMatch(/customer kiosk +──▶ bot orders-bot\n +while the bot has it/);
+  expect(out).toMatch(/bot orders-bot +──▶ agent desk\n +escalation/);
+  for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+test.each([
+  [["--state", "--snapshot", "x"], 2, "not both"],
+  [["--snapshot", "/nowhere"], 1, "the file cannot be read"],
+  [["--format", "svg"], 2, "Allowed choices are table, mermaid, plain"],
+])("%j is refused", async (args, code, text) => {
+  const refused = await run("explain", ...args);
+  expect(refused.code).toBe(code);
+  expect(refused.err).toContain(text);
+});
+
+test("an account that is not there is named, with those that are", async () => {
+  const { code, err } = await explained(shop(), "--account", "shops");
+  expect(code).toBe(1);
+  expect(err).toContain(
+    "the account shops: there is none with this name, address or id. There are: shop.",
+  );
+});
+
+test("a file of something else is refused with what to do", async () => {
+  const file = join(temporaryFolder(), "x.json");
+  writeFileSync(file, "{}");
+  const { code, err } = await run("explain", "--snapshot", file);
+  expect(code).toBe(1);
+  expect(err).toContain("An emulator gives one at GET /snapshot");
+});
