@@ -84,6 +84,11 @@ export class ProbeObjects {
     return id;
   }
 
+  /** How many objects of a kind the probe has at the tenant, those that may have been made included. */
+  countOf({ collection }: Definition): number {
+    return this.journal.objects.filter((each) => each.collection === collection).length;
+  }
+
   /** Removes one of the objects now. Gives the status. */
   async remove(definition: Definition, id: string): Promise<number> {
     const { status } = await this.client.call("DELETE", `/${definition.collection}/${id}`);

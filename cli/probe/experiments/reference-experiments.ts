@@ -3,7 +3,15 @@ import { authentication } from "../../../provider/resources/authentication.js";
 import { channel } from "../../../provider/resources/channel.js";
 import { clientApplication } from "../../../provider/resources/client-application.js";
 import { participant } from "../../../provider/resources/participant.js";
-import { type Experiment, isRefused, listIn, stillOpen, unexpected } from "./experiment.js";
+import {
+  type Experiment,
+  isAccepted,
+  isRefused,
+  listIn,
+  type ProbeMeans,
+  stillOpen,
+  unexpected,
+} from "./experiment.js";
 
 const heldObject: Experiment = {
   asks: "which status refuses to delete an object that is in use",
@@ -30,6 +38,19 @@ const danglingReference: Experiment = {
   },
 };
 
+const isOurs = ({ name }: { readonly name?: unknown }): boolean =>
+  typeof name === "string" && name.includes("pulumi-conversation-probe-");
+
+/** Whether the tenant has client applications that the probe did not make, as far as its list tells. */
+const hasForeignOnes = async ({ client, objects }: ProbeMeans): Promise<boolean> => {
+  const { collection, listKey } = clientApplication;
+  const answer = await client.call("GET", `/${collection}`);
+  const { items, count = items.length } = listIn(answer, listKey);
+  return (
+    !isAccepted(answer) || count !== objects.countOf(clientApplication) || !items.every(isOurs)
+  );
+};
+
 /**
  * By the letter of the specification any client application holds every channel. Then a channel could
  * not be removed again, so one is made only where the client application can be removed as well.
@@ -38,13 +59,10 @@ const channelHolder: Experiment = {
   asks: "what holds a channel: accounts, or any client application",
   names: ["channelRule"],
   mostCalls: 7,
-  run: async ({ client, objects }) => {
-    const own = await objects.id(clientApplication);
-    const answer = await client.call("GET", `/${clientApplication.collection}`);
-    const { items, count = items.length } = listIn(answer, clientApplication.listKey);
-    const isOwn = ({ name }: { readonly name?: unknown }): boolean =>
-      typeof name === "string" && name.includes("pulumi-conversation-probe-");
-    if (count > items.length || !items.every(isOwn) || !items.some(({ id }) => id === own))
+  run: async (means) => {
+    const { objects } = means;
+    await objects.id(clientApplication);
+    if (await hasForeignOnes(means))
       return {
         channelRule: stillOpen(
           "the tenant has client applications of its own: if these hold every channel, one that is made could not be removed again",
