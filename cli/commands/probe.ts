@@ -13,15 +13,15 @@ export const registerProbe: RegisterCommand = (program, session) => {
     .command("probe")
     .summary("Find out on a tenant what the specification leaves open.")
     .description(
-      "Finds out, on the tenant of the settings, what the specification leaves open: whether\n" +
-        "PUT keeps what it leaves out, how secrets come back, which status refuses, how lists\n" +
-        "come, plan and burst. Says first how many calls it makes, and asks.\n" +
-        "Makes objects of its own, named pulumi-conversation-probe-…, and removes them again;\n" +
-        "what a probe that was killed has begun is removed by the next one. Touches no other\n" +
-        "object. Writes a file that settings (CONVERSATION_FINDINGS), emulator --like and\n" +
-        "rehearse read.\n" +
-        "Exit code 0 if it ended, with whatever stays open; 1 if it failed or left something\n" +
-        "behind, 2 if nobody agreed or the command line is wrong, 130 if it was interrupted.",
+      "Finds out, on the tenant of the settings, what the specification leaves open:\n" +
+        "what PUT does to what it leaves out, how secrets come back, which status\n" +
+        "refuses, how lists come, plan and burst. Tells the number of calls, and asks.\n" +
+        "Makes objects of its own, named pulumi-conversation-probe-…, and removes them\n" +
+        "again; what a probe that was killed has begun is removed by the next one.\n" +
+        "Touches no other object. Writes a file that the setting findings, rehearse and\n" +
+        "emulator --like read.\n" +
+        "Exit code 0 if it ended, whatever stays open; 1 if it failed or left something\n" +
+        "behind, 2 if nobody agreed or the command line is wrong, 130 if interrupted.",
     )
     .option("--out <file>", "The file to write.", "conversation-findings.json")
     .option("--yes", "Agree to the calls that are told.")

@@ -1,15 +1,21 @@
-import { parseSwitches } from "../../emulator/control/switches.js";
+import { parseSwitches, type Switches } from "../../emulator/control/switches.js";
 import { planNames } from "../../emulator/http/rate-limit.js";
 import { readFindings } from "../../provider/service/settings/tenant-findings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import type { EmulatorArguments } from "../serve-emulator.js";
 
-const switchesIn = (file: string, switches: Readonly<Record<string, unknown>>) => {
+/**
+ * The switches of an emulator that behaves like the tenant of a file of findings.
+ *
+ * @throws CommandFailure or ConversationError where the file cannot be used
+ */
+export const foundSwitches = (file: string): Partial<Switches> => {
+  const { switches } = readFindings(file);
   try {
     return parseSwitches(switches);
   } catch (error) {
     throw new CommandFailure(
-      `Starting the emulator like ${file}: ${messageOf(error)} Probe the tenant again with this release.`,
+      `The findings in ${file} are of another release: ${messageOf(error)} Probe the tenant again.`,
     );
   }
 };
@@ -22,12 +28,12 @@ const switchesIn = (file: string, switches: Readonly<Record<string, unknown>>) =
 export const likeTenant = (given: EmulatorArguments, isPlanGiven: boolean): EmulatorArguments => {
   const { like } = given;
   if (like === undefined) return given;
-  const { switches, settings } = readFindings(like);
+  const { settings } = readFindings(like);
   const plan = planNames.find((name) => name === settings.plan);
   const burst = typeof settings.burst === "number" ? settings.burst : undefined;
   return {
     ...given,
-    switch: { ...switchesIn(like, switches), ...given.switch },
+    switch: { ...foundSwitches(like), ...given.switch },
     ...(plan === undefined || isPlanGiven ? {} : { plan }),
     ...(burst === undefined || given.burst !== undefined || isPlanGiven ? {} : { burst }),
   };

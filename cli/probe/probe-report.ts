@@ -2,29 +2,34 @@ import type { TenantFindings } from "../../provider/service/settings/tenant-find
 import { textTable } from "../terminal/text-table.js";
 import type { ProbePlan } from "./probe-plan.js";
 
+/** Cuts a text into lines that fit 80 columns, all but the first of them indented. */
+const wrapped = (text: string, first: string, indent: string): readonly string[] =>
+  text.split(" ").reduce<string[]>((lines, word) => {
+    const last = lines.at(-1);
+    if (last === undefined) return [`${first}${word}`];
+    if (last.length + 1 + word.length > 78) return [...lines, `${indent}${word}`];
+    return [...lines.slice(0, -1), `${last} ${word}`];
+  }, []);
+
+const listItem = (text: string): readonly string[] => wrapped(text, "  - ", "    ");
+
 /** What is going to happen, before anything is sent. */
 export const planText = (baseUrl: string, { experiments, mostCalls, leftOut }: ProbePlan): string =>
   [
-    `Probing ${baseUrl}: at most ${mostCalls} calls, and those that are repeated because of the rate.`,
-    "Objects are made, all of them named pulumi-conversation-probe-…, and removed again. It finds out:",
-    ...experiments.map(({ asks }) => `  - ${asks}`),
+    `Probing ${baseUrl}:`,
+    ...wrapped(
+      `at most ${mostCalls} calls, and those that are repeated because of the rate. Objects are made, all of them named pulumi-conversation-probe-…, and removed again. It finds out:`,
+      "",
+      "",
+    ),
+    ...experiments.flatMap(({ asks }) => listItem(asks)),
     ...(leftOut.length > 0 ? ["It does not find out:"] : []),
-    ...leftOut.map(({ experiment, why }) => `  - ${experiment.asks}: ${why}`),
+    ...leftOut.flatMap(({ experiment, why }) => listItem(`${experiment.asks}: ${why}`)),
     "",
   ].join("\n");
 
 const rows = (values: TenantFindings["switches"]): readonly (readonly string[])[] =>
   Object.entries(values).map(([name, value]) => [name, `${value}`]);
-
-/** Cuts a reason into lines that fit 80 columns below its name. */
-const wrapped = (text: string, width = 74): readonly string[] =>
-  text.split(" ").reduce<string[]>((lines, word) => {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-    return lines;
-  }, []);
 
 /** What was found out, for people. */
 export const findingsText = (findings: TenantFindings, file: string): string => {
@@ -36,13 +41,13 @@ export const findingsText = (findings: TenantFindings, file: string): string => 
   );
   const left = Object.entries(open).flatMap(([name, why]) => [
     `  ${name}`,
-    ...wrapped(why).map((line) => `    ${line}`),
+    ...wrapped(why, "    ", "    "),
   ]);
   return [
     ...table,
     ...(left.length > 0 ? ["", "Still open:", ...left] : []),
     "",
-    `${calls} calls. Nothing was left behind. Written to ${file}; use it with:`,
+    `${calls} calls. Nothing was left behind. What was found out is in a file; use it with:`,
     `  export CONVERSATION_FINDINGS=${file}`,
     `  npx pulumi-conversation emulator --like ${file}`,
     "",

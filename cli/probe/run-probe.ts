@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { switchTable } from "../../emulator/control/switch-table.js";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
@@ -181,7 +182,7 @@ export const runProbe = async (
     const findings = findingsOf(settings, answers, client, clock);
     const text = `${JSON.stringify(findings, null, 2)}\n`;
     writeFileSync(options.out, text);
-    session.out(options.json ? text : findingsText(findings, options.out));
+    session.out(options.json ? text : findingsText(findings, resolve(options.out)));
   } catch (error) {
     if (!(error instanceof ProbeStopped)) throw error;
     throw new CommandFailure("Interrupted. Everything that was made is removed again.", 130);

@@ -1,6 +1,7 @@
 import type { Switches } from "../../emulator/index.js";
 import type { Plan } from "../../provider/service/settings/plans.js";
 import { type Conditions, givenConditions } from "../forecast/conditions.js";
+import { foundSwitches } from "../probe/like-tenant.js";
 import { openStack } from "../stack/open-stack.js";
 import { type OriginalStack, readOriginal } from "./copy/original-stack.js";
 import { laterRefusals, outcomeOf } from "./outcome/build-outcome.js";
@@ -149,10 +150,12 @@ export const runRehearse = async (options: RehearseOptions): Promise<RehearsalRe
   };
 };
 
-/** What a stack's settings say of the service. */
+/** What a stack's settings say of the service, and what a probe of it found out. */
 const knownSwitches = (readings: readonly TenantReading[]): Partial<Switches> => {
   const [put] = readings.flatMap(({ settings }) => settings.put ?? []);
-  return put === undefined ? {} : { put };
+  const [findings] = readings.flatMap(({ settings }) => settings.findings ?? []);
+  const found = findings === undefined ? {} : foundSwitches(findings);
+  return put === undefined ? found : { ...found, put };
 };
 
 /** What would be refused next, once everything is out of the way that is refused now. */

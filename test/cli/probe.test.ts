@@ -126,7 +126,7 @@ test("nothing is sent before somebody agrees, and the calls are told first", asy
   });
   const { code, err, out } = await run("probe", "--out", join(tenant.folder, "f.json"));
   expect(code).toBe(2);
-  expect(err).toMatch(/^Probing http:.*: at most \d+ calls/);
+  expect(err).toMatch(/^Probing http:.*:\nat most \d+ calls/);
   expect(err).toContain("Say --yes to agree.");
   expect(out).toBe("");
   expect(await on.control.log()).toEqual([]);
@@ -148,7 +148,9 @@ test("nothing is sent before somebody agrees, and the calls are told first", asy
     join(tenant.folder, "f.json"),
   );
   expect(readable.out).toMatch(/^Question +Answer\n-*/);
-  const lines = readable.out.split("\n").filter((line) => !line.includes(tenant.folder));
+  const lines = (readable.out + readable.err)
+    .split("\n")
+    .filter((line) => !line.includes(tenant.folder));
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
 });
 
