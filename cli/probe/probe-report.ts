@@ -3,13 +3,16 @@ import { textTable } from "../terminal/text-table.js";
 import type { ProbePlan } from "./probe-plan.js";
 
 /** Cuts a text into lines that fit 80 columns, all but the first of them indented. */
-const wrapped = (text: string, first: string, indent: string): readonly string[] =>
-  text.split(" ").reduce<string[]>((lines, word) => {
-    const last = lines.at(-1);
-    if (last === undefined) return [`${first}${word}`];
-    if (last.length + 1 + word.length > 78) return [...lines, `${indent}${word}`];
-    return [...lines.slice(0, -1), `${last} ${word}`];
-  }, []);
+const wrapped = (text: string, first: string, indent: string): readonly string[] => {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.pop();
+    if (last === undefined) lines.push(`${first}${word}`);
+    else if (last.length + 1 + word.length <= 78) lines.push(`${last} ${word}`);
+    else lines.push(last, `${indent}${word}`);
+  }
+  return lines;
+};
 
 const listItem = (text: string): readonly string[] => wrapped(text, "  - ", "    ");
 
