@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, memberOf } from "../kernel/json.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";
 import type { MemberRule, Members } from "./define.js";
 import { wireName } from "./wire/wire.js";
@@ -43,8 +43,9 @@ export const displaced = ({ fields, rule }: Members, desired: unknown): Readonly
     return field ? wireName(name, field) : name;
   };
   const members = Object.values(rule.exactlyOne);
-  const word = memberOf(desired, onWire(rule.discriminator));
-  const named = typeof word === "string" ? memberOf(rule.exactlyOne, word) : undefined;
-  const chosen = named ?? members.find((name) => Object.hasOwn(desired, onWire(name)));
+  const own = new Map(Object.entries(desired));
+  const word = own.get(onWire(rule.discriminator));
+  const named = Object.entries(rule.exactlyOne).find(([choice]) => choice === word)?.[1];
+  const chosen = named ?? members.find((name) => own.has(onWire(name)));
   return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen).map(onWire));
 };

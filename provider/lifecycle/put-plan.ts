@@ -32,10 +32,11 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Put
   // Where the program wrote the description last time, nothing of it is a person's.
   const isPrograms = before?.properties.fields.description !== undefined;
   const description = isPrograms ? undefined : live.description;
+  const last = before && lastWritten(before, declared);
   const soFar = { serial: serialOf(before ?? declared, live), description };
   const desired = desiredBody(asWritten(declared), soFar);
   const { serial, isMarked } = desired;
-  const prior = before ? desiredBody(lastWritten(before, declared), { serial }).body : {};
+  const prior = last ? desiredBody(last, { serial }).body : {};
   const {
     body: merged,
     undeclared,

@@ -121,8 +121,9 @@ const mergeValue = (
 
 /** Whether the service tells more of the same thing than its id. */
 const isExpanded = (field: Field, live: unknown, desired: unknown): live is JsonObject => {
+  if (!isObject(live)) return false;
   const id = readWire(field, live);
-  return isObject(live) && id !== undefined && sameMeaning(field, id, readWire(field, desired));
+  return id !== undefined && sameMeaning(field, id, readWire(field, desired));
 };
 
 const over = (live: unknown, desired: unknown): unknown =>
