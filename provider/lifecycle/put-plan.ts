@@ -32,9 +32,9 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Put
   // Where the program wrote the description last time, nothing of it is a person's.
   const isPrograms = before?.properties.fields.description !== undefined;
   const description = isPrograms ? undefined : live.description;
-  const last = before && lastWritten(before, declared);
   const soFar = { serial: serialOf(before ?? declared, live), description };
-  const desired = desiredBody(asWritten(declared), soFar);
+  const [wanted, last] = [asWritten(declared), before && lastWritten(before, declared)];
+  const desired = desiredBody(wanted, soFar);
   const { serial, isMarked } = desired;
   const prior = last ? desiredBody(last, { serial }).body : {};
   const {
