@@ -44,14 +44,14 @@ export const registerEmulator: RegisterCommand = (program, session) => {
     .command("emulator")
     .summary("Run the service on this machine.")
     .description(
-      "Runs an emulator of the conversation service until Ctrl-C or SIGTERM, and prints what a program needs\n" +
+      "Runs an emulator of the conversation service until Ctrl-C or SIGTERM, and prints what a program needs " +
         "to reach it. With a command after -- it runs that instead: waits until the emulator is ready, sets\n" +
-        "the environment (CONVERSATION_BASE_URL and the other settings, CONVERSATION_CONTROL_URL), passes\n" +
+        "the environment (CONVERSATION_BASE_URL and the other settings, CONVERSATION_CONTROL_URL), passes " +
         "signals on, stops with the command and hands on its exit code.\n\n" +
         "Changes nothing elsewhere; messages go to the callbacks that its client applications name.\n" +
-        "Exit codes: 0 stopped, 1 could not start, 2 wrong command line, else that of the command\n" +
+        "Exit codes: 0 stopped, 1 could not start, 2 wrong command line, else that of the command " +
         "(127 where there is no such command; 128 and the number of the signal that ended it).\n\n" +
-        "--json: the first line is {baseUrl, tokenUrl, authUrl, controlUrl, clientId, clientSecret,\n" +
+        "--json: the first line is {baseUrl, tokenUrl, authUrl, controlUrl, clientId, clientSecret, " +
         "customerAuthUrl, customerTokenUrl}, with controlSecret and certificateFile where there are such.",
     )
     .argument("[command...]", "Command to run with the emulator; its own options go after --.")
