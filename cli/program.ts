@@ -54,6 +54,8 @@ export const createProgram = (session: CommandRun): Command => {
     .version(packageVersion(), "-V, --version", "Show the version of this package.")
     .helpOption("-h, --help", "Show this help.")
     .helpCommand("help [command]", "Show the help of a command.")
+    // The list of commands fits 80 columns so; what each takes, its own help says.
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .configureOutput({ writeOut: session.out, writeErr: session.err })
     .showHelpAfterError("(--help shows what can be given)")
     .exitOverride();

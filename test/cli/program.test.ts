@@ -13,6 +13,11 @@ test("--help names every command with what it does", async () => {
   expect(out).toMatch(/doctor .*Check Node/);
 });
 
+test("the list of commands fits 80 columns", async () => {
+  const { out } = await run("--help");
+  for (const line of out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
+});
+
 test("without a command the help is shown, and the command line counts as wrong", async () => {
   const { code, err } = await run();
   expect(code).toBe(2);
