@@ -45,7 +45,7 @@ export const registerEmulator: RegisterCommand = (program, session) => {
     .summary("Run the service on this machine.")
     .description(
       "Runs an emulator of the conversation service until Ctrl-C or SIGTERM, and prints what a program needs " +
-        "to reach it. With a command after -- it runs that instead: waits until the emulator is ready, sets\n" +
+        "to reach it. With a command after -- it runs that instead: waits until the emulator is ready, sets " +
         "the environment (CONVERSATION_BASE_URL and the other settings, CONVERSATION_CONTROL_URL), passes " +
         "signals on, stops with the command and hands on its exit code.\n\n" +
         "Changes nothing elsewhere; messages go to the callbacks that its client applications name.\n" +
