@@ -10,6 +10,8 @@ export interface CommandRun {
   readonly untilInterrupted: () => Promise<void>;
   /** Exit code of a run that did not throw: 0 until a command says otherwise. */
   exitCode: number;
+  /** Exit code of a wrong command line. Default: 2; a command for which 2 says something else sets its own. */
+  wrongLineCode?: number;
 }
 
 /** Adds one command to the program. What it needs is loaded when it runs, so that help is instant. */

@@ -14,9 +14,12 @@ import { registerForecast } from "./commands/forecast.js";
 import { registerImport } from "./commands/import.js";
 import { registerImportFile } from "./commands/import-file.js";
 import { registerInit } from "./commands/init.js";
-import { registerOrphans } from "./commands/orphans.js";
 import { registerProbe } from "./commands/probe.js";
 import { registerRehearse } from "./commands/rehearse.js";
+import { registerCompare } from "./commands/stack/compare.js";
+import { registerDrift } from "./commands/stack/drift.js";
+import { registerOrphans } from "./commands/stack/orphans.js";
+import { registerRepair } from "./commands/stack/repair.js";
 import { untilInterrupted } from "./process/interruption.js";
 import { wantsColour } from "./terminal/colour.js";
 
@@ -27,7 +30,10 @@ const commands: readonly RegisterCommand[] = [
   registerDoctor,
   registerForecast,
   registerExplain,
+  registerDrift,
+  registerCompare,
   registerOrphans,
+  registerRepair,
   registerExport,
   registerRehearse,
   registerCheckRecord,
@@ -63,9 +69,9 @@ export const createProgram = (session: CommandRun): Command => {
   return program;
 };
 
-/** 2 where the command line is wrong, as far as commander can tell. */
-const exitCodeOf = (error: unknown): number => {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+/** 2 where the command line is wrong, as far as commander can tell, unless the command says otherwise. */
+const exitCodeOf = (error: unknown, { wrongLineCode = 2 }: CommandRun): number => {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : wrongLineCode;
   return error instanceof CommandFailure ? error.exitCode : 1;
 };
 
@@ -85,6 +91,6 @@ export const runProgram = async (
     // Commander has already said what was wrong with the command line.
     if (!(error instanceof CommanderError)) session.err(`error: ${messageOf(error)}\n`);
     if (isConversationError(error)) session.err(`${moreAbout(error.code)}\n`);
-    return exitCodeOf(error);
+    return exitCodeOf(error, session);
   }
 };

@@ -33,7 +33,9 @@ export const registerForecast: RegisterCommand = (program, run) => {
       "Says how many calls the next run of Pulumi makes and how long it takes under the\n" +
         "rate limits. Makes a preview and exports the state of the stack, or reads both from\n" +
         "files. Calls the service only as far as a preview does: for what a program looks up.\n" +
-        "Exit code 0; 1 if it failed, 2 if the command line is wrong, 3 if the run goes beyond a budget.",
+        "Where the run deletes something it also lists who still uses that (not with --from).\n" +
+        "Exit code 0; 1 if it failed, 2 if the command line is wrong, 3 if the run goes beyond a\n" +
+        "budget, 4 if the service will refuse a deletion, as something still uses what is deleted.",
     )
     .addOption(
       new Option("--operation <operation>", "What is forecast.")

@@ -12,6 +12,7 @@ const names = z.array(z.string()).nullish();
 const resource = z.object({
   urn: z.string(),
   type: z.string(),
+  id: z.string().nullish(),
   custom: z.boolean().nullish(),
   inputs: z.record(z.string(), z.unknown()).nullish(),
   parent: z.string().nullish(),

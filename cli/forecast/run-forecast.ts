@@ -1,7 +1,9 @@
 import type { CommandRun } from "../command.js";
 import { environmentOnly, readStackConfig } from "../pulumi-cli/stack-config.js";
+import { blastRadiusLines, blockedDeletionCode } from "../stack/blast-radius-report.js";
 import { type ConditionOptions, givenConditions } from "./conditions.js";
-import { currentDocuments, savedDocuments } from "./documents.js";
+import { type DeletionForecast, deletionForecast, plannedChanges } from "./deletion-forecast.js";
+import { currentDocuments, type Documents, savedDocuments } from "./documents.js";
 import { type Forecast, forecast } from "./forecast.js";
 import { workloadOf } from "./planned-steps.js";
 import { fasterParallel } from "./recommended-parallel.js";
@@ -58,8 +60,23 @@ const readInputs = async (
   return { documents, source: (await readStackConfig(folder, env, stack)).source };
 };
 
+/** Says who stands in the way of deletions; documents from elsewhere are no reason to ask the service. */
+const deletionsOf = (
+  { operation, from, stack }: ForecastOptions,
+  documents: Documents,
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  run: CommandRun,
+): Promise<DeletionForecast | undefined> => {
+  const changes = plannedChanges(operation, documents);
+  const place = { folder, env, ...(stack === undefined ? {} : { stack }) };
+  return from
+    ? Promise.resolve(undefined)
+    : deletionForecast(changes, place, (text) => run.err(`${text}\n`));
+};
+
 /**
- * Makes the forecast and writes it. Beyond the budget the exit code is 3.
+ * Makes the forecast and writes it. Where the service will refuse a deletion the exit code is 4. Beyond the budget the exit code is 3.
  *
  * @throws CommandFailure where there is no project, no stack, no preview that works, or no such file
  */
@@ -74,12 +91,20 @@ export const runForecast = async (
   const workload = workloadOf(options.operation, documents);
   const made = forecast(workload, conditions);
   for (const sentence of assumed) run.err(`note: ${sentence}\n`);
-  if (options.json) run.out(`${JSON.stringify(made, null, 2)}\n`);
+  const found = await deletionsOf(options, documents, folder, env, run);
+  const radius = found && "radius" in found ? found.radius : undefined;
+  if (found && "unread" in found)
+    run.err(`note: who still uses what is deleted could not be looked at: ${found.unread}\n`);
+  const whole = radius ? { ...made, deletions: radius } : made;
+  if (options.json) run.out(`${JSON.stringify(whole, null, 2)}\n`);
   else {
     const faster = fasterParallel(workload, conditions);
     run.out(forecastReport(made, conditions, options.comparePlans === true, faster));
+    const lines = radius ? blastRadiusLines(radius) : [];
+    if (lines.length > 0) run.out(`\n${lines.join("\n")}\n`);
   }
   const over = overBudget(made, options);
   for (const sentence of over) run.err(`over budget: ${sentence}\n`);
   if (over.length > 0) run.exitCode = overBudgetCode;
+  if (radius && radius.blocked.length > 0) run.exitCode = blockedDeletionCode;
 };

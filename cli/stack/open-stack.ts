@@ -14,6 +14,7 @@ import {
   projectFile,
   pulumiPlace,
   readStackConfig,
+  type StackConfig,
   stackAdvice,
 } from "../pulumi-cli/stack-config.js";
 
@@ -38,8 +39,13 @@ export interface OpenStack {
   readonly readLock: LockReader;
   /** What the state of this stack holds, or those of all stacks of its backend. @throws CommandFailure where this one's cannot be read */
   readonly readStates: (scope: StateScope) => Promise<StackStates>;
-  /** The settings for the service of this stack. @throws ConversationError where one is missing or wrong */
-  readonly readSettings: () => Promise<Settings>;
+  /**
+   * The settings for the service of this stack.
+   *
+   * @param profile default: the one that was asked for
+   * @throws ConversationError where one is missing or wrong
+   */
+  readonly readSettings: (profile?: string) => Promise<Settings>;
 }
 
 /** What Pulumi said about a state that it cannot read, and what to do. */
@@ -58,7 +64,8 @@ const statesAt = async (place: PulumiPlace, scope: StateScope): Promise<StackSta
   throw unreadState(reason);
 };
 
-const projectIn = (folder: string): string | undefined => {
+/** The name of the project in a folder, as its file has it. */
+export const projectIn = (folder: string): string | undefined => {
   const file = projectFile(folder);
   return file && /^\s*"?name"?\s*:\s*["']?([\w.-]+)/m.exec(readFileSync(file, "utf8"))?.[1];
 };
@@ -93,13 +100,16 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
       "There is no pulumi on PATH. Install it, or run this where your stacks are run.",
     );
   const names = await namesFor(place);
+  let config: Promise<StackConfig> | undefined;
   return {
     place,
     env,
     names,
     readLock: await lockReader(place, names.project, names.stack),
     readStates: (scope) => statesAt(place, scope),
-    readSettings: async () =>
-      readSettings((await readStackConfig(folder, env, stack)).source, profile),
+    readSettings: async (asked = profile) => {
+      config ??= readStackConfig(folder, env, stack);
+      return readSettings((await config).source, asked);
+    },
   };
 };

@@ -56,7 +56,7 @@ export const processFacts = (pid: number): ProcessFacts | undefined =>
   });
 
 /** `pulumi`; some packagers wrap it under another name. */
-const isPulumi = ({ exe }: ProcessFacts): boolean =>
+export const isPulumi = ({ exe }: Pick<ProcessFacts, "exe">): boolean =>
   /^\.?pulumi(-wrapped)?_?( \(deleted\))?$/.test(basename(exe));
 
 /** The value of `--stack NAME`, `--stack=NAME`, `-s NAME` or `-sNAME`. */

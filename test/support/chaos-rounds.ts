@@ -84,21 +84,24 @@ const momentOf = (kill: Kill, { arrived }: Arrivals, signal: AbortSignal): Promi
   "afterMs" in kill ? pause(kill.afterMs) : arrived(kill.afterCalls, signal);
 
 /**
- * `pulumi up` that is killed with all its processes (kill -9) at that moment, if it still runs.
+ * `pulumi up` that is killed (kill -9) at that moment, if it still runs.
  *
+ * @param whole with all its processes; else they outlive it
  * @returns whether it was killed
  */
 export const disturbedUp = async (
   project: CliProject,
   played: Round,
   arrivals: Arrivals,
+  whole = true,
 ): Promise<boolean> => {
   const { child, ended } = project.start(up, environmentOf(played));
   if (played.kill) {
     const over = new AbortController();
     await Promise.race([ended, momentOf(played.kill, arrivals, over.signal)]);
     over.abort();
-    killTree(child);
+    if (whole) killTree(child);
+    else child.kill("SIGKILL");
   }
   await ended;
   return child.signalCode === "SIGKILL";

@@ -1,5 +1,5 @@
-import { CommandFailure, type RegisterCommand } from "../command.js";
-import type { OrphansOptions } from "../orphans/run-orphans.js";
+import { CommandFailure, type RegisterCommand } from "../../command.js";
+import type { OrphansOptions } from "../../orphans/run-orphans.js";
 
 interface OrphansFlags extends Omit<OrphansOptions, "folder" | "env" | "say" | "clock"> {
   readonly json?: true;
@@ -59,8 +59,8 @@ export const registerOrphans: RegisterCommand = (program, session) => {
     .action(async ({ json, id, ...flags }: OrphansFlags & { readonly id?: readonly string[] }) => {
       const options = { ...flags, ...(id ? { ids: id } : {}) };
       assertSensible(options);
-      const { runOrphans } = await import("../orphans/run-orphans.js");
-      const { orphansReport } = await import("../orphans/orphans-report.js");
+      const { runOrphans } = await import("../../orphans/run-orphans.js");
+      const { orphansReport } = await import("../../orphans/orphans-report.js");
       const say = (text: string) => session.err(`${text}\n`);
       const done = await runOrphans({ ...options, say });
       for (const note of done.notes) say(`note: ${note}`);

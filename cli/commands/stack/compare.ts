@@ -1,0 +1,74 @@
+import { CommandFailure, type CommandRun, type RegisterCommand } from "../../command.js";
+
+interface CompareFlags {
+  readonly save?: string;
+  readonly stack?: string;
+  readonly json?: true;
+}
+
+const details = `
+What a side is:
+  a file or folder   a saved account, a snapshot of an emulator, what pulumi stack
+                     export prints, import.json, or a folder of export
+  stack:NAME         what the state of a stack holds
+  profile:NAME       the live account of a profile
+  live               the live account of the settings without a profile
+  another word       a stack of this project, else a profile
+
+Objects are the same by their names, else by their logical names, by automatic names
+without the suffix, or by what they refer to; never by their ids. Secrets are not
+compared and not shown.
+
+JSON: { a, b, same, matched,
+        different: [{ kind, name, idA, idB, matchedBy, differences: [{ path, a?, b? }] }],
+        onlyInA: [{ kind, name, id }], onlyInB: [{ kind, name, id }], notes: [text] }
+JSON of --save: { file, objects }
+
+Exit code: 0 the same, or saved; 2 different; 1 failed, or wrong command line.`;
+
+interface Sides {
+  readonly a: string;
+  readonly b?: string | undefined;
+}
+
+const compare = async ({ a, b }: Sides, flags: CompareFlags, session: CommandRun) => {
+  const { runCompare, saveAccount } = await import("../../compare/run-compare.js");
+  const { compareReport } = await import("../../compare/compare-report.js");
+  const { json, save: file, ...options } = flags;
+  const print = (value: unknown, text: string) =>
+    session.out(json ? `${JSON.stringify(value, null, 2)}\n` : text);
+  if (file !== undefined) {
+    if (b !== undefined) throw new CommandFailure("--save takes one side, which is saved.");
+    const objects = await saveAccount(a, file, options);
+    print({ file, objects }, `${objects} objects saved, without secrets: ${file}\n`);
+    return;
+  }
+  if (b === undefined) throw new CommandFailure("Name two sides, or one with --save <file>.");
+  const result = await runCompare(a, b, options);
+  print(result, compareReport(result));
+  session.exitCode = result.same ? 0 : 2;
+};
+
+/** `compare`: what differs between two accounts. */
+export const registerCompare: RegisterCommand = (program, session) => {
+  program
+    .command("compare")
+    .summary("Show what differs between two accounts, stacks or snapshots.")
+    .description(
+      "Compares two accounts field by field and by meaning: live, of a stack, saved or exported.\n" +
+        "Reads lists and states only; changes nothing.",
+    )
+    .argument("<a>", "One side; see below.")
+    .argument("[b]", "The other side.")
+    .option("--save <file>", "Save the one side, a live account, without secrets.")
+    .option("--stack <name>", "Take the settings of this stack (default: the selected one).")
+    .option("--json", "Print one JSON object; its shape is below.")
+    .addHelpText("after", details)
+    .exitOverride((error) => {
+      session.wrongLineCode = 1;
+      throw error;
+    })
+    .action((a: string, b: string | undefined, flags: CompareFlags) =>
+      compare({ a, b }, flags, session),
+    );
+};

@@ -1,0 +1,60 @@
+import type { RegisterCommand } from "../../command.js";
+
+interface RepairFlags {
+  readonly apply?: true;
+  readonly ignoreLock?: true;
+  readonly profile?: string;
+  readonly stack?: string;
+  readonly json?: true;
+}
+
+const details = `
+What it finds:
+  remove-cut-off-files  files of a file:// backend that were cut off while written
+  end-process           a provider of the killed run that still waits
+  cancel                the lock of the killed run
+  record                an object that was made, and that the state does not know
+  refresh               an object whose update was cut off
+  forget                a note of something under way that is not
+  delete                an object that is there twice; the other one stays
+
+Without --apply nothing is changed. It refuses while a run is at work, and where
+that cannot be seen. Objects are found by their marks; a copy that a person made
+is never deleted.
+
+JSON: { project, stack, applied, steps: [{ action, kind?, name?, id?, urn?, why?,
+        label?, by?, pid?, files?, done?, reason? }], notes: [text], left: [text] }
+
+Exit code: 0 done, or only shown; 1 failed, refused, or something is left that
+needs a person; 2 wrong command line.`;
+
+/** `repair`: brings a stack in order after a run that was killed. */
+export const registerRepair: RegisterCommand = (program, session) => {
+  program
+    .command("repair")
+    .summary("Bring a stack in order after a run that was killed.")
+    .description(
+      "Finds what a killed run has left: its lock, its processes, creations that are noted\n" +
+        "as under way, objects that are there twice. Shows the steps that bring it in order.\n" +
+        "Run it in the folder of the Pulumi project. With --apply it does them: it writes\n" +
+        "what was made into the state and deletes what was made twice.",
+    )
+    .option("--apply", "Do the steps.")
+    .option(
+      "--ignore-lock",
+      "Go on where it cannot be seen whether the run that holds the lock still lives.",
+    )
+    .option("--profile <name>", "Use the settings of this profile where a resource names none.")
+    .option("--stack <name>", "Use this stack (default: the selected one).")
+    .option("--json", "Print one JSON object; its shape is below.")
+    .addHelpText("after", details)
+    .action(async ({ json, ...flags }: RepairFlags) => {
+      const { runRepair } = await import("../../repair/run-repair.js");
+      const { repairReport } = await import("../../repair/repair-report.js");
+      const { isRepaired } = await import("../../repair/repair-steps.js");
+      const say = (text: string) => session.err(`${text}\n`);
+      const result = await runRepair({ ...flags, say });
+      session.out(json ? `${JSON.stringify(result, null, 2)}\n` : repairReport(result));
+      session.exitCode = isRepaired(result) ? 0 : 1;
+    });
+};

@@ -1,0 +1,192 @@
+import { existsSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { neutralVendor } from "../../provider/definition/wire/wire.js";
+import { propertiesIn } from "../../provider/lifecycle/state/properties.js";
+import { resources } from "../../provider/resources/index.js";
+import { printedJson } from "../../provider/stacks/pulumi-queries.js";
+import { readAccountInputs } from "../account/open-account.js";
+import { savedAccountIn } from "../account/saved-account.js";
+import { CommandFailure, messageOf } from "../command.js";
+import { openStack, type StackOptions } from "../stack/open-stack.js";
+import {
+  definitionOfType,
+  exportStack,
+  openedValues,
+  type StateResource,
+  stackExportIn,
+} from "../stack/stack-export.js";
+import {
+  type ComparedAccount,
+  type ComparedSide,
+  publicFields,
+  sideOfWire,
+} from "./compared-account.js";
+
+const wireObject = z.looseObject({ id: z.string() });
+
+/** What an emulator gives at `GET /snapshot`. */
+const snapshotSchema = z.object({
+  version: z.literal(1),
+  objects: z.record(z.string(), z.array(wireObject)),
+});
+
+/** What `pulumi import --file` takes. */
+const importSchema = z.object({
+  resources: z.array(
+    z.looseObject({
+      type: z.string(),
+      name: z.string(),
+      id: z.string().optional(),
+      inputs: z.record(z.string(), z.unknown()).optional(),
+    }),
+  ),
+});
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+const ofValues = (
+  type: string,
+  id: string | undefined,
+  logicalName: string,
+  values: Readonly<Record<string, unknown>>,
+): readonly ComparedSide[] => {
+  const definition = definitionOfType(type);
+  if (!definition || id === undefined) return [];
+  const { fields } = propertiesIn(openedValues(values));
+  const key = Object.keys(definition.fields).find((name) => {
+    const field = definition.fields[name];
+    return field?.type === "text" && field.names !== undefined;
+  });
+  return [
+    {
+      ...{ definition, id, logicalName, name: textOf(fields[key ?? ""]) },
+      fields: publicFields(definition.fields, fields),
+    },
+  ];
+};
+
+const ofState = (title: string, all: readonly StateResource[]): ComparedAccount => ({
+  title,
+  objects: all
+    .filter((resource) => resource.delete !== true && resource.external !== true)
+    .flatMap(({ type, id, urn, outputs, inputs }) =>
+      ofValues(type, id, urn.split("::").slice(3).join("::"), outputs ?? inputs ?? {}),
+    ),
+  notes: [],
+});
+
+const ofSnapshot = (title: string, text: string): ComparedAccount | undefined => {
+  const { data } = snapshotSchema.safeParse(printedJson(text));
+  return (
+    data && {
+      title,
+      objects: resources.flatMap((definition) =>
+        (data.objects[definition.collection] ?? []).map(({ id, ...wire }) =>
+          sideOfWire(definition, id, wire, neutralVendor),
+        ),
+      ),
+      notes: [],
+    }
+  );
+};
+
+const ofSaved = (title: string, text: string): ComparedAccount | undefined => {
+  const saved = savedAccountIn(text);
+  return (
+    saved && {
+      title: `${title} (${saved.readAt})`,
+      objects: saved.kinds.flatMap(({ kind, objects }) =>
+        resources
+          .filter((definition) => definition.kind === kind)
+          .flatMap((definition) =>
+            objects.map((wire) => sideOfWire(definition, textOf(wire.id), wire, neutralVendor)),
+          ),
+      ),
+      notes: saved.kinds.flatMap(({ kind, problem }) =>
+        problem === undefined ? [] : [`${title}: ${kind}: ${problem}`],
+      ),
+    }
+  );
+};
+
+const ofImportFile = (title: string, text: string): ComparedAccount | undefined => {
+  const { data } = importSchema.safeParse(printedJson(text));
+  return (
+    data && {
+      title,
+      objects: data.resources.flatMap(({ type, id, name, inputs = {} }) =>
+        ofValues(type, id, name, inputs),
+      ),
+      notes: [],
+    }
+  );
+};
+
+const ofFile = async (path: string): Promise<ComparedAccount> => {
+  const file = statSync(path).isDirectory() ? join(path, "import.json") : path;
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new CommandFailure(`Comparing: ${file} cannot be read: ${messageOf(error)}`);
+  });
+  const state = stackExportIn(text);
+  const found =
+    ofSaved(path, text) ??
+    ofSnapshot(path, text) ??
+    (state && ofState(path, state.deployment.resources ?? [])) ??
+    ofImportFile(path, text);
+  if (found) return found;
+  throw new CommandFailure(
+    `Comparing: ${file} is no saved account, no snapshot of an emulator, no state (pulumi stack export) and no import file.`,
+  );
+};
+
+const ofStack = async (name: string, options: StackOptions): Promise<ComparedAccount> => {
+  const stack = await openStack({ ...options, stack: name });
+  const { deployment } = await exportStack(stack.place);
+  return ofState(`stack ${name}`, deployment.resources ?? []);
+};
+
+const ofProfile = async (profile: string | undefined, options: StackOptions) => {
+  const { settings, reading, notes } = await readAccountInputs({
+    ...options,
+    ...(profile ? { profile } : {}),
+  });
+  const title = profile ? `profile ${profile}` : "the account";
+  return {
+    title,
+    objects: reading.kinds.flatMap(({ definition, objects }) =>
+      [...objects].map(([id, wire]) => sideOfWire(definition, id, wire, settings)),
+    ),
+    notes: notes.map((note) => `${title}: ${note}`),
+  };
+};
+
+/**
+ * Reads one side of a comparison: a file or folder that is there, `stack:NAME`, `profile:NAME`, `live` for the
+ * settings without a profile; another word is a stack of the project, else a profile.
+ *
+ * @throws CommandFailure where it is none of them; ConversationError where a service cannot be read
+ */
+export const comparedAccount = async (
+  source: string,
+  options: StackOptions,
+): Promise<ComparedAccount> => {
+  if (existsSync(source)) return ofFile(source);
+  const [, kind, name = ""] = /^(stack|profile):(.*)$/.exec(source) ?? [];
+  if (kind === "stack") return ofStack(name, options);
+  if (kind === "profile" || source === "live") return ofProfile(name || undefined, options);
+  if (/[./\\]/.test(source))
+    throw new CommandFailure(`Comparing: there is no file or folder ${source}.`);
+  try {
+    return await ofStack(source, options);
+  } catch (notStack) {
+    try {
+      return await ofProfile(source, options);
+    } catch (notProfile) {
+      throw new CommandFailure(
+        `Comparing: "${source}" is neither a file, nor a stack (${messageOf(notStack).split("\n")[0]}), nor a profile (${messageOf(notProfile).split("\n")[0]}).`,
+      );
+    }
+  }
+};

@@ -1,0 +1,65 @@
+import type { Definition, Field, Fields } from "../../provider/definition/define.js";
+import { fieldsFromWire, type VendorName } from "../../provider/definition/wire/wire.js";
+import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { readMark } from "../../provider/lifecycle/ownership/read-mark.js";
+import { nameOnWire } from "../../provider/lifecycle/ownership/seen-object.js";
+import type { WireObject } from "../../provider/service/objects/collections.js";
+
+/** An object of one side, in a program's terms and without secrets. */
+export interface ComparedSide {
+  readonly definition: Definition;
+  readonly id: string;
+  readonly name: string;
+  /** Its logical name in a program, where a state or its mark tells it. */
+  readonly logicalName?: string;
+  readonly fields: JsonObject;
+}
+
+/** One side of a comparison. */
+export interface ComparedAccount {
+  /** What it is, for messages. */
+  readonly title: string;
+  readonly objects: readonly ComparedSide[];
+  /** Sentences about what is not there. */
+  readonly notes: readonly string[];
+}
+
+const withoutSecret = (field: Field, value: unknown): unknown => {
+  if (field.secret) return undefined;
+  if (field.type === "object" && isObject(value)) return publicFields(field.fields, value);
+  if (field.type === "list" && Array.isArray(value))
+    return value.map((item) => withoutSecret(field.of, item));
+  if (field.type === "map" && isObject(value)) {
+    if (field.of.secret) return undefined;
+    return objectOf(Object.entries(value).map(([key, of]) => [key, withoutSecret(field.of, of)]));
+  }
+  return value;
+};
+
+/** Values of a program without anything secret. */
+export const publicFields = (fields: Fields, values: JsonObject): JsonObject =>
+  objectOf(
+    Object.entries(fields).map(([name, field]) => [name, withoutSecret(field, values[name])]),
+  );
+
+/** The logical name in a label such as `shop/prod kiosk`. */
+const logicalIn = (label: string): string => label.split(" ").slice(1).join(" ");
+
+/** An object as the service sends it. */
+export const sideOfWire = (
+  definition: Definition,
+  id: string,
+  wire: WireObject,
+  vendor: VendorName,
+): ComparedSide => {
+  const { mark, description } = readMark(wire.description);
+  const name = nameOnWire(definition, wire);
+  const fields = fieldsFromWire(definition.fields, { ...wire, description }, vendor);
+  return {
+    definition,
+    id,
+    name: typeof name === "string" ? name : "",
+    ...(mark ? { logicalName: logicalIn(mark.label) } : {}),
+    fields: publicFields(definition.fields, fields),
+  };
+};

@@ -1,0 +1,117 @@
+import type { Definition, Field, Fields } from "../../provider/definition/define.js";
+import { sameMeaning } from "../../provider/definition/meaning/same.js";
+import { plainText } from "../../provider/definition/meaning/text-forms.js";
+import { itemPath, memberPath } from "../../provider/definition/paths.js";
+import { pairs } from "../../provider/definition/wire/pairs.js";
+import { isMissing, looksMasked } from "../../provider/definition/wire/secret-evidence.js";
+import { fieldsFromWire } from "../../provider/definition/wire/wire.js";
+import { environmentSecretsIn } from "../../provider/kernel/environment-secret.js";
+import { isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
+import type { WireObject } from "../../provider/service/objects/collections.js";
+import type { Settings } from "../../provider/service/settings/settings.js";
+
+/** A secret of a resource: what the state has, and what the service shows in its place. */
+export interface SecretPlace {
+  readonly field: Field;
+  /** As a program would write it, such as `basicAuth.password`. */
+  readonly path: string;
+  readonly prior: unknown;
+  readonly live: unknown;
+}
+
+const inEntries = (of: Field, path: string, prior: JsonObject, live: unknown): SecretPlace[] => {
+  const there = isObject(live) ? Object.entries(live) : [];
+  return Object.entries(prior).flatMap(([key, value]) => {
+    const found = there.find(([name]) => plainText(name) === plainText(key));
+    return inField(of, memberPath(path, key), value, found?.[1]);
+  });
+};
+
+const inField = (field: Field, path: string, prior: unknown, live: unknown): SecretPlace[] => {
+  if (isMissing(prior)) return [];
+  if (field.secret) return [{ field, path, prior, live }];
+  if (field.type === "object" && isObject(prior))
+    return inFields(field.fields, prior, isObject(live) ? live : {}, path);
+  if (field.type === "map" && isObject(prior)) return inEntries(field.of, path, prior, live);
+  if (field.type !== "list" || !Array.isArray(prior)) return [];
+  const items: readonly unknown[] = Array.isArray(live) ? live : [];
+  const places = pairs(field, prior, items);
+  return prior.flatMap((item: unknown, at) => {
+    const place = places[at];
+    // An item that is gone is a change of its list, not of its secrets.
+    if (place === undefined) return [];
+    return inField(field.of, itemPath(path, field, item, at), item, items[place]);
+  });
+};
+
+const inFields = (fields: Fields, prior: JsonObject, live: JsonObject, path = ""): SecretPlace[] =>
+  Object.entries(fields).flatMap(([name, field]) =>
+    inField(field, memberPath(path, name), memberOf(prior, name), memberOf(live, name)),
+  );
+
+/**
+ * Every secret that a state gives an object.
+ *
+ * @param prior the values of the state, in clear
+ */
+export const secretPlaces = (
+  { fields }: Definition,
+  prior: JsonObject,
+  wire: WireObject,
+  settings: Settings,
+): readonly SecretPlace[] => inFields(fields, prior, fieldsFromWire(fields, wire, settings));
+
+/** What can be told of secrets, for all of an account at once, as a service treats them alike. */
+export interface SecretEvidence {
+  /** It has shown one as it is. */
+  readonly echoes: boolean;
+  /** Texts that it shows in place of several secrets. */
+  readonly masks: ReadonlySet<string>;
+  /** Fields of which it has shown something, a mask at least. */
+  readonly shown: ReadonlySet<Field>;
+}
+
+const isSame = ({ field: { secret: _, ...open }, live, prior }: SecretPlace): boolean =>
+  sameMeaning(open, live, prior);
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+const isShown = ({ live }: SecretPlace): boolean => !isMissing(live) && !looksMasked(textOf(live));
+
+/** Whether the state has the name of an environment variable in its place: its value is not known here. */
+const isElsewhere = ({ prior }: SecretPlace): boolean => environmentSecretsIn(prior).length > 0;
+
+/** What the secrets of an account tell of the service's way with them. */
+export const secretEvidence = (all: readonly SecretPlace[]): SecretEvidence => {
+  const places = all.filter((place) => !isElsewhere(place));
+  const others = places.filter((place) => isShown(place) && !isSame(place));
+  const texts = others.map(({ live }) => textOf(live));
+  return {
+    echoes: places.some((place) => isShown(place) && isSame(place)),
+    masks: new Set(texts.filter((text, at) => texts.indexOf(text) !== at)),
+    shown: new Set(places.flatMap(({ field, live }) => (isMissing(live) ? [] : [field]))),
+  };
+};
+
+/** A hash or a cipher, as some services show it in place of a secret. */
+const looksHashed = (text: string): boolean =>
+  /^(\$\w+\$|(sha|md5|hmac|v\d+:))/i.test(text) || /^[A-Za-z0-9+/_-]{24,}={0,2}$/.test(text);
+
+/**
+ * How a secret stands: as the state has it, changed by somebody, or hidden so that nobody can tell.
+ *
+ * @param isTouched whether somebody changed the object after it was written
+ */
+export const secretStanding = (
+  place: SecretPlace,
+  { echoes, masks, shown }: SecretEvidence,
+  isTouched: boolean,
+): "same" | "changed" | "hidden" => {
+  const isGone = isMissing(place.live) && (shown.has(place.field) || (echoes && isTouched));
+  if (isGone) return "changed";
+  if (!isShown(place) || isElsewhere(place)) return "hidden";
+  if (isSame(place)) return "same";
+  if (echoes) return "changed";
+  const text = textOf(place.live);
+  return masks.has(text) || looksHashed(text) ? "hidden" : "changed";
+};

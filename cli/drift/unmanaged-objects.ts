@@ -1,0 +1,81 @@
+import type { Definition } from "../../provider/definition/define.js";
+import { stackMark } from "../../provider/lifecycle/ownership/mark.js";
+import {
+  kindOfMarked,
+  markedObject,
+  type StackNames,
+} from "../../provider/lifecycle/ownership/orphans.js";
+import { nameOnWire } from "../../provider/lifecycle/ownership/seen-object.js";
+import type { WireObject } from "../../provider/service/objects/collections.js";
+import type { StackStates } from "../../provider/stacks/stack-states.js";
+import type { StackReading } from "../stack/stack-reading.js";
+import type { OtherStacksObject, UnmanagedObject } from "./drift.js";
+
+/** What is in the accounts and not in the stack. */
+export interface BesideTheStack {
+  readonly unmanaged: readonly UnmanagedObject[];
+  readonly otherStacks: readonly OtherStacksObject[];
+}
+
+const textIn = (wire: WireObject, name: string): Readonly<Record<string, string>> => {
+  const value = wire[name];
+  return typeof value === "string" ? { [name]: value } : {};
+};
+
+type Place = { readonly other: string } | Pick<UnmanagedObject, "standing" | "label"> | undefined;
+
+/** `shop/prod`, of `shop/prod kiosk` */
+const stackIn = (label: string): string => label.split(" ")[0] ?? label;
+
+/** Whose an object is; undefined where this stack has it. */
+const placeOf = (
+  definition: Definition,
+  id: string,
+  wire: WireObject,
+  states: StackStates,
+  { project, stack }: StackNames,
+): Place => {
+  const { kind } = definition;
+  const holders = states.holdersOf(kind, id);
+  if (holders.some(({ own }) => own)) return undefined;
+  const [holder] = holders;
+  if (holder) return { other: holder.stack };
+  // What a program only looks up may be managed by anybody, or by nobody.
+  const marked = markedObject(definition, id, wire);
+  if (!marked) return { standing: "foreign" };
+  const { mark } = marked;
+  const { ownership } = states.own;
+  if (ownership !== undefined && mark.stack === stackMark(ownership))
+    return { standing: kindOfMarked(marked, states), label: mark.label };
+  const isSeen = states.ownerships.map(stackMark).includes(mark.stack);
+  if (isSeen) return { standing: kindOfMarked(marked, states), label: mark.label };
+  const of = stackIn(mark.label);
+  // A state that cannot be read from here, such as one in another backend, may well hold it.
+  return of === `${project}/${stack}` ? { standing: "former", label: mark.label } : { other: of };
+};
+
+/** All objects of the accounts that this stack does not hold: in no stack at all, or in another one. */
+export const besideTheStack = (
+  { accounts, states }: StackReading,
+  names: StackNames,
+): BesideTheStack => {
+  const unmanaged: UnmanagedObject[] = [];
+  const otherStacks: OtherStacksObject[] = [];
+  const all = accounts.flatMap(({ reading }) => reading.kinds);
+  for (const { definition, objects } of all)
+    for (const [id, wire] of objects) {
+      const place = placeOf(definition, id, wire, states, names);
+      if (!place) continue;
+      const name = nameOnWire(definition, wire);
+      const named = { kind: definition.kind, name: typeof name === "string" ? name : "", id };
+      if ("other" in place) otherStacks.push({ ...named, stack: place.other });
+      else
+        unmanaged.push({
+          ...named,
+          ...place,
+          ...textIn(wire, "created"),
+          ...textIn(wire, "modified"),
+        });
+    }
+  return { unmanaged, otherStacks };
+};

@@ -1,0 +1,45 @@
+import { wrapped } from "../terminal/columns.js";
+import type { BlastRadius, RemainingUser } from "./blast-radius.js";
+
+const width = 80;
+
+/** Exit code of a run whose deletions the service will refuse. */
+export const blockedDeletionCode = 4;
+
+const whose = ({ managed, stack }: RemainingUser): string => {
+  if (managed === "own") return "of this stack";
+  if (managed === "stack") return `of the stack ${stack}`;
+  return stack ? `in no state that can be seen; its mark names ${stack}` : "not managed by Pulumi";
+};
+
+const indented = (text: string, indent: number): readonly string[] =>
+  wrapped(text, width - indent - 2).map(
+    (line, at) => `${" ".repeat(at === 0 ? indent : indent + 2)}${line}`,
+  );
+
+/** Who stands in the way of deletions, and the order that works; empty where nobody does. */
+export const blastRadiusLines = ({ blocked, order }: BlastRadius): readonly string[] => {
+  if (blocked.length === 0) return [];
+  const many = blocked.length === 1 ? "This deletion" : `These ${blocked.length} deletions`;
+  return [
+    `${many} will be refused, as something still uses what is deleted:`,
+    "",
+    ...blocked.flatMap(({ kind, name, id, users }) => [
+      ...indented(`${kind} "${name}" (id ${id}) is used by`, 2),
+      ...users.flatMap((user) =>
+        indented(`${user.kind} "${user.name}" (id ${user.id}, ${whose(user)}): ${user.path}`, 4),
+      ),
+    ]),
+    "",
+    "The order that works:",
+    "",
+    ...order.flatMap(({ action, kind, name, id }, at) =>
+      indented(
+        action === "delete"
+          ? `${at + 1}. delete ${kind} "${name}" (id ${id})`
+          : `${at + 1}. change ${kind} "${name}" (id ${id}) so that it uses something else, or delete it`,
+        2,
+      ),
+    ),
+  ];
+};

@@ -1,0 +1,153 @@
+import type { Definition } from "../../provider/definition/define.js";
+import { deletionOrder } from "../../provider/definition/references.js";
+import { referencesIn } from "../../provider/definition/walk.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
+import { markOn, nameOnWire } from "../../provider/lifecycle/ownership/seen-object.js";
+import { resources } from "../../provider/resources/index.js";
+import type { StackStates } from "../../provider/stacks/stack-states.js";
+import { type AccountLists, wireReferences } from "../account/account-lists.js";
+
+/** An object that a run deletes. */
+export interface PlannedDeletion {
+  readonly definition: Definition;
+  readonly id: string;
+  readonly urn: string;
+}
+
+/** What a run does, as far as deletions depend on it. */
+export interface PlannedChanges {
+  readonly deletions: readonly PlannedDeletion[];
+  /** Inputs of resources after the run, by URN, of those that it changes. */
+  readonly inputsAfter: ReadonlyMap<string, JsonObject>;
+}
+
+/** An object that still uses one that is to be deleted. */
+export interface RemainingUser {
+  readonly kind: string;
+  readonly name: string;
+  readonly id: string;
+  /** Where it refers to it, such as `roles[0].authentication`. */
+  readonly path: string;
+  /** `own`: this stack has it; `stack`: another one; `unmanaged`: none. */
+  readonly managed: "own" | "stack" | "unmanaged";
+  /** The stack that has it, or that its mark names. */
+  readonly stack?: string;
+}
+
+/** A deletion that the service will refuse. */
+export interface BlockedDeletion {
+  readonly kind: string;
+  readonly name: string;
+  readonly id: string;
+  readonly urn: string;
+  readonly users: readonly RemainingUser[];
+}
+
+/** One step of an order that works. */
+export interface OrderedStep {
+  /** `release`: change it so that it no longer refers to what is deleted, or delete it. */
+  readonly action: "release" | "delete";
+  readonly kind: string;
+  readonly name: string;
+  readonly id: string;
+}
+
+/** What stands in the way of the deletions of a run. */
+export interface BlastRadius {
+  readonly deletions: number;
+  readonly blocked: readonly BlockedDeletion[];
+  /** Left empty where nothing is blocked. */
+  readonly order: readonly OrderedStep[];
+}
+
+interface Listed {
+  readonly definition: Definition;
+  readonly id: string;
+  readonly wire: JsonObject;
+}
+
+const nameIn = ({ definition, wire }: Pick<Listed, "definition" | "wire">): string => {
+  const name = nameOnWire(definition, wire);
+  return typeof name === "string" ? name : "";
+};
+
+const named = (object: Listed) => ({
+  kind: object.definition.kind,
+  name: nameIn(object),
+  id: object.id,
+});
+
+/** The stack in a label such as `shop/prod kiosk`. */
+const stackOf = (label: string): string => label.split(" ")[0] ?? label;
+
+const whose = ({ definition, id, wire }: Listed, states: StackStates) => {
+  const [holder] = states.holdersOf(definition.kind, id);
+  if (holder?.own) return { managed: "own" as const };
+  if (holder) return { managed: "stack" as const, stack: holder.stack };
+  const mark = markOn(wire);
+  return mark
+    ? { managed: "unmanaged" as const, stack: stackOf(mark.label) }
+    : { managed: "unmanaged" as const };
+};
+
+/** What an object refers to once the run has changed what it changes: deletions come last. */
+const referencesAfter = (
+  { definition, id, wire }: Listed,
+  states: StackStates,
+  inputsAfter: PlannedChanges["inputsAfter"],
+) => {
+  const holder = states.holdersOf(definition.kind, id).find(({ own }) => own);
+  const inputs = holder && inputsAfter.get(holder.urn);
+  return inputs ? referencesIn(definition.fields, inputs) : wireReferences(definition, wire);
+};
+
+/**
+ * Names who still uses the objects that a run deletes, managed or not, and the order that works.
+ *
+ * @param account as it was read; kinds that could not be read count as having no users
+ */
+export const blastRadius = (
+  { deletions, inputsAfter }: PlannedChanges,
+  { kinds }: AccountLists,
+  states: StackStates,
+): BlastRadius => {
+  const all = kinds.flatMap(({ definition, objects }) =>
+    [...objects].map(([id, wire]): Listed => ({ definition, id, wire })),
+  );
+  const isDeleted = ({ definition, id }: Pick<Listed, "definition" | "id">): boolean =>
+    deletions.some((each) => each.definition.kind === definition.kind && each.id === id);
+  const staying = all.filter((object) => !isDeleted(object));
+  const references = staying.flatMap((object) =>
+    referencesAfter(object, states, inputsAfter).map((reference) => ({ object, ...reference })),
+  );
+  const blocked = deletions.flatMap((deletion): readonly BlockedDeletion[] => {
+    const target = all.find(
+      ({ definition, id }) => definition.kind === deletion.definition.kind && id === deletion.id,
+    );
+    const users = references
+      .filter(({ to, id }) => to.kind === deletion.definition.kind && id === deletion.id)
+      .map(({ object, path }) => ({ ...named(object), path, ...whose(object, states) }));
+    // What is gone already is deleted without a word.
+    if (!target || users.length === 0) return [];
+    return [{ ...named(target), urn: deletion.urn, users }];
+  });
+  const order = blocked.length === 0 ? [] : orderThatWorks(blocked, all.filter(isDeleted));
+  return { deletions: deletions.length, blocked, order };
+};
+
+/** Users first, then everything that goes, users before what they use. */
+const orderThatWorks = (
+  blocked: readonly BlockedDeletion[],
+  deleted: readonly Listed[],
+): readonly OrderedStep[] => {
+  const places = deletionOrder(resources).map(({ kind }) => kind);
+  const byPlace = (a: { readonly kind: string }, b: { readonly kind: string }): number =>
+    places.indexOf(a.kind) - places.indexOf(b.kind);
+  const users = new Map(
+    blocked.flatMap((each) => each.users.map(({ kind, name, id }) => [id, { kind, name, id }])),
+  );
+  return [
+    ...[...users.values()].sort(byPlace).map((user) => ({ action: "release" as const, ...user })),
+    ...deleted.map((object) => ({ action: "delete" as const, ...named(object) })).sort(byPlace),
+  ];
+};

@@ -1,0 +1,102 @@
+import { z } from "zod";
+import type { Definition } from "../../provider/definition/define.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { typeToken } from "../../provider/pointer.js";
+import { resources } from "../../provider/resources/index.js";
+import {
+  type PulumiPlace,
+  printedJson,
+  queryPulumi,
+} from "../../provider/stacks/pulumi-queries.js";
+import { unreadState } from "./open-stack.js";
+
+const values = z.record(z.string(), z.unknown());
+
+const resourceSchema = z.looseObject({
+  urn: z.string(),
+  type: z.string(),
+  id: z.string().optional(),
+  inputs: values.optional(),
+  outputs: values.optional(),
+  delete: z.boolean().optional(),
+  external: z.boolean().optional(),
+});
+
+const operationSchema = z.looseObject({ type: z.string(), resource: resourceSchema });
+
+const exportSchema = z.looseObject({
+  version: z.number(),
+  deployment: z.looseObject({
+    resources: z.array(resourceSchema).nullish(),
+    pending_operations: z.array(operationSchema).nullish(),
+  }),
+});
+
+/** A resource in a state. */
+export type StateResource = z.infer<typeof resourceSchema>;
+
+/** Something that a run began and did not report on, such as `creating`. */
+export type PendingOperation = z.infer<typeof operationSchema>;
+
+/** What `pulumi stack export` prints; members that are not named here are kept as they are. */
+export type StackExport = z.infer<typeof exportSchema>;
+
+/** What Pulumi puts before the value of a secret in a state, and before that: which of its special values it is. */
+const specialValue = "4dabf18193072939515e22adb298388d";
+const secret = "1b47061264138c4ac30d75fd1eb44270";
+
+const isSecretValue = (value: JsonObject): boolean => value[specialValue] === secret;
+
+/** The value of a secret in clear, in the form of a state or in that of the life cycle. */
+const secretIn = ({ plaintext, value }: JsonObject): unknown =>
+  typeof plaintext === "string" ? printedJson(plaintext) : value;
+
+/** A value of a state, or of the life cycle, as a program knows it: secrets that are in clear as what they are. */
+export const openedSecrets = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(openedSecrets);
+  if (!isObject(value)) return value;
+  if (isSecretValue(value)) return secretIn(value);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, openedSecrets(member)]),
+  );
+};
+
+/** A value that the life cycle gives the engine as a state takes it: Pulumi encrypts its secrets when it is imported. */
+export const stateValue = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(stateValue);
+  if (!isObject(value)) return value;
+  if (isSecretValue(value))
+    return { [specialValue]: secret, plaintext: JSON.stringify(value.value) };
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, stateValue(member)]),
+  );
+};
+
+/** Inputs or outputs with their secrets in clear. */
+export const openedValues = (given: JsonObject | undefined): JsonObject => {
+  const opened = openedSecrets(given ?? {});
+  return isObject(opened) ? opened : {};
+};
+
+/** The kind of a resource; undefined for those of other packages and for what is no object of the service. */
+export const definitionOfType = (type: string): Definition | undefined =>
+  resources.find(({ kind }) => typeToken(kind) === type);
+
+/** Reads a document that was exported; undefined where it is none. */
+export const stackExportIn = (text: string): StackExport | undefined =>
+  exportSchema.safeParse(printedJson(text)).data;
+
+/**
+ * Exports the state of a stack.
+ *
+ * @param secrets `clear`: as what they are; default: encrypted
+ * @throws CommandFailure where it cannot be read
+ */
+export const exportStack = async (place: PulumiPlace, secrets?: "clear"): Promise<StackExport> => {
+  const options = secrets === "clear" ? ["--show-secrets"] : [];
+  const answer = await queryPulumi(place, ["stack", "export", ...options]);
+  if ("reason" in answer) throw unreadState(answer.reason);
+  const read = stackExportIn(answer.text);
+  if (!read) throw unreadState("pulumi stack export printed no state of a stack");
+  return read;
+};

@@ -1,0 +1,81 @@
+import type { Definition } from "../../provider/definition/define.js";
+import { createRun, type Run } from "../../provider/lifecycle/run.js";
+import { typeToken } from "../../provider/pointer.js";
+import type { StackStates } from "../../provider/stacks/stack-states.js";
+import type { KindReading } from "../account/account-lists.js";
+import { type AccountReading, readAccount } from "../account/read-account.js";
+import type { ServiceAccess } from "../account/service-access.js";
+import type { OpenStack } from "./open-stack.js";
+import type { ProfileName, StackAccount, StackAccounts } from "./stack-accounts.js";
+import { openedValues, type StackExport, type StateResource } from "./stack-export.js";
+
+/** An account, and all that was in it. */
+export interface AccountRead {
+  readonly access: ServiceAccess;
+  readonly reading: AccountReading;
+}
+
+/** A stack beside the accounts that its resources are in. */
+export interface StackReading {
+  /** The state, secrets in clear. */
+  readonly document: StackExport;
+  /** The states of all stacks of the backend that can be read. */
+  readonly states: StackStates;
+  readonly accounts: readonly AccountRead[];
+  readonly accountOf: (profile: ProfileName) => AccountRead;
+  /** For the life cycle: it reads by the same sessions. */
+  readonly run: Run;
+}
+
+/** Whether a resource is of this package. */
+export const isOurType = (type: string): boolean => type.startsWith(typeToken(""));
+
+/** The profile that inputs name. */
+export const profileIn = (inputs: StateResource["inputs"]): ProfileName => {
+  const { profile } = openedValues(inputs);
+  return typeof profile === "string" ? profile : undefined;
+};
+
+/** The profiles that the resources of a state use, those under way included; none where it holds nothing of ours. */
+export const profilesIn = ({ deployment }: StackExport): readonly ProfileName[] => {
+  const pending = (deployment.pending_operations ?? []).map(({ resource }) => resource);
+  const all = [...(deployment.resources ?? []), ...pending];
+  const ours = all.filter(({ type }) => isOurType(type));
+  return [...new Set(ours.map(({ inputs }) => profileIn(inputs)))];
+};
+
+const readOne = async ({ access }: StackAccount): Promise<AccountRead> => ({
+  access,
+  reading: await readAccount(access),
+});
+
+/**
+ * Reads the accounts first and the states after them: what a run takes over in between is held by then.
+ *
+ * @throws ConversationError where nothing of an account can be read; CommandFailure where the state cannot
+ */
+export const readStack = async (
+  stack: OpenStack,
+  document: StackExport,
+  opened: StackAccounts,
+): Promise<StackReading> => {
+  const accounts = await Promise.all(opened.all.map(readOne));
+  return {
+    document,
+    states: await stack.readStates("all"),
+    accounts,
+    accountOf: (profile) => {
+      const found = accounts[opened.all.indexOf(opened.of(profile))];
+      if (!found) throw new Error(`the account of the profile ${profile} was not read`);
+      return found;
+    },
+    run: createRun(async (profile) => opened.of(profile).access),
+  };
+};
+
+/** The objects of one kind as they were read. */
+export const kindIn = ({ reading }: AccountRead, { kind }: Definition): KindReading => {
+  const found = reading.kinds.find(({ definition }) => definition.kind === kind);
+  if (!found) throw new Error(`${kind} was not read`);
+  return found;
+};

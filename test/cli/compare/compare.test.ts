@@ -1,0 +1,106 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { compareReport } from "../../../cli/compare/compare-report.js";
+import { comparison } from "../../../cli/compare/comparison.js";
+import { runCompare, saveAccount } from "../../../cli/compare/run-compare.js";
+import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
+import { managedStack } from "../drift/managed-stack.js";
+import { run } from "../session.js";
+import { temporaryFolder } from "../temporary-folder.js";
+
+/** The same account twice, each with ids of its own. */
+const twoAccounts = async () => {
+  const [a, b] = [await managedStack(), await managedStack()];
+  for (const stack of [a, b]) await stack.upSamples(() => true);
+  const folder = temporaryFolder();
+  const fileOf = async (stack: typeof a, name: string): Promise<string> => {
+    const file = join(folder, name);
+    writeFileSync(file, JSON.stringify(await stack.control.control("GET", "/snapshot")));
+    return file;
+  };
+  return { a, b, folder, fileOf };
+};
+
+test("two accounts with other ids and secrets and the same content are the same", async () => {
+  const { a, b, fileOf } = await twoAccounts();
+  const found = await runCompare(await fileOf(a, "a.json"), await fileOf(b, "b.json"), {});
+  expect(found).toMatchObject({ same: true, different: [], onlyInA: [], onlyInB: [] });
+  expect(found.matched).toBe(a.state.length - 1);
+});
+
+test("a live account, its saved form and a snapshot of it are the same", async () => {
+  const { a, folder, fileOf } = await twoAccounts();
+  const env = { ...emulatorEnvironment(a.control.emulator), PATH: "", XDG_CACHE_HOME: folder };
+  const options = { env, folder };
+  const saved = join(folder, "saved.json");
+  expect(await saveAccount("live", saved, options)).toBe(a.state.length - 1);
+  expect(await runCompare("live", saved, options)).toMatchObject({ same: true });
+  expect(await runCompare(saved, await fileOf(a, "a.json"), options)).toMatchObject({ same: true });
+});
+
+test("differences are told field by field, references by where they lead", async () => {
+  const { a, b, fileOf } = await twoAccounts();
+  const [web] = await b.control.objects("channels");
+  await b.edit((objects) => {
+    for (const channel of objects.channels ?? []) channel.displayName = "Other";
+    objects.accounts = [];
+  });
+  await a.up("Channel", "more", { type: "custom.more", displayName: "More", icon: "aVZC" });
+  const found = await runCompare(await fileOf(a, "a.json"), await fileOf(b, "b.json"), {});
+  expect(found).toMatchObject({
+    same: false,
+    different: [{ idB: web?.id, differences: [{ path: "displayName", b: '"Other"' }] }],
+    onlyInB: [],
+  });
+  expect(found.onlyInA.map(({ kind }) => kind).sort()).toEqual(["Account", "Channel"]);
+  for (const line of compareReport(found).split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+test("what is known by an automatic name, or by what it refers to, is found under another name", async () => {
+  const side = (
+    kind: string,
+    name: string,
+    id: string,
+    fields: Record<string, unknown>,
+    stack: Awaited<ReturnType<typeof managedStack>>,
+  ) => {
+    const definition = stack.definitions.find((each) => each.kind === kind);
+    if (!definition) throw new Error(kind);
+    return { definition, id, name, fields: { name, ...fields } };
+  };
+  const stack = await managedStack();
+  const account = (title: string, suffix: string, flow: string) => ({
+    title,
+    objects: [
+      side("ClientApplication", `app-${suffix}`, `${title}-1`, {}, stack),
+      side(
+        "Orchestration",
+        flow,
+        `${title}-2`,
+        { applications: { agentConfiguration: { agents: [`${title}-1`] } } },
+        stack,
+      ),
+    ],
+    notes: [],
+  });
+  const found = comparison(account("a", "0123abc", "flow"), account("b", "fedcba9", "night"));
+  expect(found.onlyInA).toEqual([]);
+  expect(found.different).toMatchObject([
+    {
+      kind: "Orchestration",
+      matchedBy: "references",
+      differences: [{ path: "name", a: '"flow"', b: '"night"' }],
+    },
+  ]);
+});
+
+test("the help, exit codes and wrong sides", async () => {
+  const { out } = await run("compare", "--help");
+  expect(out).toContain("Exit code: 0 the same, or saved; 2 different; 1 failed");
+  expect((await run("compare", "--nonsense")).code).toBe(1);
+  expect((await run("compare", "./nowhere.json", "./elsewhere.json")).err).toContain(
+    "no file or folder",
+  );
+  expect(await run("compare", "live")).toMatchObject({ code: 1 });
+});

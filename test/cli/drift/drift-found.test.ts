@@ -1,0 +1,165 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { definitionOfType, openedValues } from "../../../cli/stack/stack-export.js";
+import type { Definition } from "../../../provider/definition/define.js";
+import { holdsSecret } from "../../../provider/definition/walk.js";
+import { toWire, wireName } from "../../../provider/definition/wire/wire.js";
+import { mutationsOf } from "../../definition/support/mutations.js";
+import { managedStack } from "./managed-stack.js";
+
+const seed = Number(process.env.DRIFT_SEED ?? 20_261_122);
+/** Outside edits that are tried for each way of the service: more on demand. */
+const editsTried = Number(process.env.DRIFT_EDITS ?? 40);
+
+const services = ["given", "own"].flatMap((forms) =>
+  ["mask", "echo", "omit"].map((secrets) => ({ forms, secrets })),
+);
+
+test.each(services)("no drift after up, whatever is declared: %j", async (switches) => {
+  const given = fc.sample(fc.infiniteStream(fc.boolean()), { numRuns: 3, seed });
+  for (const choices of [
+    () => true,
+    () => false,
+    ...given.map((stream) => () => stream.next().value),
+  ]) {
+    const stack = await managedStack(switches);
+    await stack.upSamples(choices);
+    const calls = (await stack.control.log()).length;
+    const found = await stack.drift();
+    expect(found).toMatchObject({
+      drift: false,
+      changed: [],
+      deleted: [],
+      unmanaged: [],
+      unread: [],
+      compared: stack.state.length - 1,
+    });
+    const more = (await stack.control.log()).slice(calls);
+    expect(
+      more.filter(({ method, template }) => method !== "GET" || template.includes("{")),
+    ).toEqual([]);
+  }
+});
+
+/** A place of a state and a value that means something else. */
+interface Edit {
+  readonly id: string;
+  readonly definition: Definition;
+  readonly name: string;
+  readonly value: unknown;
+}
+
+test.each(services)(
+  "every edit by others is found, at the object and the field: %j",
+  async (switches) => {
+    const stack = await managedStack(switches);
+    await stack.upSamples(() => true);
+    const edits = stack.state.flatMap((resource): Edit[] => {
+      const definition = definitionOfType(String(resource.type));
+      const values = openedValues(resource.outputs as Record<string, unknown>);
+      return Object.entries(definition?.fields ?? {}).flatMap(([name, field]) =>
+        definition && values[name] !== undefined
+          ? mutationsOf(field, values[name]).map((value) => ({
+              ...{ id: String(resource.id), definition, name, value },
+            }))
+          : [],
+      );
+    });
+    let tried = 0;
+    const chosen = fc.sample(fc.constantFrom(...edits), { numRuns: editsTried, seed });
+    const before = structuredClone(await stack.control.collections());
+    for (const { id, definition, name, value } of chosen) {
+      const field = definition.fields[name];
+      if (!field) throw new Error(name);
+      const isTaken = await stack.edit((objects) => {
+        for (const [collection, all] of Object.entries(structuredClone(before)))
+          objects[collection] = [...all];
+        const object = objects[definition.collection]?.find((each) => each.id === id);
+        if (!object) return;
+        object[wireName(name, field)] = toWire(field, value, stack.settings);
+        object.modified = "2099-01-01T00:00:00.000Z";
+      });
+      if (!isTaken) continue;
+      tried += 1;
+      const { changed, deleted, drift, uncheckable } = await stack.drift();
+      const isHidden = uncheckable.some(
+        (each) =>
+          each.id === id && each.changedSince && each.paths.some((path) => path.startsWith(name)),
+      );
+      // An entry that is gone looks as a service does that leaves entries with secrets out.
+      if (!drift && isHidden && holdsSecret(field)) continue;
+      const told = changed.map((each) => ({
+        id: each.id,
+        fields: [...new Set(each.changes.map(({ path }) => path.split(/[.[]/)[0]))],
+      }));
+      const edit = `${definition.kind}.${name} = ${JSON.stringify(value)}`;
+      expect({ edit, drift, told, deleted }).toEqual({
+        ...{ edit, drift: true, told: [{ id, fields: [name] }], deleted: [] },
+      });
+    }
+    expect(tried).toBeGreaterThan(editsTried / 4);
+  },
+);
+
+test("a secret that the service shows and somebody changed is drift, and neither value is told", async () => {
+  const stack = await managedStack({ secrets: "echo" });
+  const id = await stack.up("Authentication", "auth", {
+    name: "auth",
+    basicAuth: { username: "hub", password: "first-secret" },
+  });
+  await stack.edit((objects) => {
+    const [object] = objects.authentications ?? [];
+    if (object) object.basicAuth = { username: "hub", password: "second-secret" };
+  });
+  const found = await stack.drift();
+  expect(found.changed).toMatchObject([
+    { id, changes: [{ path: "basicAuth.password", state: "[secret]", live: "[secret]" }] },
+  ]);
+  expect(JSON.stringify(found)).not.toMatch(/first-secret|second-secret/);
+});
+
+test.each(["mask", "omit"])("what the service hides (%s) is said to be so", async (secrets) => {
+  const stack = await managedStack({ secrets });
+  const id = await stack.up("Authentication", "auth", {
+    name: "auth",
+    basicAuth: { username: "hub", password: "first-secret" },
+  });
+  const { drift, uncheckable } = await stack.drift();
+  expect({ drift, uncheckable }).toMatchObject({
+    drift: false,
+    uncheckable: [{ id, paths: ["basicAuth.password"] }],
+  });
+});
+
+test("what is gone, what is in no stack and what is another stack's are told apart", async () => {
+  const stack = await managedStack();
+  const web = { type: "custom.web", displayName: "Web", icon: "aVZC" };
+  const kept = await stack.up("Channel", "web", web);
+  const gone = await stack.up("Channel", "gone", { ...web, type: "custom.gone" });
+  await stack.control.byHand("DELETE", `/channels/${gone}`);
+  const again = await stack.control.byHand("POST", "/channels", { ...web, type: "custom.gone" });
+  const copied = (await stack.control.objects("channels")).find(({ id }) => id === kept);
+  if (!copied) throw new Error("no channel");
+  const { id: _, created: __, modified: ___, ...body } = copied;
+  const copy = await stack.control.byHand("POST", "/channels", { ...body, type: "custom.copy" });
+  const description = "by others [pulumi: site/prod shop #0123abcd-0123456789ab]";
+  const other = await stack.control.byHand("POST", "/channels", {
+    ...{ ...web, type: "custom.other", description },
+  });
+  const found = await stack.drift();
+  expect(found.changed).toEqual([]);
+  expect(found.deleted).toMatchObject([{ id: gone, sameName: again.id, name: "custom.gone" }]);
+  expect(found.unmanaged).toMatchObject([
+    { id: again.id, standing: "foreign" },
+    { id: copy.id, standing: "copy" },
+  ]);
+  expect(found.otherStacks).toMatchObject([{ id: other.id, stack: "site/prod" }]);
+});
+
+test("a kind that may not be listed is named with the reason, and no object of it counts as gone", async () => {
+  const stack = await managedStack();
+  await stack.up("Channel", "web", { type: "custom.web", displayName: "Web", icon: "aVZC" });
+  await stack.control.faults({ on: "GET /channels", kind: "forbidden-list", times: 9 });
+  const found = await stack.drift();
+  expect(found).toMatchObject({ drift: false, deleted: [], unread: [{ kind: "Channel" }] });
+});

@@ -1,0 +1,92 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { DriftResult } from "../../../cli/drift/drift.js";
+import { codeCell, driftMarkdown, driftMarker } from "../../../cli/drift/drift-markdown.js";
+import { driftReport } from "../../../cli/drift/drift-report.js";
+import { run } from "../session.js";
+
+const id = "7c144c67-4ace-4e34-8b12-48816836df7d";
+const result = (name: string): DriftResult => {
+  const object = { kind: "ClientApplication", name, id, urn: `urn:pulumi:prod::shop::t::${name}` };
+  return {
+    ...{ project: "shop", stack: "prod", readAt: "2026-01-01T00:00:00.000Z", consistent: true },
+    drift: true,
+    changed: [
+      {
+        ...object,
+        changes: [
+          { path: `roles[${name}].callback`, state: JSON.stringify(name), live: "null" },
+          { path: "basicAuth.password", state: "[secret]", live: "[secret]" },
+        ],
+        modified: "2026-01-01T00:00:00.000Z",
+        who: "not this stack, which wrote it before that",
+      },
+    ],
+    deleted: [{ ...object, who: "not this stack, whose state still has it", sameName: id }],
+    unmanaged: [{ ...object, standing: "left-over", label: `shop/prod ${name}` }],
+    otherStacks: [{ ...object, stack: "site/prod" }],
+    uncheckable: [{ ...object, paths: ["basicAuth.password", `headers[${name}]`] }],
+    unread: [{ kind: "Channel", problem: "the scope is missing ".repeat(9) }],
+    compared: 3,
+    notes: ["a note ".repeat(30)],
+  };
+};
+
+const hostile = [
+  "plain",
+  "a | b || c",
+  "```js\n<script>alert(1)</script>",
+  "@everyone ![x](https://x.example.com/y) [a](javascript:b)",
+  "--> <!-- <details>",
+  "ein sehr langer Name ".repeat(20),
+  "n".repeat(400),
+  "🙂é\u2028‮`",
+  "",
+];
+
+test.each(hostile)("the report keeps to 80 columns and shows each id whole: %j", (name) => {
+  const report = driftReport(result(name));
+  for (const line of report.split("\n")) expect([...line].length).toBeLessThanOrEqual(80);
+  expect(report.split(id).length).toBeGreaterThan(4);
+});
+
+test.each(hostile)(
+  "nothing in a name is taken for Markdown, for HTML or for a mention: %j",
+  (name) => {
+    const comment = driftMarkdown(result(name));
+    expect(comment.split("\n")[0]).toBe(driftMarker({ project: "shop", stack: "prod" }));
+    // Without what stands as code nothing of the name is left.
+    const outside = comment.replaceAll(/(`+)[\s\S]*?[^`]\1(?!`)/g, "");
+    expect(outside).not.toMatch(/script|@everyone|javascript|langer|nnnn/);
+    const tables = comment.split("\n").filter((line) => line.startsWith("|"));
+    for (const line of tables) expect(line.endsWith(" |")).toBe(true);
+  },
+);
+
+test("a cell of code has as many bars as were meant, and one line", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(..."a`|\n @<") }), (text) => {
+      const cell = codeCell(text);
+      expect(cell).not.toMatch(/\n|(?<!\\)\|/);
+      const [fence = ""] = /^`+/.exec(cell) ?? [];
+      expect(cell.endsWith(fence)).toBe(true);
+      const inner = cell.slice(fence.length, -fence.length);
+      const runs: readonly string[] = inner.match(/`+/g) ?? [];
+      expect(runs).not.toContain(fence);
+    }),
+    { seed: 1, numRuns: 300 },
+  );
+});
+
+test("the help tells what counts as drift, JSON and exit codes", async () => {
+  const { out } = await run("drift", "--help");
+  for (const text of ["unmanaged", "JSON: {", "Exit code: 0 no drift; 2 drift; 1 failed"])
+    expect(out).toContain(text);
+  for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
+});
+
+test("a wrong command line is 1, as 2 stands for drift", async () => {
+  expect((await run("drift", "--nonsense")).code).toBe(1);
+  expect((await run("drift", "--json", "--markdown")).code).toBe(1);
+  expect((await run("repair", "--nonsense")).code).toBe(2);
+});

@@ -1,0 +1,122 @@
+import { onTestFinished } from "vitest";
+import { readAccount } from "../../../cli/account/read-account.js";
+import { driftOf } from "../../../cli/drift/run-drift.js";
+import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
+import { stackExportIn, stateValue } from "../../../cli/stack/stack-export.js";
+import type { StackReading } from "../../../cli/stack/stack-reading.js";
+import { startEmulator } from "../../../emulator/index.js";
+import { naturalKey } from "../../../provider/definition/references.js";
+import { fieldsFromWire } from "../../../provider/definition/wire/wire.js";
+import type { JsonObject } from "../../../provider/kernel/json.js";
+import { lifecycle } from "../../../provider/lifecycle/index.js";
+import { createRun } from "../../../provider/lifecycle/run.js";
+import { typeToken } from "../../../provider/pointer.js";
+import { resources } from "../../../provider/resources/index.js";
+import { connectService } from "../../../provider/service/connect.js";
+import { readSettings } from "../../../provider/service/settings/settings.js";
+import { statesOf } from "../../../provider/stacks/stack-states.js";
+import { stateIn } from "../../../provider/stacks/state-document.js";
+import { samples } from "../../emulator/field-cases.js";
+import { EmulatorControl } from "../../support/emulator-control.js";
+import { ownershipOf } from "../stack-documents.js";
+
+const names = { project: "shop", stack: "prod" };
+const urnOf = (kind: string, name: string): string =>
+  `urn:pulumi:prod::shop::${typeToken(kind)}::${name}`;
+
+/** A stack with objects that the life cycle made at an emulator, and its state. */
+export const managedStack = async (switches: Readonly<Record<string, string>> = {}) => {
+  const emulator = await startEmulator({ switches });
+  onTestFinished(() => emulator.close());
+  const control = new EmulatorControl(emulator);
+  const settings = readSettings({
+    environment: { ...emulatorEnvironment(emulator), CONVERSATION_BURST: "1000" },
+    config: () => undefined,
+  });
+  const open = () => {
+    const service = connectService(settings);
+    onTestFinished(() => service.close());
+    const guarded = <T>(_: unknown, work: () => Promise<T>): Promise<T> => work();
+    return { settings, service, guarded, close: async () => undefined };
+  };
+  const maker = open();
+  const run = createRun(async () => maker);
+  const state: JsonObject[] = [
+    { urn: urnOf("Ownership", "ownership"), type: typeToken("Ownership"), id: ownershipOf("prod") },
+  ];
+  /** Makes what a program declares, as `up` does. */
+  const up = async (kind: string, name: string, fields: JsonObject): Promise<string> => {
+    const definition = resources.find((each) => each.kind === kind);
+    if (!definition) throw new Error(kind);
+    const owner = `${ownershipOf("prod")}/${name}`;
+    const cycle = lifecycle(definition, run);
+    const { inputs, failures } = await cycle.check({}, { ...fields, owner });
+    if (failures.length > 0) throw new Error(JSON.stringify(failures));
+    const plain = JSON.parse(JSON.stringify(inputs), (_, value) =>
+      value !== null && typeof value === "object" && "4dabf18193072939515e22adb298388d" in value
+        ? value.value
+        : value,
+    );
+    const { id, outs } = await cycle.create({ ...plain, __provider: "p" });
+    const values = { inputs: stateValue(inputs), outputs: stateValue(outs) };
+    state.push({ urn: urnOf(kind, name), type: typeToken(kind), id, ...values });
+    return id;
+  };
+  /** One object of each kind for each way in which its members may stand together, complete or not. */
+  const upSamples = async (isGiven: () => boolean): Promise<void> => {
+    const ids = new Map<string, string>();
+    for (const definition of resources)
+      for (const body of samples(definition, ids)) {
+        const all = fieldsFromWire(definition.fields, body, settings);
+        const needed = new Set(
+          definition.rule && "exactlyOne" in definition.rule
+            ? Object.values(definition.rule.exactlyOne)
+            : [],
+        );
+        const fields = Object.fromEntries(
+          Object.entries(all).filter(
+            ([name]) => definition.fields[name]?.required || needed.has(name) || isGiven(),
+          ),
+        );
+        const name = `r${state.length}`;
+        ids.set(
+          definition.kind,
+          await up(definition.kind, name, { ...fields, [naturalKey(definition)]: `n-${name}` }),
+        );
+      }
+  };
+  const reading = async (): Promise<StackReading> => {
+    const text = JSON.stringify({ version: 3, deployment: { resources: state } });
+    const [document, own] = [stackExportIn(text), stateIn(text, true)];
+    if (!document || !own) throw new Error("no state");
+    const access = open();
+    const account = { access, reading: await readAccount(access) };
+    return {
+      document,
+      states: statesOf(own, [], true),
+      accounts: [account],
+      accountOf: () => account,
+      run: createRun(async () => access),
+    };
+  };
+  return {
+    control,
+    definitions: resources,
+    settings,
+    state,
+    up,
+    upSamples,
+    drift: async () => driftOf(await reading(), names, false),
+    /** Changes what the service holds. @returns whether that is something that it may hold */
+    edit: async (change: (objects: Record<string, Record<string, unknown>[]>) => void) => {
+      const snapshot = (await control.control("GET", "/snapshot")) as {
+        objects: Record<string, Record<string, unknown>[]>;
+      };
+      change(snapshot.objects);
+      return control.control("PUT", "/snapshot", snapshot).then(
+        () => true,
+        () => false,
+      );
+    },
+  };
+};

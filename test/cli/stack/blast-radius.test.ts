@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { blastRadius, type PlannedChanges } from "../../../cli/stack/blast-radius.js";
+import { blastRadiusLines } from "../../../cli/stack/blast-radius-report.js";
+import { changesOfDestroy, changesOfPreview } from "../../../cli/stack/planned-changes.js";
+import { typeToken } from "../../../provider/pointer.js";
+import { resources } from "../../../provider/resources/index.js";
+import { type Holding, statesOf } from "../../../provider/stacks/stack-states.js";
+
+const definitionOf = (kind: string) => {
+  const found = resources.find((definition) => definition.kind === kind);
+  if (!found) throw new Error(kind);
+  return found;
+};
+
+const objects: Readonly<Record<string, Readonly<Record<string, Record<string, unknown>>>>> = {
+  Authentication: { a1: { name: "auth" } },
+  ClientApplication: {
+    c1: { name: "ours", roles: [{ name: "custom_bot", authentication: { id: "a1" } }] },
+    c2: { name: "by hand", roles: [{ name: "custom_bot", authentication: { id: "a1" } }] },
+  },
+};
+
+const account = {
+  kinds: resources.map((definition) => ({
+    definition,
+    objects: new Map(Object.entries(objects[definition.kind] ?? {})),
+  })),
+};
+
+const holding = (kind: string, id: string, more: Partial<Holding> = {}): Holding => ({
+  ...{ stack: "prod", urn: `urn:${id}`, kind, id, own: true },
+  ...more,
+});
+
+const states = (holdings: readonly Holding[]) =>
+  statesOf({ name: "prod", project: "shop", holdings, lookUps: [], pending: [] }, [], true);
+
+const deleting = (...targets: readonly (readonly [string, string])[]): PlannedChanges => ({
+  deletions: targets.map(([kind, id]) => ({
+    definition: definitionOf(kind),
+    id,
+    urn: `urn:${id}`,
+  })),
+  inputsAfter: new Map(),
+});
+
+test("users that stay are named, managed or not, with the order that works", () => {
+  const own = states([holding("Authentication", "a1"), holding("ClientApplication", "c1")]);
+  const found = blastRadius(
+    deleting(["Authentication", "a1"], ["ClientApplication", "c1"]),
+    account,
+    own,
+  );
+  expect(found).toEqual({
+    deletions: 2,
+    blocked: [
+      {
+        ...{ kind: "Authentication", name: "auth", id: "a1", urn: "urn:a1" },
+        users: [
+          {
+            ...{ kind: "ClientApplication", name: "by hand", id: "c2" },
+            ...{ path: "roles[0].authentication", managed: "unmanaged" },
+          },
+        ],
+      },
+    ],
+    order: [
+      { action: "release", kind: "ClientApplication", name: "by hand", id: "c2" },
+      { action: "delete", kind: "ClientApplication", name: "ours", id: "c1" },
+      { action: "delete", kind: "Authentication", name: "auth", id: "a1" },
+    ],
+  });
+  const lines = blastRadiusLines(found);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+  expect(lines.join(" ")).toContain("not managed by Pulumi");
+});
+
+test("a user that the same run changes or deletes is not in the way", () => {
+  const own = states([
+    holding("Authentication", "a1"),
+    holding("ClientApplication", "c1"),
+    holding("ClientApplication", "c2"),
+  ]);
+  const changes = deleting(["Authentication", "a1"], ["ClientApplication", "c1"]);
+  const inputs = { name: "by hand", roles: [{ name: "custom_bot", authentication: "a2" }] };
+  const moved = { ...changes, inputsAfter: new Map([["urn:c2", inputs]]) };
+  expect(blastRadius(moved, account, own)).toMatchObject({ blocked: [], order: [] });
+  const kept = {
+    ...changes,
+    inputsAfter: new Map([["urn:c2", { ...inputs, roles: [{ authentication: "a1" }] }]]),
+  };
+  expect(blastRadius(kept, account, own).blocked).toMatchObject([
+    { users: [{ id: "c2", managed: "own" }] },
+  ]);
+});
+
+test("what is kept, looked up, replaced in place or not ours is no deletion", () => {
+  const type = typeToken("Channel");
+  const resource = { urn: "urn:x", type, id: "x" };
+  const steps = [
+    { op: "delete", urn: "urn:x", oldState: resource },
+    { op: "delete", urn: "urn:y", oldState: { ...resource, id: "y", retainOnDelete: true } },
+    { op: "delete-replaced", urn: "urn:z", oldState: { ...resource, id: "z" } },
+    { op: "delete", urn: "urn:q", oldState: { ...resource, type: "aws:s3/bucket:Bucket" } },
+    { op: "update", urn: "urn:u", oldState: resource, newState: { ...resource, inputs: { a: 1 } } },
+  ];
+  const { deletions, inputsAfter } = changesOfPreview(steps);
+  expect(deletions.map(({ id }) => id)).toEqual(["x"]);
+  expect([...inputsAfter]).toEqual([["urn:u", { a: 1 }]]);
+  const held = [resource, { ...resource, external: true }];
+  expect(changesOfDestroy(held).deletions).toHaveLength(1);
+});

@@ -1,0 +1,21 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { CliProject } from "./cli-project.js";
+
+/** The commands of a guide, in its order: each line of its `sh` blocks. */
+export const guideCommands = (guide: string): readonly string[] => {
+  const page = readFileSync(join(__dirname, "..", "..", "docs", "guides", `${guide}.md`), "utf8");
+  return [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = ""]) =>
+    block.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#")),
+  );
+};
+
+/** Runs a line of a guide as a reader would; gives its exit code and what it printed. */
+export const follow = async (project: CliProject, line: string) => {
+  const [program = "", ...words] = line.replace(/^npx /, "").split(/\s+/);
+  const args = words.map((word) => word.replace(/^(["'])(.*)\1$/, "$2"));
+  if (program === "pulumi") return project.pulumi(args);
+  if (program !== "pulumi-conversation") throw new Error(`no program for: ${line}`);
+  const { code, output, errors } = await project.tool(args);
+  return { code, output: output + errors };
+};
