@@ -9,7 +9,15 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -140,6 +148,8 @@ const ensureDependencies = async () => {
   const wanted = hash(readFileSync(join(root, "package-lock.json")));
   const installed = read(installedHash);
   if (installed === wanted) return;
+  // What a link leads to belongs to another checkout: npm would empty it.
+  if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return;
   if (installed !== undefined || !installedByHand()) {
     await npmStep("Installing the dependencies (about a minute the first time)", [
       "ci",
