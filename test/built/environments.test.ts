@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { follow, guideCommands } from "../support/guide-commands.js";
+
+const program = `
+const { Authentication, ClientApplication, Channel } = require("pulumi-conversation");
+const channel = new Channel("web", { displayName: "Web", icon: "aVZC", type: "custom." + require("@pulumi/pulumi").getStack() });
+if (process.env.MORE) new Authentication("auth", { basicAuth: { username: "hub", password: "p" } });
+`;
+
+let project: EmulatedProject;
+
+beforeAll(async () => {
+  project = await emulatedProject(program, {}, { CONVERSATION_PLAN: "developer" });
+  await project.succeed(["up", "--yes", "--skip-preview"], { MORE: "yes" });
+});
+
+afterAll(() => project?.close());
+
+test("a deletion of what others still use is foretold with their names and exit code 4", async () => {
+  const [authentication] = await project.objects("authentications");
+  const role = { name: "custom_bot", version: "v3", callback: "https://x.example.com/" };
+  const used = { notificationEmail: "a@b.example", authentication: { id: authentication?.id } };
+  const user = await project.byHand("POST", "/clientapplications", {
+    name: "by hand",
+    roles: [{ ...role, ...used }],
+  });
+  const { code, output } = await project.tool(["forecast", "--json"]);
+  expect(code).toBe(4);
+  expect(JSON.parse(output).deletions).toMatchObject({
+    blocked: [{ id: authentication?.id, users: [{ id: user.id, managed: "unmanaged" }] }],
+    order: [
+      { action: "release", id: user.id },
+      { action: "delete", id: authentication?.id },
+    ],
+  });
+  const shown = await project.tool(["drift", "--preview", "--json"]);
+  expect(shown.code).toBe(4);
+  await project.byHand("DELETE", `/clientapplications/${user.id}`);
+  expect((await project.tool(["forecast"])).code).toBe(0);
+});
+
+test("the guide about several environments does what it says", async () => {
+  for (const line of guideCommands("environments")) {
+    const { code, output } = await follow(project, line);
+    // Two environments differ, and what one has is another stack's for the other.
+    const isRight = line.includes(" compare staging") ? code === 2 : code === 0;
+    expect({ line, isRight, output: isRight ? "" : output }).toMatchObject({ isRight: true });
+  }
+});
