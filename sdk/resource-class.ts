@@ -6,6 +6,7 @@ import { pointerTo, typeToken } from "../provider/pointer.js";
 import { autoName, parentTypes } from "./auto-name.js";
 import { secretPaths } from "./extra-secrets.js";
 import { withFileContent } from "./file-content.js";
+import type { FoundBy } from "./find-object.js";
 import { stackOwnership } from "./ownership.js";
 import { checkReferences, rememberId } from "./reference-kinds.js";
 import { sharedRegistry } from "./resource-type.js";
@@ -128,3 +129,21 @@ export const lookUp = <A, R>(
   { profile }: Lookup,
   opts?: pulumi.CustomResourceOptions,
 ): R => new type(name, { profile, [looksUp]: true } as A, { ...opts, id });
+
+/** Finds an existing object by its texts and reads it: the `find` of every class. */
+export const findBy = <A, R>(
+  definition: Definition,
+  type: new (name: string, args: A, opts?: pulumi.CustomResourceOptions) => R,
+  where: FoundBy,
+  lookup: Lookup,
+  opts?: pulumi.CustomResourceOptions,
+): R => {
+  const texts = Object.values(where);
+  if (texts.length === 0 || texts.some((text) => typeof text !== "string" || text === ""))
+    throw new pulumi.RunError(`${definition.kind}.find: say what it is found by, as a text`);
+  // Loaded here: a program that finds nothing does not load what talks to the service.
+  const id = import("./find-object.js").then(({ findObject }) =>
+    findObject(definition, where, lookup.profile),
+  );
+  return lookUp(type, texts.join(" "), id, lookup, opts);
+};

@@ -8,7 +8,7 @@ import { participant } from "../provider/resources/participant.js";
 import { channel } from "../provider/resources/channel.js";
 import { orchestration } from "../provider/resources/orchestration.js";
 import { account } from "../provider/resources/account.js";
-import { ConversationResource, type Lookup, lookUp } from "./resource-class.js";
+import { ConversationResource, findBy, type Lookup, lookUp } from "./resource-class.js";
 import { isOfType } from "./resource-type.js";
 
 /** What every resource takes besides the fields of its kind. */
@@ -190,6 +190,18 @@ export class Authentication extends ConversationResource {
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Authentication {
     return lookUp(Authentication, name, id, state, opts);
   }
+
+  /**
+   * Finds an existing authentication by its name and reads it without managing it: the list of all, once for a
+   * program, and one call, on every preview and update. Its name is the logical name, too.
+   * The run fails where there is none, or where there are several.
+   *
+   * @param where The name that people know it by, exactly.
+   * @param state Settings to read with.
+   */
+  static find(where: { readonly name: string }, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Authentication {
+    return findBy(authentication, Authentication, where, state, opts);
+  }
 }
 
 /** A role and its callback. */
@@ -309,6 +321,18 @@ export class ClientApplication extends ConversationResource {
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): ClientApplication {
     return lookUp(ClientApplication, name, id, state, opts);
+  }
+
+  /**
+   * Finds an existing client application by its name and reads it without managing it: the list of all, once for a
+   * program, and one call, on every preview and update. Its name is the logical name, too.
+   * The run fails where there is none, or where there are several.
+   *
+   * @param where The name that people know it by, exactly.
+   * @param state Settings to read with.
+   */
+  static find(where: { readonly name: string }, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): ClientApplication {
+    return findBy(clientApplication, ClientApplication, where, state, opts);
   }
 }
 
@@ -431,6 +455,18 @@ export class Participant extends ConversationResource {
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Participant {
     return lookUp(Participant, name, id, state, opts);
+  }
+
+  /**
+   * Finds an existing participant by its name and reads it without managing it: the list of all, once for a
+   * program, and one call, on every preview and update. Its name is the logical name, too.
+   * The run fails where there is none, or where there are several.
+   *
+   * @param where The name that people know it by, exactly.
+   * @param state Settings to read with.
+   */
+  static find(where: { readonly name: string }, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Participant {
+    return findBy(participant, Participant, where, state, opts);
   }
 }
 
@@ -650,6 +686,18 @@ export class Channel extends ConversationResource {
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Channel {
     return lookUp(Channel, name, id, state, opts);
   }
+
+  /**
+   * Finds an existing channel by its type and reads it without managing it: the list of all, once for a
+   * program, and one call, on every preview and update. Its type is the logical name, too.
+   * The run fails where there is none, or where there are several.
+   *
+   * @param where The type that people know it by, exactly.
+   * @param state Settings to read with.
+   */
+  static find(where: { readonly type: string }, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Channel {
+    return findBy(channel, Channel, where, state, opts);
+  }
 }
 
 /** What happens when the bot hands over. */
@@ -856,6 +904,18 @@ export class Orchestration extends ConversationResource {
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Orchestration {
     return lookUp(Orchestration, name, id, state, opts);
   }
+
+  /**
+   * Finds an existing orchestration by its name and reads it without managing it: the list of all, once for a
+   * program, and one call, on every preview and update. Its name is the logical name, too.
+   * The run fails where there is none, or where there are several.
+   *
+   * @param where The name that people know it by, exactly.
+   * @param state Settings to read with.
+   */
+  static find(where: { readonly name: string }, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Orchestration {
+    return findBy(orchestration, Orchestration, where, state, opts);
+  }
 }
 
 /** How conversations become cases. */
@@ -1018,5 +1078,17 @@ export class Account extends ConversationResource {
    */
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Account {
     return lookUp(Account, name, id, state, opts);
+  }
+
+  /**
+   * Finds an existing account by its name and reads it without managing it: the list of all, once for a
+   * program, and one call, on every preview and update. Its name is the logical name, too.
+   * The run fails where there is none, or where there are several.
+   *
+   * @param where The name that people know it by, exactly.
+   * @param state Settings to read with.
+   */
+  static find(where: { readonly name: string }, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): Account {
+    return findBy(account, Account, where, state, opts);
   }
 }

@@ -52,8 +52,16 @@ const outputs = (definition: Definition, types: readonly NestedType[]): string =
     })
     .join("\n");
 
+/** The member that people know an object by. */
+const knownBy = ({ kind, fields }: Definition): string => {
+  const found = Object.entries(fields).find(([, field]) => "names" in field && field.names);
+  if (!found) throw new Error(`${kind} has no field that names its objects`);
+  return found[0];
+};
+
 const classOf = (definition: Definition, types: readonly NestedType[]): string => {
   const { kind, noun } = definition;
+  const known = knownBy(definition);
   const doc = [
     definition.doc,
     `Collection \`/${definition.collection}\` (specification §2, §4.1). Updated in place, never replaced.`,
@@ -92,6 +100,18 @@ ${outputs(definition, types)}
   static get(name: string, id: pulumi.Input<pulumi.ID>, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): ${kind} {
     return lookUp(${kind}, name, id, state, opts);
   }
+
+  /**
+   * Finds an existing ${noun} by its ${known} and reads it without managing it: the list of all, once for a
+   * program, and one call, on every preview and update. Its ${known} is the logical name, too.
+   * The run fails where there is none, or where there are several.
+   *
+   * @param where The ${known} that people know it by, exactly.
+   * @param state Settings to read with.
+   */
+  static find(where: { readonly ${known}: string }, state: Lookup = {}, opts?: pulumi.CustomResourceOptions): ${kind} {
+    return findBy(${camel(kind)}, ${kind}, where, state, opts);
+  }
 }
 `;
 };
@@ -125,7 +145,7 @@ export const resourceClasses = (resources: readonly Definition[]): string => {
       'import type * as pulumi from "@pulumi/pulumi";',
       'import { typeToken } from "../provider/pointer.js";',
       ...imports,
-      'import { ConversationResource, type Lookup, lookUp } from "./resource-class.js";',
+      'import { ConversationResource, findBy, type Lookup, lookUp } from "./resource-class.js";',
       'import { isOfType } from "./resource-type.js";',
       "",
     ].join("\n"),

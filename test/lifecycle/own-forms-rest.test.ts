@@ -81,6 +81,7 @@ test("texts of any kind come to rest, and what differs in letters is drift", asy
     minLength: 1,
     maxLength: 12,
   });
+  const stripped = ["\r \na", " \n "];
   let known = state;
   await fc.assert(
     fc.asyncProperty(text, fc.constantFrom(...Object.keys(forms)), async (words, form) => {
@@ -99,7 +100,10 @@ test("texts of any kind come to rest, and what differs in letters is drift", asy
       hub.nextRun();
       expect((await hub.of("Channel").read(id, known)).inputs?.displayName).toBe(`${wanted}x`);
     }),
-    { numRuns: 60 },
+    {
+      numRuns: 60,
+      examples: stripped.map((words) => [words, "texts without blanks at line ends"]),
+    },
   );
 });
 

@@ -93,8 +93,14 @@ export const sameScalar = (a: unknown, b: unknown): boolean => {
 /** A text as services tidy it: without blanks at its ends, and at the ends of its lines. */
 const tidyForms = (text: string): readonly string[] => {
   const plain = plainText(text);
-  const lines = plain.replace(/[^\S\n]+$/gm, "");
-  return [plain.trim(), plain.trimEnd(), lines, lines.trim(), lines.trimEnd()];
+  // Beside a lone CR it matters whether line ends are looked at before or after they are made one;
+  // behind the last line there may have been an owner mark.
+  const tidied = [plain, text].flatMap((lines) =>
+    [/[^\S\r\n]+$/gm, /[^\S\r\n]+(?=[\r\n])/g].map((blanks) =>
+      plainText(lines.replace(blanks, "")),
+    ),
+  );
+  return [plain, ...tidied].flatMap((form) => [form, form.trim(), form.trimEnd()]);
 };
 
 /** Most texts have none to tidy, and a name is compared with those of all other objects. */
