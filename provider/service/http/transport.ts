@@ -1,3 +1,4 @@
+/// <reference path="./undici-pool.d.ts" />
 import type { Agent, Dispatcher, Pool } from "undici";
 import { isLoopback } from "../settings/setting-rules.js";
 import type { Method } from "./operations.js";
