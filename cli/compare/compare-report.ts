@@ -1,12 +1,7 @@
-import { wrapped } from "../terminal/columns.js";
+import { indented, wrapped } from "../terminal/columns.js";
 import type { Comparison, OneSided, SideDifference } from "./comparison.js";
 
 const width = 80;
-
-const indented = (text: string, indent: number): readonly string[] =>
-  wrapped(text, width - indent - 2).map(
-    (line, at) => `${" ".repeat(at === 0 ? indent : indent + 2)}${line}`,
-  );
 
 const shown = (value: string | undefined): string => value ?? "nothing";
 

@@ -13,6 +13,7 @@ import { openStack, type StackOptions } from "../stack/open-stack.js";
 import {
   definitionOfType,
   exportStack,
+  logicalName,
   openedValues,
   type StateResource,
   stackExportIn,
@@ -72,7 +73,7 @@ const ofState = (title: string, all: readonly StateResource[]): ComparedAccount 
   objects: all
     .filter((resource) => resource.delete !== true && resource.external !== true)
     .flatMap(({ type, id, urn, outputs, inputs }) =>
-      ofValues(type, id, urn.split("::").slice(3).join("::"), outputs ?? inputs ?? {}),
+      ofValues(type, id, logicalName(urn), outputs ?? inputs ?? {}),
     ),
   notes: [],
 });

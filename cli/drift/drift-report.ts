@@ -1,16 +1,10 @@
 import { blastRadiusLines } from "../stack/blast-radius-report.js";
-import { wrapped } from "../terminal/columns.js";
+import { indented, wrapped } from "../terminal/columns.js";
 import type { ChangedObject, DriftChange, DriftResult } from "./drift.js";
 import { driftSummary } from "./drift-summary.js";
 
 const width = 80;
 const mostListed = 50;
-
-/** A sentence, further lines of it indented. */
-const indented = (text: string, indent: number): readonly string[] =>
-  wrapped(text, width - indent - 2).map(
-    (line, at) => `${" ".repeat(at === 0 ? indent : indent + 2)}${line}`,
-  );
 
 const shown = (value: string | undefined): string => value ?? "nothing";
 

@@ -9,6 +9,7 @@ import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
 import { publicMembers } from "../account/saved-account.js";
+import { serverSet } from "../rehearse/outcome/rehearsed-changes.js";
 
 /** The objects of each kind, by id. */
 export type ObjectsByKind = ReadonlyMap<string, ReadonlyMap<string, WireObject>>;
@@ -21,8 +22,6 @@ export interface BeyondProgram {
   /** Members that the rebuilt object lacks, or has with another value; left out where all of it is missing. */
   readonly members?: readonly string[];
 }
-
-const serverSet = new Set(["id", "created", "modified"]);
 
 const nameOf = (definition: Definition, wire: WireObject): string =>
   String(nameOnWire(definition, wire) ?? "");

@@ -11,6 +11,7 @@ import { readAccountInputs } from "../account/open-account.js";
 import { savedAccountIn } from "../account/saved-account.js";
 import { CommandFailure } from "../command.js";
 import { pulumiPlace, stackAdvice } from "../pulumi-cli/stack-config.js";
+import { openedSecrets } from "../stack/stack-export.js";
 import type { Progress } from "../terminal/progress.js";
 import { type Explanation, explain } from "./explanation.js";
 import { type ObjectsOf, setUpObjects } from "./set-up-objects.js";
@@ -86,17 +87,6 @@ const textOf = (file: string): string => {
   }
 };
 
-const signature = "4dabf18193072939515e22adb298388d";
-
-/** A value of the state as it is: one secret inside a list makes a secret of the whole list. */
-const unsealed = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(unsealed);
-  if (!isObject(value)) return value;
-  if (signature in value && typeof value.plaintext === "string")
-    return unsealed(jsonIn(value.plaintext));
-  return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, unsealed(of)]));
-};
-
 const fromState = async (options: ExplainOptions): Promise<Source> => {
   const { folder = process.cwd(), env = process.env, stack, profile } = options;
   const place = pulumiPlace(folder, env, stack);
@@ -118,7 +108,7 @@ const fromState = async (options: ExplainOptions): Promise<Source> => {
       all
         .filter((resource) => resource.type === typeToken(definition.kind) && !resource.delete)
         .flatMap(({ id, outputs }) => {
-          const values = unsealed(outputs);
+          const values = openedSecrets(outputs);
           if (!isObject(values)) return [];
           const { fields, record, profile: own } = propertiesIn(values);
           if (own !== profile) return [];

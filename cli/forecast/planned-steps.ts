@@ -1,6 +1,5 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { typeToken } from "../../provider/pointer.js";
-import { resources } from "../../provider/resources/index.js";
+import { definitionOfType, logicalName } from "../stack/stack-export.js";
 import { type Documents, type Preview, type PulumiResource, resourcesOf } from "./documents.js";
 import {
   collectionKey,
@@ -11,8 +10,7 @@ import {
 } from "./simulation/workload.js";
 
 /** The kind of a resource of this package; undefined for all others, `Ownership` too. */
-const definitionOf = ({ type }: PulumiResource): Definition | undefined =>
-  resources.find(({ kind }) => typeToken(kind) === type);
+const definitionOf = ({ type }: PulumiResource): Definition | undefined => definitionOfType(type);
 
 /** The profile that a resource belongs to. */
 const profileOf = ({ inputs }: PulumiResource): string | undefined =>
@@ -20,7 +18,7 @@ const profileOf = ({ inputs }: PulumiResource): string | undefined =>
 
 /** `Participant orders`, from the end of the type and of the URN. */
 const labelOf = ({ type, urn }: PulumiResource): string =>
-  `${type.split(/[:/]/).at(-1) ?? type} ${urn.split("::").slice(3).join("::")}`;
+  `${type.split(/[:/]/).at(-1) ?? type} ${logicalName(urn)}`;
 
 /** Everything that a resource waits for, and that waits for it when it is deleted. */
 const dependenciesOf = (resource: PulumiResource): readonly string[] => {

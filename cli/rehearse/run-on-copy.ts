@@ -5,9 +5,9 @@ import type { StackState } from "../../provider/stacks/state-document.js";
 import type { Conditions } from "../forecast/conditions.js";
 import { readDocument } from "../forecast/documents.js";
 import type { Ended } from "../process/run-command.js";
+import { definitionOfType } from "../stack/stack-export.js";
 import { type CopiedStack, copyStack } from "./copy/copied-stack.js";
 import type { OriginalStack } from "./copy/original-stack.js";
-import { kindOfType } from "./outcome/ended-steps.js";
 import { type EngineRun, engineRunIn } from "./outcome/engine-events.js";
 import type { CopiedObjects } from "./service/account-copy.js";
 import { type EmulatedTenant, emulateTenant } from "./service/emulated-tenant.js";
@@ -79,7 +79,7 @@ const isRun = (type: string, custom: boolean, also: readonly string[]): boolean 
   !custom ||
   ownTypes.has(type) ||
   type.startsWith("pulumi:providers:") ||
-  kindOfType(type) !== undefined ||
+  definitionOfType(type) !== undefined ||
   also.includes(type);
 
 /** What a preview tells: why it was refused, or which steps are of packages that are not run. */

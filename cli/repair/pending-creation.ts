@@ -6,7 +6,12 @@ import { describe, seenObjects } from "../../provider/lifecycle/ownership/seen-o
 import { resourceIn } from "../../provider/lifecycle/resource.js";
 import { isHeld } from "../../provider/lifecycle/run.js";
 import { wireReferences } from "../account/account-lists.js";
-import { definitionOfType, openedValues, type PendingOperation } from "../stack/stack-export.js";
+import {
+  definitionOfType,
+  logicalName,
+  openedValues,
+  type PendingOperation,
+} from "../stack/stack-export.js";
 import { type AccountRead, kindIn } from "../stack/stack-reading.js";
 import { heldResource, markedIn, type RepairFacts } from "./repair-facts.js";
 
@@ -26,9 +31,6 @@ export type CreationOutcome =
   | { readonly outcome: "unclear"; readonly why: string };
 
 const unclear = (why: string): CreationOutcome => ({ outcome: "unclear", why });
-
-/** The name of a resource, from its URN. */
-export const nameInProgram = (urn: string): string => urn.split("::").slice(3).join("::");
 
 const isReferredTo = ({ reading }: AccountRead, { id, definition }: MarkedObject): boolean =>
   reading.kinds.some((kind) =>
@@ -81,7 +83,7 @@ const unmarkedOutcome = (
   if (declared.isMarked || !named) return { outcome: "not-made" };
   const shown = describe(definition, { ...named.wire, id: named.id });
   return unclear(
-    `${definition.kind} ${nameInProgram(urn)}: its object could not carry a mark. The ${shown} has its name and may be it. ` +
+    `${definition.kind} ${logicalName(urn)}: its object could not carry a mark. The ${shown} has its name and may be it. ` +
       `If it is, set adopt: "${named.id}" in the program and run pulumi up, then repair again; if not, give the resource another name.`,
   );
 };
@@ -99,7 +101,7 @@ const outcomeAmong = (
   if (object && (surplus.length === 0 || isTold)) return { outcome: "made", object, surplus };
   const ids = found.map(({ id }) => id).join(", ");
   return unclear(
-    `${nameInProgram(urn)}: one of these objects is a copy that a person made of the other, and nothing tells which: ${ids}. ` +
+    `${logicalName(urn)}: one of these objects is a copy that a person made of the other, and nothing tells which: ${ids}. ` +
       "Take the mark off the copy (pulumi-conversation orphans --release --id <id>), then repair again.",
   );
 };
@@ -115,7 +117,7 @@ const ofKind = async (
   const { problem } = kindIn(account, definition);
   if (problem !== undefined)
     return unclear(
-      `${definition.kind} ${nameInProgram(urn)}: its kind could not be read: ${problem}`,
+      `${definition.kind} ${logicalName(urn)}: its kind could not be read: ${problem}`,
     );
   const found = madeFor(declared, account, facts);
   if (found.length > 0) return outcomeAmong(found, account, urn);

@@ -1,5 +1,5 @@
+import { logicalName } from "../stack/stack-export.js";
 import { wrapped } from "../terminal/columns.js";
-import { nameInProgram } from "./pending-creation.js";
 import { isRepaired, type RepairResult, type RepairStep } from "./repair-steps.js";
 
 const width = 80;
@@ -20,11 +20,11 @@ const sentenceOf = (step: RepairStep): string => {
     case "cancel":
       return `Take away the lock (pulumi cancel): ${step.by}`;
     case "record":
-      return `Write ${step.kind} ${nameInProgram(step.urn)} into the state: it was made as "${step.name}" (id ${step.id}), and the state does not know it.`;
+      return `Write ${step.kind} ${logicalName(step.urn)} into the state: it was made as "${step.name}" (id ${step.id}), and the state does not know it.`;
     case "refresh":
-      return `Write into the state what ${step.kind} ${nameInProgram(step.urn)} (id ${step.id}) holds now: its update was cut off.`;
+      return `Write into the state what ${step.kind} ${logicalName(step.urn)} (id ${step.id}) holds now: its update was cut off.`;
     case "forget":
-      return `Take off the note that a run is at work on ${step.kind} ${nameInProgram(step.urn)}: ${reasons[step.why]}.`;
+      return `Take off the note that a run is at work on ${step.kind} ${logicalName(step.urn)}: ${reasons[step.why]}.`;
     case "delete":
       return `Delete the ${step.kind} "${step.name}" (id ${step.id}): made twice, for ${step.label}, and the other one stays.`;
   }

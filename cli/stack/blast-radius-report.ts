@@ -1,7 +1,5 @@
-import { wrapped } from "../terminal/columns.js";
+import { indented } from "../terminal/columns.js";
 import type { BlastRadius, RemainingUser } from "./blast-radius.js";
-
-const width = 80;
 
 /** Exit code of a run whose deletions the service will refuse. */
 export const blockedDeletionCode = 4;
@@ -11,11 +9,6 @@ const whose = ({ managed, stack }: RemainingUser): string => {
   if (managed === "stack") return `of the stack ${stack}`;
   return stack ? `in no state that can be seen; its mark names ${stack}` : "not managed by Pulumi";
 };
-
-const indented = (text: string, indent: number): readonly string[] =>
-  wrapped(text, width - indent - 2).map(
-    (line, at) => `${" ".repeat(at === 0 ? indent : indent + 2)}${line}`,
-  );
 
 /** Who stands in the way of deletions, and the order that works; empty where nobody does. */
 export const blastRadiusLines = ({ blocked, order }: BlastRadius): readonly string[] => {

@@ -51,26 +51,35 @@ const isSecretValue = (value: JsonObject): boolean => value[specialValue] === se
 const secretIn = ({ plaintext, value }: JsonObject): unknown =>
   typeof plaintext === "string" ? printedJson(plaintext) : value;
 
-/** A value of a state, or of the life cycle, as a program knows it: secrets that are in clear as what they are. */
-export const openedSecrets = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(openedSecrets);
+/** A value with every secret, wherever it stands in it, changed into something else. */
+const changedSecrets = (value: unknown, change: (sealed: JsonObject) => unknown): unknown => {
+  if (Array.isArray(value)) return value.map((item) => changedSecrets(item, change));
   if (!isObject(value)) return value;
-  if (isSecretValue(value)) return secretIn(value);
+  if (isSecretValue(value)) return change(value);
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, openedSecrets(member)]),
+    Object.entries(value).map(([name, member]) => [name, changedSecrets(member, change)]),
   );
 };
 
+/** A value of a state, or of the life cycle, as a program knows it: secrets that are in clear as what they are. */
+export const openedSecrets = (value: unknown): unknown =>
+  // One secret inside a list makes a secret of the whole list.
+  changedSecrets(value, (sealed) => openedSecrets(secretIn(sealed)));
+
 /** A value that the life cycle gives the engine as a state takes it: Pulumi encrypts its secrets when it is imported. */
-export const stateValue = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(stateValue);
-  if (!isObject(value)) return value;
-  if (isSecretValue(value))
-    return { [specialValue]: secret, plaintext: JSON.stringify(value.value) };
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, stateValue(member)]),
+export const stateValue = (value: unknown): unknown =>
+  changedSecrets(value, (sealed) => ({
+    [specialValue]: secret,
+    plaintext: JSON.stringify(sealed.value),
+  }));
+
+/** A value of a state, secrets in clear, with its secrets encrypted. */
+export const encryptedValue = (value: unknown, encrypt: (text: string) => string): unknown =>
+  changedSecrets(value, (sealed) =>
+    typeof sealed.plaintext === "string"
+      ? { [specialValue]: secret, ciphertext: encrypt(sealed.plaintext) }
+      : sealed,
   );
-};
 
 /** Inputs or outputs with their secrets in clear. */
 export const openedValues = (given: JsonObject | undefined): JsonObject => {
@@ -81,6 +90,9 @@ export const openedValues = (given: JsonObject | undefined): JsonObject => {
 /** The kind of a resource; undefined for those of other packages and for what is no object of the service. */
 export const definitionOfType = (type: string): Definition | undefined =>
   resources.find(({ kind }) => typeToken(kind) === type);
+
+/** The logical name at the end of a URN. */
+export const logicalName = (urn: string): string => urn.split("::").slice(3).join("::");
 
 /** Reads a document that was exported; undefined where it is none. */
 export const stackExportIn = (text: string): StackExport | undefined =>

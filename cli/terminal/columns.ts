@@ -50,6 +50,12 @@ export const wrapped = (text: string, columns: number): readonly string[] => {
   return lines;
 };
 
+/** A text in lines that fit 80 columns, set in by so many; the further ones two more. */
+export const indented = (text: string, indent: number): readonly string[] =>
+  wrapped(text, 80 - indent - 2).map(
+    (line, at) => `${" ".repeat(at === 0 ? indent : indent + 2)}${line}`,
+  );
+
 /** A text in one line of at most so many columns; what does not fit is cut, and the cut is shown. */
 export const shortened = (text: string, columns: number): string => {
   const line = text.replace(/\s+/g, " ").trim();

@@ -1,7 +1,7 @@
 import { createDecipheriv, pbkdf2Sync } from "node:crypto";
 import { expect, test } from "vitest";
 import { createCrypter } from "../../cli/rehearse/copy/passphrase-crypter.js";
-import { encryptedValue, plainValue } from "../../cli/rehearse/copy/stack-document.js";
+import { encryptedValue, openedSecrets } from "../../cli/stack/stack-export.js";
 
 /** Decrypts as Pulumi does, from its documentation of the passphrase provider. */
 const decrypt = (passphrase: string, salt: string, sealed: string): string => {
@@ -31,5 +31,5 @@ test("every secret of a state is encrypted, however deep, and nothing else is to
   const copy = encryptedValue(state, (text) => `<${text.length}>`);
   expect(JSON.stringify(copy)).not.toContain("hidden");
   expect(copy).toMatchObject({ a: [{ b: { ciphertext: "<14>" } }], d: "seen" });
-  expect(plainValue(state)).toEqual({ a: [{ b: { c: "hidden" } }], d: "seen", e: ["hidden"] });
+  expect(openedSecrets(state)).toEqual({ a: [{ b: { c: "hidden" } }], d: "seen", e: ["hidden"] });
 });

@@ -6,10 +6,10 @@ import { quietEnvironment } from "../../../provider/stacks/pulumi-queries.js";
 import { type StackState, stateIn } from "../../../provider/stacks/state-document.js";
 import { type Ended, runCommand, type Stops } from "../../process/run-command.js";
 import type { ConfigEntry } from "../../pulumi-cli/stack-config.js";
+import { encryptedValue } from "../../stack/stack-export.js";
 import type { OriginalStack } from "./original-stack.js";
 import { copyHoldings, manifest, writeCheckpoint } from "./other-stacks.js";
 import { createCrypter, type PassphraseCrypter } from "./passphrase-crypter.js";
-import { encryptedValue } from "./stack-document.js";
 
 /** A stack in a private folder: own backend, own passphrase, own settings; the program stays where it is. */
 export interface CopiedStack {

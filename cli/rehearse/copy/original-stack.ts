@@ -5,7 +5,8 @@ import type { StackStates } from "../../../provider/stacks/stack-states.js";
 import { CommandFailure } from "../../command.js";
 import { type ConfigEntry, readStackConfig, stackAdvice } from "../../pulumi-cli/stack-config.js";
 import { type OpenStack, unreadState } from "../../stack/open-stack.js";
-import { plainValue, resourcesIn, type StackDocument, stackDocumentIn } from "./stack-document.js";
+import { openedSecrets } from "../../stack/stack-export.js";
+import { resourcesIn, type StackDocument, stackDocumentIn } from "./stack-document.js";
 
 /** Everything that is copied of a stack; nothing of it is ever changed. */
 export interface OriginalStack {
@@ -57,7 +58,7 @@ export const emptied = (original: OriginalStack): OriginalStack => ({
 
 const profilesInState = ({ document }: OriginalStack): readonly string[] =>
   resourcesIn(document).flatMap(({ inputs }) => {
-    const values = plainValue(inputs);
+    const values = openedSecrets(inputs);
     return isObject(values) && typeof values.profile === "string" ? [values.profile] : [];
   });
 

@@ -1,6 +1,4 @@
-import type { Definition } from "../../../provider/definition/define.js";
-import { typeToken } from "../../../provider/pointer.js";
-import { resources } from "../../../provider/resources/index.js";
+import { definitionOfType, logicalName } from "../../stack/stack-export.js";
 import type { RehearsedCall } from "../service/recording-relay.js";
 import type { EngineStep } from "./engine-events.js";
 import type { RehearsedStep } from "./outcome.js";
@@ -11,13 +9,6 @@ const unchanged = new Set(["same", "refresh", "read", "discard", "import"]);
 /** Parts of a forced replacement, which is one step for the person who reads. */
 const parts = new Set(["create-replacement", "delete-replaced", "discard-replaced"]);
 
-/** The kind of a resource by its type; undefined for what is none of the account's objects. */
-export const kindOfType = (type: string): Definition | undefined =>
-  resources.find(({ kind }) => typeToken(kind) === type);
-
-/** The logical name at the end of a URN. */
-export const logicalName = (urn: string): string => urn.split("::").slice(3).join("::");
-
 /** Which object each resource stands for, from the state before and the state after. */
 export type IdsByUrn = ReadonlyMap<string, readonly string[]>;
 
@@ -26,7 +17,7 @@ const ownCalls = (
   calls: readonly RehearsedCall[],
   ids: IdsByUrn,
 ): readonly RehearsedCall[] => {
-  const collection = kindOfType(type)?.collection;
+  const collection = definitionOfType(type)?.collection;
   const own = ids.get(urn) ?? [];
   return calls.filter(
     (call) => call.collection === collection && call.id !== undefined && own.includes(call.id),
@@ -51,7 +42,7 @@ export const endedSteps = (
       ({ operation, failed }) => !failed && !unchanged.has(operation) && !parts.has(operation),
     )
     .flatMap((step): RehearsedStep[] => {
-      const definition = kindOfType(step.type);
+      const definition = definitionOfType(step.type);
       if (!definition) return [];
       const own = ownCalls(step, calls, ids);
       const from = Math.min(...own.map(({ sentAt }) => sentAt), own.length > 0 ? Infinity : last);

@@ -5,6 +5,7 @@ import { resources } from "../../../provider/resources/index.js";
 import type { CopyRun } from "../run-on-copy.js";
 import type { RehearsedCall } from "../service/recording-relay.js";
 import type { AccountChange, Refusal, RehearsedOutcome } from "./outcome.js";
+import { serverSet } from "./rehearsed-changes.js";
 
 /** Something uncertain about the service that may decide what a run comes to. */
 interface UncertainSwitch {
@@ -29,8 +30,6 @@ const holdsSecrets = ({ collection }: RehearsedCall): boolean =>
   resources.some(
     (each) => each.collection === collection && Object.values(each.fields).some(holdsSecret),
   );
-
-const serverSet = new Set(["id", "created", "modified"]);
 
 /** Whether an object has members that no definition knows. */
 const hasUnknownMembers = ({ accounts }: CopyRun): boolean =>

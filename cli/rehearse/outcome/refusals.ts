@@ -1,5 +1,5 @@
 import type { StackState } from "../../../provider/stacks/state-document.js";
-import { kindOfType, logicalName } from "./ended-steps.js";
+import { definitionOfType, logicalName } from "../../stack/stack-export.js";
 import type { EngineError, EngineRun, EngineStep } from "./engine-events.js";
 import { namedIn, type ObstacleSource, orderOfDeletion, usersAmong } from "./obstacles.js";
 import type { Obstacle, Refusal } from "./outcome.js";
@@ -34,7 +34,7 @@ const refusalOf = (
   { before, accounts, stack }: RefusalContext,
 ): Refusal => {
   const reason = reasonOf(messages);
-  const definition = kindOfType(typeIn(urn));
+  const definition = definitionOfType(typeIn(urn));
   const id = before.holdings.find((holding) => holding.urn === urn)?.id;
   const users =
     definition && id !== undefined && operation.startsWith("delete")
@@ -62,7 +62,7 @@ export const blockedDeletions = (
   { before, accounts, stack }: RefusalContext,
 ): readonly Refusal[] =>
   deletions.flatMap((urn): Refusal[] => {
-    const definition = kindOfType(typeIn(urn));
+    const definition = definitionOfType(typeIn(urn));
     const id = before.holdings.find((holding) => holding.urn === urn)?.id;
     if (!definition || id === undefined) return [];
     const isOthers = (user: Obstacle): boolean =>

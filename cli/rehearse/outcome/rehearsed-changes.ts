@@ -1,5 +1,5 @@
 import type { StoredObject } from "../../../emulator/index.js";
-import type { Definition } from "../../../provider/definition/define.js";
+import { type Definition, outputFields } from "../../../provider/definition/define.js";
 import { sameJson } from "../../../provider/kernel/json.js";
 import { nameOnWire } from "../../../provider/lifecycle/ownership/seen-object.js";
 import { resources } from "../../../provider/resources/index.js";
@@ -7,7 +7,7 @@ import type { CopiedObjects } from "../service/account-copy.js";
 import type { AccountChange, NamedObject } from "./outcome.js";
 
 /** What the service itself sets. */
-const serverSet = new Set(["id", "created", "modified"]);
+export const serverSet: ReadonlySet<string> = new Set(["id", ...Object.keys(outputFields)]);
 
 /** An object as people know it. */
 export const namedObject = (

@@ -3,11 +3,10 @@ import type { Definition } from "../../../provider/definition/define.js";
 import { bodyOf } from "../../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
 import { propertiesIn } from "../../../provider/lifecycle/state/properties.js";
-import { typeToken } from "../../../provider/pointer.js";
-import { resources } from "../../../provider/resources/index.js";
 import type { Settings } from "../../../provider/service/settings/settings.js";
 import type { KindReading } from "../../account/account-lists.js";
-import { plainValue, resourcesIn, type StackDocument } from "../copy/stack-document.js";
+import { definitionOfType, openedSecrets } from "../../stack/stack-export.js";
+import { resourcesIn, type StackDocument } from "../copy/stack-document.js";
 import { membersWithSecrets, type SecretsSeen } from "./known-secrets.js";
 import type { TenantReading } from "./tenant-reading.js";
 
@@ -29,8 +28,8 @@ type KnownBody = (definition: Definition, id: string) => JsonObject;
 export const knownBodies = (document: StackDocument, settings: Settings): KnownBody => {
   const bodies = new Map(
     resourcesIn(document).flatMap(({ type, id, inputs }) => {
-      const values = plainValue(inputs);
-      const definition = resources.find(({ kind }) => typeToken(kind) === type);
+      const values = openedSecrets(inputs);
+      const definition = definitionOfType(String(type));
       if (!definition || !isObject(values)) return [];
       const { fields } = propertiesIn(values);
       return [[`${definition.kind} ${id}`, bodyOf(definition, fields, settings)] as const];
