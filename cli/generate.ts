@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { resources } from "../provider/resources/index.js";
 import { commandReference } from "./generate/command-reference.js";
 import { componentSection, componentSources } from "./generate/component-docs.js";
+import { schemaFiles } from "./generate/json-schemas.js";
 import { resourceReference, resourceTable, settingsTable } from "./generate/reference-docs.js";
 import { resourceClasses } from "./generate/resource-classes.js";
 
@@ -27,6 +28,7 @@ const current = (path: string): string => {
 const generated = (): Readonly<Record<string, string>> => ({
   "sdk/resources.ts": resourceClasses(resources),
   "docs/cli.md": commandReference(),
+  ...schemaFiles(),
   "docs/resources.md": resourceReference(
     resources,
     componentSources.map((component) => componentSection(root, component)),
@@ -47,6 +49,7 @@ const main = (): void => {
     return;
   }
   for (const [path, content] of stale) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), content);
     console.log(`wrote ${path}`);
   }

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
+import type { z } from "zod";
 import {
   type Emulator,
   type PlanName,
@@ -10,7 +11,9 @@ import {
   type TlsFiles,
 } from "../emulator/index.js";
 import { CommandFailure, type CommandRun, messageOf } from "./command.js";
+import type { emulatorLineSchema } from "./emulator-schema.js";
 import { emulatorEnvironment, testEnvironment } from "./emulator-settings.js";
+import type { Printed } from "./printed.js";
 
 /** What the command line says of the emulator, with the defaults filled in. */
 export interface EmulatorArguments {
@@ -106,9 +109,12 @@ const jsonLine = (emulator: Emulator, certificateFile: string | undefined): stri
   const { baseUrl, tokenUrl, authUrl, controlUrl, clientId, clientSecret } = emulator;
   const { customerAuthUrl, customerTokenUrl, controlSecret } = emulator;
   const access = { baseUrl, tokenUrl, authUrl, controlUrl, clientId, clientSecret };
-  // A member that is undefined is left out.
-  const further = { customerAuthUrl, customerTokenUrl, controlSecret, certificateFile };
-  return `${JSON.stringify({ ...access, ...further })}\n`;
+  const line: Printed<z.output<typeof emulatorLineSchema>> = {
+    ...{ ...access, customerAuthUrl, customerTokenUrl },
+    ...(controlSecret === undefined ? {} : { controlSecret }),
+    ...(certificateFile === undefined ? {} : { certificateFile }),
+  };
+  return `${JSON.stringify(line)}\n`;
 };
 
 const trust = (certificate: string | undefined): Readonly<Record<string, string>> =>

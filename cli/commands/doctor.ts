@@ -6,6 +6,11 @@ interface DoctorOptions {
   readonly stack?: string;
 }
 
+const details = `
+JSON: { ok, checks: [{ name, status, message, advice }] }
+
+Exit code: 0 nothing failed; 1 something did; 2 wrong command line.`;
+
 /** `doctor`: looks at everything that a run needs and says what to do. */
 export const registerDoctor: RegisterCommand = (program, session) => {
   program
@@ -13,12 +18,12 @@ export const registerDoctor: RegisterCommand = (program, session) => {
     .summary("Check Node, Pulumi, settings, token, scopes and clock.")
     .description(
       "Checks everything that a run needs and says what to do about what is wrong.\n" +
-        "Changes nothing, shows no secret, and makes at most two calls to the service.\n" +
-        "Exit code 0 if nothing failed, 1 otherwise.",
+        "Changes nothing, shows no secret, and makes at most two calls to the service.",
     )
     .option("--profile <name>", "Look at the settings of this profile.")
     .option("--stack <name>", "Read the configuration of this stack (default: the selected one).")
-    .option("--json", "Print one JSON object: { ok, checks: [{ name, status, message, advice }] }.")
+    .option("--json", "Print one JSON object; its shape is below.")
+    .addHelpText("after", details)
     .action(async ({ json, ...options }: DoctorOptions) => {
       const { diagnose } = await import("../doctor/diagnose.js");
       const { doctorReport } = await import("../doctor/check.js");

@@ -18,9 +18,10 @@ const details = `
 Secrets are not compared; references are, by what they stand for.
 
 JSON: { project, stack, plan, parallel, liveObjects,
-  outcome: { passes, totalSeconds, totalCalls, objects,
+  outcome: { passes, totalSeconds, totalCalls, objects, settled?,
     steps: [{ urn, kind, name, operation, calls, fromSeconds, toSeconds }],
-    refusals: [{ urn?, kind?, name?, operation, reason, inTheWay, order }],
+    refusals: [{ urn?, kind?, name?, operation, reason, inTheWay, order,
+      later? }],
     leftOut: [urn] },
   lost: [{ kind, name, id, profile?, stack?, members? }], notes: [text] }
   lost with members: the program makes the object, but without these as they are.

@@ -51,8 +51,8 @@ export const registerEmulator: RegisterCommand = (program, session) => {
         "Changes nothing elsewhere; messages go to the callbacks that its client applications name.\n" +
         "Exit codes: 0 stopped, 1 could not start, 2 wrong command line, else that of the command " +
         "(127 where there is no such command; 128 and the number of the signal that ended it).\n\n" +
-        "--json: the first line is {baseUrl, tokenUrl, authUrl, controlUrl, clientId, clientSecret, " +
-        "customerAuthUrl, customerTokenUrl}, with controlSecret and certificateFile where there are such.",
+        "JSON: { baseUrl, tokenUrl, authUrl, controlUrl, clientId, clientSecret, " +
+        "customerAuthUrl, customerTokenUrl, controlSecret?, certificateFile? } as the first line.",
     )
     .argument("[command...]", "Command to run with the emulator; its own options go after --.")
     .addOption(

@@ -24,6 +24,19 @@ const plan = (text: string): Plan => {
 const option = <T>(flags: string, description: string, parse: (text: string) => T): Option =>
   new Option(flags, description).argParser(parse);
 
+const details = `
+JSON: { operation, plan, parallel, totalSeconds, totalCalls,
+        endpoints: [{ endpoint, calls, seconds }],
+        criticalPath: [{ endpoint, calls, resources, fromSeconds, toSeconds,
+                         waitsForRate }],
+        plans: { <plan>: { totalSeconds, savesSeconds } },
+        deletions?: { deletions, blocked: [{ kind, name, id, urn, users: [{ kind, name,
+                      id, path, managed, stack? }] }],
+                      order: [{ action, kind, name, id }] } }
+
+Exit code: 0 done; 1 failed; 2 wrong command line; 3 the run goes beyond a budget;
+4 the service will refuse a deletion, as something still uses what is deleted.`;
+
 /** `forecast`: says beforehand how many calls a run makes and how long it takes. */
 export const registerForecast: RegisterCommand = (program, run) => {
   program
@@ -33,9 +46,7 @@ export const registerForecast: RegisterCommand = (program, run) => {
       "Says how many calls the next run of Pulumi makes and how long it takes under the\n" +
         "rate limits. Makes a preview and exports the state of the stack, or reads both from\n" +
         "files. Calls the service only as far as a preview does: for what a program looks up.\n" +
-        "Where the run deletes something it also lists who still uses that (not with --from).\n" +
-        "Exit code 0; 1 if it failed, 2 if the command line is wrong, 3 if the run goes beyond a\n" +
-        "budget, 4 if the service will refuse a deletion, as something still uses what is deleted.",
+        "Where the run deletes something it also lists who still uses that (not with --from).",
     )
     .addOption(
       new Option("--operation <operation>", "What is forecast.")
@@ -80,7 +91,8 @@ export const registerForecast: RegisterCommand = (program, run) => {
       "--from <file...>",
       "Read what pulumi preview --json and pulumi stack export printed from these files.",
     )
-    .option("--json", "Print one JSON object.")
+    .option("--json", "Print one JSON object; its shape is below.")
+    .addHelpText("after", details)
     .action(async (options: ForecastOptions) => {
       const { runForecast } = await import("../forecast/run-forecast.js");
       await runForecast(options, run);

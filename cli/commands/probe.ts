@@ -7,6 +7,12 @@ const atLeastOne = (text: string): number => {
   throw new InvalidArgumentError("Allowed is a whole number of at least 1.");
 };
 
+const details = `
+JSON: { version, probedAt, baseUrl, calls, switches, settings, observed, open }
+
+Exit code: 0 it ended, whatever stays open; 1 failed, or left something behind;
+2 nobody agreed, or wrong command line; 130 interrupted.`;
+
 /** `probe`: finds out, on a tenant, what the specification leaves open. */
 export const registerProbe: RegisterCommand = (program, session) => {
   program
@@ -19,9 +25,7 @@ export const registerProbe: RegisterCommand = (program, session) => {
         "Makes objects of its own, named pulumi-conversation-probe-…, and removes them\n" +
         "again; what a probe that was killed has begun is removed by the next one.\n" +
         "Touches no other object. Writes a file that the setting findings, rehearse and\n" +
-        "emulator --like read.\n" +
-        "Exit code 0 if it ended, whatever stays open; 1 if it failed or left something\n" +
-        "behind, 2 if nobody agreed or the command line is wrong, 130 if interrupted.",
+        "emulator --like read.",
     )
     .option("--out <file>", "The file to write.", "conversation-findings.json")
     .option("--yes", "Agree to the calls that are told.")
@@ -34,10 +38,8 @@ export const registerProbe: RegisterCommand = (program, session) => {
     .option("--assets", "Ask for the life of a signed address, too; see the documentation.")
     .option("--profile <name>", "Use the settings of this profile.")
     .option("--stack <name>", "Read the configuration of this stack (default: the selected one).")
-    .option(
-      "--json",
-      "Print what is written: { version, probedAt, baseUrl, calls, switches, settings, observed, open }.",
-    )
+    .option("--json", "Print what is written; its shape is below.")
+    .addHelpText("after", details)
     .action(async (options: ProbeOptions) => {
       const { runProbe } = await import("../probe/run-probe.js");
       await runProbe(options, session);

@@ -1,47 +1,28 @@
+import type { z } from "zod";
 import { naturalKey } from "../../provider/definition/references.js";
 import { changesOf } from "../../provider/definition/wire/changes.js";
+import type { Printed } from "../printed.js";
 import type { ComparedAccount, ComparedSide } from "./compared-account.js";
+import type {
+  comparisonSchema,
+  differentSchema,
+  oneSidedSchema,
+  sideDifferenceSchema,
+} from "./comparison-schema.js";
 import { linkedFields } from "./linked-fields.js";
-import { type MatchedBy, type MatchedPair, matchedObjects } from "./matched-objects.js";
+import { type MatchedPair, matchedObjects } from "./matched-objects.js";
 
 /** A field that means something else on the two sides. */
-export interface SideDifference {
-  /** As a program would write it, such as `roles[custom_bot].callback`. */
-  readonly path: string;
-  /** Short JSON text; left out where that side has nothing. References are `Kind name`. */
-  readonly a?: string;
-  readonly b?: string;
-}
+export type SideDifference = Printed<z.output<typeof sideDifferenceSchema>>;
 
 /** An object that is on one side only. */
-export interface OneSided {
-  readonly kind: string;
-  readonly name: string;
-  readonly id: string;
-}
+export type OneSided = Printed<z.output<typeof oneSidedSchema>>;
 
 /** An object that is on both sides, and not the same. */
-export interface DifferentObject {
-  readonly kind: string;
-  readonly name: string;
-  readonly idA: string;
-  readonly idB: string;
-  readonly matchedBy: MatchedBy;
-  readonly differences: readonly SideDifference[];
-}
+export type DifferentObject = Printed<z.output<typeof differentSchema>>;
 
 /** What differs between two accounts. */
-export interface Comparison {
-  readonly a: string;
-  readonly b: string;
-  readonly same: boolean;
-  /** Objects found on both sides. */
-  readonly matched: number;
-  readonly different: readonly DifferentObject[];
-  readonly onlyInA: readonly OneSided[];
-  readonly onlyInB: readonly OneSided[];
-  readonly notes: readonly string[];
-}
+export type Comparison = Printed<z.output<typeof comparisonSchema>>;
 
 const secretNote = "Secrets are not compared.";
 

@@ -5,7 +5,7 @@ const statuses = ["ok", "warn", "fail", "skipped"] as const;
 
 export type CheckStatus = (typeof statuses)[number];
 
-const checkSchema = z.object({
+const checkSchema = z.strictObject({
   name: z.string().describe("Stable name, such as node or setting:baseUrl"),
   status: z.enum(statuses),
   message: z.string().describe("What was found; never a secret"),
@@ -13,7 +13,7 @@ const checkSchema = z.object({
 });
 
 /** Shape of what `doctor --json` prints. */
-export const diagnosisSchema = z.object({
+export const diagnosisSchema = z.strictObject({
   ok: z.boolean().describe("False as soon as one check failed"),
   checks: z.array(checkSchema),
 });

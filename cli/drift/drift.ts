@@ -1,91 +1,94 @@
-import type { BlastRadius } from "../stack/blast-radius.js";
+import { z } from "zod";
+import type { Printed } from "../printed.js";
+import { blastRadiusSchema } from "../stack/blast-radius-schema.js";
+
+const object = { kind: z.string(), name: z.string(), id: z.string() };
+const managed = { ...object, urn: z.string() };
+const who = z.string().describe("Who may have done it, in a sentence without a dot");
+
+const driftChangeSchema = z.strictObject({
+  path: z.string().describe("As a program writes it, such as roles[custom_bot].callback"),
+  state: z
+    .exactOptional(z.string())
+    .describe("Short JSON text of what the state has; secrets are [secret]"),
+  live: z.exactOptional(z.string()).describe("Short JSON text of what the service holds"),
+});
+
+const changedSchema = z.strictObject({
+  ...managed,
+  changes: z.array(driftChangeSchema),
+  modified: z.exactOptional(z.string()).describe("When the service says that it was changed last"),
+  who,
+});
+
+const deletedSchema = z.strictObject({
+  ...managed,
+  who,
+  sameName: z.exactOptional(z.string()).describe("Id of an object that has the same name now"),
+});
+
+const unmanagedSchema = z.strictObject({
+  ...object,
+  standing: z
+    .enum(["foreign", "left-over", "copy", "former"])
+    .describe(
+      "foreign: without a mark; left-over: this stack made it; copy: a person made it from one of ours; former: of a state that is no more, or that cannot be seen",
+    ),
+  created: z.exactOptional(z.string()),
+  modified: z.exactOptional(z.string()),
+  label: z
+    .exactOptional(z.string())
+    .describe("Project, stack and logical name, as its mark tells them"),
+});
+
+const otherStacksSchema = z.strictObject({
+  ...object,
+  stack: z.string().describe("The stack, as Pulumi names it, or as the mark does"),
+});
+
+const uncheckableSchema = z.strictObject({
+  ...managed,
+  paths: z.array(z.string()),
+  changedSince: z
+    .exactOptional(z.string())
+    .describe("When somebody changed the object, after this stack wrote it last"),
+});
+
+/** Shape of what `drift --json` prints. */
+export const driftSchema = z.strictObject({
+  project: z.string(),
+  stack: z.string(),
+  readAt: z.iso.datetime(),
+  consistent: z.boolean().describe("False where an account changed while it was read"),
+  drift: z.boolean().describe("Whether anything was changed or deleted outside, or is in no stack"),
+  changed: z.array(changedSchema).describe("What is not as the state has it"),
+  deleted: z.array(deletedSchema).describe("What the state has, and the service no longer"),
+  unmanaged: z.array(unmanagedSchema).describe("Objects that no stack has"),
+  otherStacks: z.array(otherStacksSchema),
+  uncheckable: z
+    .array(uncheckableSchema)
+    .describe("Secrets that the service hides, so that nobody can tell whether they changed"),
+  unread: z
+    .array(z.strictObject({ kind: z.string(), problem: z.string() }))
+    .describe("Kinds that could not be read whole, and why"),
+  compared: z.int().min(0).describe("Resources of the stack that were compared"),
+  notes: z.array(z.string()),
+  deletions: z
+    .exactOptional(blastRadiusSchema)
+    .describe("With --preview: who stands in the way of what it deletes"),
+});
 
 /** A field that is not what the state has. */
-export interface DriftChange {
-  /** As a program would write it, such as `roles[custom_bot].callback`. */
-  readonly path: string;
-  /** Short JSON text of what the state has; left out where it has nothing. Secrets are `[secret]`. */
-  readonly state?: string;
-  /** Short JSON text of what the service holds; left out where it holds nothing. */
-  readonly live?: string;
-}
-
-/** A resource of the stack, with its object. */
-interface ManagedObject {
-  readonly kind: string;
-  readonly name: string;
-  readonly id: string;
-  readonly urn: string;
-}
-
+export type DriftChange = Printed<z.output<typeof driftChangeSchema>>;
 /** An object that somebody changed. */
-export interface ChangedObject extends ManagedObject {
-  readonly changes: readonly DriftChange[];
-  /** When the service says that it was changed last. */
-  readonly modified?: string;
-  /** Who may have done it, in a sentence without a dot. */
-  readonly who: string;
-}
-
+export type ChangedObject = Printed<z.output<typeof changedSchema>>;
 /** An object that is gone. */
-export interface DeletedObject extends ManagedObject {
-  readonly who: string;
-  /** Id of an object that has the same name now. */
-  readonly sameName?: string;
-}
-
+export type DeletedObject = Printed<z.output<typeof deletedSchema>>;
 /** An object that no stack has. */
-export interface UnmanagedObject {
-  readonly kind: string;
-  readonly name: string;
-  readonly id: string;
-  /**
-   * `foreign`: without a mark; `left-over`: this stack made it; `copy`: a person made it from one of ours;
-   * `former`: of a state that is no more, or that cannot be seen.
-   */
-  readonly standing: "foreign" | "left-over" | "copy" | "former";
-  readonly created?: string;
-  readonly modified?: string;
-  /** Project, stack and logical name, as its mark tells them. */
-  readonly label?: string;
-}
-
+export type UnmanagedObject = Printed<z.output<typeof unmanagedSchema>>;
 /** An object of another stack. */
-export interface OtherStacksObject {
-  readonly kind: string;
-  readonly name: string;
-  readonly id: string;
-  /** The stack, as the CLI names it, or as the mark does. */
-  readonly stack: string;
-}
-
+export type OtherStacksObject = Printed<z.output<typeof otherStacksSchema>>;
 /** Secrets that the service hides, so that nobody can tell whether they changed. */
-export interface UncheckableSecrets extends ManagedObject {
-  readonly paths: readonly string[];
-  /** When somebody changed the object, after this stack wrote it last. */
-  readonly changedSince?: string;
-}
-
+export type UncheckableSecrets = Printed<z.output<typeof uncheckableSchema>>;
 /** What differs between a stack and the service. */
-export interface DriftResult {
-  readonly project: string;
-  readonly stack: string;
-  /** ISO 8601. */
-  readonly readAt: string;
-  /** False where an account changed while it was read. */
-  readonly consistent: boolean;
-  /** Whether anything was changed or deleted outside, or is in no stack. */
-  readonly drift: boolean;
-  readonly changed: readonly ChangedObject[];
-  readonly deleted: readonly DeletedObject[];
-  readonly unmanaged: readonly UnmanagedObject[];
-  readonly otherStacks: readonly OtherStacksObject[];
-  readonly uncheckable: readonly UncheckableSecrets[];
-  /** Kinds that could not be read whole, and why. */
-  readonly unread: readonly { readonly kind: string; readonly problem: string }[];
-  /** Resources of the stack that were compared. */
-  readonly compared: number;
-  readonly notes: readonly string[];
-  /** With a preview: who stands in the way of what it deletes. */
-  readonly deletions?: BlastRadius;
-}
+export type DriftResult = Printed<z.output<typeof driftSchema>>;

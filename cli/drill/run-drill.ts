@@ -1,40 +1,23 @@
+import type { z } from "zod";
 import { resources } from "../../provider/resources/index.js";
 import type { Plan } from "../../provider/service/settings/plans.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
 import { givenConditions } from "../forecast/conditions.js";
+import type { Printed } from "../printed.js";
 import { emptied, readOriginal } from "../rehearse/copy/original-stack.js";
 import { outcomeOf } from "../rehearse/outcome/build-outcome.js";
-import type { RehearsedOutcome } from "../rehearse/outcome/outcome.js";
 import { type RunAccount, runOnCopy } from "../rehearse/run-on-copy.js";
 import { readAccounts } from "../rehearse/service/read-accounts.js";
 import type { TenantReading } from "../rehearse/service/tenant-reading.js";
 import { openStack } from "../stack/open-stack.js";
-import { type BeyondProgram, beyondProgram, type ObjectsByKind } from "./compare-rebuilt.js";
+import { beyondProgram, type ObjectsByKind } from "./compare-rebuilt.js";
+import type { drillSchema, lostSchema } from "./drill-schema.js";
 
 /** An object that would be lost with the account. */
-export interface LostObject extends BeyondProgram {
-  readonly profile?: string;
-  /** Another stack that makes it. */
-  readonly stack?: string;
-}
+export type LostObject = Printed<z.output<typeof lostSchema>>;
 
 /** A whole drill, as `--json` prints it. */
-export interface Drill {
-  readonly project: string;
-  readonly stack: string;
-  readonly plan: string;
-  readonly parallel: number;
-  /** What making everything anew comes to. */
-  readonly outcome: Pick<
-    RehearsedOutcome,
-    "passes" | "totalSeconds" | "totalCalls" | "steps" | "refusals" | "leftOut" | "objects"
-  >;
-  /** Objects in the account now. */
-  readonly liveObjects: number;
-  /** What is in the account and in no program of this stack. */
-  readonly lost: readonly LostObject[];
-  readonly notes: readonly string[];
-}
+export type Drill = Printed<z.output<typeof drillSchema>>;
 
 export interface DrillOptions {
   readonly stack?: string;

@@ -11,7 +11,7 @@ import type { AccountObject, Direction, SetUpObjects } from "./set-up-objects.js
 
 const side = z.enum(explainedSides);
 
-const recipientSchema = z.object({
+const recipientSchema = z.strictObject({
   side: side.describe("Whose side of the conversation it is"),
   applicationId: z.string().optional(),
   application: z.string().optional().describe("Name of the client application"),
@@ -21,7 +21,7 @@ const recipientSchema = z.object({
   unreached: z.string().optional().describe("Why it gets nothing; left out: it does"),
 });
 
-const routeSchema = z.object({
+const routeSchema = z.strictObject({
   phase: z.enum(["bot", "agent"]).describe("Who has the conversation when the message is sent"),
   from: side,
   types: z
@@ -31,7 +31,7 @@ const routeSchema = z.object({
   leadsTo: z.enum(["agent", "ended"]).optional().describe("What becomes of the conversation"),
 });
 
-const explainedSchema = z.object({
+const explainedSchema = z.strictObject({
   id: z.string(),
   name: z.string(),
   address: z.string(),
@@ -40,13 +40,13 @@ const explainedSchema = z.object({
   begins: z.enum(["bot", "agent"]).describe("Who has a new conversation"),
   routes: z.array(routeSchema),
   refused: z
-    .array(z.object({ from: side, type: z.string(), reason: z.string() }))
+    .array(z.strictObject({ from: side, type: z.string(), reason: z.string() }))
     .describe("What the channel does not carry"),
   deadEnds: z.array(z.string()).describe("Where a conversation ends up nowhere"),
 });
 
 /** Shape of what `explain --json` prints. */
-export const explanationSchema = z.object({
+export const explanationSchema = z.strictObject({
   source: z.string(),
   accounts: z.array(explainedSchema),
   notes: z.array(z.string()).describe("What could not be seen"),

@@ -1,6 +1,9 @@
+import type { z } from "zod";
 import { resources } from "../../provider/resources/index.js";
 import { wrapped } from "../orphans/orphans-report.js";
+import type { Printed } from "../printed.js";
 import { textTable } from "../terminal/text-table.js";
+import type { exportSchema } from "./export-schema.js";
 import type { PlannedResource } from "./program-plan.js";
 import { objectLabel } from "./project-readme.js";
 import type { Proof } from "./prove/prove.js";
@@ -13,7 +16,10 @@ const shown = ({ object, logical }: PlannedResource) => ({
 });
 
 /** What `export --json` prints. */
-export const exportJson = (result: ExportResult, proof?: Proof) => {
+export const exportJson = (
+  result: ExportResult,
+  proof?: Proof,
+): Printed<z.output<typeof exportSchema>> => {
   const { folder, names, plan, source, possible, notes, files, kept } = result;
   return {
     folder,

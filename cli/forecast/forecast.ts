@@ -1,24 +1,21 @@
+import type { z } from "zod";
 import { type Plan, plans } from "../../provider/service/settings/plans.js";
+import type { Printed } from "../printed.js";
 import { type Conditions, endpointLimit } from "./conditions.js";
+import type {
+  endpointForecastSchema,
+  forecastSchema,
+  pathPartSchema,
+  planForecastSchema,
+} from "./forecast-schema.js";
 import { type EngineTimes, engineTimes } from "./simulation/engine.js";
 import { type Simulated, simulate } from "./simulation/simulate.js";
 import type { SimulatedCall } from "./simulation/simulated-service.js";
 import { callsOf } from "./simulation/step-calls.js";
-import type { ForecastOperation, Workload } from "./simulation/workload.js";
+import type { Workload } from "./simulation/workload.js";
 
 /** Calls of one endpoint in a row, each of which holds up the next. */
-export interface PathPart {
-  /** Such as `POST /participants`. */
-  readonly endpoint: string;
-  readonly calls: number;
-  /** The resources whose calls these are, such as `Participant orders`, in their order. */
-  readonly resources: readonly string[];
-  /** Seconds since the start, by which this part can begin. */
-  readonly fromSeconds: number;
-  readonly toSeconds: number;
-  /** Whether the calls wait for the rate limit of the endpoint. */
-  readonly waitsForRate: boolean;
-}
+export type PathPart = Printed<z.output<typeof pathPartSchema>>;
 
 /** The calls that led to one, in groups of one endpoint. */
 const groupsTo = (last: SimulatedCall | undefined): readonly (readonly SimulatedCall[])[] => {
@@ -52,33 +49,13 @@ export const criticalPath = (calls: readonly SimulatedCall[]): readonly PathPart
 };
 
 /** What one endpoint has to bear. */
-export interface EndpointForecast {
-  /** Such as `POST /participants`. */
-  readonly endpoint: string;
-  readonly calls: number;
-  /** From the time at which the first of them is wanted to the answer of the last. */
-  readonly seconds: number;
-}
+export type EndpointForecast = Printed<z.output<typeof endpointForecastSchema>>;
 
 /** What the run would take on a plan. */
-export interface PlanForecast {
-  readonly totalSeconds: number;
-  /** Below 0: so much longer than on the plan that is forecast. */
-  readonly savesSeconds: number;
-}
+export type PlanForecast = Printed<z.output<typeof planForecastSchema>>;
 
 /** The forecast of a run, as `--json` prints it. */
-export interface Forecast {
-  readonly operation: ForecastOperation;
-  readonly plan: Plan;
-  readonly parallel: number;
-  /** From the start of the command to its end, without the preview that Pulumi may make before. */
-  readonly totalSeconds: number;
-  readonly totalCalls: number;
-  readonly endpoints: readonly EndpointForecast[];
-  readonly criticalPath: readonly PathPart[];
-  readonly plans: Readonly<Record<string, PlanForecast>>;
-}
+export type Forecast = Printed<z.output<typeof forecastSchema>>;
 
 /** Assumed: the time from a call to its answer. */
 const roundTripSeconds = 0.05;

@@ -1,10 +1,13 @@
+import type { z } from "zod";
 import type { CommandRun } from "../command.js";
+import type { Printed } from "../printed.js";
 import { environmentOnly, readStackConfig } from "../pulumi-cli/stack-config.js";
 import { blastRadiusLines, blockedDeletionCode } from "../stack/blast-radius-report.js";
 import { type ConditionOptions, givenConditions } from "./conditions.js";
 import { type DeletionForecast, deletionForecast, plannedChanges } from "./deletion-forecast.js";
 import { currentDocuments, type Documents, savedDocuments } from "./documents.js";
 import { type Forecast, forecast } from "./forecast.js";
+import type { printedForecastSchema } from "./forecast-schema.js";
 import { workloadOf } from "./planned-steps.js";
 import { fasterParallel } from "./recommended-parallel.js";
 import { duration, forecastReport } from "./report.js";
@@ -95,7 +98,9 @@ export const runForecast = async (
   const radius = found && "radius" in found ? found.radius : undefined;
   if (found && "unread" in found)
     run.err(`note: who still uses what is deleted could not be looked at: ${found.unread}\n`);
-  const whole = radius ? { ...made, deletions: radius } : made;
+  const whole: Printed<z.output<typeof printedForecastSchema>> = radius
+    ? { ...made, deletions: radius }
+    : made;
   if (options.json) run.out(`${JSON.stringify(whole, null, 2)}\n`);
   else {
     const faster = fasterParallel(workload, conditions);

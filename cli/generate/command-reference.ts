@@ -1,26 +1,23 @@
-import { z } from "zod";
-import { diagnosisSchema } from "../doctor/check.js";
-import { explanationSchema } from "../explain/explanation.js";
+import type { Command } from "commander";
 import { createProgram } from "../program.js";
+import { type JsonMember, jsonMembers } from "./json-members.js";
+import { jsonSchemaOf } from "./json-schemas.js";
 
-/** Commands whose JSON has a schema in the code. */
-const schemas: Readonly<Record<string, z.ZodType>> = {
-  doctor: diagnosisSchema,
-  explain: explanationSchema,
-};
+const row = ({ path, isOptional, type, doc }: JsonMember): string =>
+  `| \`${path}${isOptional ? "?" : ""}\` | ${type} | ${doc} |`;
 
-const schemaLines = (name: string): readonly string[] => {
-  const schema = schemas[name];
+const schemaLines = (command: Command): readonly string[] => {
+  const name = command.name();
+  const schema = jsonSchemaOf(name);
+  const prints = command.options.some(({ long }) => long === "--json");
+  if (prints !== (schema !== undefined))
+    throw new Error(`${name}: --json and a schema go together (json-schemas.ts)`);
   if (!schema) return [];
-  const { $schema: _, ...shape } = z.toJSONSchema(schema, { io: "output" });
   return [
-    "<details><summary>JSON Schema of <code>--json</code></summary>",
+    `What \`--json\` prints, as a JSON Schema: [${name}.json](schemas/${name}.json).`,
     "",
-    "```json",
-    JSON.stringify(shape, null, 2),
-    "```",
-    "",
-    "</details>",
+    ...["| Member | Type | Meaning |", "|---|---|---|"],
+    ...jsonMembers(schema).map(row),
     "",
   ];
 };
@@ -32,6 +29,7 @@ const intro = `# The command line
 Every command is run as \`npx pulumi-conversation <command>\`, or by its name where \`node_modules/.bin\` is on PATH. What holds for all:
 
 - \`--json\` prints one JSON document on standard output, and nothing else goes there. Progress and notes go to standard error.
+  Its members and its schema stand with the command; \`?\` behind a name says that the member may be left out. There are no others; later releases may add some.
 - Exit codes: 0 done, 1 failed, 2 wrong command line; what other codes mean stands with the command.
 - Nothing is written to the service or to a state without an option that says so, such as \`--apply\` or \`--delete\`.
 - Colours only on a terminal; \`NO_COLOR\` turns them off, \`FORCE_COLOR\` on. Tables keep to 80 columns.
@@ -51,7 +49,7 @@ export const commandReference = (): string => {
     untilInterrupted: () => Promise.resolve(),
     exitCode: 0,
   });
-  const helpOf = (command: (typeof program.commands)[number]): string => {
+  const helpOf = (command: Command): string => {
     text = "";
     command.configureOutput({
       writeOut: out,
@@ -68,7 +66,7 @@ export const commandReference = (): string => {
     helpOf(command),
     "```",
     "",
-    ...schemaLines(command.name()),
+    ...schemaLines(command),
   ]);
   return `${[intro, ...sections].join("\n").trimEnd()}\n`;
 };

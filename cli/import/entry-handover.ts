@@ -3,14 +3,12 @@ import { createServer } from "node:http";
 import { z } from "zod";
 import { CommandFailure } from "../command.js";
 import type { ImportEntry } from "./import-entries.js";
+import { importEntrySchema } from "./import-schema.js";
 
 /** Names the address at which the converter gets the entries of the command that started it. */
 export const entriesVariable = "PULUMI_CONVERSATION_ENTRIES";
 
-const bag = z.record(z.string(), z.unknown());
-const entriesSchema = z.array(
-  z.object({ type: z.string(), name: z.string(), id: z.string(), inputs: bag, outputs: bag }),
-);
+const entriesSchema = z.array(importEntrySchema);
 
 /**
  * Hands entries to a converter on this machine, from memory to memory: they may hold secrets. The address

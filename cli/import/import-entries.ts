@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { hostname, userInfo } from "node:os";
+import type { z } from "zod";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
@@ -7,15 +8,11 @@ import type { Properties } from "../../provider/lifecycle/state/properties.js";
 import { stateInputs, stateOutputs } from "../../provider/lifecycle/state/state-values.js";
 import { pointerTo, typeToken } from "../../provider/pointer.js";
 import { type ObjectInputs, withoutSecrets } from "../account/object-inputs.js";
+import type { Printed } from "../printed.js";
+import type { importEntrySchema } from "./import-schema.js";
 
 /** A resource that Pulumi takes into a state, as `pulumi import --file` reads it. */
-export interface ImportEntry {
-  readonly type: string;
-  readonly name: string;
-  readonly id: string;
-  readonly inputs: JsonObject;
-  readonly outputs: JsonObject;
-}
+export type ImportEntry = Printed<z.output<typeof importEntrySchema>>;
 
 export interface EntryOptions {
   /** Id of the stack's `Ownership`. */

@@ -1,6 +1,9 @@
+import type { z } from "zod";
 import { objectLabel } from "../export/project-readme.js";
 import { wrapped } from "../orphans/orphans-report.js";
+import type { Printed } from "../printed.js";
 import { textTable } from "../terminal/text-table.js";
+import type { importSchema } from "./import-schema.js";
 import type { ImportResult } from "./run-import.js";
 import type { Candidate } from "./take-over.js";
 
@@ -11,7 +14,13 @@ const shown = ({ object, logical }: Candidate) => ({
 });
 
 /** What `import --json` prints. */
-export const importJson = ({ names, applied, taken, left, notes }: ImportResult) => ({
+export const importJson = ({
+  names,
+  applied,
+  taken,
+  left,
+  notes,
+}: ImportResult): Printed<z.output<typeof importSchema>> => ({
   ...names,
   applied,
   objects: taken.map(shown),

@@ -1,11 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
+import type { z } from "zod";
 import { messageOf } from "../command.js";
+import type { Printed } from "../printed.js";
 import { type Ended, runCommand } from "../process/run-command.js";
 import { findProgram } from "../pulumi-cli/pulumi-cli.js";
 import type { Progress } from "../terminal/progress.js";
 import type { Ask } from "./ask.js";
 import { type InitAnswers, type InitFlags, initAnswers } from "./init-answers.js";
+import type { newProjectSchema } from "./init-schema.js";
 import { assertRoom, writeProject } from "./project-folder.js";
 import { templateProject } from "./template-project.js";
 
@@ -20,16 +23,7 @@ export interface InitOptions extends InitFlags {
 }
 
 /** What was made, and what is left to do. */
-export interface NewProject {
-  readonly folder: string;
-  readonly name: string;
-  readonly stack: string;
-  readonly files: readonly string[];
-  /** Whether the stack and its configuration were made. */
-  readonly stackMade: boolean;
-  /** Commands that remain, in order. */
-  readonly next: readonly string[];
-}
+export type NewProject = Printed<z.output<typeof newProjectSchema>>;
 
 /** Runs one of the commands that make the project whole; why it did not work, or undefined. */
 type Step = (

@@ -1,28 +1,14 @@
-import type { Orphan, StackNames, Standing } from "../../provider/lifecycle/ownership/orphans.js";
+import type { z } from "zod";
+import type { Orphan, StackNames } from "../../provider/lifecycle/ownership/orphans.js";
+import type { Printed } from "../printed.js";
 import { wrapped } from "../terminal/columns.js";
 import { textTable } from "../terminal/text-table.js";
+import type { foundOrphanSchema } from "./orphans-schema.js";
 
 export { wrapped };
 
 /** A marked object that is in no state of its stack, as the command prints it. */
-export interface FoundOrphan {
-  readonly kind: string;
-  readonly name: string;
-  readonly id: string;
-  /** Project, stack and logical name, as the object's mark tells them. */
-  readonly label: string;
-  readonly standing: Standing;
-  /** A run began to make it and did not report: the next `up` takes it over. */
-  readonly pending?: true;
-  /** The resources that hold it or look it up. */
-  readonly heldBy?: readonly { readonly stack: string; readonly urn: string }[];
-  /** Only where it was to be deleted: whether it is gone. */
-  readonly deleted?: boolean;
-  /** Only where it was to be released: whether its mark is gone. */
-  readonly released?: boolean;
-  /** Why it was not deleted or released. */
-  readonly reason?: string;
-}
+export type FoundOrphan = Printed<z.output<typeof foundOrphanSchema>>;
 
 /** An orphan without what only the tool itself needs. */
 export const shownOrphan = (orphan: Orphan): FoundOrphan => {

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import { deletionOrder } from "../../provider/definition/references.js";
 import { referencesIn } from "../../provider/definition/walk.js";
@@ -6,6 +7,13 @@ import { markOn, nameOnWire } from "../../provider/lifecycle/ownership/seen-obje
 import { resources } from "../../provider/resources/index.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
 import { type AccountLists, wireReferences } from "../account/account-lists.js";
+import type { Printed } from "../printed.js";
+import type {
+  blastRadiusSchema,
+  blockedDeletionSchema,
+  orderedStepSchema,
+  remainingUserSchema,
+} from "./blast-radius-schema.js";
 
 /** An object that a run deletes. */
 export interface PlannedDeletion {
@@ -22,43 +30,16 @@ export interface PlannedChanges {
 }
 
 /** An object that still uses one that is to be deleted. */
-export interface RemainingUser {
-  readonly kind: string;
-  readonly name: string;
-  readonly id: string;
-  /** Where it refers to it, such as `roles[0].authentication`. */
-  readonly path: string;
-  /** `own`: this stack has it; `stack`: another one; `unmanaged`: none. */
-  readonly managed: "own" | "stack" | "unmanaged";
-  /** The stack that has it, or that its mark names. */
-  readonly stack?: string;
-}
+export type RemainingUser = Printed<z.output<typeof remainingUserSchema>>;
 
 /** A deletion that the service will refuse. */
-export interface BlockedDeletion {
-  readonly kind: string;
-  readonly name: string;
-  readonly id: string;
-  readonly urn: string;
-  readonly users: readonly RemainingUser[];
-}
+export type BlockedDeletion = Printed<z.output<typeof blockedDeletionSchema>>;
 
 /** One step of an order that works. */
-export interface OrderedStep {
-  /** `release`: change it so that it no longer refers to what is deleted, or delete it. */
-  readonly action: "release" | "delete";
-  readonly kind: string;
-  readonly name: string;
-  readonly id: string;
-}
+export type OrderedStep = Printed<z.output<typeof orderedStepSchema>>;
 
 /** What stands in the way of the deletions of a run. */
-export interface BlastRadius {
-  readonly deletions: number;
-  readonly blocked: readonly BlockedDeletion[];
-  /** Left empty where nothing is blocked. */
-  readonly order: readonly OrderedStep[];
-}
+export type BlastRadius = Printed<z.output<typeof blastRadiusSchema>>;
 
 interface Listed {
   readonly definition: Definition;

@@ -40,6 +40,26 @@ test("a deletion of what others still use is foretold with their names and exit 
   expect((await project.tool(["forecast"])).code).toBe(0);
 });
 
+test("commands that are tried nowhere else print JSON of the documented shape", async () => {
+  const by = await project.byHand("POST", "/channels", {
+    ...{ type: "custom.by-hand", displayName: "By hand", icon: "aVZC" },
+  });
+  const lines: readonly (readonly string[])[] = [
+    ["doctor"],
+    ["compare", "stack:prod", "live"],
+    ["compare", "live", "--save", "saved.json"],
+    ["import", "--skip-managed"],
+    ["import-file", "Channel", "by-hand", String(by.id)],
+    ["completion", "fish"],
+    ["init", "new", "--no-install", "--emulator"],
+  ];
+  for (const line of lines) {
+    const { output, errors } = await project.tool([...line, "--json"]);
+    expect(output, `${line.join(" ")}: ${errors}`).not.toBe("");
+  }
+  await project.byHand("DELETE", `/channels/${by.id}`);
+});
+
 test("the guide about several environments does what it says", async () => {
   for (const line of guideCommands("environments")) {
     const { code, output } = await follow(project, line);

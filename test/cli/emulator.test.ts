@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runProgram } from "../../cli/program.js";
 import { scopes } from "../../provider/service/http/operations.js";
+import { assertPrinted } from "../support/printed-json.js";
 import { recordedSession, run } from "./session.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
@@ -17,6 +18,7 @@ const emulator = async (...args: string[]) => {
   };
   onTestFinished(async () => void (await end()));
   await expect.poll(() => written.out + written.err, { timeout: 5000 }).not.toBe("");
+  assertPrinted(["emulator", ...args], written.out);
   return { out: written.out, end };
 };
 

@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { assertPrinted } from "./printed-json.js";
 
 const root = join(__dirname, "..", "..");
 
@@ -31,7 +32,10 @@ export interface CliProject {
   ): Promise<CliResult>;
   /** The same where it must succeed; gives what it printed. */
   succeed(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<string>;
-  /** Runs `pulumi-conversation` in the project, or a folder of it; the output is what it printed on stdout. */
+  /**
+   * Runs `pulumi-conversation` in the project, or a folder of it; the output is what it printed on stdout.
+   * JSON among it has to be of the documented shape.
+   */
   tool(
     args: readonly string[],
     environment?: Readonly<Record<string, string>>,
@@ -110,7 +114,12 @@ export const cliProject = async (
         },
       );
     });
-  const tool: CliProject["tool"] = (args, more = {}, below = ".") =>
+  const tool: CliProject["tool"] = async (args, more = {}, below = ".") => {
+    const ended = await runTool(args, more, below);
+    assertPrinted(args, ended.output);
+    return ended;
+  };
+  const runTool: CliProject["tool"] = (args, more = {}, below = ".") =>
     new Promise((resolve) => {
       const main = join(root, "dist", "cli", "main.js");
       const env = { ...common, ...more };

@@ -4,17 +4,14 @@ import type { JsonObject } from "../../../provider/kernel/json.js";
 import { type Settings, settingNames } from "../../../provider/service/settings/settings.js";
 import { printedJson } from "../../../provider/stacks/pulumi-queries.js";
 import { CommandFailure } from "../../command.js";
+import type { Printed } from "../../printed.js";
 import { ensurePulumi } from "../../pulumi-cli/ensure-pulumi.js";
 import type { Progress } from "../../terminal/progress.js";
+import type { proofSchema } from "../export-schema.js";
 import { type ProofProject, proofProject } from "./proof-project.js";
 
 /** What came of an export on an emulator that holds the same account. */
-export interface Proof {
-  /** The import went through, and nothing changes after it. */
-  readonly ok: boolean;
-  /** What would change: an operation, a resource and the members in question. */
-  readonly differences: readonly string[];
-}
+export type Proof = Printed<z.output<typeof proofSchema>>;
 
 export interface ProofOptions {
   readonly files: ReadonlyMap<string, string>;

@@ -1,115 +1,117 @@
+import { z } from "zod";
+import type { Printed } from "../../printed.js";
+
+const seconds = z.number().min(0);
+
+const namedSchema = z.strictObject({
+  kind: z.string(),
+  name: z.string(),
+  id: z
+    .exactOptional(z.string())
+    .describe("Left out where the run makes the object: the service gives it another one"),
+  profile: z.exactOptional(z.string()),
+});
+
+const obstacleSchema = namedSchema.extend({
+  stack: z
+    .exactOptional(z.string())
+    .describe("Who has it: short name of this stack, or another stack; left out: nobody"),
+});
+
+const stepSchema = z.strictObject({
+  urn: z.string(),
+  kind: z.string(),
+  name: z.string().describe("Logical name in the program"),
+  operation: z.string().describe("create, update, delete, replace or read, as Pulumi says"),
+  calls: z.int().min(0).describe("For it alone; lists that steps share are not counted"),
+  fromSeconds: seconds.describe("From the start of pulumi up, without the preview before it"),
+  toSeconds: seconds,
+});
+
+const callSchema = z.strictObject({
+  method: z.string().describe("Such as PUT"),
+  template: z.string().describe("Such as /channels/{id}"),
+  id: z.exactOptional(z.string()).describe("Of the object that the call is about or has made"),
+  profile: z.exactOptional(z.string()),
+  status: z.int(),
+  seconds: seconds.describe("From the start to the moment at which its rate lets it go"),
+});
+
+const refusalSchema = z.strictObject({
+  urn: z.exactOptional(z.string()).describe("Left out where the run as a whole is refused"),
+  kind: z.exactOptional(z.string()),
+  name: z.exactOptional(z.string()),
+  operation: z.string().describe("preview where Pulumi refuses before anything is done"),
+  reason: z.string(),
+  inTheWay: z.array(obstacleSchema),
+  order: z.array(z.string()).describe("What to do, in this order"),
+  later: z
+    .exactOptional(z.literal(true))
+    .describe("Comes to light only after the others are out of the way"),
+});
+
+const changeSchema = namedSchema.extend({
+  change: z.enum(["made", "changed", "deleted"]),
+  members: z.exactOptional(z.array(z.string())).describe("Members that differ; no values"),
+});
+
+const outcomeSchema = z.strictObject({
+  passes: z.boolean().describe("Whether everything is done that is to be done"),
+  totalSeconds: seconds,
+  totalCalls: z.int().min(0),
+  calls: z.array(callSchema).describe("In the order in which they are sent; without token calls"),
+  steps: z.array(stepSchema),
+  refusals: z.array(refusalSchema),
+  leftOut: z
+    .array(z.string())
+    .describe("URNs of resources of other packages, and of smoke tests: they were not run"),
+  changes: z.array(changeSchema).describe("How the account changes"),
+  undeclared: z.array(namedSchema).describe("Objects that no stack declares, afterwards"),
+  objects: z.int().min(0).describe("Objects in the account afterwards"),
+  settled: z
+    .exactOptional(z.boolean())
+    .describe("Whether a second run would find nothing to do; left out where this one is refused"),
+});
+
+const otherReadingSchema = z.strictObject({
+  switches: z.record(z.string(), z.string()).describe("Such as put: keep"),
+  differences: z.array(z.string()).describe("Each a sentence"),
+  passes: z.boolean(),
+});
+
+/** Shape of what `rehearse --json` prints. */
+export const rehearsalSchema = z.strictObject({
+  operation: z.enum(["up", "destroy"]),
+  project: z.string(),
+  stack: z.string(),
+  plan: z.string(),
+  parallel: z.int().min(1),
+  outcome: outcomeSchema,
+  otherReadings: z
+    .array(otherReadingSchema)
+    .describe("How it ends where the service behaves otherwise; only what differs"),
+  sameEitherWay: z.array(z.string()).describe("Switches that make no difference"),
+  notes: z.array(z.string()).describe("What could not be seen or copied"),
+});
+
+/** Shape of the outcome that `drill --json` prints. */
+export const rebuiltSchema = outcomeSchema.omit({ calls: true, changes: true, undeclared: true });
+
 /** An object of the account. */
-export interface NamedObject {
-  readonly kind: string;
-  readonly name: string;
-  /** Left out where the object is only made by the run: the service gives it another one. */
-  readonly id?: string;
-  readonly profile?: string;
-}
-
+export type NamedObject = Printed<z.output<typeof namedSchema>>;
 /** Who stands in the way of a step. */
-export interface Obstacle extends NamedObject {
-  /** The stack that has it: this one's short name, or another's; left out where nobody manages it. */
-  readonly stack?: string;
-}
-
+export type Obstacle = Printed<z.output<typeof obstacleSchema>>;
 /** A change that the run makes. */
-export interface RehearsedStep {
-  readonly urn: string;
-  readonly kind: string;
-  /** Logical name in the program. */
-  readonly name: string;
-  /** Pulumi's word: `create`, `update`, `delete`, `replace`, `read`. */
-  readonly operation: string;
-  /** Calls that are made for it alone; the lists that steps share are not counted. */
-  readonly calls: number;
-  /** Seconds from the start of `pulumi up`, without the preview before it. */
-  readonly fromSeconds: number;
-  readonly toSeconds: number;
-}
-
+export type RehearsedStep = Printed<z.output<typeof stepSchema>>;
 /** A call that the run makes. */
-export interface OutcomeCall {
-  /** Such as `PUT`. */
-  readonly method: string;
-  /** Such as `/channels/{id}`. */
-  readonly template: string;
-  /** Of the object that the call is about or has made; one that the run makes gets another at the service. */
-  readonly id?: string;
-  readonly profile?: string;
-  readonly status: number;
-  /** Seconds from the start to the moment at which its rate lets it go. */
-  readonly seconds: number;
-}
-
+export type OutcomeCall = Printed<z.output<typeof callSchema>>;
 /** A step that will not be done. */
-export interface Refusal {
-  /** Left out where the run as a whole is refused. */
-  readonly urn?: string;
-  readonly kind?: string;
-  readonly name?: string;
-  /** `preview` where Pulumi refuses before anything is done. */
-  readonly operation: string;
-  readonly reason: string;
-  readonly inTheWay: readonly Obstacle[];
-  /** What to do, in this order. */
-  readonly order: readonly string[];
-  /** Comes to light only after the others are out of the way. */
-  readonly later?: true;
-}
-
+export type Refusal = Printed<z.output<typeof refusalSchema>>;
 /** How the account changes; names only, no values. */
-export interface AccountChange extends NamedObject {
-  readonly change: "made" | "changed" | "deleted";
-  /** Members that differ, for `changed`. */
-  readonly members?: readonly string[];
-}
-
+export type AccountChange = Printed<z.output<typeof changeSchema>>;
 /** What a run comes to. */
-export interface RehearsedOutcome {
-  /** Whether everything is done that is to be done. */
-  readonly passes: boolean;
-  readonly totalSeconds: number;
-  readonly totalCalls: number;
-  /** In the order in which they are sent; those for an access token are left out. */
-  readonly calls: readonly OutcomeCall[];
-  readonly steps: readonly RehearsedStep[];
-  readonly refusals: readonly Refusal[];
-  /** Resources of other packages and smoke tests: they were not run. */
-  readonly leftOut: readonly string[];
-  readonly changes: readonly AccountChange[];
-  /** Objects that no stack declares, afterwards. */
-  readonly undeclared: readonly NamedObject[];
-  /** Objects in the account afterwards. */
-  readonly objects: number;
-  /**
-   * Whether a second run would find nothing to do and nothing changed outside. Left out where the run
-   * does not pass.
-   */
-  readonly settled?: boolean;
-}
-
+export type RehearsedOutcome = Printed<z.output<typeof outcomeSchema>>;
 /** How the outcome is otherwise where the service behaves in another way than is assumed. */
-export interface OtherReading {
-  /** Such as `put: keep`. */
-  readonly switches: Readonly<Record<string, string>>;
-  /** Each difference a sentence. */
-  readonly differences: readonly string[];
-  readonly passes: boolean;
-}
-
+export type OtherReading = Printed<z.output<typeof otherReadingSchema>>;
 /** A whole rehearsal, as `--json` prints it. */
-export interface Rehearsal {
-  readonly operation: "up" | "destroy";
-  readonly project: string;
-  readonly stack: string;
-  readonly plan: string;
-  readonly parallel: number;
-  readonly outcome: RehearsedOutcome;
-  /** Only those whose outcome differs. */
-  readonly otherReadings: readonly OtherReading[];
-  /** What was tried in both ways without a difference, such as `put`. */
-  readonly sameEitherWay: readonly string[];
-  /** What could not be seen or copied. */
-  readonly notes: readonly string[];
-}
+export type Rehearsal = Printed<z.output<typeof rehearsalSchema>>;

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
+import type { z } from "zod";
 import { jsonIn } from "../../../provider/kernel/json-text.js";
 import { CommandFailure, messageOf } from "../../command.js";
+import type { Printed } from "../../printed.js";
 import { openStack } from "../../stack/open-stack.js";
 import { readOriginal } from "../copy/original-stack.js";
 import { readAccounts } from "../service/read-accounts.js";
@@ -11,27 +13,16 @@ import {
   outcomeDigest,
   stateDigest,
 } from "./change-record.js";
+import type { checkedRecordSchema } from "./checked-record-schema.js";
 import { besideProgram, programDigest } from "./program-digest.js";
 
-/** What a record binds. */
-const parts = ["program", "state", "account", "outcome"] as const;
-
-export type RecordPart = (typeof parts)[number];
-
 /** Whether a record still holds, as `--json` prints it. */
-export interface CheckedRecord {
-  readonly holds: boolean;
-  /** Parts that are no longer as they were. */
-  readonly changed: readonly RecordPart[];
-  /** Whether the rehearsal went through. */
-  readonly passes: boolean;
-  readonly madeAt: string;
-  readonly operation: "up" | "destroy";
-  readonly project: string;
-  readonly stack: string;
-  /** Options of the run that was rehearsed. */
-  readonly args: readonly string[];
-}
+export type CheckedRecord = Printed<z.output<typeof checkedRecordSchema>>;
+
+export type RecordPart = CheckedRecord["changed"][number];
+
+/** What a record binds. */
+const parts = ["program", "state", "account", "outcome"] as const satisfies readonly RecordPart[];
 
 export interface CheckRecordOptions {
   readonly file: string;

@@ -1,0 +1,15 @@
+import { z } from "zod";
+
+/** Shape of what `check-record --json` prints. */
+export const checkedRecordSchema = z.strictObject({
+  holds: z.boolean(),
+  changed: z
+    .array(z.enum(["program", "state", "account", "outcome"]))
+    .describe("Parts that are no longer as they were"),
+  passes: z.boolean().describe("Whether the rehearsal went through"),
+  madeAt: z.iso.datetime(),
+  operation: z.enum(["up", "destroy"]),
+  project: z.string(),
+  stack: z.string(),
+  args: z.array(z.string()).describe("Options of the run that was rehearsed"),
+});

@@ -1,0 +1,49 @@
+import { z } from "zod";
+
+const object = { kind: z.string(), name: z.string(), id: z.string() };
+
+const outcome = {
+  done: z.exactOptional(z.boolean()).describe("Left out where it was only shown"),
+  reason: z.exactOptional(z.string()).describe("Why it was not done"),
+};
+
+/** Shape of one thing that brings a stack in order. */
+export const repairStepSchema = z.discriminatedUnion("action", [
+  z.strictObject({
+    action: z.literal("remove-cut-off-files"),
+    files: z.array(z.string()),
+    ...outcome,
+  }),
+  z.strictObject({ action: z.literal("end-process"), pid: z.int(), ...outcome }),
+  z.strictObject({ action: z.literal("cancel"), by: z.string(), ...outcome }),
+  z.strictObject({
+    action: z
+      .enum(["record", "refresh"])
+      .describe("record: the state does not know it; refresh: it may have another form of it"),
+    urn: z.string(),
+    ...object,
+    ...outcome,
+  }),
+  z.strictObject({
+    action: z.literal("forget"),
+    kind: z.string(),
+    urn: z.string(),
+    why: z
+      .enum(["held", "not-made", "again"])
+      .describe(
+        "held: the state has it; not-made: nothing was made; again: the next run does it again",
+      ),
+    ...outcome,
+  }),
+  z.strictObject({ action: z.literal("delete"), label: z.string(), ...object, ...outcome }),
+]);
+
+/** Shape of what `repair --json` prints. */
+export const repairSchema = z.strictObject({
+  project: z.string(),
+  stack: z.string(),
+  applied: z.boolean(),
+  steps: z.array(repairStepSchema).describe("In the order in which they are done"),
+  notes: z.array(z.string()).describe("What settles itself, or needs a look"),
+  left: z.array(z.string()).describe("What a repair cannot settle, and who can"),
+});
