@@ -23,10 +23,12 @@ const looksUp = Symbol("looks up");
 type Parents = ReturnType<typeof parentTypes>;
 
 /** `<project>/<stack>/<random>/<logical name>`, the name preceded by the types of its parents. */
-const ownerOf = (name: string, parents: Parents) =>
-  pulumi
-    .all([stackOwnership().id, parents])
-    .apply(([ownership, types]) => `${ownership}/${types}${name}`);
+const ownerOf = (name: string, parents: Parents): pulumi.Output<string> => {
+  const { id } = stackOwnership();
+  // Most have no parent that counts: every output costs promises and a look at the stack trace.
+  if (typeof parents === "string") return id.apply((ownership) => `${ownership}/${parents}${name}`);
+  return pulumi.all([id, parents]).apply(([ownership, types]) => `${ownership}/${types}${name}`);
+};
 
 /**
  * The name where a program gives none. It is sent a second time, for the provider to know that it

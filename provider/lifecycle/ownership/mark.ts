@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { ownerParts } from "../../stacks/owner.js";
 
 /**
@@ -20,7 +20,7 @@ export interface Mark {
 
 /** The start of a hash. */
 export const digest = (text: string, length: number): string =>
-  createHash("sha256").update(text).digest("hex").slice(0, length);
+  hash("sha256", text).slice(0, length);
 
 const readable = (text: string): string => text.replace(/[^\w./@-]+/g, "_").slice(0, 80);
 

@@ -33,46 +33,78 @@ export interface SeenObject {
 export const seenObjects = (
   declared: Declared,
   objects: Listing["objects"],
-): readonly SeenObject[] => [...objects].map(([id, wire]) => seenObject(declared, id, wire));
+): readonly SeenObject[] => {
+  const see = observer(declared);
+  return Array.from(objects, ([id, wire]) => see(id, wire));
+};
 
 /** Looks at one object. */
-export const seenObject = (declared: Declared, id: string, wire: WireObject): SeenObject => {
+export const seenObject = (declared: Declared, id: string, wire: WireObject): SeenObject =>
+  observer(declared)(id, wire);
+
+/** How one resource looks at objects. */
+const observer = (declared: Declared) => {
   const { definition, properties } = declared;
   const { [declared.nameKey]: nameField, description: textField } = definition.fields;
-  const { description, created } = wire;
-  const mark = markOn(wire);
-  const name = wire[declared.nameOnWire];
-  const isOurs =
-    mark !== undefined && declared.mark !== undefined && isSameResource(mark, declared.mark);
-  const isRoomless = typeof description === "string" && !hasRoom(declared, description);
-  const isOwn = isOurs && !isCopy(mark, name, created);
-  const isNamed = nameField !== undefined && sameMeaning(nameField, name, declared.name);
   const given = properties.fields.description;
-  const isGiven =
-    mark && textField && given !== undefined && sameMeaning(textField, description, given);
-  return {
-    id,
-    wire,
-    isReachable: isId(id),
-    mark,
-    addedMark: isGiven ? undefined : mark,
-    isOurs,
-    isOwn,
-    isNamed,
-    mayBeNamed: isNamed || !(typeof name === "string" || typeof name === "number"),
-    isRoomless,
+  const isPlain = nameField?.type === "text" && !nameField.json && !nameField.format;
+  const isPlainWanted = isPlain && hasOneForm(declared.name);
+  return (id: string, wire: WireObject): SeenObject => {
+    const { description, created } = wire;
+    const name = wire[declared.nameOnWire];
+    const { mark, isReachable, hasPlainName } = look(id, name, wire);
+    const isOurs =
+      mark !== undefined && declared.mark !== undefined && isSameResource(mark, declared.mark);
+    // Most names are of one form only, and then a glance is enough.
+    const isNamed =
+      nameField !== undefined &&
+      (hasPlainName && isPlainWanted
+        ? name === declared.name
+        : sameMeaning(nameField, name, declared.name));
+    const isGiven =
+      mark && textField && given !== undefined && sameMeaning(textField, description, given);
+    return {
+      id,
+      wire,
+      isReachable,
+      mark,
+      addedMark: isGiven ? undefined : mark,
+      isOurs,
+      isOwn: isOurs && !isCopy(mark, name, created),
+      isNamed,
+      mayBeNamed: isNamed || !(typeof name === "string" || typeof name === "number"),
+      isRoomless: typeof description === "string" && !hasRoom(declared, description),
+    };
   };
 };
 
-/** Every creation looks at all objects of its kind: the mark of each is read once. */
-const marks = new WeakMap<WireObject, ReturnType<typeof readMark>>();
+/** What every service gives back as it is, of which there is one form only. */
+const hasOneForm = (name: unknown): boolean =>
+  typeof name === "string" && /^[!-~](?:[ -~]*[!-~])?$/.test(name);
+
+/** What an object tells to whoever asks. */
+interface Told {
+  readonly mark: Mark | undefined;
+  readonly id: unknown;
+  readonly isReachable: boolean;
+  readonly name: unknown;
+  readonly hasPlainName: boolean;
+}
+
+/** Every creation looks at all objects of its kind: what does not depend on who looks is read once. */
+const looked = new WeakMap<WireObject, Told>();
+
+const look = (id: string, name: unknown, wire: WireObject): Told => {
+  const known = looked.get(wire);
+  if (known?.id === id && known.name === name) return known;
+  const hasPlainName = hasOneForm(name);
+  const told = { mark: markOn(wire), id, isReachable: isId(id), name, hasPlainName };
+  looked.set(wire, told);
+  return told;
+};
 
 /** The mark that an object at the service carries. */
-export const markOn = (wire: WireObject): Mark | undefined => {
-  const read = marks.get(wire) ?? readMark(wire.description);
-  marks.set(wire, read);
-  return read.mark;
-};
+export const markOn = ({ description }: WireObject): Mark | undefined => readMark(description).mark;
 
 /** What tells an object apart for a person. */
 export const nameOnWire = (definition: Definition, wire: WireObject): unknown =>
