@@ -18,6 +18,11 @@ export const inputFailure = (doing: string, error: unknown): ConversationError =
     ? error
     : inputInvalid(doing, "what was given cannot be read, see the cause", error);
 
+/** Ends something of the caller's that is not needed any more: what that fails with matters to nobody. */
+export const endQuietly = (end: () => unknown): void => {
+  void (async () => end())().catch(() => {});
+};
+
 /**
  * Gets a call ready.
  *

@@ -4,6 +4,7 @@ import { getAsset, largestAsset, type StoredAsset } from "./asset-calls.js";
 import {
   type ContentAnswer,
   type Pieces,
+  rejectedBy,
   type SignedTransfer,
   transferFailure,
 } from "./content-transfer.js";
@@ -121,6 +122,15 @@ const transferred = async <T>(
   }
 };
 
+/** Also where what tells the progress is stuck the signal ends the transfer. */
+const inTime: Consume<Uint8Array> = async (pieces, size, { transfer }) => {
+  try {
+    return await Promise.race([collected(pieces, size), rejectedBy(transfer.signal)]);
+  } catch (error) {
+    throw transferFailure(transfer, error);
+  }
+};
+
 /** The content of an asset as bytes. */
 export const downloadBytes = async (
   parts: ContentParts,
@@ -128,7 +138,7 @@ export const downloadBytes = async (
   options: TransferOptions,
 ): Promise<Downloaded & { readonly bytes: Uint8Array }> => {
   const checked = transferOptionsOf(doing, options);
-  const { about, result } = await transferred(parts, id, checked, collected);
+  const { about, result } = await transferred(parts, id, checked, inTime);
   return { ...about, bytes: result };
 };
 

@@ -1,4 +1,4 @@
-import { ConversationError, isConversationError } from "../../../provider/kernel/errors.js";
+import { ConversationError } from "../../../provider/kernel/errors.js";
 import { inputFailure, inputInvalid } from "../caller-input.js";
 import {
   type Asset,
@@ -9,7 +9,7 @@ import {
   type NewAsset,
 } from "./asset-calls.js";
 import { type ContentSource, type OpenContent, openContent, readable } from "./content-source.js";
-import type { TransferReply, Upload } from "./content-transfer.js";
+import { rejectedBy, type TransferReply, type Upload } from "./content-transfer.js";
 import { assetContentType } from "./content-types.js";
 import { checkedAddress } from "./signed-address.js";
 import {
@@ -73,9 +73,13 @@ interface Job {
   readonly options: UploadOptions;
 }
 
+/** Whoever gave up, or met a service that hangs, does not want to wait for a deletion as well. */
+const discardWithinMs = 2_000;
+
 /** An asset without content is of no use; where it cannot be deleted it does no harm either. */
 const discarded = async ({ parts }: Job, { id }: Asset): Promise<void> => {
-  await deleteAsset(parts, id).catch(() => {});
+  const tooLong = rejectedBy(AbortSignal.timeout(discardWithinMs));
+  await Promise.race([deleteAsset(parts, id), tooLong]).catch(() => {});
 };
 
 const created = async (job: Job, old?: Asset): Promise<NewAsset> => {
@@ -111,8 +115,7 @@ const posted = async (job: Job, asset: NewAsset): Promise<TransferReply> => {
     if (!content.repeatable || !(await pauseBeforeRepeat(parts, asset, reply, first))) return reply;
     return await parts.transfer.upload(uploadOf(job, asset));
   } catch (error) {
-    // Where the service cannot be reached a deletion would only take time.
-    if (isConversationError(error, "INPUT_INVALID", "BAD_RESPONSE")) await discarded(job, asset);
+    await discarded(job, asset);
     throw error;
   }
 };

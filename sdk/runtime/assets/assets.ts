@@ -54,7 +54,8 @@ export interface Assets {
    * checked before anything is sent. An address that has expired is renewed once, with a new asset;
    * a plain stream can be sent once only, so there this works only before it is read. Where the
    * address fails for a moment (503), files, bytes and functions are sent once more. What goes
-   * wrong leaves no asset behind, as far as the service can be reached, and no stream open.
+   * wrong, takes too long or is given up leaves no asset behind, as far as the service deletes it
+   * within 2 s, and no stream open.
    *
    * @returns what a text message takes as an attachment
    * @throws ConversationError `INPUT_INVALID` also for a source or an `onProgress` that fails

@@ -1,8 +1,9 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
+import { types } from "node:util";
 import { ConversationError } from "../../../provider/kernel/errors.js";
-import { inputInvalid } from "../caller-input.js";
+import { endQuietly, inputInvalid } from "../caller-input.js";
 import type { Pieces } from "./content-transfer.js";
 
 /**
@@ -38,6 +39,10 @@ const isWeb = (source: Pieces): source is WebReadable => has(source, "getReader"
 const isPieces = (value: unknown): value is Pieces =>
   typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 
+/** A Blob, also of another realm. */
+const isBlob = (source: object): source is Blob =>
+  has(source, "stream", "arrayBuffer", "slice") && "size" in source;
+
 /** Why nothing can be read from a stream, told before anything is sent; undefined where all is well. */
 const whyUnreadable = (source: Pieces): string | undefined => {
   const is = (name: string): boolean => Reflect.get(source, name) === true;
@@ -49,7 +54,7 @@ const whyUnreadable = (source: Pieces): string | undefined => {
 const nodeStream = (source: NodeReadable): CallerStream => {
   // It may fail while nobody reads it yet; whoever reads it then is told.
   source.on("error", () => {});
-  return { pieces: source, stop: () => void source.destroy() };
+  return { pieces: source, stop: () => endQuietly(() => source.destroy()) };
 };
 
 /** By a reader, since an iterator cannot be ended while it waits for a piece. */
@@ -62,7 +67,7 @@ const webStream = (source: WebReadable): CallerStream => {
       yield value;
     }
   };
-  return { pieces: pieces(), stop: () => void reader.cancel().catch(() => {}) };
+  return { pieces: pieces(), stop: () => endQuietly(() => reader.cancel()) };
 };
 
 const iterableStream = (source: Pieces): CallerStream => {
@@ -70,7 +75,7 @@ const iterableStream = (source: Pieces): CallerStream => {
   if (typeof iterator?.next !== "function") throw new TypeError("the source gives no iterator");
   return {
     pieces: { [Symbol.asyncIterator]: () => iterator },
-    stop: () => void iterator.return?.()?.then(undefined, () => {}),
+    stop: () => endQuietly(() => iterator.return?.()),
   };
 };
 
@@ -149,10 +154,11 @@ const ofStream = (source: Pieces): OpenContent => {
  */
 export const openContent = async (source: ContentSource): Promise<OpenContent> => {
   if (typeof source === "string") return ofFile(source);
-  if (source instanceof Uint8Array) return ofBytes(source);
-  if (source instanceof ArrayBuffer) return ofBytes(new Uint8Array(source));
-  if (source instanceof Blob) return ofBlob(source);
+  // Told by what they are, not by their class: a test runner may have realms of its own.
+  if (types.isUint8Array(source)) return ofBytes(source);
+  if (types.isArrayBuffer(source)) return ofBytes(new Uint8Array(source));
   if (typeof source === "function") return ofFunction(source);
+  if (typeof source === "object" && source !== null && isBlob(source)) return ofBlob(source);
   if (isPieces(source)) return ofStream(source);
   throw invalid("the source is no path, no bytes and no stream");
 };

@@ -49,6 +49,14 @@ export interface ContentTransfer {
   close(): Promise<void>;
 }
 
+/** Fails when a signal ends, with its reason. */
+export const rejectedBy = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+  });
+
 const isPrivate = (error: unknown, depth = 0): boolean => {
   if (error instanceof PrivateAddressError) return true;
   if (!(error instanceof Error) || depth > 3) return false;

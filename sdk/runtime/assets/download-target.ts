@@ -4,8 +4,8 @@ import { rename, rm } from "node:fs/promises";
 import { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ConversationError } from "../../../provider/kernel/errors.js";
-import { inputInvalid } from "../caller-input.js";
-import type { Pieces } from "./content-transfer.js";
+import { endQuietly, inputInvalid } from "../caller-input.js";
+import { type Pieces, rejectedBy } from "./content-transfer.js";
 
 /** A stream of the web that takes bytes. */
 interface WebTarget {
@@ -46,13 +46,6 @@ const hasMethod = (value: object, name: string): boolean =>
 
 const isWeb = (target: DownloadTarget): target is WebTarget =>
   typeof target === "object" && hasMethod(target, "getWriter");
-
-const rejectedBy = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
-  });
 
 /** Also where the target, or what tells the progress, is stuck the signal ends the writing. */
 const piped = async (
@@ -125,7 +118,7 @@ const ofNode = (target: NodeJS.WritableStream): OpenTarget => {
   target.on("error", ignore);
   return {
     write: (pieces, writing) => piped(pieces, target, writing),
-    leave: () => void target.off("error", ignore),
+    leave: () => endQuietly(() => target.off("error", ignore)),
   };
 };
 

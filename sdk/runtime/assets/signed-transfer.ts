@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import type { Clock } from "../../../provider/kernel/clock.js";
 import { ConversationError } from "../../../provider/kernel/errors.js";
 import { retryAfterMs } from "../../../provider/service/http/retry-after.js";
@@ -170,7 +171,7 @@ export async function* counted(
 ): Pieces & AsyncGenerator<Uint8Array> {
   let transferred = 0;
   for await (const piece of pieces) {
-    if (!(piece instanceof Uint8Array)) throw wrong("the stream gives something other than bytes");
+    if (!types.isUint8Array(piece)) throw wrong("the stream gives something other than bytes");
     transferred += piece.byteLength;
     if (transferred > size) throw wrong(`there are more than the ${size} bytes announced`);
     yield piece;

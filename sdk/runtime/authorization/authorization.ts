@@ -205,15 +205,20 @@ export const codeFromRedirect = (address: string | URL, state: string): string =
 
 const reading = "read the redirect of the authorization";
 
+/** A URL, also of another window. */
+const isUrl = (value: unknown): value is URL =>
+  Object.prototype.toString.call(value) === "[object URL]";
+
 const codeIn = (address: string | URL, state: string): string => {
-  if (typeof address !== "string" && !(address instanceof URL)) {
+  if (typeof address !== "string" && !isUrl(address)) {
     throw inputInvalid(reading, "address must be text or a URL");
   }
   if (typeof state !== "string") throw inputInvalid(reading, "state must be text");
   if (!URL.canParse(`${address}`)) throw unusable("it is no address");
   const { searchParams } = new URL(`${address}`);
   // First of all: what somebody else sent says nothing, neither yes nor no.
-  if (!state || searchParams.get("state") !== state) {
+  const [brought, ...others] = searchParams.getAll("state");
+  if (!state || brought !== state || others.length > 0) {
     throw unusable("its state is not the one that the authorization was begun with");
   }
   const error = errorCodeText(searchParams.get("error") ?? "");

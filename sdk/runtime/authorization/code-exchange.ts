@@ -10,6 +10,7 @@ import {
   assertVerifier,
   errorCodeText,
 } from "./authorization.js";
+import { type FetchAnswer, type TokenAnswer, tokenAnswer } from "./token-answer.js";
 
 // Runs in browsers too: nothing of Node may be imported here, not even by what is imported.
 
@@ -23,7 +24,7 @@ export type FetchLike = (
     readonly redirect: "error";
     readonly signal?: AbortSignal;
   },
-) => Promise<{ readonly status: number; text(): Promise<string> }>;
+) => Promise<FetchAnswer>;
 
 /** What a code is exchanged with (specification §5.3). */
 export interface CodeExchange {
@@ -61,12 +62,6 @@ export interface GrantedToken {
   readonly scope?: string;
   /** The whole answer. */
   readonly raw: Readonly<Record<string, unknown>>;
-}
-
-/** What a token address answered. */
-interface TokenAnswer {
-  readonly status: number;
-  readonly text: string;
 }
 
 /** One form on its way to a token address. */
@@ -137,7 +132,7 @@ const posted = async (
     redirect: "error",
     signal,
   });
-  return { status: response.status, text: await response.text() };
+  return tokenAnswer(response);
 };
 
 /** Posts a form; ends in time, and when the caller gives up, whatever `fetch` makes of its signal. */
@@ -166,8 +161,8 @@ const answerTo = async (call: FormCall): Promise<TokenAnswer> => {
   }
 };
 
-const objectIn = (text: string): JsonObject | undefined => {
-  const value = jsonIn(text);
+const objectIn = (text: string | undefined): JsonObject | undefined => {
+  const value = typeof text === "string" ? jsonIn(text) : undefined;
   return isObject(value) ? value : undefined;
 };
 
@@ -196,7 +191,10 @@ const refused = ({ status, text }: TokenAnswer): ConversationError => {
  */
 export const exchangeCode = async (exchange: CodeExchange): Promise<GrantedToken> => {
   const answer = await answerTo(prepared(doing, () => callOf(exchange)));
-  if (answer.status < 200 || answer.status > 299) throw refused(answer);
+  if (!(answer.status >= 200)) {
+    throw failed("BAD_RESPONSE", "the answer has no status. Check the function given as fetch.");
+  }
+  if (answer.status > 299) throw refused(answer);
   const body = objectIn(answer.text);
   const accessToken = textAt(body, "access_token");
   if (!body || accessToken === undefined) {

@@ -26,6 +26,31 @@ export interface MessageMemory {
   release(key: string): Promise<void>;
 }
 
+/** The states of messages, those seen longest ago forgotten first. */
+export class RecentStates<S extends Taken> {
+  readonly #known = new Map<string, S>();
+
+  /** @param most so many are remembered */
+  constructor(private readonly most: number) {}
+
+  get(key: string): S | undefined {
+    return this.#known.get(key);
+  }
+
+  set(key: string, state: S): void {
+    this.#known.delete(key);
+    this.#known.set(key, state);
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= this.most) break;
+      this.#known.delete(oldest);
+    }
+  }
+
+  delete(key: string): void {
+    this.#known.delete(key);
+  }
+}
+
 /**
  * Remembers in this process, for as long as it lives.
  *
@@ -37,23 +62,15 @@ export interface MessageMemory {
  * const hub = callbacks({ authenticate, onMessage, memory: processMemory(100_000) });
  */
 export const processMemory = (most = 10_000): MessageMemory => {
-  const known = new Map<string, Exclude<Taken, "new">>();
-  const remember = (key: string, state: Exclude<Taken, "new">): void => {
-    known.delete(key);
-    known.set(key, state);
-    for (const oldest of known.keys()) {
-      if (known.size <= most) break;
-      known.delete(oldest);
-    }
-  };
+  const known = new RecentStates<Exclude<Taken, "new">>(most);
   return {
     take: async (key) => {
       const state = known.get(key);
-      remember(key, state ?? "taken");
+      known.set(key, state ?? "taken");
       return state ?? "new";
     },
-    done: async (key) => remember(key, "done"),
-    release: async (key) => void known.delete(key),
+    done: async (key) => known.set(key, "done"),
+    release: async (key) => known.delete(key),
   };
 };
 
@@ -123,7 +140,8 @@ const connected = async (connect: typeof connectRedis, url: string): Promise<Red
 
 /**
  * Remembers messages in Redis, for all processes with the same address and name. Needs the package
- * `ioredis`; connects on first use. While Redis cannot be reached each process remembers by itself.
+ * `ioredis`; connects on first use. While Redis cannot be reached each process remembers by itself, and
+ * tells Redis later what it could not be told, as far as the messages come again.
  *
  * @throws ConversationError `INPUT_INVALID` naming the option that cannot be used
  *

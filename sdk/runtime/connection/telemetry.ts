@@ -101,8 +101,13 @@ export const telemetry = (
 ): (() => Promise<BeginSpan | undefined>) => {
   let api: Promise<unknown> | undefined;
   return async () => {
-    api ??= load().catch(() => undefined);
-    const found = await api;
-    return isApi(found) ? beginning(found) : undefined;
+    api ??= load();
+    try {
+      const found = await api;
+      return isApi(found) ? beginning(found) : undefined;
+    } catch {
+      // Not there, or of another shape than version 1 has: calls go on without traces.
+      return undefined;
+    }
   };
 };

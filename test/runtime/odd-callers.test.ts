@@ -1,0 +1,154 @@
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import { callObserver } from "../../sdk/runtime/connection/call-observer.js";
+import { telemetry } from "../../sdk/runtime/connection/telemetry.js";
+import { exchangeCode, type UploadOptions } from "../../sdk/runtime/index.js";
+import { codeFromRedirect } from "../../sdk/runtime/pkce.js";
+import { JumpingClock, ManualClock } from "../service/support/clocks.js";
+import { status } from "./support/asset-hub.js";
+import { message, receiver, served } from "./support/callback-calls.js";
+import { call, never, progressed } from "./support/callback-turns.js";
+import { hubWith, named, whole } from "./support/many-transfers.js";
+
+const fails = (): never => {
+  throw new Error("cannot be ended");
+};
+
+const three: UploadOptions = { ...named, size: 3 };
+const okay = status(200);
+
+/** Pieces whose reader ends them in a way of its own. */
+const piecesThat = (ending: () => unknown): AsyncIterable<Uint8Array> => {
+  let given = 0;
+  const iterator = {
+    next: async () => (given++ ? { done: true } : { done: false, value: Buffer.from("abc") }),
+    return: ending,
+  };
+  return Object.assign(Object.create(null), { [Symbol.asyncIterator]: () => iterator });
+};
+
+test.each<[string, () => unknown]>([
+  ["fails", fails],
+  ["fails later", async () => fails()],
+  ["is no promise", () => ({ done: true })],
+  ["is nothing", () => undefined],
+  ["cannot be waited for", () => new Proxy({}, { get: fails })],
+  ["never ends", never],
+])("a stream whose ending %s is sent all the same", async (_, ending) => {
+  await using hub = await hubWith(okay);
+  expect(await hub.client.assets.upload(piecesThat(ending), three)).toMatchObject({ size: 3 });
+});
+
+test("bytes of another realm are bytes", async () => {
+  await using hub = await hubWith(okay);
+  const other: { bytes: Uint8Array; buffer: ArrayBuffer } = runInNewContext(
+    "({ bytes: new Uint8Array([1, 2, 3]), buffer: new Uint8Array([1, 2, 3]).buffer })",
+  );
+  expect(other.bytes).not.toBeInstanceOf(Uint8Array);
+  const pieces = async function* () {
+    yield other.bytes;
+  };
+  for (const source of [other.bytes, other.buffer, pieces()])
+    expect(await hub.client.assets.upload(source, three)).toMatchObject({ size: 3 });
+  const bodies = hub.calls.filter(({ line }) => line.includes("/content/"));
+  expect(bodies.map(({ body }) => [...body])).toEqual(Array(3).fill([1, 2, 3]));
+});
+
+test("progress that is told to nobody's end ends with the time of the transfer", async () => {
+  await using hub = await hubWith(whole);
+  const options = { onProgress: never, timeoutMs: 50 };
+  const { assets } = hub.client;
+  for (const download of [
+    () => assets.download("a-1", undefined, options),
+    () => assets.download("a-1", new WritableStream(), options),
+  ])
+    await expect(download()).rejects.toMatchObject({ code: "TIMED_OUT" });
+});
+
+test("an upload that takes too long leaves no asset", async () => {
+  await using hub = await hubWith(() => {});
+  const late = hub.client.assets.upload(Buffer.from("abc"), { ...named, timeoutMs: 50 });
+  await expect(late).rejects.toMatchObject({ code: "TIMED_OUT" });
+  expect(hub.log.at(-1)).toMatch(/^DELETE /);
+});
+
+test("whoever is told of a failure, and never comes back, does not hold up the conversation", async () => {
+  const clock = new ManualClock();
+  const taken: string[] = [];
+  const { handler } = receiver({
+    clock,
+    messageTimeoutMs: 1_000,
+    onError: never,
+    onMessage: ({ id = "" }) => {
+      taken.push(id);
+      if (id === "1") throw new Error("work");
+    },
+  });
+  await call(handler, message("1"), message("2"));
+  await progressed();
+  expect(taken).toEqual(["1"]);
+  clock.advance(1_000);
+  await handler.idle();
+  expect(taken).toEqual(["1", "2"]);
+});
+
+test.each<[string, () => unknown]>([
+  ["of another version", () => ({ trace: {}, context: {} })],
+  ["that is empty", () => ({ trace: null, context: null })],
+  ["that cannot be read", () => Object.defineProperty({ context: 1 }, "trace", { get: fails })],
+  ["that cannot be loaded", fails],
+])("a package for traces %s changes no call", async (_, api) => {
+  const observe = callObserver(
+    {},
+    new JumpingClock(),
+    telemetry(async () => api()),
+  );
+  for (const _call of [1, 2]) {
+    const observed = await observe({ method: "GET", template: "/x" });
+    expect(await observed(new URL("http://h.example"), async () => ({ status: 200 }))).toEqual({
+      status: 200,
+    });
+  }
+});
+
+const exchange = {
+  clientId: "spa-1",
+  redirectUri: "https://app.example.com/back",
+  code: "c",
+  verifier: "v".repeat(43),
+};
+
+test("a token address whose answer never ends is left after a mebibyte", async () => {
+  let isLeft = false;
+  await using address = await served((_request, response) => {
+    response.writeHead(200);
+    response.on("close", () => {
+      isLeft = true;
+    });
+    const more = (): void => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536, "x")));
+      if (!response.destroyed) response.once("drain", more);
+    };
+    more();
+  });
+  const exchanged = exchangeCode({ ...exchange, tokenUrl: address.url });
+  await expect(exchanged).rejects.toMatchObject({ code: "BAD_RESPONSE" });
+  await expect.poll(() => isLeft).toBe(true);
+});
+
+test.each<[string, unknown]>([
+  ["null", null],
+  ["no status", { text: async () => '{"access_token": "t"}' }],
+  ["a number", { status: 200, text: async () => 5 }],
+])("a fetch that gives %s is told as a failure", async (_, answer) => {
+  // What a caller without type checks may give.
+  const fetch = async () => JSON.parse("null") ?? answer;
+  const exchanged = exchangeCode({ ...exchange, tokenUrl: "https://h.example/t", fetch });
+  await expect(exchanged).rejects.toMatchObject({ name: "ConversationError" });
+});
+
+test("a redirect with a second state is refused", () => {
+  const redirect = "https://app.example.com/back?code=c&state=s&state=t";
+  expect(() => codeFromRedirect(redirect, "s")).toThrow(/state/);
+  expect(() => codeFromRedirect(redirect, "s,t")).toThrow(/state/);
+});
