@@ -26,6 +26,8 @@ export interface ConversationSummary {
 export interface ChangedConversations {
   /** Whether these are all there are, and take the place of those known before. */
   readonly isWhole: boolean;
+  /** How many there are in all. */
+  readonly total: number;
   readonly entries: readonly ConversationSummary[];
 }
 
@@ -33,7 +35,7 @@ export interface ChangedConversations {
 export interface ConversationGrowth {
   readonly id: string;
   readonly isCompleted: boolean;
-  /** Place of the first message here within the conversation, from 0. */
+  /** Place of the first message here within the conversation, from 0: later than asked for where too many came since. */
   readonly from: number;
   /** As the service gives them back. */
   readonly messages: readonly JsonObject[];
@@ -48,6 +50,7 @@ export interface ConversationAddress {
 
 /** As many as a person may want to look through. */
 const mostConversations = 2_000;
+const mostMessages = 2_000;
 const mostAddresses = 1_000;
 
 const summary = (
@@ -71,25 +74,26 @@ export const changedConversations = (
   const { isWhole, entries } = service.conversations.since(version, mostConversations);
   return {
     isWhole,
+    total: service.conversations.count,
     entries: entries.map((each) => summary(service, each)),
   };
 };
 
-/** The messages of a conversation from a place on; undefined where there is no such conversation. */
+/** The messages of a conversation from a place on, the last 2,000; undefined where there is no such conversation. */
 export const growthOf = (
   service: EmulatedService,
   id: string,
   from: number,
 ): ConversationGrowth | undefined => {
   const conversation = service.conversations.get(id);
-  return (
-    conversation && {
-      id,
-      isCompleted: isCompleted(service, conversation),
-      from,
-      messages: service.conversations.messagesOf(id, from).map((each) => messageJson(each)),
-    }
-  );
+  if (!conversation) return undefined;
+  const first = Math.max(from, service.conversations.lengthOf(id) - mostMessages);
+  return {
+    id,
+    isCompleted: isCompleted(service, conversation),
+    from: first,
+    messages: service.conversations.messagesOf(id, first).map((each) => messageJson(each)),
+  };
 };
 
 /** The addresses of the accounts in use. */

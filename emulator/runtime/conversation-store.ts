@@ -135,6 +135,11 @@ export class ConversationStore {
     this.#keep(conversations, messages);
   }
 
+  /** How many conversations there are. */
+  get count(): number {
+    return this.#entries.size;
+  }
+
   /** Another, higher number after every change. */
   get version(): number {
     return this.#version;

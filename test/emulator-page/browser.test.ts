@@ -210,6 +210,9 @@ describe("the page as a whole", () => {
       mayFail: /401/,
     });
     await page.goto(`${origin}/`);
+    await page.getByLabel(/control secret/).fill("another-secret-of-mine");
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByText("That is not the secret").waitFor();
     await page.getByLabel(/control secret/).fill("a-long-enough-secret");
     await page.getByRole("button", { name: "Go on" }).click();
     await page.getByText("No objects yet.").waitFor();

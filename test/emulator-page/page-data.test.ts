@@ -88,7 +88,7 @@ test("after a reset, and with another emulator, everything is told anew", async 
   const one = await look(service);
   await service.control("POST", "/reset");
   const two = await look(service, String(one.cursor));
-  expect(two.conversations).toEqual({ isWhole: true, entries: [] });
+  expect(two.conversations).toEqual({ isWhole: true, total: 0, entries: [] });
   expect(isObject(two.graph) && two.graph.total).toBe(0);
   expect(two.calls).toMatchObject({ entries: [] });
   expect(isObject(two.calls) && two.calls.first).toBe(isObject(two.calls) && two.calls.next);

@@ -1,8 +1,53 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { GrowingList, ShownConversation } from "../../emulator/page/browser/page-state.mjs";
+import { switchTable } from "../../emulator/control/switch-table.js";
+import { isSwitches } from "../../emulator/control/switches.js";
+import {
+  GrowingList,
+  PageState,
+  ShownConversation,
+} from "../../emulator/page/browser/page-state.mjs";
 import { visibleRows } from "../../emulator/page/browser/virtual-list.mjs";
 import { RecentEntries } from "../../emulator/recent-entries.js";
+
+const entryOf = (place: number) => ({
+  at: "2026-01-01T00:00:00.000Z",
+  method: "GET",
+  template: "/channels",
+  path: `/channels?${place}`,
+  status: 200,
+  ms: 1,
+});
+
+const summaryOf = (place: number) => ({
+  id: `c-${place}`,
+  phase: "bot" as const,
+  customer: "Ada",
+  address: "kiosk",
+  channelType: "custom.kiosk",
+  messages: 1,
+  modified: "2026-01-01T00:00:00.000Z",
+});
+
+const defaults: unknown = Object.fromEntries(
+  Object.entries(switchTable).map(([name, { default: usual }]) => [name, usual]),
+);
+if (!isSwitches(defaults)) throw new Error("The switches have no defaults.");
+
+/** A look in which nothing happened. */
+const quiet = {
+  cursor: "run-0-0-0-0",
+  now: 0,
+  clock: "real" as const,
+  plan: "none" as const,
+  buckets: [],
+  counts: {},
+  faults: [],
+  switches: defaults,
+  calls: { first: 0, next: 0, entries: [] },
+  deliveries: { first: 0, next: 0, entries: [] },
+  conversations: { isWhole: false, total: 0, entries: [] },
+};
 
 test("a list that is read bit by bit is what the emulator has, through clearing and restarts", () => {
   const acts = fc.array(
@@ -53,10 +98,66 @@ test("a shown conversation takes what follows, and nothing of another one", () =
   shown.take(growth(0, 2));
   shown.take(growth(2, 1));
   shown.take(growth(0, 5, "another"));
-  shown.take(growth(9, 1));
   expect(shown.messages.map(({ id }) => id)).toEqual(["m0", "m1", "m2"]);
   shown.take(undefined);
   expect(shown.isThere).toBe(false);
+});
+
+test("of a conversation that grows without end the last messages are kept, and where they stand", () => {
+  const shown = new ShownConversation("c");
+  const counts = fc.array(fc.oneof(fc.nat(40), fc.integer({ min: 1_900, max: 2_600 })));
+  fc.assert(
+    fc.property(counts, (growths) => {
+      let length = shown.next;
+      for (const count of growths) {
+        length += count;
+        // As the emulator does: the last 2,000 of what is new.
+        const from = Math.max(shown.next, length - 2_000);
+        const messages = Array.from({ length: length - from }, (_, place) => ({
+          id: `m${from + place}`,
+        }));
+        shown.take({ id: "c", isCompleted: false, from, messages });
+        expect(shown.next).toBe(length);
+        expect(shown.messages.length).toBeLessThanOrEqual(2_000);
+        expect(shown.messages.at(0)?.id).toBe(length === 0 ? undefined : `m${shown.before}`);
+        expect(shown.messages.at(-1)?.id).toBe(length === 0 ? undefined : `m${length - 1}`);
+      }
+    }),
+    { numRuns: 50, seed: 9 },
+  );
+});
+
+test("a page that stays open for ten minutes keeps no more than the last of everything", () => {
+  const state = new PageState();
+  state.show("c-0");
+  let calls = 0;
+  for (let look = 0; look < 1_200; look += 1) {
+    const entries = Array.from({ length: 40 }, (_, place) => entryOf(calls + place));
+    calls += entries.length;
+    state.take(
+      {
+        ...quiet,
+        calls: { first: Math.max(0, calls - 10_000), next: calls, entries },
+        conversations: {
+          isWhole: false,
+          total: 5 * look,
+          entries: Array.from({ length: 5 }, (_, place) => summaryOf(5 * look + place)),
+        },
+        conversation: {
+          id: "c-0",
+          isCompleted: false,
+          from: state.shown.next,
+          messages: Array.from({ length: 5 }, (_, place) => ({ id: `m${5 * look + place}` })),
+        },
+      },
+      "c-0",
+    );
+  }
+  expect(state.calls.entries.length).toBe(10_000);
+  expect(state.calls.entries.at(-1)).toEqual(entryOf(47_999));
+  expect([...state.conversations.keys()].at(-1)).toBe("c-5999");
+  expect(state.conversations.size).toBe(2_000);
+  expect([state.shown.messages.length, state.shown.next]).toEqual([2_000, 6_000]);
 });
 
 test("only rows in sight are rendered, and all of those", () => {

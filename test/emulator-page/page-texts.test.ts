@@ -1,15 +1,37 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { beginningOf } from "../../emulator/page/browser/elements.mjs";
 import {
   messageToSend,
   shownMessage,
   sideOfSender,
 } from "../../emulator/page/browser/message-text.mjs";
 import { refusalText } from "../../emulator/page/browser/server-calls.mjs";
+import { clockTime, dayTime } from "../../emulator/page/browser/times.mjs";
 import { hasOutcome, isCallWanted, toneOf } from "../../emulator/page/browser/views/calls-view.mjs";
 import { isConversationWanted } from "../../emulator/page/browser/views/conversations-view.mjs";
 import { fitsEndpoint, valueTyped } from "../../emulator/page/browser/views/fault-form.mjs";
 import { ruleText } from "../../emulator/page/browser/views/faults-view.mjs";
+
+test("a time that is none, or beyond all calendars, is shown as it came", () => {
+  for (const time of ["", "yesterday", 8.7e15, Number.NaN]) {
+    expect(clockTime(time)).toBe(String(time));
+    expect(dayTime(time)).toBe(String(time));
+  }
+  expect(clockTime("2026-01-01T12:30:05.000Z")).toMatch(/^\d\d:\d\d:05$/);
+});
+
+test("a long text is cut between characters, and never loses anything", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), fc.nat(20), (text, most) => {
+      const beginning = beginningOf(text, most);
+      expect(text.startsWith(beginning)).toBe(true);
+      expect(beginning.isWellFormed()).toBe(true);
+      expect(beginning.length).toBeGreaterThanOrEqual(Math.min(text.length, most) - 1);
+    }),
+    { numRuns: 300, seed: 6 },
+  );
+});
 
 test("whatever a message holds, it is shown", () => {
   fc.assert(

@@ -49,6 +49,25 @@ export const drawing = (tag, attributes = {}) => {
   return made;
 };
 
+/**
+ * What somebody else wrote, within a sentence: its direction of writing, and characters that turn it,
+ * end with it.
+ *
+ * @param {string} text
+ */
+export const foreignText = (text) => element("bdi", {}, shortText(text));
+
+/** So much of a name says enough. */
+const mostOfName = 200;
+
+/** The beginning of a text, never half of a character. @param {string} text @param {number} most */
+export const beginningOf = (text, most) =>
+  text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
+
+/** A text that may be longer than anybody reads. @param {string} text */
+export const shortText = (text) =>
+  text.length <= mostOfName ? text : `${beginningOf(text, mostOfName)}…`;
+
 /** Puts other children in the place of all. @param {Element} target @param {Child[]} children */
 export const fill = (target, ...children) => target.replaceChildren(...present(children));
 

@@ -1,6 +1,6 @@
 import { fill, setText } from "./elements.mjs";
 import { Page } from "./page.mjs";
-import { askForSecret, factsText, headerActions, viewLinks } from "./page-header.mjs";
+import { factsText, headerActions, secretQuestion, viewLinks } from "./page-header.mjs";
 import { CallError, readTables } from "./server-calls.mjs";
 import { callsView } from "./views/calls-view.mjs";
 import { conversationsView } from "./views/conversations-view.mjs";
@@ -19,7 +19,7 @@ const choices = [
   {
     name: "conversations",
     title: "Conversations",
-    count: ({ state }) => state.conversations.size,
+    count: ({ state }) => state.latest?.conversations.total ?? 0,
     open: conversationsView,
   },
   {
@@ -72,6 +72,7 @@ const start = (page) => {
   const [main, facts, notice] = [place("main"), place("facts"), place("notice")];
   const links = viewLinks(place("views"), choices);
   const actions = headerActions(place("actions"), page);
+  const question = secretQuestion(() => page.lookNow());
   /** @type {Map<string, View>} */
   const opened = new Map();
   /** @type {View | undefined} */
@@ -102,8 +103,8 @@ const start = (page) => {
   };
 
   const failed = (/** @type {CallError} */ error) => {
-    if (error.status !== 401) return setText(notice, `${error.message} Trying again …`);
-    if (!notice.querySelector("form")) askForSecret(notice, () => page.lookNow());
+    if (error.status === 401) question.ask(notice);
+    else setText(notice, `${error.message} Trying again …`);
   };
   addEventListener("hashchange", open);
   page.watch(changed, failed);
@@ -115,6 +116,8 @@ place("skip").addEventListener("click", (event) => {
   place("main").focus();
 });
 
+const firstQuestion = secretQuestion(() => void begin());
+
 /** Begins once the emulator has said what the forms offer. */
 const begin = async () => {
   const notice = place("notice");
@@ -122,7 +125,7 @@ const begin = async () => {
     start(new Page(await readTables()));
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
-    if (error.status === 401) return askForSecret(notice, () => void begin());
+    if (error.status === 401) return firstQuestion.ask(notice);
     setText(notice, `${error.message} Trying again …`);
     setTimeout(() => void begin(), 2_000);
   }

@@ -23,6 +23,9 @@ const objectsAt = (value, ...steps) => {
   return Array.isArray(found) ? found.filter(isJson) : [];
 };
 
+/** Where a conversation is shown. @param {string} id */
+export const linkToConversation = (id) => `#conversations/${encodeURIComponent(id)}`;
+
 /** Which side of a conversation a sender is on, by the word on the wire. @param {string} sender */
 export const sideOfSender = (sender) => {
   if (sender === "customer") return "customer";

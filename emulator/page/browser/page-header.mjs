@@ -73,16 +73,18 @@ export const headerActions = (place, page) => {
         {
           type: "button",
           click: () =>
-            void advanceClock(ms)
-              .catch(() => undefined)
-              .then(() => page.lookNow()),
+            void page.problemOf(advanceClock(ms)).then((problem) => {
+              setText(said, problem);
+              page.lookNow();
+            }),
         },
         label,
       ),
     ),
   );
+  const said = element("p", { class: "said", role: "status" });
   const reset = element("button", { type: "button", click: () => dialog.showModal() }, "Reset…");
-  fill(place, clock, reset, dialog);
+  fill(place, said, clock, reset, dialog);
   return {
     update: () => {
       clock.hidden = page.state.latest?.clock !== "manual";
@@ -97,8 +99,14 @@ export const factsText = ({ state: { latest } }) => {
   return `${plan} · ${latest.clock === "manual" ? "clock moved by hand: " : ""}${dayTime(latest.now)}`;
 };
 
-/** Asks for the secret of control, where the emulator was started with one. @param {HTMLElement} place @param {() => void} given */
-export const askForSecret = (place, given) => {
+/**
+ * Asks for the secret of control, where the emulator was started with one.
+ *
+ * @param {() => void} given
+ */
+export const secretQuestion = (given) => {
+  const said = element("p", { class: "said", role: "status" });
+  let isGiven = false;
   const input = element("input", {
     type: "password",
     id: "secret",
@@ -110,6 +118,7 @@ export const askForSecret = (place, given) => {
     {
       submit: (event) => {
         event.preventDefault();
+        isGiven = true;
         useControlSecret(input.value);
         given();
       },
@@ -121,7 +130,16 @@ export const askForSecret = (place, given) => {
     ),
     input,
     element("button", { type: "submit", class: "main" }, "Go on"),
+    said,
   );
-  fill(place, form);
-  input.focus();
+  return {
+    element: form,
+    /** The emulator wants a secret: this is asked, or the one that was given is wrong. @param {HTMLElement} place */
+    ask: (place) => {
+      if (!place.contains(form)) fill(place, form);
+      if (isGiven) setText(said, "That is not the secret of this emulator.");
+      isGiven = false;
+      if (!form.contains(document.activeElement)) input.focus();
+    },
+  };
 };

@@ -5,6 +5,9 @@
 
 /** As many entries of a list as the emulator keeps itself. */
 const mostEntries = 10_000;
+/** As many as the emulator tells at once: a page that stays open for days must not grow for days. */
+const mostConversations = 2_000;
+const mostMessages = 2_000;
 
 /**
  * A list that grows at its end and is forgotten from its beginning, as far as it is known here.
@@ -45,8 +48,10 @@ export class ShownConversation {
   constructor(id) {
     this.id = id;
     this.isCompleted = false;
-    /** @type {Growth["messages"]} */
+    /** @type {Growth["messages"]} The last ones. */
     this.messages = [];
+    /** How many there are before these. */
+    this.before = 0;
     /** Whether the emulator has said anything of it yet, and whether there is such a conversation. */
     this.isKnown = false;
     this.isThere = false;
@@ -59,8 +64,17 @@ export class ShownConversation {
     this.isThere = growth !== undefined;
     if (!growth) return;
     this.isCompleted = growth.isCompleted;
-    if (growth.from > this.messages.length || growth.messages.length === 0) return;
-    this.messages = [...this.messages.slice(0, growth.from), ...growth.messages];
+    if (growth.messages.length === 0) return;
+    // Where too much came at once, what lies between was left out.
+    const isNext = growth.from <= this.next && growth.from >= this.before;
+    const known = isNext ? this.messages.slice(0, growth.from - this.before) : [];
+    this.messages = [...known, ...growth.messages].slice(-mostMessages);
+    this.before = growth.from + growth.messages.length - this.messages.length;
+  }
+
+  /** Place of the next message, from 0. */
+  get next() {
+    return this.before + this.messages.length;
   }
 }
 
@@ -91,7 +105,7 @@ export class PageState {
     return {
       cursor: this.cursor,
       conversation: this.shown.id,
-      messages: this.shown.messages.length,
+      messages: this.shown.next,
     };
   }
 
@@ -109,6 +123,10 @@ export class PageState {
     for (const each of changes.conversations.entries) {
       this.conversations.delete(each.id);
       this.conversations.set(each.id, each);
+    }
+    for (const id of this.conversations.keys()) {
+      if (this.conversations.size <= mostConversations) break;
+      this.conversations.delete(id);
     }
     this.graph = changes.graph ?? this.graph;
     this.addresses = changes.addresses ?? this.addresses;

@@ -1,12 +1,25 @@
 import { PageState } from "./page-state.mjs";
-import { CallError, readChanges } from "./server-calls.mjs";
+import { CallError, readChanges, readTables } from "./server-calls.mjs";
 
+/** @import { PageChanges } from "../changes.js" */
 /** @import { FormTables } from "../form-tables.js" */
 
 /** Between two looks while the page is in sight, in milliseconds. */
 const lookEveryMs = 500;
 /** After a look that failed. */
 const tryAgainMs = 2_000;
+
+/** What the forms offer depends on it. @param {PageChanges} changes */
+const tablesKey = ({ cursor, switches }) => `${cursor.split("-")[0]} ${switches.platformName}`;
+
+/** @param {unknown} error */
+const callErrorOf = (error) => {
+  if (error instanceof CallError) return error;
+  // As a mistake of the page it is told to whoever develops it, too.
+  globalThis.reportError?.(error);
+  const said = error instanceof Error ? error.message : String(error);
+  return new CallError(`The page cannot show this: ${said}.`, 0);
+};
 
 /** What all views share: what is known of the emulator, where the page is, and when to look again. */
 export class Page {
@@ -19,6 +32,7 @@ export class Page {
   #timer = undefined;
   #isLooking = false;
   #isAskedAgain = false;
+  #tablesKey = "";
 
   /** @param {FormTables} tables */
   constructor(tables) {
@@ -66,16 +80,11 @@ export class Page {
 
   async #look() {
     this.#isLooking = true;
-    const look = this.state.look();
-    const next = await readChanges(look).then(
-      (changes) => {
-        this.state.take(changes, look.conversation);
-        this.#changed();
-        return lookEveryMs;
-      },
+    const next = await this.#seen().then(
+      () => lookEveryMs,
       (error) => {
-        if (!(error instanceof CallError)) throw error;
-        this.#failed(error);
+        // Whatever it is, the next look may be better: a page that stands still says nothing.
+        this.#failed(callErrorOf(error));
         return tryAgainMs;
       },
     );
@@ -83,5 +92,19 @@ export class Page {
     const wait = this.#isAskedAgain ? 0 : next;
     this.#isAskedAgain = false;
     this.#timer = setTimeout(() => this.lookNow(), wait);
+  }
+
+  async #seen() {
+    const look = this.state.look();
+    const changes = await readChanges(look);
+    this.state.take(changes, look.conversation);
+    await this.#readTables(tablesKey(changes));
+    this.#changed();
+  }
+
+  /** Another emulator, or another word of the vendor's: the forms offer other words. @param {string} key */
+  async #readTables(key) {
+    if (this.#tablesKey !== "" && this.#tablesKey !== key) this.tables = await readTables();
+    this.#tablesKey = key;
   }
 }

@@ -27,6 +27,9 @@ export const refusalText = (body, status) => {
   return [`${status}${code}: ${body.developerMessage ?? "refused"}`, ...rest].join("\n");
 };
 
+/** A fault can make the service hang; whoever waits for a message wants to know then. */
+const answerWithinMs = 30_000;
+
 let secret = "";
 
 /** Sets the secret of control, which is kept as long as the page is open. @param {string} given */
@@ -57,10 +60,12 @@ const call = async (path, method, body, bearer = secret) => {
   if (body !== undefined) headers.set("content-type", "application/json");
   if (bearer !== "") headers.set("authorization", `Bearer ${bearer}`);
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-  const response = await fetch(path, { method, headers, ...sent }).catch(() => {
+  const signal = AbortSignal.timeout(answerWithinMs);
+  const unanswered = () => {
     throw new CallError("The emulator does not answer. Is it still running?", 0);
-  });
-  const answer = await bodyOf(response);
+  };
+  const response = await fetch(path, { method, headers, signal, ...sent }).catch(unanswered);
+  const answer = await bodyOf(response).catch(unanswered);
   if (!response.ok) throw new CallError(refusalText(answer, response.status), response.status);
   return answer;
 };

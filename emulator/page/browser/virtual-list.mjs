@@ -1,4 +1,4 @@
-import { element, keepRows } from "./elements.mjs";
+import { element, keepRows, setAttributes } from "./elements.mjs";
 
 /** Rows beyond the visible ones, on each side. */
 const spare = 8;
@@ -21,13 +21,15 @@ export const visibleRows = ({ top, height, rowHeight, count }) => {
  * @template T
  * @param {object} options
  * @param {number} options.rowHeight in pixels
- * @param {(item: T, place: number) => HTMLElement} options.make
+ * @param {(item: T) => HTMLElement} options.make
  * @param {(item: T, place: number) => string} options.keyOf
+ * @param {(place: number, count: number) => import("./elements.mjs").Attributes} options.position where a row stands, for those who listen
  * @param {import("./elements.mjs").Attributes} options.attributes of the element that scrolls
  * @param {import("./elements.mjs").Attributes} [options.inner] of the element that holds the rows
  * @param {HTMLElement} [options.head] stays at the top
  */
-export const virtualList = ({ rowHeight, make, keyOf, attributes, inner = {}, head }) => {
+export const virtualList = (options) => {
+  const { rowHeight, make, keyOf, position, attributes, inner = {}, head } = options;
   const body = element("div", { class: "rows", ...inner });
   const scroller = element("div", { ...attributes, class: "scroller", tabindex: 0 }, head, body);
   /** @type {Map<string, { readonly item: T, readonly row: HTMLElement }>} */
@@ -48,11 +50,12 @@ export const virtualList = ({ rowHeight, make, keyOf, attributes, inner = {}, he
     const wanted = items
       .slice(from, to)
       .map((item, place) => /** @type {const} */ ([keyOf(item, from + place), item]));
-    const places = new Map(wanted.map(([, item], place) => [item, from + place]));
-    keepRows(body, rows, wanted, (item) => make(item, places.get(item) ?? 0));
+    keepRows(body, rows, wanted, make);
     wanted.forEach(([key], place) => {
       const row = rows.get(key)?.row;
-      if (row) row.style.transform = `translateY(${(from + place) * rowHeight}px)`;
+      if (!row) return;
+      row.style.transform = `translateY(${(from + place) * rowHeight}px)`;
+      setAttributes(row, position(from + place, items.length));
     });
   };
 

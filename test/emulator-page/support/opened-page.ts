@@ -26,7 +26,9 @@ interface OpenOptions extends EmulatorOptions {
 /** Whatever the browser complains of, and whatever it asks of others, fails the test. */
 const watched = (page: Page, origin: string, mayFail: RegExp | undefined): void => {
   const problems: string[] = [];
-  page.on("pageerror", (error) => problems.push(error.message));
+  page.on("pageerror", ({ message }) => {
+    if (!mayFail?.test(message)) problems.push(message);
+  });
   page.on("console", (message) => {
     const text = message.text();
     if (message.type() === "error" && !mayFail?.test(text)) problems.push(text);

@@ -54,6 +54,7 @@ export const callsView = (page) => {
   /** @type {ReturnType<typeof entryTable<LogEntry>>} */
   const table = entryTable({
     label: "Calls, the newest first",
+    noun: "call",
     kind: "calls",
     nothing: "No calls yet. Every call of the service is listed here as soon as it is answered.",
     filters: [

@@ -1,4 +1,4 @@
-import { element, setText } from "../elements.mjs";
+import { element, fill, foreignText, setText, shortText } from "../elements.mjs";
 import { counted } from "../times.mjs";
 import { Composer } from "./composer.mjs";
 import { transcript } from "./transcript.mjs";
@@ -10,13 +10,20 @@ import { transcript } from "./transcript.mjs";
 export const phases = { bot: "with a bot", agent: "with an agent", ended: "ended" };
 
 /** Who a conversation is with. @param {ConversationSummary} conversation */
-export const customerOf = ({ customer }) => customer || "Nameless customer";
+export const customerOf = ({ customer }) => shortText(customer) || "Nameless customer";
 
 /** @param {ConversationSummary} conversation @param {boolean} isCompleted */
-const aboutText = ({ id, phase, address, channelType, messages }, isCompleted) => {
+const aboutParts = ({ id, phase, address, channelType, messages }, isCompleted) => {
   const isIdle = isCompleted && phase !== "ended";
   const state = isIdle ? "completed: idle for too long" : phases[phase];
-  return `${state} · ${address} on ${channelType} · ${counted(messages, "message")} · ${id}`;
+  return [
+    `${state} · `,
+    foreignText(address),
+    " on ",
+    foreignText(channelType),
+    ` · ${counted(messages, "message")} · `,
+    foreignText(id),
+  ];
 };
 
 /** The conversation that is shown, with its composer. */
@@ -56,10 +63,13 @@ export class ConversationPanel {
     const isMissing = shown.isKnown && !shown.isThere;
     const title = isMissing ? "No such conversation" : "Conversation";
     setText(this.#title, known ? customerOf(known) : title);
-    setText(this.#about, known ? aboutText(known, shown.isCompleted) : "");
+    const about = known ? aboutParts(known, shown.isCompleted) : [];
+    const said = about.map((part) => (typeof part === "string" ? part : part.textContent)).join("");
+    if (this.#about.textContent !== said) fill(this.#about, ...about);
     const over = "The conversation is completed: nothing more can be sent.";
     setText(this.#over, shown.isCompleted ? over : "");
     this.composer.element.hidden = shown.isCompleted || isMissing;
+    this.composer.update(shown.id);
     this.messages.update();
   }
 }

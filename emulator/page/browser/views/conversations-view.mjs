@@ -1,4 +1,13 @@
-import { choice, element, fill, labelled, setAttributes, setText } from "../elements.mjs";
+import {
+  choice,
+  element,
+  fill,
+  foreignText,
+  labelled,
+  setAttributes,
+  setText,
+} from "../elements.mjs";
+import { linkToConversation } from "../message-text.mjs";
 import { clockTime, counted, shareText } from "../times.mjs";
 import { virtualList } from "../virtual-list.mjs";
 import { ConversationPanel, customerOf, phases } from "./conversation-panel.mjs";
@@ -22,16 +31,21 @@ export const isConversationWanted = ({ id, phase, customer, address, channelType
 /** @param {ConversationSummary} conversation */
 const listItem = (conversation) => {
   const { id, phase, address, messages, modified } = conversation;
-  const said = `${phases[phase]} · ${address} · ${counted(messages, "message")}`;
   return element(
     "div",
     { role: "listitem", class: "item" },
     element(
       "a",
-      { href: `#conversations/${id}`, "data-id": id },
+      { href: linkToConversation(id), "data-id": id },
       element("span", { class: "name" }, customerOf(conversation)),
       element("time", { datetime: modified }, clockTime(modified)),
-      element("span", { class: "said" }, said),
+      element(
+        "span",
+        { class: "said" },
+        `${phases[phase]} · `,
+        foreignText(address),
+        ` · ${counted(messages, "message")}`,
+      ),
     ),
   );
 };
@@ -58,6 +72,7 @@ class ConversationList {
     attributes: { "aria-label": "Conversations", role: "region" },
     inner: { role: "list" },
     keyOf: ({ id }) => id,
+    position: (place, count) => ({ "aria-posinset": place + 1, "aria-setsize": count }),
     make: listItem,
   });
 
@@ -84,10 +99,12 @@ class ConversationList {
   }
 
   update() {
-    const known = [...this.page.state.conversations.values()].reverse();
+    const { conversations, latest } = this.page.state;
+    const known = [...conversations.values()].reverse();
     const filter = { text: this.#text.value, phase: this.#phase.value };
     const wanted = known.filter((each) => isConversationWanted(each, filter));
-    setText(this.#count, shareText(wanted.length, known.length));
+    const total = latest?.conversations.total ?? known.length;
+    setText(this.#count, shareText(wanted.length, total, "conversation"));
     const none = known.length === 0 ? "No conversations yet." : "None fits the filters.";
     setText(this.#empty, wanted.length === 0 ? none : "");
     this.#list.element.hidden = wanted.length === 0;

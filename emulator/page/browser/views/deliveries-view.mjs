@@ -28,6 +28,7 @@ export const deliveriesView = (page) => {
   /** @type {ReturnType<typeof entryTable<DeliveryEntry>>} */
   const table = entryTable({
     label: "Deliveries, the newest first",
+    noun: "attempt",
     kind: "deliveries",
     nothing: "No deliveries yet. Every try to bring a message to a callback is listed here.",
     filters: [labelled("Address, type or message", text), labelled("Outcome", outcome)],
@@ -40,7 +41,7 @@ export const deliveriesView = (page) => {
       { title: "Time", kind: "time", text: ({ at }) => clockTime(at) },
       { title: "Type", text: ({ type }) => type },
       { title: "Callback", kind: "wide", text: ({ url }) => url || "nowhere" },
-      { title: "Try", kind: "number", text: ({ attempt }) => String(attempt) },
+      { title: "Try", kind: "number tries", text: ({ attempt }) => String(attempt) },
       {
         title: "Outcome",
         text: deliveryOutcome,

@@ -1,4 +1,4 @@
-import { element, setText } from "../elements.mjs";
+import { element, setText, shortText } from "../elements.mjs";
 import { shareText } from "../times.mjs";
 import { virtualList } from "../virtual-list.mjs";
 
@@ -20,7 +20,7 @@ import { virtualList } from "../virtual-list.mjs";
  */
 const cellsOf = (columns, entry) =>
   columns.map(({ kind, text, tone }) => {
-    const said = text(entry);
+    const said = shortText(text(entry));
     const attributes = { role: "cell", class: kind, title: said, "data-tone": tone?.(entry) };
     return element("span", attributes, said);
   });
@@ -31,13 +31,14 @@ const cellsOf = (columns, entry) =>
  * @template T
  * @param {object} options
  * @param {string} options.label
+ * @param {string} options.noun what an entry is
  * @param {string} options.kind a class of the table, which has its columns' widths
  * @param {readonly Column<T>[]} options.columns
  * @param {readonly HTMLElement[]} options.filters
  * @param {(entry: T) => boolean} options.fits whether an entry passes the filters
  * @param {string} options.nothing what is said where there is no entry yet
  */
-export const entryTable = ({ label, kind, columns, filters, fits, nothing }) => {
+export const entryTable = ({ label, noun, kind, columns, filters, fits, nothing }) => {
   const head = element(
     "div",
     { class: "row head", role: "rowgroup" },
@@ -55,12 +56,8 @@ export const entryTable = ({ label, kind, columns, filters, fits, nothing }) => 
     attributes: { role: "table", "aria-label": label },
     inner: { role: "rowgroup" },
     keyOf: (/** @type {PlacedEntry<T>} */ { place }) => String(place),
-    make: ({ entry }, row) =>
-      element(
-        "div",
-        { class: "row", role: "row", "aria-rowindex": row + 2 },
-        ...cellsOf(columns, entry),
-      ),
+    position: (place) => ({ "aria-rowindex": place + 2 }),
+    make: ({ entry }) => element("div", { class: "row", role: "row" }, ...cellsOf(columns, entry)),
   });
   const count = element("p", { class: "count" });
   const empty = element("p", { class: "empty" });
@@ -79,11 +76,15 @@ export const entryTable = ({ label, kind, columns, filters, fits, nothing }) => 
   /** @type {Map<T, PlacedEntry<T>>} */
   let placed = new Map();
   let newest = -1;
+  /** @type {readonly T[] | undefined} Those that are shown; none where the filters have changed since. */
+  let shown;
 
   return {
     element: view,
     /** @param {import("../page-state.mjs").GrowingList<T>} growing */
     update: ({ first, entries }) => {
+      if (entries === shown) return;
+      shown = entries;
       const before = placed;
       placed = new Map();
       /** @type {PlacedEntry<T>[]} */
@@ -103,13 +104,14 @@ export const entryTable = ({ label, kind, columns, filters, fits, nothing }) => 
         empty,
         entries.length === 0 ? nothing : found.length === 0 ? "None fits the filters." : "",
       );
-      setText(count, shareText(found.length, entries.length));
+      setText(count, shareText(found.length, entries.length, noun));
       list.show(found, Math.max(0, above));
     },
     /** The filters have changed. */
     rewind: () => {
       list.element.scrollTop = 0;
       newest = -1;
+      shown = undefined;
     },
   };
 };

@@ -1,4 +1,4 @@
-import { element, fill, keepRows, setAttributes } from "../elements.mjs";
+import { element, fill, keepRows, setAttributes, shortText } from "../elements.mjs";
 import {
   graphKey,
   layOut,
@@ -16,7 +16,7 @@ import { GraphLines } from "./graph-lines.mjs";
 const spare = 400;
 
 /** What an object is called; its id where it has no name. @param {GraphObject} object */
-export const titleOf = ({ name, id }) => name || id;
+export const titleOf = ({ name, id }) => shortText(name || id);
 
 /** @param {GraphHeading} heading @param {number} width */
 const headingOf = ({ kind, count, x, y }, width) => {
@@ -85,6 +85,11 @@ export class GraphView {
       this.#reveal(node);
     }
     this.#render();
+  }
+
+  /** Leads the keyboard back to the object where it was last. */
+  focus() {
+    this.#rows.get(this.#active)?.row.querySelector("button")?.focus({ preventScroll: true });
   }
 
   /** Keys of the objects that refer to one. @param {string} key */

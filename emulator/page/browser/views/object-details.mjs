@@ -1,4 +1,4 @@
-import { element, fill } from "../elements.mjs";
+import { element, fill, foreignText, setText, shortText } from "../elements.mjs";
 import { graphKey } from "../graph-layout.mjs";
 import { readObject } from "../server-calls.mjs";
 import { counted } from "../times.mjs";
@@ -20,8 +20,8 @@ const referenceItem = (page, key, path, objects) => {
     "li",
     {},
     object
-      ? element("a", { href: linkTo(key) }, titleOf(object))
-      : element("span", { class: "missing" }, `${key.split("/")[1]} (not there)`),
+      ? element("a", { href: linkTo(key) }, foreignText(titleOf(object)))
+      : element("span", { class: "missing" }, foreignText(key.split("/")[1] ?? ""), " (not there)"),
     element("span", { class: "quiet" }, ` ${noun}${path && ` · ${path}`}`),
   );
 };
@@ -40,16 +40,22 @@ const section = (title, items) =>
 
 /** What is known of one object: what it refers to, what refers to it, and all its members. @param {Page} page */
 export const objectDetails = (page) => {
+  const close = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === "Escape") page.go("#objects");
+  };
   const panel = element("aside", { class: "details", "aria-label": "Chosen object", hidden: true });
+  panel.addEventListener("keydown", close);
   const json = element("pre", { tabindex: 0, "aria-label": "Members of the object" });
   let shown = "";
+  /** All that is said beside the members. */
+  let said = "";
 
   const load = async (/** @type {GraphObject} */ { collection, id }) => {
     const text = await readObject(collection, id).then(
       (object) => JSON.stringify(object, null, 2),
       (error) => String(error instanceof Error ? error.message : error),
     );
-    if (shown === graphKey({ collection, id })) fill(json, text);
+    if (shown === graphKey({ collection, id })) setText(json, text);
   };
 
   return {
@@ -65,18 +71,30 @@ export const objectDetails = (page) => {
         return;
       }
       const key = graphKey(object);
-      if (shown !== key) fill(json, "…");
+      if (shown !== key) setText(json, "…");
       shown = key;
+      void load(object);
       const objects = new Map(page.state.graph.objects.map((each) => [graphKey(each), each]));
+      const near = [...object.references.map(graphKey), ...users].map(
+        (each) => objects.get(each)?.name,
+      );
+      const now = JSON.stringify([object, users, near]);
+      // What did not change stays, with whatever has the focus in it.
+      if (now === said) return;
+      said = now;
       fill(
         panel,
         element(
           "header",
           {},
-          element("h2", { tabindex: -1 }, titleOf(object)),
+          element("h2", { tabindex: -1 }, foreignText(titleOf(object))),
           element("a", { href: "#objects", class: "button", "aria-label": "Close" }, "Close"),
         ),
-        element("p", { class: "quiet" }, `${page.nounOf(object.collection)} · ${object.id}`),
+        element(
+          "p",
+          { class: "quiet" },
+          `${page.nounOf(object.collection)} · ${shortText(object.id)}`,
+        ),
         section(
           "Refers to",
           object.references.map((each) => referenceItem(page, graphKey(each), each.path, objects)),
@@ -93,7 +111,6 @@ export const objectDetails = (page) => {
           json,
         ),
       );
-      void load(object);
     },
   };
 };

@@ -44,7 +44,7 @@ export const objectsView = (page) => {
     const next = page.rest.join("/");
     if (shown === page.state.graph && chosen === next) return;
     const wanted = wantedObjects(objects, { text: text.value, collection: kind.value });
-    setText(count, shareText(wanted.length, total));
+    setText(count, shareText(wanted.length, total, "object"));
     setText(
       empty,
       total === 0
@@ -59,7 +59,9 @@ export const objectsView = (page) => {
     chosen = next;
     graph.mark(chosen);
     const object = objects.find((each) => graphKey(each) === chosen);
+    const hadFocus = details.element.contains(document.activeElement);
     details.show(object, object ? graph.usersOf(chosen) : []);
+    if (hadFocus && !object) graph.focus();
   };
   for (const control of [text, kind])
     control.addEventListener("input", () => {

@@ -1,12 +1,14 @@
-import { element, fill, labelled } from "../elements.mjs";
+import { element, fill, labelled, shortText } from "../elements.mjs";
 import { Composer } from "./composer.mjs";
 
 /** @import { ConversationAddress } from "../../shown-conversations.js" */
 /** @import { Page } from "../page.mjs" */
 
 /** @param {ConversationAddress} address @param {number} place */
-const addressOption = ({ name, address, channelType }, place) =>
-  element("option", { value: place }, `${name || address} (${address} on ${channelType})`);
+const addressOption = ({ name, address, channelType }, place) => {
+  const where = `${shortText(address)} on ${channelType}`;
+  return element("option", { value: place }, `${shortText(name) || where} (${where})`);
+};
 
 /** Where a new conversation begins: an account, a customer and the first message. */
 export class StartForm {
@@ -53,12 +55,18 @@ export class StartForm {
 
   update() {
     const { addresses } = this.page.state;
+    this.composer.update("");
     this.#none.hidden = addresses.length > 0;
     this.composer.element.hidden = addresses.length === 0;
     if (addresses === this.#offered) return;
+    const before = this.#offered?.[Number(this.#account.value)];
     this.#offered = addresses;
-    const before = Number(this.#account.value);
     fill(this.#account, ...addresses.map(addressOption));
-    this.#account.value = String(before < addresses.length ? before : 0);
+    // The same account as before, wherever it stands in the list now.
+    const place = addresses.findIndex(
+      ({ address, channelType }) =>
+        address === before?.address && channelType === before.channelType,
+    );
+    this.#account.value = String(Math.max(0, place));
   }
 }

@@ -1,16 +1,27 @@
-import { element, fill, keepRows } from "../elements.mjs";
+import {
+  beginningOf,
+  element,
+  fill,
+  foreignText,
+  keepRows,
+  setText,
+  shortText,
+} from "../elements.mjs";
 import { shownMessage } from "../message-text.mjs";
-import { clockTime, counted } from "../times.mjs";
+import { clockTime, counted, countText } from "../times.mjs";
 import { deliveryOutcome, isDelivered } from "./deliveries-view.mjs";
 
 /** @import { DeliveryEntry } from "../../../runtime/callbacks/deliveries.js" */
-/** @import { ShownMessage } from "../message-text.mjs" */
+/** @import { Json, ShownMessage } from "../message-text.mjs" */
 /** @import { Page } from "../page.mjs" */
 
 /** So many of the last messages are shown at once; earlier ones when they are asked for. */
 const atOnce = 200;
 
 /** @typedef {{ readonly message: ShownMessage, readonly delivery: string, readonly tone: string }} Line */
+
+/** @param {number} count */
+const leftText = (count) => `${counted(count, "earlier message")} not shown here.`;
 
 /** What became of the deliveries of each message. @param {readonly DeliveryEntry[]} entries */
 const lastDeliveries = (entries) => new Map(entries.map((entry) => [entry.messageId, entry]));
@@ -24,6 +35,20 @@ const deliveryText = (entry) => {
     : `not delivered: ${deliveryOutcome(entry)}${attempts}`;
 };
 
+/** So much of a text is shown at once; the rest where it is asked for. */
+const mostText = 4_000;
+
+/** A text in its own direction of writing. @param {"p" | "pre"} tag @param {string} text */
+const wholeText = (tag, text) => {
+  const attributes = { class: tag === "p" ? "text" : undefined, dir: "auto" };
+  const beginning = beginningOf(text, mostText);
+  const rest = text.slice(beginning.length);
+  const shown = element(tag, attributes, rest === "" ? beginning : `${beginning}…`);
+  if (rest === "") return [shown];
+  const more = element("summary", {}, `${countText(rest.length)} more characters`);
+  return [shown, element("details", {}, more, element(tag, attributes, rest))];
+};
+
 /** @param {Line} line */
 const eventRow = ({ message }) =>
   element(
@@ -32,9 +57,13 @@ const eventRow = ({ message }) =>
     element(
       "span",
       {},
-      [message.name || message.sender, message.type, message.text].filter(Boolean).join(" · "),
+      foreignText(message.name || message.sender),
+      " · ",
+      foreignText(message.type),
+      message.text !== "" && " · ",
+      message.text !== "" && foreignText(message.text),
     ),
-    message.json !== "" && element("code", {}, message.json.replace(/\s+/g, " ")),
+    message.json !== "" && element("code", {}, shortText(message.json.replace(/\s+/g, " "))),
     element("time", { datetime: message.time }, clockTime(message.time)),
   );
 
@@ -46,23 +75,24 @@ const speechRow = ({ message, delivery, tone }) =>
     element(
       "p",
       { class: "by" },
-      element("strong", {}, message.name || message.sender),
-      message.name !== "" && ` ${message.sender}`,
-      message.type !== "text" && ` · ${message.type}`,
+      element("strong", {}, foreignText(message.name || message.sender)),
+      message.name !== "" && ` ${shortText(message.sender)}`,
+      message.type !== "text" && ` · ${shortText(message.type)}`,
     ),
-    message.text !== "" && element("p", { class: "text" }, message.text),
+    ...(message.text === "" ? [] : wholeText("p", message.text)),
     message.attachments.length > 0 &&
       element(
         "ul",
         { class: "files", "aria-label": "Attachments" },
-        ...message.attachments.map((name) => element("li", {}, name)),
+        ...message.attachments.map((name) => element("li", {}, foreignText(name))),
       ),
-    message.json !== "" && element("pre", {}, message.json),
+    ...(message.json === "" ? [] : wholeText("pre", message.json)),
     element(
       "p",
       { class: "quiet" },
       element("time", { datetime: message.time }, clockTime(message.time)),
-      message.recipients !== "" && ` to ${message.recipients}`,
+      message.recipients !== "" && " to ",
+      message.recipients !== "" && foreignText(message.recipients),
       delivery !== "" && element("span", { "data-tone": tone }, ` · ${delivery}`),
     ),
   );
@@ -79,40 +109,50 @@ export const transcript = (page) => {
     list,
   );
   const earlier = element("button", { type: "button", class: "earlier" });
-  const view = element("div", { class: "transcript" }, earlier, log);
+  const left = element("p", { class: "empty" });
+  const view = element("div", { class: "transcript" }, earlier, left, log);
   /** @type {Map<string, { readonly item: Line, readonly row: HTMLElement }>} */
   const rows = new Map();
-  /** @type {Map<string, Line>} */
-  let lines = new Map();
+  /** @type {WeakMap<Json, Line>} */
+  const lines = new WeakMap();
   let conversation = "";
   let most = atOnce;
+  /** What was shown last: where it is the same, nothing is made anew. @type {readonly unknown[]} */
+  let before = [];
 
-  /** The same line as before where nothing of it changed, so that its element stays. @param {ShownMessage} message @param {DeliveryEntry | undefined} entry */
-  const lineOf = (message, entry) => {
-    const known = lines.get(message.id);
+  /** The same line as before where nothing of it changed, so that its element stays. @param {Json} json @param {ReadonlyMap<string, DeliveryEntry>} last */
+  const lineOf = (json, last) => {
+    const known = lines.get(json);
+    const message = known?.message ?? shownMessage(json);
+    const entry = last.get(message.messageId);
     const delivery = deliveryText(entry);
     if (known && known.delivery === delivery) return known;
     const line = { message, delivery, tone: entry && isDelivered(entry) ? "good" : "bad" };
-    lines.set(message.id, line);
+    lines.set(json, line);
     return line;
   };
 
   const update = () => {
     const { shown, deliveries } = page.state;
     const isOther = shown.id !== conversation;
+    const now = [shown.messages, deliveries.entries, most];
+    if (!isOther && now.every((each, place) => each === before[place])) return;
+    before = now;
     if (isOther) {
-      [conversation, most, lines] = [shown.id, atOnce, new Map()];
+      [conversation, most] = [shown.id, atOnce];
       rows.clear();
       fill(list);
     }
     const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
     const hidden = Math.max(0, shown.messages.length - most);
     earlier.hidden = hidden === 0;
-    fill(earlier, `Show ${counted(Math.min(hidden, atOnce), "earlier message")}`);
+    setText(earlier, `Show ${counted(Math.min(hidden, atOnce), "earlier message")}`);
+    setText(left, hidden === 0 && shown.before > 0 ? leftText(shown.before) : "");
     const last = lastDeliveries(deliveries.entries);
-    const wanted = shown.messages.slice(hidden).map((each) => {
-      const message = shownMessage(each);
-      return /** @type {const} */ ([message.id, lineOf(message, last.get(message.messageId))]);
+    const wanted = shown.messages.slice(hidden).map((json, place) => {
+      // By its place: two messages may have one id.
+      const key = String(shown.before + hidden + place);
+      return /** @type {const} */ ([key, lineOf(json, last)]);
     });
     keepRows(list, rows, wanted, rowOf);
     if (isAtEnd || isOther) log.scrollTop = log.scrollHeight;
