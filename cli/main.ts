@@ -14,6 +14,11 @@ if (isOldNode(process.versions.node)) {
   );
   process.exitCode = 1;
 } else {
+  // Whoever read the output has gone, such as `head`: nobody is left to tell anything.
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
   import("./program.js").then(async ({ runProgram }) => {
     process.exitCode = await runProgram(process.argv.slice(2));
     // A connection that somebody keeps open must not keep the process.

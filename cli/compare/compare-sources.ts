@@ -2,7 +2,10 @@ import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import type { Field } from "../../provider/definition/define.js";
+import { naturalKey } from "../../provider/definition/references.js";
 import { neutralVendor } from "../../provider/definition/wire/wire.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { propertiesIn } from "../../provider/lifecycle/state/properties.js";
 import { resources } from "../../provider/resources/index.js";
 import { printedJson } from "../../provider/stacks/pulumi-queries.js";
@@ -13,6 +16,7 @@ import { openStack, type StackOptions } from "../stack/open-stack.js";
 import {
   definitionOfType,
   exportStack,
+  isEncrypted,
   logicalName,
   openedValues,
   type StateResource,
@@ -47,36 +51,55 @@ const importSchema = z.object({
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
+/** One secret inside a list makes a secret of the whole list. */
+const holdsEncrypted = (field: Field | undefined, value: unknown): boolean => {
+  if (!field || field.secret) return false;
+  if (isEncrypted(value)) return true;
+  if (field.type === "list" && Array.isArray(value))
+    return value.some((item) => holdsEncrypted(field.of, item));
+  if (!isObject(value) || (field.type !== "object" && field.type !== "map")) return false;
+  return Object.entries(value).some(([name, of]) =>
+    holdsEncrypted(field.type === "map" ? field.of : field.fields[name], of),
+  );
+};
+
 const ofValues = (
   type: string,
   id: string | undefined,
   logicalName: string,
-  values: Readonly<Record<string, unknown>>,
+  values: JsonObject,
 ): readonly ComparedSide[] => {
   const definition = definitionOfType(type);
   if (!definition || id === undefined) return [];
   const { fields } = propertiesIn(openedValues(values));
-  const key = Object.keys(definition.fields).find((name) => {
-    const field = definition.fields[name];
-    return field?.type === "text" && field.names !== undefined;
-  });
+  const encrypted = Object.entries(definition.fields).flatMap(([name, field]) =>
+    holdsEncrypted(field, values[name]) ? [name] : [],
+  );
   return [
     {
-      ...{ definition, id, logicalName, name: textOf(fields[key ?? ""]) },
+      ...{ definition, id, logicalName, name: textOf(fields[naturalKey(definition)]) },
       fields: publicFields(definition.fields, fields),
+      ...(encrypted.length > 0 ? { encrypted } : {}),
     },
   ];
 };
 
-const ofState = (title: string, all: readonly StateResource[]): ComparedAccount => ({
-  title,
-  objects: all
+const encryptedNote = (
+  title: string,
+  { definition: { kind }, name, encrypted = [] }: ComparedSide,
+): string =>
+  `${title}: ${kind} "${name}": ${encrypted.join(", ")} not compared, as a secret in it is encrypted. ` +
+  "pulumi stack export --show-secrets shows it.";
+
+const ofState = (title: string, all: readonly StateResource[]): ComparedAccount => {
+  const objects = all
     .filter((resource) => resource.delete !== true && resource.external !== true)
     .flatMap(({ type, id, urn, outputs, inputs }) =>
       ofValues(type, id, logicalName(urn), outputs ?? inputs ?? {}),
-    ),
-  notes: [],
-});
+    );
+  const hidden = objects.filter(({ encrypted }) => encrypted !== undefined);
+  return { title, objects, notes: hidden.map((each) => encryptedNote(title, each)) };
+};
 
 const ofSnapshot = (title: string, text: string): ComparedAccount | undefined => {
   const { data } = snapshotSchema.safeParse(printedJson(text));
@@ -144,7 +167,10 @@ const ofFile = async (path: string): Promise<ComparedAccount> => {
 
 const ofStack = async (name: string, options: StackOptions): Promise<ComparedAccount> => {
   const stack = await openStack({ ...options, stack: name });
-  const { deployment } = await exportStack(stack.place);
+  // Without the passphrase of the stack most of it can still be compared.
+  const { deployment } = await exportStack(stack.place, "clear").catch(() =>
+    exportStack(stack.place),
+  );
   return ofState(`stack ${name}`, deployment.resources ?? []);
 };
 

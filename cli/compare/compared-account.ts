@@ -13,6 +13,8 @@ export interface ComparedSide {
   /** Its logical name in a program, where a state or its mark tells it. */
   readonly logicalName?: string;
   readonly fields: JsonObject;
+  /** Fields of which something is encrypted that is no secret itself, so that nothing of them is known. */
+  readonly encrypted?: readonly string[];
 }
 
 /** One side of a comparison. */

@@ -9,7 +9,7 @@ import type {
   oneSidedSchema,
   sideDifferenceSchema,
 } from "./comparison-schema.js";
-import { linkedFields } from "./linked-fields.js";
+import { type Links, linkedFields } from "./linked-fields.js";
 import { type MatchedPair, matchedObjects } from "./matched-objects.js";
 
 /** A field that means something else on the two sides. */
@@ -26,12 +26,9 @@ export type Comparison = Printed<z.output<typeof comparisonSchema>>;
 
 const secretNote = "Secrets are not compared.";
 
-const differencesOf = (
-  { a, b, by }: MatchedPair,
-  pairs: readonly MatchedPair[],
-): readonly SideDifference[] => {
+const differencesOf = ({ a, b, by }: MatchedPair, links: Links): readonly SideDifference[] => {
   const { definition } = a;
-  const [left, right] = linkedFields(a, b, pairs);
+  const [left, right] = linkedFields(a, b, links);
   const forward = changesOf(definition.fields, left, right).map(
     ({ path, from, to }): SideDifference => ({
       path,
@@ -59,9 +56,9 @@ const oneSided = ({ definition, name, id }: ComparedSide): OneSided => ({
 
 /** Compares two accounts by meaning: objects by what they are known by, references by where they lead. */
 export const comparison = (a: ComparedAccount, b: ComparedAccount): Comparison => {
-  const { pairs, onlyInA, onlyInB } = matchedObjects(a, b);
+  const { pairs, links, onlyInA, onlyInB } = matchedObjects(a, b);
   const different = pairs.flatMap((pair): readonly DifferentObject[] => {
-    const differences = differencesOf(pair, pairs);
+    const differences = differencesOf(pair, links);
     if (differences.length === 0) return [];
     const { definition, name, id } = pair.a;
     return [

@@ -2,12 +2,38 @@ import type { Field, Fields } from "../../provider/definition/define.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import type { ComparedSide } from "./compared-account.js";
 
-interface Pair {
+/** The same object on both sides. */
+interface Linked {
   readonly a: ComparedSide;
   readonly b: ComparedSide;
 }
 
-/** What stands for a reference: the same text on both sides where it leads to the same object. */
+/** What stands for references: the same text on both sides where they lead to the same object, else another one. */
+export class Links {
+  readonly #texts = { a: new Map<string, string>(), b: new Map<string, string>() };
+  readonly #taken = new Set<string>();
+
+  add({ a, b }: Linked): void {
+    const { kind } = a.definition;
+    const text = this.#unique(`${kind} ${a.name}`);
+    this.#texts.a.set(`${kind} ${a.id}`, text);
+    this.#texts.b.set(`${kind} ${b.id}`, text);
+  }
+
+  /** Objects of one name are told apart by a number. */
+  #unique(text: string): string {
+    let found = text;
+    for (let number = 2; this.#taken.has(found); number += 1) found = `${text} (${number})`;
+    this.#taken.add(found);
+    return found;
+  }
+
+  of(side: "a" | "b", kind: string, id: unknown): string {
+    const whole = `${kind} ${id}`;
+    return this.#texts[side].get(whole) ?? whole;
+  }
+}
+
 type Link = (kind: string, id: unknown) => unknown;
 
 const linkedValue = (field: Field, value: unknown, link: Link): unknown => {
@@ -28,21 +54,20 @@ const linked = (fields: Fields, values: JsonObject, link: Link): JsonObject =>
     Object.entries(fields).map(([name, field]) => [name, linkedValue(field, values[name], link)]),
   );
 
-const linkFor =
-  (side: "a" | "b", pairs: readonly Pair[]): Link =>
-  (kind, id) => {
-    const pair = pairs.find(
-      (each) => each[side].definition.kind === kind && each[side].id === String(id),
-    );
-    return pair ? `${kind} ${pair.a.name}` : `${kind} ${id}`;
-  };
-
-/** The fields of both sides of a pair, with names in the place of ids of what is on both sides. */
+/**
+ * The fields of both sides, with names in the place of ids of what is on both sides, and without what
+ * one side has encrypted.
+ */
 export const linkedFields = (
   a: ComparedSide,
   b: ComparedSide,
-  pairs: readonly Pair[],
-): readonly [JsonObject, JsonObject] => [
-  linked(a.definition.fields, a.fields, linkFor("a", pairs)),
-  linked(b.definition.fields, b.fields, linkFor("b", pairs)),
-];
+  links: Links,
+): readonly [JsonObject, JsonObject] => {
+  const hidden = new Set([...(a.encrypted ?? []), ...(b.encrypted ?? [])]);
+  const { fields } = a.definition;
+  const seen = Object.fromEntries(Object.entries(fields).filter(([name]) => !hidden.has(name)));
+  return [
+    linked(seen, a.fields, (kind, id) => links.of("a", kind, id)),
+    linked(seen, b.fields, (kind, id) => links.of("b", kind, id)),
+  ];
+};

@@ -4,7 +4,8 @@ import { naturalKey, setUpOrder } from "../../provider/definition/references.js"
 import { referencesIn } from "../../provider/definition/walk.js";
 import { resources } from "../../provider/resources/index.js";
 import type { ComparedAccount, ComparedSide } from "./compared-account.js";
-import { linkedFields } from "./linked-fields.js";
+import { Links, linkedFields } from "./linked-fields.js";
+import { nameStem, neighbours, plainName } from "./neighbours.js";
 
 /** By what two objects were found to be the same one. */
 export type MatchedBy = "name" | "logical name" | "automatic name" | "references";
@@ -19,105 +20,103 @@ export interface MatchedPair {
 /** What was found on both sides, and on one only. */
 export interface MatchedObjects {
   readonly pairs: readonly MatchedPair[];
+  readonly links: Links;
   readonly onlyInA: readonly ComparedSide[];
   readonly onlyInB: readonly ComparedSide[];
 }
 
-/** `orders-bot-cacbb85` is `orders-bot` of another stack. */
-const stem = (name: string): string | undefined => /^(.+)-[0-9a-f]{7}$/.exec(name)?.[1];
+type Side = "a" | "b";
+type KeyOf = (object: ComparedSide, side: Side) => string | undefined;
+type Fits = (a: ComparedSide, b: ComparedSide) => boolean;
 
-const plain = (name: string): string => name.normalize("NFC").trim();
-
-const keysOf: readonly (readonly [MatchedBy, (side: ComparedSide) => string | undefined])[] = [
-  ["name", ({ name }) => plain(name) || undefined],
+const keysOf: readonly (readonly [MatchedBy, KeyOf])[] = [
+  ["name", ({ name }) => plainName(name) || undefined],
   ["logical name", ({ logicalName }) => logicalName],
-  ["automatic name", ({ name }) => stem(plain(name))],
+  ["automatic name", ({ name }) => nameStem(plainName(name))],
 ];
+
+const withoutName = (object: ComparedSide): ComparedSide => {
+  const { [naturalKey(object.definition)]: _, ...fields } = object.fields;
+  return { ...object, fields };
+};
 
 class Matching {
   readonly pairs: MatchedPair[] = [];
-  readonly #free: { readonly a: Set<ComparedSide>; readonly b: Set<ComparedSide> };
+  readonly links = new Links();
+  readonly #free: Readonly<Record<Side, Set<ComparedSide>>>;
+  readonly #around: ReadonlyMap<ComparedSide, string>;
 
   constructor(a: readonly ComparedSide[], b: readonly ComparedSide[]) {
     this.#free = { a: new Set(a), b: new Set(b) };
+    this.#around = new Map([...neighbours(a), ...neighbours(b)]);
   }
 
-  free(side: "a" | "b", definition?: Definition): readonly ComparedSide[] {
-    const all = [...this.#free[side]];
-    return definition ? all.filter((each) => each.definition.kind === definition.kind) : all;
+  free(side: Side): readonly ComparedSide[] {
+    return [...this.#free[side]];
   }
 
-  pair(a: ComparedSide, b: ComparedSide, by: MatchedBy): void {
-    this.#free.a.delete(a);
-    this.#free.b.delete(b);
-    this.pairs.push({ a, b, by });
+  #byKey(side: Side, { kind }: Definition, keyOf: KeyOf) {
+    const all = this.free(side).filter(({ definition }) => definition.kind === kind);
+    return Map.groupBy(all, (each) => keyOf(each, side));
   }
 
-  /** Pairs what fits each other; of several the first that is the same in all else. */
-  pairWhere(
-    definition: Definition,
-    by: MatchedBy,
-    fits: (a: ComparedSide, b: ComparedSide) => boolean,
-  ): void {
-    for (const a of this.free("a", definition)) {
-      const candidates = this.free("b", definition).filter((b) => fits(a, b));
-      const same = candidates.find((b) => this.#isSame(a, b));
-      const found = same ?? candidates[0];
-      if (found) this.pair(a, found, by);
+  /** Pairs objects of one key: those that are the same in all else before others take them. */
+  pairBy(definition: Definition, by: MatchedBy, keyOf: KeyOf, fits: readonly Fits[]): void {
+    const [as, bs] = [this.#byKey("a", definition, keyOf), this.#byKey("b", definition, keyOf)];
+    for (const [key, ones] of as) {
+      const others = key === undefined ? undefined : bs.get(key);
+      for (const isFit of others ? fits : [])
+        for (const a of ones) {
+          if (!this.#free.a.has(a)) continue;
+          const found = others?.find((b) => this.#free.b.has(b) && isFit(a, b));
+          if (found) this.#pair(a, found, by);
+        }
     }
   }
 
-  #isSame(a: ComparedSide, b: ComparedSide): boolean {
-    const { fields } = a.definition;
-    const [left, right] = linkedFields(a, b, this.pairs);
-    return sameFieldsMeaning(fields, left, right) && sameFieldsMeaning(fields, right, left);
+  #pair(a: ComparedSide, b: ComparedSide, by: MatchedBy): void {
+    this.#free.a.delete(a);
+    this.#free.b.delete(b);
+    this.pairs.push({ a, b, by });
+    this.links.add({ a, b });
   }
+
+  readonly isSame: Fits = (a, b) => {
+    const { fields } = a.definition;
+    const [left, right] = linkedFields(a, b, this.links);
+    return sameFieldsMeaning(fields, left, right) && sameFieldsMeaning(fields, right, left);
+  };
+
+  readonly isPlacedSame: Fits = (a, b) => this.#around.get(a) === this.#around.get(b);
+
+  /** Where an object leads, whatever its name; undefined where nowhere. */
+  readonly whereItLeads: KeyOf = ({ definition, fields }, side) => {
+    const references = referencesIn(definition.fields, fields);
+    const places = references.map(({ to, id }) => this.links.of(side, to.kind, id)).sort();
+    return places.length === 0 ? undefined : places.join("\n");
+  };
 }
-
-const withoutName = ({ definition, fields }: ComparedSide) => {
-  const { [naturalKey(definition)]: _, ...rest } = fields;
-  return rest;
-};
-
-const hasReferences = ({ definition, fields }: ComparedSide): boolean =>
-  referencesIn(definition.fields, fields).length > 0;
-
-/** Whether two objects refer to the same things and are the same in all but their names. */
-const haveSameShape = (
-  a: ComparedSide,
-  b: ComparedSide,
-  pairs: readonly MatchedPair[],
-): boolean => {
-  const [left, right] = linkedFields(
-    { ...a, fields: withoutName(a) },
-    { ...b, fields: withoutName(b) },
-    pairs,
-  );
-  const { fields } = a.definition;
-  return (
-    hasReferences(a) &&
-    hasReferences(b) &&
-    sameFieldsMeaning(fields, left, right) &&
-    sameFieldsMeaning(fields, right, left)
-  );
-};
 
 /**
  * Finds the same objects on two sides, never by their ids: by the name that people know them by, by the
  * logical name of a program, by an automatic name without its suffix, and last by what they refer to.
- * What others refer to comes first, so that references can be followed.
+ * What others refer to comes first, so that references can be followed. Of several with one name those are
+ * paired that are the same, or that the same objects refer to.
  */
 export const matchedObjects = (a: ComparedAccount, b: ComparedAccount): MatchedObjects => {
   const matching = new Matching(a.objects, b.objects);
+  const { isSame, isPlacedSame } = matching;
+  const closest: readonly Fits[] = [
+    (one, other) => isPlacedSame(one, other) && isSame(one, other),
+    isSame,
+    isPlacedSame,
+    () => true,
+  ];
+  const sameShape: Fits = (one, other) => isSame(withoutName(one), withoutName(other));
   for (const definition of setUpOrder(resources)) {
-    for (const [by, keyOf] of keysOf)
-      matching.pairWhere(definition, by, (one, other) => {
-        const key = keyOf(one);
-        return key !== undefined && key === keyOf(other);
-      });
-    matching.pairWhere(definition, "references", (one, other) =>
-      haveSameShape(one, other, matching.pairs),
-    );
+    for (const [by, keyOf] of keysOf) matching.pairBy(definition, by, keyOf, closest);
+    matching.pairBy(definition, "references", matching.whereItLeads, [sameShape]);
   }
-  return { pairs: matching.pairs, onlyInA: matching.free("a"), onlyInB: matching.free("b") };
+  const { pairs, links } = matching;
+  return { pairs, links, onlyInA: matching.free("a"), onlyInB: matching.free("b") };
 };

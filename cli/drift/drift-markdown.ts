@@ -14,7 +14,9 @@ export const codeCell = (text: string): string => {
   const fences = plain.match(/`+/g) ?? [];
   const fence = "`".repeat(Math.max(0, ...fences.map(({ length }) => length)) + 1);
   const edge = fences.length > 0 || plain.trim() === "" || plain.trim() !== plain ? " " : "";
-  return `${fence}${edge}${plain.replaceAll("|", "\\|")}${edge}${fence}`;
+  // Before a bar the number of backslashes must stay odd: two of them stand for one, and the bar ends the cell.
+  const barred = plain.replaceAll(/(\\*)\|/g, (_, before: string) => `${before}${before}\\|`);
+  return `${fence}${edge}${barred}${edge}${fence}`;
 };
 
 const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
@@ -45,7 +47,7 @@ const changeCells = (object: ChangedObject, { path, state, live }: DriftChange) 
   codeCell(path),
   valueCell(state),
   valueCell(live),
-  object.who,
+  codeCell(object.who),
 ];
 
 const folded = (title: string, lines: readonly string[]): string[] =>
@@ -73,7 +75,7 @@ export const driftMarkdown = (result: DriftResult): string => {
     ...section(
       "Deleted outside",
       ["Object", "Id", "By"],
-      deleted.map((object) => [objectCell(object), codeCell(object.id), object.who]),
+      deleted.map((object) => [objectCell(object), codeCell(object.id), codeCell(object.who)]),
     ),
     ...section(
       "In no stack",
@@ -103,7 +105,7 @@ export const driftMarkdown = (result: DriftResult): string => {
             uncheckable.map((object) => [
               objectCell(object),
               object.paths.map(codeCell).join(", "),
-              object.changedSince ?? "–",
+              valueCell(object.changedSince),
             ]),
           ),
     ),

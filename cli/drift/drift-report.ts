@@ -82,9 +82,9 @@ export const driftReport = (result: DriftResult): string => {
       listed(notes, (note) => indented(note, 2)),
     ),
     ...advice(result),
-    ...(deletions && deletions.blocked.length > 0 ? ["", ...blastRadiusLines(deletions)] : []),
+    ...(deletions ? ["", ...blastRadiusLines(deletions)] : []),
   ];
-  return `${lines.join("\n")}\n`;
+  return `${lines.join("\n").trimEnd()}\n`;
 };
 
 const advice = ({ changed, deleted, unmanaged }: DriftResult): readonly string[] => [

@@ -36,6 +36,21 @@ const sessionOf = (pid: number): number | undefined => {
 export const isRunning = (pid: number): boolean =>
   process.platform === "linux" ? sessionOf(pid) !== undefined : send(pid, 0);
 
+const ticksPerSecond = 100;
+
+/** When a process began, in milliseconds since 1970, good to about a second; undefined where that cannot be seen. */
+export const startOfProcess = (pid: number): number | undefined => {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const ticks = Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[19]);
+    const booted = Number(/^btime (\d+)/m.exec(readFileSync("/proc/stat", "utf8"))?.[1]);
+    const start = (booted + ticks / ticksPerSecond) * 1000;
+    return Number.isNaN(start) ? undefined : start;
+  } catch {
+    return undefined;
+  }
+};
+
 const otherProcesses = (): readonly number[] => {
   const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
   return pids.filter((pid) => pid !== process.pid);

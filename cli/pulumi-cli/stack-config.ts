@@ -16,7 +16,11 @@ const advices = [
     text: "Log in first (pulumi login), set PULUMI_ACCESS_TOKEN, or name a backend in PULUMI_BACKEND_URL.",
   },
   {
-    when: /yaml|unmarshal|invalid character/i,
+    when: /load checkpoint/,
+    text: "The file of the state was cut off. In the folder of the project run: pulumi-conversation repair",
+  },
+  {
+    when: /(?<!meta\.)yaml|unmarshal|invalid character/i,
     text: "Correct Pulumi.yaml, or the stack's own file beside it.",
   },
   {

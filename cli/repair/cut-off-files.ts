@@ -1,38 +1,92 @@
-import { readdir, rm, stat } from "node:fs/promises";
+import { copyFile, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { printedJson } from "../../provider/stacks/pulumi-queries.js";
+
+/** What keeps Pulumi from reading a state of a file backend, in whole paths. */
+export interface CutOffFiles {
+  /** Attributes that are empty: without them Pulumi can read the file beside them. */
+  readonly empty: readonly string[];
+  /** States that are cut off, each with the copy that Pulumi made before its last write. */
+  readonly damaged: readonly { readonly file: string; readonly copy: string }[];
+  /** The stacks that these files are of. */
+  readonly stacks: readonly string[];
+}
+
+/** Pulumi writes attributes in place: those of a run at work are empty for an instant. */
+const againMs = 200;
+
+const sizeOf = async (path: string): Promise<number | undefined> =>
+  (await stat(path).catch(() => undefined))?.size;
+
+const isJson = async (path: string): Promise<boolean> =>
+  printedJson(await readFile(path, "utf8").catch(() => "")) !== undefined;
+
+const areEmpty = (paths: readonly string[]): Promise<readonly string[]> =>
+  Promise.all(paths.map(sizeOf)).then((sizes) => paths.filter((_, place) => sizes[place] === 0));
+
+/** Those of the paths that are empty, and stay so. */
+const leftEmpty = async (paths: readonly string[]): Promise<readonly string[]> => {
+  const first = await areEmpty(paths);
+  if (first.length === 0) return [];
+  await pause(againMs);
+  return areEmpty(first);
+};
+
+/** A state that is no JSON while its copy is. */
+const isDamaged = async (file: string): Promise<boolean> => {
+  if ((await isJson(file)) || !(await isJson(`${file}.bak`))) return false;
+  await pause(againMs);
+  return !(await isJson(file));
+};
+
+const damagedAmong = async (paths: readonly string[]): Promise<CutOffFiles["damaged"]> => {
+  const isDamage = await Promise.all(paths.map(isDamaged));
+  return paths.filter((_, place) => isDamage[place]).map((file) => ({ file, copy: `${file}.bak` }));
+};
 
 /**
- * Attributes beside the files of a file backend that are empty: Pulumi writes them in place, and a run that
- * is killed in that instant leaves them so. It can then not read the file beside them ("failed to load
- * checkpoint: EOF"); without them it can.
+ * Looks for files of a file backend that a run has left cut off, killed in the instant in which it wrote
+ * them: attributes that are empty ("failed to load checkpoint: EOF"), and states that end in the middle.
  *
  * @param backend folder of the backend
- * @param stack default: of all stacks of the project
- * @returns whole paths
+ * @param stack default: all stacks of the project
  */
 export const cutOffFiles = async (
   backend: string,
   project: string,
   stack?: string,
-): Promise<readonly string[]> => {
+): Promise<CutOffFiles> => {
   const root = join(backend, ".pulumi");
   const names = await readdir(root, { recursive: true }).catch(() => []);
-  const isOfStack = (name: string): boolean => {
+  const stackOf = (name: string): string | undefined => {
     const parts = name.split(sep);
     const at = parts.indexOf(project);
-    const of = at < 0 ? undefined : parts[at + 1]?.replace(/\.json.*$/, "");
-    return parts.length === 1 || (of !== undefined && (stack === undefined || of === stack));
+    return at < 0 ? undefined : parts[at + 1]?.replace(/\.json.*$/, "");
   };
-  const ours = names.filter((name) => name.endsWith(".attrs") && isOfStack(name));
-  const paths = ours.map((name) => join(root, name));
-  const sizes = await Promise.all(
-    paths.map(async (path) => (await stat(path).catch(() => undefined))?.size),
-  );
-  return paths.filter((_, place) => sizes[place] === 0);
+  const ours = names.filter((name) => {
+    const of = stackOf(name);
+    return !name.includes(sep) || (of !== undefined && (stack === undefined || of === stack));
+  });
+  const whole = (name: string): string => join(root, name);
+  const states = ours.filter((name) => name.startsWith(`stacks${sep}`) && name.endsWith(".json"));
+  const empty = await leftEmpty(ours.filter((name) => name.endsWith(".attrs")).map(whole));
+  const damaged = await damagedAmong(states.map(whole));
+  const affected = new Set([...empty, ...damaged.map(({ file }) => file)]);
+  const stacks = ours.filter((name) => affected.has(whole(name))).flatMap((n) => stackOf(n) ?? []);
+  return { empty, damaged, stacks: [...new Set(stacks)] };
 };
 
-/** Removes such files; one that is gone by now is no error. */
-export const removeCutOffFiles = async (paths: readonly string[]): Promise<void> => {
-  for (const path of paths)
-    if ((await stat(path).catch(() => undefined))?.size === 0) await rm(path, { force: true });
+/** Removes attributes that are empty; what is gone by now is no error. */
+export const removeEmpty = async (paths: readonly string[]): Promise<void> => {
+  for (const path of await areEmpty(paths)) await rm(path, { force: true });
+};
+
+/** Puts the copy of a state in its place, at once or not at all. */
+export const restoreState = async (file: string, copy: string): Promise<void> => {
+  const draft = `${file}.${process.pid}.tmp`;
+  await copyFile(copy, draft);
+  // They describe the file that goes.
+  await rm(`${file}.attrs`, { force: true });
+  await rename(draft, file);
 };

@@ -1,18 +1,27 @@
 import { readdirSync, realpathSync } from "node:fs";
+import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import { isPulumi, type ProcessFacts, processFacts } from "../../provider/stacks/pulumi-process.js";
+import { type ProcessFacts, processFacts } from "../../provider/stacks/pulumi-process.js";
 import { isRunning, signalProcess } from "../process/process-group.js";
-
-const deepest = 12;
-
-/** Whether the command line that started a process still lives. */
-const isOfLiveRun = ({ parent }: ProcessFacts, depth = 0): boolean => {
-  const above = parent > 1 && depth < deepest ? processFacts(parent) : undefined;
-  return above !== undefined && (isPulumi(above) || isOfLiveRun(above, depth + 1));
-};
 
 const isProvider = ({ args }: ProcessFacts): boolean =>
   args.some((arg) => /[\\/]cmd[\\/]dynamic-provider([\\/]|$)/.test(arg));
+
+const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    const told = (is: boolean): void => {
+      socket.destroy();
+      resolve(is);
+    };
+    socket.once("connect", () => told(true)).once("error", () => told(false));
+  });
+
+/** Whether the engine that a provider serves is gone; its address is the last word of the command line. */
+const isLeft = async ({ args }: ProcessFacts): Promise<boolean> => {
+  const [, port] = /^127\.0\.0\.1:(\d+)$/.exec(args.at(-1) ?? "") ?? [];
+  return port !== undefined && !(await listens(Number(port)));
+};
 
 /**
  * Processes of dynamic providers that a killed run of a project has left: they wait for ever, and what
@@ -20,17 +29,20 @@ const isProvider = ({ args }: ProcessFacts): boolean =>
  *
  * @param folder folder of the project
  */
-export const leftProcesses = (folder: string, project: string): readonly number[] => {
+export const leftProcesses = async (
+  folder: string,
+  project: string,
+): Promise<readonly number[]> => {
   if (process.platform !== "linux") return [];
   const here = realpathSync(folder);
-  return readdirSync("/proc")
-    .map(Number)
-    .filter((pid) => {
-      const facts = Number.isInteger(pid) ? processFacts(pid) : undefined;
-      if (!facts || facts.folder !== here || !isProvider(facts)) return false;
-      const of = facts.env.PULUMI_PROJECT ?? facts.env.PULUMI_NODEJS_PROJECT;
-      return (of === undefined || of === project) && !isOfLiveRun(facts);
-    });
+  const found: number[] = [];
+  for (const pid of readdirSync("/proc").map(Number)) {
+    const facts = Number.isInteger(pid) ? processFacts(pid) : undefined;
+    if (!facts || facts.folder !== here || !isProvider(facts)) continue;
+    const of = facts.env.PULUMI_PROJECT ?? facts.env.PULUMI_NODEJS_PROJECT;
+    if ((of === undefined || of === project) && (await isLeft(facts))) found.push(pid);
+  }
+  return found;
 };
 
 const lookEveryMs = 50;

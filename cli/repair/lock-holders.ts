@@ -1,13 +1,17 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { isObject } from "../../provider/kernel/json.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { isPulumi, processFacts } from "../../provider/stacks/pulumi-process.js";
-import { printedJson } from "../../provider/stacks/pulumi-queries.js";
-import type { StackLock } from "../../provider/stacks/stack-lock.js";
-import { isRunning } from "../process/process-group.js";
+import {
+  type LockHolder,
+  lockHolderIn,
+  namesInFolder,
+  type StackLock,
+} from "../../provider/stacks/stack-lock.js";
+import { messageOf } from "../command.js";
+import { isRunning, startOfProcess } from "../process/process-group.js";
 
 /** Whether the run that holds a lock still lives, as far as this machine can see. */
 export type LockStanding =
@@ -17,70 +21,72 @@ export type LockStanding =
   | { readonly state: "alive"; readonly by: string }
   | { readonly state: "unknown"; readonly why: string };
 
-/** The lock of one run, as its file tells. */
-interface LockHolder {
-  readonly pid: number;
-  readonly host: string;
-  readonly by: string;
-}
-
 /** A lock file that was just made is empty for an instant; one that stays so was cut off. */
 const againMs = 200;
 
-const holderIn = (text: string): LockHolder | undefined => {
-  const lock = printedJson(text);
-  if (!isObject(lock)) return undefined;
-  const { pid, hostname: host, username, timestamp } = lock;
-  const since = String(timestamp).slice(0, 19);
-  return {
-    pid: Number(pid),
-    host: String(host),
-    by: `${username}@${host}, process ${pid}, since ${since}Z`,
-  };
-};
-
-const readHolder = async (file: string): Promise<LockHolder | undefined> => {
-  const read = async () => holderIn(await readFile(file, "utf8").catch(() => ""));
-  const found = await read();
-  if (found) return found;
-  await pause(againMs);
-  return read();
-};
+/** A process that began so much later than the lock was taken is not the one that took it. */
+const laterMs = 5000;
 
 /** Another process may have got the number since. */
-const isAlive = (pid: number): boolean => {
-  if (!Number.isInteger(pid) || !isRunning(pid)) return false;
+const isAlive = ({ pid, since }: LockHolder): boolean => {
+  if (!isRunning(pid)) return false;
   const facts = processFacts(pid);
-  return facts === undefined || isPulumi(facts);
+  if (facts === undefined || isPulumi(facts)) return true;
+  // Packagers and version tools give the CLI other names.
+  const start = startOfProcess(pid);
+  return start === undefined || !(start > since + laterMs);
 };
 
-const standingOf = (holder: LockHolder | undefined): LockStanding => {
-  if (!holder) return { state: "left", by: "a run that was cut off while it took it" };
+const standingOf = (holder: LockHolder): LockStanding => {
   const { pid, host, by } = holder;
+  if (!Number.isInteger(pid))
+    return { state: "unknown", why: "its lock does not tell whose it is" };
   if (host !== hostname())
     return { state: "unknown", why: `it was taken on another machine (${by})` };
-  return { state: isAlive(pid) ? "alive" : "left", by };
+  return { state: isAlive(holder) ? "alive" : "left", by };
+};
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT";
+
+const standingOfFile = async (file: string): Promise<LockStanding> => {
+  const read = async () => lockHolderIn(await readFile(file, "utf8"));
+  try {
+    const holder = (await read()) ?? (await pause(againMs).then(read));
+    if (holder) return standingOf(holder);
+    return { state: "left", by: "a run that was cut off while it took it" };
+  } catch (error) {
+    // Its run has ended since the folder was read.
+    if (isMissing(error)) return { state: "free" };
+    return { state: "unknown", why: `its lock cannot be read: ${messageOf(error)}` };
+  }
+};
+
+const standingsIn = async (folder: string): Promise<readonly LockStanding[]> => {
+  try {
+    const names = (await namesInFolder(folder)).filter((name) => name.endsWith(".json"));
+    return await Promise.all(names.map((name) => standingOfFile(join(folder, name))));
+  } catch (error) {
+    return [{ state: "unknown", why: `its locks cannot be read: ${messageOf(error)}` }];
+  }
 };
 
 /** The least hopeful of several counts. */
 const order = ["alive", "unknown", "left", "free"] as const;
 
-/** Reads the locks of a stack in a file backend. */
-const lockInFolder = async (
+/**
+ * Reads the locks of a stack in a file backend.
+ *
+ * @param backend its folder
+ */
+export const lockInFolder = async (
   backend: string,
   { project, stack }: StackNames,
 ): Promise<LockStanding> => {
   const locks = join(backend, ".pulumi", "locks");
   // The second is where backends are that were made before stacks belonged to projects.
   const folders = [join(locks, "organization", project, stack), join(locks, stack)];
-  const files = await Promise.all(
-    folders.map(async (folder) => {
-      const names = await readdir(folder).catch(() => []);
-      return names.filter((name) => name.endsWith(".json")).map((name) => join(folder, name));
-    }),
-  );
-  const holders = await Promise.all(files.flat().map(readHolder));
-  const standings = holders.map(standingOf);
+  const standings = (await Promise.all(folders.map(standingsIn))).flat();
   return (
     order.flatMap((state) => standings.find((each) => each.state === state) ?? [])[0] ?? {
       state: "free",

@@ -1,6 +1,4 @@
-import type { Definition } from "../../provider/definition/define.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { lifecycle } from "../../provider/lifecycle/index.js";
 import { markOf } from "../../provider/lifecycle/ownership/mark.js";
 import {
   type MarkedObject,
@@ -8,22 +6,10 @@ import {
   orphansAmong,
 } from "../../provider/lifecycle/ownership/orphans.js";
 import { isSameResource } from "../../provider/lifecycle/ownership/read-mark.js";
-import {
-  definitionOfType,
-  openedValues,
-  type PendingOperation,
-  type StateResource,
-  stateValue,
-} from "../stack/stack-export.js";
+import type { PendingOperation } from "../stack/stack-export.js";
 import type { AccountRead } from "../stack/stack-reading.js";
-import { type CreationOutcome, creationOutcome } from "./pending-creation.js";
-import {
-  foreignCreations,
-  heldResource,
-  markedIn,
-  pendingOperations,
-  type RepairFacts,
-} from "./repair-facts.js";
+import { markedName, namedInStep, pendingSteps } from "./pending-steps.js";
+import { foreignCreations, markedIn, type RepairFacts } from "./repair-facts.js";
 import type { RepairStep } from "./repair-steps.js";
 
 /** A left-over beside the object that stands for its resource. */
@@ -42,93 +28,6 @@ export interface RepairPlan {
   /** What nobody can settle without a person, in sentences. */
   readonly left: readonly string[];
 }
-
-const nameOf = ({ name }: MarkedObject): string => (typeof name === "string" ? name : "");
-
-const namedOf = (object: MarkedObject) => ({
-  kind: object.definition.kind,
-  name: nameOf(object),
-  id: object.id,
-});
-
-/** A resource as the state would have it, had the run not been cut off: with what the object holds now. */
-const stateEntry = async (
-  resource: StateResource,
-  definition: Definition,
-  id: string,
-  known: JsonObject,
-  { run }: RepairFacts,
-): Promise<JsonObject | undefined> => {
-  const { __provider } = known;
-  const { id: there, props, inputs = {} } = await lifecycle(definition, run).read(id, known);
-  if (there === "") return undefined;
-  const valuesOf = (values: JsonObject) => Object.assign({}, stateValue(values), { __provider });
-  return { ...resource, custom: true, id, inputs: valuesOf(inputs), outputs: valuesOf(props) };
-};
-
-/** What a plan gathers while it looks at one operation after the other. */
-interface Gathered {
-  readonly steps: RepairStep[];
-  readonly entries: JsonObject[];
-  readonly left: string[];
-  readonly kept: Set<string>;
-  readonly surplus: Set<string>;
-}
-
-const kindNamed = (type: string): string => type.split(/[:/]/).at(-1) ?? type;
-
-const gatherCreation = async (
-  { resource }: PendingOperation,
-  found: CreationOutcome,
-  facts: RepairFacts,
-  { steps, entries, left, kept, surplus }: Gathered,
-): Promise<void> => {
-  const { urn, type, inputs } = resource;
-  if (found.outcome === "unclear") left.push(found.why);
-  else if (found.outcome === "made") {
-    const { object } = found;
-    const { definition, id, mark } = object;
-    const known = { ...openedValues(inputs), ...(mark.serial ? { serial: mark.serial } : {}) };
-    const entry = await stateEntry(resource, definition, id, known, facts);
-    if (!entry) return;
-    entries.push(entry);
-    kept.add(id);
-    for (const each of found.surplus) surplus.add(each.id);
-    steps.push({ action: "record", urn, ...namedOf(object) });
-  } else steps.push({ action: "forget", kind: kindNamed(type), urn, why: found.outcome });
-};
-
-/** An update may have reached the service: what the object holds now is what the next run compares with. */
-const gatherOther = async (
-  { type, resource: { urn, type: token } }: PendingOperation,
-  facts: RepairFacts,
-  { steps, entries }: Gathered,
-): Promise<void> => {
-  const definition = definitionOfType(token);
-  const held = heldResource(facts.document, urn);
-  const isUpdate = type === "updating" && definition && held;
-  const entry =
-    isUpdate && (await stateEntry(held, definition, held.id, openedValues(held.outputs), facts));
-  if (!isUpdate || !entry) {
-    steps.push({ action: "forget", kind: kindNamed(token), urn, why: "again" });
-    return;
-  }
-  entries.push(entry);
-  const { name } = openedValues(held.outputs);
-  const named = { kind: definition.kind, name: typeof name === "string" ? name : "", id: held.id };
-  steps.push({ action: "refresh", urn, ...named });
-};
-
-const gathered = async (facts: RepairFacts): Promise<Gathered> => {
-  const all: Gathered = {
-    ...{ steps: [], entries: [], left: [], kept: new Set<string>(), surplus: new Set<string>() },
-  };
-  for (const operation of pendingOperations(facts.document))
-    if (operation.type === "creating")
-      await gatherCreation(operation, await creationOutcome(operation, facts), facts, all);
-    else await gatherOther(operation, facts, all);
-  return all;
-};
 
 const isDuplicate = (
   { definition: { kind }, mark, id }: Orphan,
@@ -152,7 +51,7 @@ const leftOversIn = (account: AccountRead, { names, states }: RepairFacts) =>
   orphansAmong(markedIn(account), names, states).filter(({ standing }) => standing === "left-over");
 
 const noteOn = (object: MarkedObject): string =>
-  `${object.definition.kind} "${nameOf(object)}" (id ${object.id}) was made by a run that left no note of it. ` +
+  `${object.definition.kind} "${markedName(object)}" (id ${object.id}) was made by a run that left no note of it. ` +
   "The next pulumi up takes it over, if the program still declares it; else: pulumi-conversation orphans --delete";
 
 const foreignNote = ({ resource: { urn } }: PendingOperation): string =>
@@ -162,9 +61,18 @@ const foreignNote = ({ resource: { urn } }: PendingOperation): string =>
 const incompleteNote =
   "Not every stack of the backend could be read, and one of the others may hold what looks like a duplicate: none is deleted.";
 
+const unreadNotes = ({ accounts }: RepairFacts): readonly string[] =>
+  accounts.flatMap(({ reading }) =>
+    reading.kinds.flatMap(({ definition: { noun }, problem }) =>
+      problem === undefined
+        ? []
+        : [`What a run has left among the ${noun}s cannot be seen: ${problem}`],
+    ),
+  );
+
 /** Decides on every operation that is pending, and on what is there twice. */
 export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
-  const { steps, entries, left, kept, surplus } = await gathered(facts);
+  const { steps, entries, left, kept, surplus } = await pendingSteps(facts);
   const leftOvers = facts.accounts.flatMap((account) =>
     leftOversIn(account, facts)
       .filter(({ id }) => !kept.has(id))
@@ -179,7 +87,7 @@ export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
       ...steps,
       ...duplicates.map(({ orphan }): RepairStep => {
         const { label } = orphan.mark;
-        return { action: "delete", label, ...namedOf(orphan) };
+        return { action: "delete", label, ...namedInStep(orphan) };
       }),
     ],
     entries,
@@ -187,6 +95,7 @@ export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
     notes: [
       ...leftOvers.filter((each) => !isSurplus(each)).map(({ orphan }) => noteOn(orphan)),
       ...(twice.length > duplicates.length ? [incompleteNote] : []),
+      ...unreadNotes(facts),
     ],
     left: [...foreignCreations(facts.document).map(foreignNote), ...left],
   };

@@ -14,6 +14,12 @@ export const repairStepSchema = z.discriminatedUnion("action", [
     files: z.array(z.string()),
     ...outcome,
   }),
+  z.strictObject({
+    action: z.literal("restore-state"),
+    file: z.string().describe("The state, which was cut off"),
+    copy: z.string().describe("What it was before its last write"),
+    ...outcome,
+  }),
   z.strictObject({ action: z.literal("end-process"), pid: z.int(), ...outcome }),
   z.strictObject({ action: z.literal("cancel"), by: z.string(), ...outcome }),
   z.strictObject({

@@ -10,9 +10,9 @@ import { CommandFailure } from "../command.js";
 import { projectFile, pulumiPlace } from "../pulumi-cli/stack-config.js";
 import { type OpenStack, projectIn, type StackOptions } from "../stack/open-stack.js";
 import { runStackCommand } from "../stack/write-state.js";
-import { cutOffFiles, removeCutOffFiles } from "./cut-off-files.js";
+import { cutOffFiles, removeEmpty, restoreState } from "./cut-off-files.js";
 import { endProcess, leftProcesses } from "./left-processes.js";
-import { type LockStanding, lockStanding } from "./lock-holders.js";
+import { type LockStanding, lockInFolder, lockStanding } from "./lock-holders.js";
 import type { RepairStep } from "./repair-steps.js";
 
 interface RemainsOptions extends StackOptions {
@@ -49,17 +49,32 @@ export const assertNoRun = async (
   return lock;
 };
 
-/** Files that keep the state from being read; removed on demand. */
+/**
+ * Files that keep the state from being read; put in order on demand.
+ *
+ * @throws CommandFailure where a run is at work on their stack, or may be
+ */
 export const fileRemains = async (options: RemainsOptions): Promise<readonly RepairStep[]> => {
-  const { folder = process.cwd(), env = process.env, stack, apply } = options;
+  const { folder = process.cwd(), env = process.env, stack, apply, ignoreLock } = options;
   const place = pulumiPlace(folder, env, stack);
   const backend = place && (await fileBackend(place));
   const project = projectIn(folder);
   if (backend === undefined || project === undefined) return [];
-  const files = await cutOffFiles(backend, project, stack?.split("/").at(-1));
-  if (files.length === 0) return [];
-  if (apply) await removeCutOffFiles(files);
-  return [{ action: "remove-cut-off-files", files, ...(apply ? { done: true } : {}) }];
+  const { empty, damaged, stacks } = await cutOffFiles(backend, project, stack?.split("/").at(-1));
+  for (const of of stacks) {
+    const lock = await lockInFolder(backend, { project, stack: of });
+    const refused = refusal(lock, `${project}/${of}`, ignoreLock === true);
+    if (refused) throw new CommandFailure(refused);
+  }
+  const done = apply ? { done: true } : {};
+  if (apply) await removeEmpty(empty);
+  if (apply) for (const { file, copy } of damaged) await restoreState(file, copy);
+  return [
+    ...(empty.length > 0
+      ? [{ action: "remove-cut-off-files" as const, files: empty, ...done }]
+      : []),
+    ...damaged.map((each) => ({ action: "restore-state" as const, ...each, ...done })),
+  ];
 };
 
 const cancelled = async ({ place }: OpenStack): Promise<string | undefined> => {
@@ -85,7 +100,7 @@ export const lockRemains = async (
   const file = projectFile(stack.place.folder);
   const folder = file ? dirname(file) : stack.place.folder;
   const steps: RepairStep[] = [];
-  for (const pid of leftProcesses(folder, stack.names.project)) {
+  for (const pid of await leftProcesses(folder, stack.names.project)) {
     const reason = apply && !(await endProcess(pid)) ? "it does not end" : undefined;
     steps.push({ action: "end-process", pid, ...(apply ? outcomeOf(reason) : {}) });
   }

@@ -104,8 +104,7 @@ const ofStateAndService = async (
   }
 };
 
-const torn =
-  "The state cannot be read before these files are removed; what else there is to do shows then.";
+const torn = "The state cannot be read before that is done; what else there is to do shows then.";
 
 /**
  * Finds, and on demand does, what brings a stack in order after a run that was killed: its lock, its

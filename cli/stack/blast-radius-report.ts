@@ -10,9 +10,18 @@ const whose = ({ managed, stack }: RemainingUser): string => {
   return stack ? `in no state that can be seen; its mark names ${stack}` : "not managed by Pulumi";
 };
 
+const uncertainLines = ({ unread = [] }: BlastRadius): readonly string[] =>
+  unread.length === 0
+    ? []
+    : indented(
+        `Nobody can tell whether these kinds use what is deleted, as they could not be read: ${unread.join(", ")}`,
+        0,
+      );
+
 /** Who stands in the way of deletions, and the order that works; empty where nobody does. */
-export const blastRadiusLines = ({ blocked, order }: BlastRadius): readonly string[] => {
-  if (blocked.length === 0) return [];
+export const blastRadiusLines = (radius: BlastRadius): readonly string[] => {
+  const { blocked, order } = radius;
+  if (blocked.length === 0) return uncertainLines(radius);
   const many = blocked.length === 1 ? "This deletion" : `These ${blocked.length} deletions`;
   return [
     `${many} will be refused, as something still uses what is deleted:`,
@@ -34,5 +43,6 @@ export const blastRadiusLines = ({ blocked, order }: BlastRadius): readonly stri
         2,
       ),
     ),
+    ...uncertainLines(radius),
   ];
 };

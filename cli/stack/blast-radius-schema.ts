@@ -32,4 +32,7 @@ export const blastRadiusSchema = z.strictObject({
   deletions: z.int().min(0).describe("Objects that the run deletes"),
   blocked: z.array(blockedDeletionSchema).describe("Deletions that the service will refuse"),
   order: z.array(orderedStepSchema).describe("An order that works; empty: nothing is blocked"),
+  unread: z
+    .exactOptional(z.array(z.string()))
+    .describe("Kinds that could not be read: nobody can tell whether they use what is deleted"),
 });

@@ -85,7 +85,7 @@ const referencesAfter = (
 /**
  * Names who still uses the objects that a run deletes, managed or not, and the order that works.
  *
- * @param account as it was read; kinds that could not be read count as having no users
+ * @param account as it was read
  */
 export const blastRadius = (
   { deletions, inputsAfter }: PlannedChanges,
@@ -113,7 +113,9 @@ export const blastRadius = (
     return [{ ...named(target), urn: deletion.urn, users }];
   });
   const order = blocked.length === 0 ? [] : orderThatWorks(blocked, all.filter(isDeleted));
-  return { deletions: deletions.length, blocked, order };
+  const unread = kinds.flatMap(({ definition: { kind }, problem }) => (problem ? [kind] : []));
+  const isUncertain = deletions.length > 0 && unread.length > 0;
+  return { deletions: deletions.length, blocked, order, ...(isUncertain ? { unread } : {}) };
 };
 
 /** Users first, then everything that goes, users before what they use. */

@@ -66,6 +66,10 @@ export const openedSecrets = (value: unknown): unknown =>
   // One secret inside a list makes a secret of the whole list.
   changedSecrets(value, (sealed) => openedSecrets(secretIn(sealed)));
 
+/** Whether a value of a state is a secret that only Pulumi can open. */
+export const isEncrypted = (value: unknown): boolean =>
+  isObject(value) && isSecretValue(value) && secretIn(value) === undefined;
+
 /** A value that the life cycle gives the engine as a state takes it: Pulumi encrypts its secrets when it is imported. */
 export const stateValue = (value: unknown): unknown =>
   changedSecrets(value, (sealed) => ({

@@ -35,10 +35,19 @@ const pieces = (word: string, most: number): readonly string[] => {
   return found;
 };
 
-/** A text in lines of at most so many columns; a word that is longer is cut. */
+/** What would move the cursor, colour what follows or turn its order round; space and line ends are none. */
+const unprintable = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
+ * A text in lines of at most so many columns; a word that is longer is cut. Whatever others have written
+ * into names is shown as text: control characters become `\ufffd`.
+ */
 export const wrapped = (text: string, columns: number): readonly string[] => {
   const lines: string[] = [];
-  const words = text.split(/\s+/).filter((word) => word !== "");
+  const words = text
+    .split(/\s+/)
+    .filter((word) => word !== "")
+    .map((word) => word.replaceAll(unprintable, "\ufffd"));
   for (const word of words.flatMap((whole) =>
     terminalWidth(whole) <= columns ? [whole] : pieces(whole, columns),
   )) {

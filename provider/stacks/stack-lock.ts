@@ -31,14 +31,29 @@ export const backendFolder = (url: string, folder: string, home = homedir()): st
   return resolve(folder, whole.replace(/^\/(?=[A-Za-z]:)/, ""));
 };
 
-const holderIn = (text: string): string | undefined => {
+/** The run that holds a lock, as the lock's file tells it. */
+export interface LockHolder {
+  readonly pid: number;
+  readonly host: string;
+  /** When it took the lock, in milliseconds since 1970; NaN where the file does not tell. */
+  readonly since: number;
+  /** For messages. */
+  readonly by: string;
+}
+
+/** Reads the file of a lock; undefined where it holds no JSON, as one that was cut off while written. */
+export const lockHolderIn = (text: string): LockHolder | undefined => {
   const lock = printedJson(text);
   if (!isObject(lock)) return undefined;
-  const { username, hostname, pid, timestamp } = lock;
-  return `${username}@${hostname}, process ${pid}, since ${String(timestamp).slice(0, 19)}Z`;
+  const { username, hostname: host, pid, timestamp } = lock;
+  const since = Date.parse(String(timestamp));
+  const when = Number.isNaN(since) ? "" : `, since ${new Date(since).toISOString().slice(0, 19)}Z`;
+  const by = `${username}@${host}, process ${pid}${when}`;
+  return { pid: Number(pid), host: String(host), since, by };
 };
 
-const namesIn = async (folder: string): Promise<readonly string[]> => {
+/** What is in a folder; nothing where there is none. @throws where it cannot be read */
+export const namesInFolder = async (folder: string): Promise<readonly string[]> => {
   try {
     return await readdir(folder);
   } catch (error) {
@@ -50,14 +65,14 @@ const namesIn = async (folder: string): Promise<readonly string[]> => {
 /** Locks of a file backend: one file for each run, in a folder for each stack. */
 const lockInFiles = async (backend: string, project: string, stack: string): Promise<StackLock> => {
   try {
-    if ((await namesIn(join(backend, ".pulumi"))).length === 0)
+    if ((await namesInFolder(join(backend, ".pulumi"))).length === 0)
       return unknown(`${backend} holds no state of Pulumi`);
     const locks = join(backend, ".pulumi", "locks");
     // The second is where backends are that were made before stacks belonged to projects.
     for (const folder of [join(locks, "organization", project, stack), join(locks, stack)]) {
-      const file = (await namesIn(folder)).find((name) => name.endsWith(".json"));
+      const file = (await namesInFolder(folder)).find((name) => name.endsWith(".json"));
       if (!file) continue;
-      const by = holderIn(await readFile(join(folder, file), "utf8").catch(() => ""));
+      const by = lockHolderIn(await readFile(join(folder, file), "utf8").catch(() => ""))?.by;
       return { state: "locked", ...(by ? { by } : {}) };
     }
     return free;

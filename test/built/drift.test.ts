@@ -1,3 +1,7 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { smallAccount } from "../support/small-account.js";
@@ -5,11 +9,27 @@ import { smallAccount } from "../support/small-account.js";
 let project: EmulatedProject;
 
 beforeAll(async () => {
-  project = await emulatedProject(smallAccount, { switches: { secrets: "echo" } });
+  // One secret inside a list makes a secret of the whole list in the state.
+  const program = smallAccount.replace(
+    'version: "v3"',
+    'version: "v3", headers: { Key: "a-secret" }',
+  );
+  project = await emulatedProject(program, { switches: { secrets: "echo" } });
   await project.succeed(["up", "--yes", "--skip-preview"]);
 });
 
 afterAll(() => project?.close());
+
+/** What the service holds, and so many channels that nobody manages. */
+const withChannels = async (count: number): Promise<unknown> => {
+  const snapshot = JSON.parse(JSON.stringify(await project.control("GET", "/snapshot")));
+  const { channels } = snapshot.objects;
+  const more = Array.from({ length: count }, (_, at) => ({
+    ...{ ...channels[0], id: randomUUID(), type: `custom.n${at}`, description: "mine" },
+  }));
+  channels.push(...more);
+  return snapshot;
+};
 
 const drift = async () => {
   const { code, output, errors } = await project.tool(["drift", "--json"]);
@@ -19,6 +39,10 @@ const drift = async () => {
 test("nothing differs after up, and what others do is found; nothing is written", async () => {
   const before = { state: project.state(), writes: await project.writes() };
   expect(await drift()).toMatchObject({ code: 0, drift: false, compared: 6, uncheckable: [] });
+  const compared = await project.tool(["compare", "live", "prod", "--json"]);
+  expect({ code: compared.code, ...JSON.parse(compared.output) }).toMatchObject({
+    ...{ code: 0, matched: 6, different: [] },
+  });
   expect({ state: project.state(), writes: await project.writes() }).toEqual(before);
 
   const [channel] = await project.objects("channels");
@@ -58,4 +82,14 @@ test("a stack that has made nothing has no drift but what is in no stack", async
   const { code, output } = await project.tool(["drift", "--json", "--stack", "empty"]);
   const others = JSON.parse(output).otherStacks;
   expect({ code, others: others.length }).toEqual({ code: 0, others: 6 });
+});
+
+test("a reader that goes away before the end, such as head, gets no stack trace", async () => {
+  await project.control("PUT", "/snapshot", await withChannels(1000));
+  const main = join(process.cwd(), "dist", "cli", "main.js");
+  const line = `"${process.execPath}" "${main}" drift --json | head -c 9; echo "\${PIPESTATUS[0]}"`;
+  const { stdout, stderr } = await project.inShell((env, cwd) =>
+    promisify(execFile)("bash", ["-c", line], { env, cwd }),
+  );
+  expect({ stdout, stderr }).toEqual({ stdout: '{\n  "proj2\n', stderr: "" });
 });

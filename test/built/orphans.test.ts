@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import type { HubObject } from "../support/emulator-control.js";
 
@@ -31,6 +31,7 @@ beforeAll(async () => {
   const STATES = `${process.cwd()}/dist/provider/stacks/stack-states.js`;
   project = await emulatedProject(program, {}, { STATES });
   await project.succeed(["stack", "init", "other"]);
+  await up({ NAMES: "" });
 });
 
 afterAll(() => project?.close());
@@ -68,8 +69,6 @@ const seenInRun = async (names: string, owner: string, object: string, scope: "o
   await up({ NAMES: names, PROBE: JSON.stringify({ owner, object, scope }) });
   return JSON.parse(await project.succeed(["stack", "output", "told", "--stack", "prod"]));
 };
-
-beforeEach(() => up({ NAMES: "" }));
 
 test("a stack that has made nothing is told so in plain words", async () => {
   const { code, output, errors } = await project.tool(["orphans", "--stack", "other"]);

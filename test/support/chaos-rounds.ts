@@ -80,6 +80,9 @@ export interface Arrivals {
 
 const up = ["up", "--yes", "--skip-preview"];
 
+/** How the command line is called for a round. */
+export const upOf = (played: Round) => ({ args: up, environment: environmentOf(played) });
+
 const momentOf = (kill: Kill, { arrived }: Arrivals, signal: AbortSignal): Promise<void> =>
   "afterMs" in kill ? pause(kill.afterMs) : arrived(kill.afterCalls, signal);
 

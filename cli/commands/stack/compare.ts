@@ -8,20 +8,23 @@ interface CompareFlags {
 
 const details = `
 What a side is:
-  a file or folder   a saved account, a snapshot of an emulator, what pulumi stack
-                     export prints, import.json, or a folder of export
+  a file or folder   a saved account, a snapshot of an emulator, what
+                     pulumi stack export prints, import.json, or a folder of
+                     export
   stack:NAME         what the state of a stack holds
   profile:NAME       the live account of a profile
   live               the live account of the settings without a profile
   another word       a stack of this project, else a profile
 
-Objects are the same by their names, else by their logical names, by automatic names
-without the suffix, or by what they refer to; never by their ids. Secrets are not
-compared and not shown.
+Objects are the same by their names, else by their logical names, by automatic
+names without the suffix, or by what they refer to; never by their ids. Secrets
+are not compared and not shown.
 
 JSON: { a, b, same, matched,
-        different: [{ kind, name, idA, idB, matchedBy, differences: [{ path, a?, b? }] }],
-        onlyInA: [{ kind, name, id }], onlyInB: [{ kind, name, id }], notes: [text] }
+        different: [{ kind, name, idA, idB, matchedBy,
+                      differences: [{ path, a?, b? }] }],
+        onlyInA: [{ kind, name, id }], onlyInB: [{ kind, name, id }],
+        notes: [text] }
 JSON of --save: { file, objects }
 
 Exit code: 0 the same, or saved; 2 different; 1 failed, or wrong command line.`;

@@ -11,26 +11,28 @@ interface DriftFlags {
 
 const details = `
 What counts as drift:
-  changed    a field that the program declares means something else at the service
+  changed    a field that the program declares means something else live
   deleted    an object is gone
   unmanaged  an object that no stack of the backend has; not with --managed-only
-Objects of other stacks are listed and are no drift. Secrets are never shown; those
-that the service hides cannot be checked, and are said to be so.
+Objects of other stacks are listed and are no drift. Secrets are never shown;
+those that the service hides cannot be checked, and are said to be so.
 
 JSON: { project, stack, readAt, consistent, drift,
-        changed: [{ kind, name, id, urn, changes: [{ path, state?, live? }], modified?,
-                    who }],
+        changed: [{ kind, name, id, urn, changes: [{ path, state?, live? }],
+                    modified?, who }],
         deleted: [{ kind, name, id, urn, who, sameName? }],
         unmanaged: [{ kind, name, id, standing, created?, modified?, label? }],
         otherStacks: [{ kind, name, id, stack }],
         uncheckable: [{ kind, name, id, urn, paths, changedSince? }],
         unread: [{ kind, problem }], compared, notes: [text],
-        deletions?: { deletions, blocked: [{ kind, name, id, urn, users: [{ kind, name,
-                      id, path, managed, stack? }] }],
-                      order: [{ action, kind, name, id }] } }
+        deletions?: { deletions,
+                      blocked: [{ kind, name, id, urn,
+                        users: [{ kind, name, id, path, managed, stack? }] }],
+                      order: [{ action, kind, name, id }], unread?: [kind] } }
 
-Exit code: 0 no drift; 2 drift; 1 failed, wrong command line, or no drift as far as
-the service let itself be read; 4 the preview holds a deletion that will be refused.`;
+Exit code: 0 no drift; 2 drift; 1 failed, wrong command line, or no drift as far
+as the service let itself be read; 4 the preview holds a deletion that will be
+refused.`;
 
 /** `drift`: what differs between a stack and the service. */
 export const registerDrift: RegisterCommand = (program, session) => {

@@ -21,18 +21,20 @@ const gather = (id: string, before: readonly string[] = []): readonly string[] =
 const details = `
 How an object stands:
   left-over  this stack made it, and it is in no state
-  held       another stack's state holds it, or a program looks it up: never touched
-  copy       a person made it from one of ours, description included: never deleted
+  held       another state has it, or a program looks it up: never touched
+  copy       a person made it from one of ours, with its mark: never deleted
   former     has the stack's name, but is of a destroyed, lost or foreign state
 
---delete refuses while the stack is locked, and where the lock or a state cannot be seen.
-An object that was kept on purpose (retainOnDelete, pulumi state delete) is a left-over too.
+--delete refuses while the stack is locked, and where the lock or a state cannot
+be seen.
+An object that was kept on purpose (retainOnDelete, pulumi state delete) is a
+left-over too.
 
 JSON: [{ kind, name, id, label, standing, pending?, heldBy?: [{ stack, urn }],
          deleted?, released?, reason? }]
 
-Exit code: 0 done; 1 failed, refused, or something could not be deleted or released;
-2 wrong command line.`;
+Exit code: 0 done; 1 failed, refused, or something could not be deleted or
+released; 2 wrong command line.`;
 
 /** `orphans`: what interrupted runs and former states left behind. */
 export const registerOrphans: RegisterCommand = (program, session) => {

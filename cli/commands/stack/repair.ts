@@ -10,10 +10,11 @@ interface RepairFlags {
 
 const details = `
 What it finds:
-  remove-cut-off-files  files of a file:// backend that were cut off while written
+  remove-cut-off-files  files of a file:// backend that a kill left empty
+  restore-state         a state of a file:// backend that was cut off: its copy
   end-process           a provider of the killed run that still waits
   cancel                the lock of the killed run
-  record                an object that was made, and that the state does not know
+  record                an object that was made and is not in the state
   refresh               an object whose update was cut off
   forget                a note of something under way that is not
   delete                an object that is there twice; the other one stays
@@ -22,8 +23,9 @@ Without --apply nothing is changed. It refuses while a run is at work, and where
 that cannot be seen. Objects are found by their marks; a copy that a person made
 is never deleted.
 
-JSON: { project, stack, applied, steps: [{ action, kind?, name?, id?, urn?, why?,
-        label?, by?, pid?, files?, done?, reason? }], notes: [text], left: [text] }
+JSON: { project, stack, applied, steps: [{ action, kind?, name?, id?, urn?,
+        why?, label?, by?, pid?, files?, file?, copy?, done?,
+        reason? }], notes: [text], left: [text] }
 
 Exit code: 0 done, or only shown; 1 failed, refused, or something is left that
 needs a person; 2 wrong command line.`;

@@ -19,7 +19,7 @@ const result = (name: string): DriftResult => {
           { path: "basicAuth.password", state: "[secret]", live: "[secret]" },
         ],
         modified: "2026-01-01T00:00:00.000Z",
-        who: "not this stack, which wrote it before that",
+        who: `the stack that marked it: ${name}`,
       },
     ],
     deleted: [{ ...object, who: "not this stack, whose state still has it", sameName: id }],
@@ -41,6 +41,8 @@ const hostile = [
   "ein sehr langer Name ".repeat(20),
   "n".repeat(400),
   "🙂é\u2028‮`",
+  "a\\| b \\\\| <script>",
+  "\u001b[31mred\u0007\u202eder",
   "",
 ];
 
@@ -62,6 +64,27 @@ test.each(hostile)(
     for (const line of tables) expect(line.endsWith(" |")).toBe(true);
   },
 );
+
+/** The cells of a row, as readers of Markdown split it: a backslash takes the next character with it. */
+const cellsOf = (line: string): number => [...line.matchAll(/(?:\\.|[^|])+/g)].length;
+
+test("whatever somebody calls an object, its row has as many cells as the heading, and shows no control character", () => {
+  const text = fc.string({ unit: fc.constantFrom(..."a\\`|\n @<\u001b\u202e") });
+  fc.assert(
+    fc.property(text, (name) => {
+      const comment = driftMarkdown(result(name));
+      let heading = 0;
+      for (const line of comment.split("\n")) {
+        if (!line.startsWith("|")) heading = 0;
+        else if (heading === 0) heading = cellsOf(line);
+        else expect({ line, cells: cellsOf(line) }).toEqual({ line, cells: heading });
+      }
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+      expect(comment + driftReport(result(name))).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+      expect(driftReport(result(name))).not.toMatch(/[\u202a-\u202e]/);
+    }),
+  );
+});
 
 test("a cell of code has as many bars as were meant, and one line", () => {
   fc.assert(

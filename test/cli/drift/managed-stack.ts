@@ -45,11 +45,16 @@ export const managedStack = async (switches: Readonly<Record<string, string>> = 
     { urn: urnOf("Ownership", "ownership"), type: typeToken("Ownership"), id: ownershipOf("prod") },
   ];
   /** Makes what a program declares, as `up` does. */
-  const up = async (kind: string, name: string, fields: JsonObject): Promise<string> => {
+  const up = async (
+    kind: string,
+    name: string,
+    fields: JsonObject,
+    ofRun = run,
+  ): Promise<string> => {
     const definition = resources.find((each) => each.kind === kind);
     if (!definition) throw new Error(kind);
     const owner = `${ownershipOf("prod")}/${name}`;
-    const cycle = lifecycle(definition, run);
+    const cycle = lifecycle(definition, ofRun);
     const { inputs, failures } = await cycle.check({}, { ...fields, owner });
     if (failures.length > 0) throw new Error(JSON.stringify(failures));
     const plain = JSON.parse(JSON.stringify(inputs), (_, value) =>
@@ -105,6 +110,14 @@ export const managedStack = async (switches: Readonly<Record<string, string>> = 
     settings,
     state,
     up,
+    /** What another run makes, which knows nothing of the ones before. */
+    upAnew: (kind: string, name: string, fields: JsonObject): Promise<string> =>
+      up(
+        kind,
+        name,
+        fields,
+        createRun(async () => open()),
+      ),
     upSamples,
     drift: async () => driftOf(await reading(), names, false),
     /** Changes what the service holds. @returns whether that is something that it may hold */
