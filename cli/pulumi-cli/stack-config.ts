@@ -17,7 +17,7 @@ const advices = [
   },
   {
     when: /load checkpoint/,
-    text: "The file of the state was cut off. In the folder of the project run: pulumi-conversation repair",
+    text: "The file of the state is cut off. pulumi-conversation repair puts back what Pulumi keeps beside it; without such a copy, bring one back from your own backups.",
   },
   {
     when: /(?<!meta\.)yaml|unmarshal|invalid character/i,

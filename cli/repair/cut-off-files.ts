@@ -1,5 +1,5 @@
 import { copyFile, readdir, readFile, rename, rm, stat } from "node:fs/promises";
-import { join, sep } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { printedJson } from "../../provider/stacks/pulumi-queries.js";
 
@@ -7,7 +7,7 @@ import { printedJson } from "../../provider/stacks/pulumi-queries.js";
 export interface CutOffFiles {
   /** Attributes that are empty: without them Pulumi can read the file beside them. */
   readonly empty: readonly string[];
-  /** States that are cut off, each with the copy that Pulumi made before its last write. */
+  /** States that are cut off, each with the newest copy that Pulumi keeps of it. */
   readonly damaged: readonly { readonly file: string; readonly copy: string }[];
   /** The stacks that these files are of. */
   readonly stacks: readonly string[];
@@ -19,8 +19,12 @@ const againMs = 200;
 const sizeOf = async (path: string): Promise<number | undefined> =>
   (await stat(path).catch(() => undefined))?.size;
 
-const isJson = async (path: string): Promise<boolean> =>
-  printedJson(await readFile(path, "utf8").catch(() => "")) !== undefined;
+/** Whether a file is JSON to its end; undefined where it cannot be read. */
+const isWhole = (path: string): Promise<boolean | undefined> =>
+  readFile(path, "utf8").then(
+    (text) => printedJson(text) !== undefined,
+    () => undefined,
+  );
 
 const areEmpty = (paths: readonly string[]): Promise<readonly string[]> =>
   Promise.all(paths.map(sizeOf)).then((sizes) => paths.filter((_, place) => sizes[place] === 0));
@@ -33,16 +37,37 @@ const leftEmpty = async (paths: readonly string[]): Promise<readonly string[]> =
   return areEmpty(first);
 };
 
-/** A state that is no JSON while its copy is. */
-const isDamaged = async (file: string): Promise<boolean> => {
-  if ((await isJson(file)) || !(await isJson(`${file}.bak`))) return false;
+/** Copies that Pulumi keeps of a state, the newest first: of before its last write, and of before its last runs. */
+const copiesOf = async (file: string): Promise<readonly string[]> => {
+  const [root, project, stack] = [
+    join(file, "../../.."),
+    basename(dirname(file)),
+    basename(file, ".json"),
+  ];
+  const folder = join(root, "backups", project, stack);
+  const names = await readdir(folder).catch(() => []);
+  const backups = names
+    .filter((name) => name.endsWith(".json"))
+    .sort()
+    .reverse();
+  return [`${file}.bak`, ...backups.map((name) => join(folder, name))];
+};
+
+/** The newest copy that is whole, of a state that is not, and stays so. */
+const copyOfDamaged = async (file: string): Promise<string | undefined> => {
+  if ((await isWhole(file)) !== false) return undefined;
   await pause(againMs);
-  return !(await isJson(file));
+  if ((await isWhole(file)) !== false) return undefined;
+  for (const copy of await copiesOf(file)) if (await isWhole(copy)) return copy;
+  return undefined;
 };
 
 const damagedAmong = async (paths: readonly string[]): Promise<CutOffFiles["damaged"]> => {
-  const isDamage = await Promise.all(paths.map(isDamaged));
-  return paths.filter((_, place) => isDamage[place]).map((file) => ({ file, copy: `${file}.bak` }));
+  const copies = await Promise.all(paths.map(copyOfDamaged));
+  return paths.flatMap((file, place) => {
+    const copy = copies[place];
+    return copy === undefined ? [] : [{ file, copy }];
+  });
 };
 
 /**

@@ -17,7 +17,7 @@ export const repairStepSchema = z.discriminatedUnion("action", [
   z.strictObject({
     action: z.literal("restore-state"),
     file: z.string().describe("The state, which was cut off"),
-    copy: z.string().describe("What it was before its last write"),
+    copy: z.string().describe("The newest copy of it that is whole"),
     ...outcome,
   }),
   z.strictObject({ action: z.literal("end-process"), pid: z.int(), ...outcome }),

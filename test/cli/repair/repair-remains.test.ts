@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { messageOf } from "../../../cli/command.js";
 import { repairReport } from "../../../cli/repair/repair-report.js";
@@ -110,19 +110,26 @@ test("attributes that were cut off: nothing else can be seen before they are gon
   expect(existsSync(file)).toBe(false);
 });
 
-test("a state that was cut off is what it was before its last write, and the rest is found", async () => {
-  const box = await cutOff();
-  writeFileSync(`${box.stateFile}.bak`, readFileSync(box.stateFile));
-  for (const length of [0, 1, 300]) {
-    truncateSync(box.stateFile, length);
-    const shown = await box.repair();
-    expect(shown.steps[0]).toMatchObject({ action: "restore-state", file: box.stateFile });
-    expect(readFileSync(box.stateFile)).toHaveLength(length);
-  }
-  const done = await box.repair({ apply: true });
-  expect(done.steps).toMatchObject([{ action: "restore-state" }, { action: "record" }]);
-  expect(isRepaired(done)).toBe(true);
-});
+const copies = ["stacks/shop/prod.json.bak", "backups/shop/prod/prod.1795355262375591458.json"];
+
+test.each(copies)(
+  "a state that was cut off is what its copy %s is, and the rest is found",
+  async (name) => {
+    const box = await cutOff();
+    const copy = join(box.folder, ".pulumi", name);
+    mkdirSync(dirname(copy), { recursive: true });
+    writeFileSync(copy, readFileSync(box.stateFile));
+    for (const length of [300, 1, 0]) {
+      truncateSync(box.stateFile, length);
+      const shown = await box.repair();
+      expect(shown.steps[0]).toMatchObject({ action: "restore-state", file: box.stateFile, copy });
+      expect(readFileSync(box.stateFile)).toHaveLength(length);
+    }
+    const done = await box.repair({ apply: true });
+    expect(done.steps).toMatchObject([{ action: "restore-state" }, { action: "record" }]);
+    expect(isRepaired(done)).toBe(true);
+  },
+);
 
 test("files of a stack at which a run is at work are not touched", async () => {
   const box = await cutOff();
