@@ -7,6 +7,7 @@ import { typedFields } from "../../provider/definition/wire/managed.js";
 import { looksMasked } from "../../provider/definition/wire/secret-evidence.js";
 import { fieldsFromWire } from "../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { isId } from "../../provider/kernel/object-id.js";
 import { undisclosed } from "../../provider/kernel/undisclosed.js";
 import type { Mark } from "../../provider/lifecycle/ownership/mark.js";
 import { readMark } from "../../provider/lifecycle/ownership/read-mark.js";
@@ -26,6 +27,10 @@ export interface ObjectInputs {
   readonly fields: JsonObject;
   /** Members that no field of the kind knows. */
   readonly extra?: JsonObject;
+  /** Paths of members that no program can give, or that may be secrets; a run leaves them as they are. */
+  readonly undeclared?: readonly string[];
+  /** As the service sent it. */
+  readonly wire: WireObject;
   /** The service left a secret out that must be there, so it may leave out others. */
   readonly leavesOut?: true;
   readonly created?: string;
@@ -105,12 +110,22 @@ const publicValue = (field: Field, value: unknown): unknown => {
   return value;
 };
 
+/** Whether a value has a member anywhere that would become the prototype of what holds it. */
+const namesPrototype = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.some(namesPrototype)
+    : isObject(value) &&
+      Object.entries(value).some(([name, of]) => name === "__proto__" || namesPrototype(of));
+
 /** Every rule that the inputs break, in one sentence. */
 const problemOf = (
   definition: Definition,
+  id: string,
   fields: JsonObject,
   extra: JsonObject | undefined,
 ): string | undefined => {
+  if (!isId(id)) return "its id can stand in no call";
+  if (namesPrototype(fields)) return 'it has a member with the name "__proto__"';
   const broken = [...fieldViolations(definition, fields), ...extraViolations(definition, extra)];
   const sentences = broken.map(({ path, rule }) => (path ? `${path} ${rule}` : `it ${rule}`));
   return sentences.length > 0 ? sentences.join("; ") : undefined;
@@ -139,12 +154,13 @@ export const objectInputs = (
   const live = fieldsFromWire(definition.fields, { ...wire, description }, settings);
   const typed = typedFields(definition.fields, live);
   const fields = normaliseFields(definition, tidyFields(definition.fields, typed));
-  const extra = unknownMembers(definition, wire);
+  const { extra, undeclared } = unknownMembers(definition, wire);
   const [created, modified] = [textOf(wire.created), textOf(wire.modified)];
-  const problem = problemOf(definition, fields, extra);
+  const problem = problemOf(definition, id, fields, extra);
   return {
-    ...{ definition, id, fields },
+    ...{ definition, id, fields, wire },
     ...(extra ? { extra } : {}),
+    ...(undeclared.length > 0 ? { undeclared } : {}),
     ...(leavesSecretsOut(definition, fields, typed) ? { leavesOut: true as const } : {}),
     ...(created ? { created } : {}),
     ...(modified ? { modified } : {}),

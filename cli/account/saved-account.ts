@@ -6,6 +6,7 @@ import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.
 import { jsonIn } from "../../provider/kernel/json-text.js";
 import { resources } from "../../provider/resources/index.js";
 import type { AccountReading } from "./read-account.js";
+import { publicUnknown } from "./unknown-members.js";
 
 const objects = z.array(z.record(z.string(), z.unknown()));
 
@@ -40,10 +41,15 @@ const publicEntry = (of: Field, value: string, entry: unknown): unknown =>
       )
     : entry;
 
+/** What a service tells beside the value of a field. */
+const publicAround = (wire: unknown): unknown =>
+  isObject(wire)
+    ? objectOf(Object.entries(wire).map(([name, value]) => [name, publicUnknown(name, value)]))
+    : wire;
+
 const publicValue = (field: Field, wire: unknown): unknown => {
   if (field.secret) return undefined;
-  if (!holdsSecret(field)) return wire;
-  if (field.type === "map") {
+  if (field.type === "map" && holdsSecret(field)) {
     const { value } = membersOf(field);
     if (Array.isArray(wire)) return wire.map((entry) => publicEntry(field.of, value, entry));
     return isObject(wire)
@@ -52,7 +58,8 @@ const publicValue = (field: Field, wire: unknown): unknown => {
   }
   if (field.type === "list" && Array.isArray(wire))
     return wire.map((item) => publicValue(field.of, item));
-  return field.type === "object" && isObject(wire) ? publicMembers(field.fields, wire) : undefined;
+  if (field.type === "object" && isObject(wire)) return publicMembers(field.fields, wire);
+  return holdsSecret(field) ? undefined : publicAround(wire);
 };
 
 /** The service's JSON of an object without the values of its secrets. */
@@ -61,7 +68,7 @@ export const publicMembers = (fields: Fields, wire: JsonObject): JsonObject => {
   return objectOf(
     Object.entries(wire).map(([name, value]) => {
       const [, field] = byWire.get(name) ?? [];
-      return [name, field ? publicValue(field, value) : value];
+      return [name, field ? publicValue(field, value) : publicUnknown(name, value)];
     }),
   );
 };

@@ -1,16 +1,39 @@
-import { type Definition, type Fields, outputFields } from "../../provider/definition/define.js";
-import { isSurelyMask } from "../../provider/definition/wire/secret-evidence.js";
+import type { Definition, Fields } from "../../provider/definition/define.js";
+import { memberPath } from "../../provider/definition/paths.js";
 import { fieldsByWireName } from "../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { mayBeSecret } from "./may-be-secret.js";
+import { isAdded, unknownPaths } from "./unknown-paths.js";
 
-/** What a service adds to each object, and names that no program may give. */
-const neverGiven = new Set(["id", ...Object.keys(outputFields), "constructor", "prototype"]);
+/** What no field of a kind knows of an object. */
+export interface UnknownMembers {
+  /** What `extra` can hold. */
+  readonly extra?: JsonObject;
+  /**
+   * Paths of what it cannot, as a program would write them: members of the items of lists, and what is or
+   * may be a secret. A run leaves them as they are.
+   */
+  readonly undeclared: readonly string[];
+}
 
-/** Nobody can write back what is hidden. */
-const isHidden = (value: unknown): boolean => {
-  if (typeof value === "string") return isSurelyMask(value);
-  const inside = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
-  return inside.some(isHidden);
+/** Names that no program may give. */
+const isNoName = (name: string): boolean =>
+  ["__proto__", "constructor", "prototype"].includes(name);
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** What a member is called; one such as `{ "name": "X-Key", "value": "…" }` by both. */
+const titleOf = (holder: JsonObject, name: string): string =>
+  name === "value" ? `${textOf(holder.name)} ${textOf(holder.key)}` : name;
+
+/** Whether a value holds anywhere what no file may have, or no program can say. */
+const isKept = (title: string, value: unknown): boolean => {
+  if (typeof value === "string") return mayBeSecret(title, value);
+  if (Array.isArray(value)) return value.some((item) => isKept(title, item));
+  if (!isObject(value)) return false;
+  return Object.entries(value).some(
+    ([name, of]) => isNoName(name) || isKept(`${title} ${titleOf(value, name)}`, of),
+  );
 };
 
 /** A member that is null says that there is none. */
@@ -21,31 +44,52 @@ const withoutNull = (value: unknown): unknown => {
   return objectOf(there.map(([name, of]) => [name, withoutNull(of)]));
 };
 
-const given = (value: unknown): unknown =>
-  value === null || isHidden(value) ? undefined : withoutNull(value);
+/** A value, and the paths of what was left out of it. */
+interface Part {
+  readonly value?: unknown;
+  readonly undeclared: readonly string[];
+}
 
-const unknownIn = (fields: Fields, wire: JsonObject): JsonObject => {
-  const byWire = fieldsByWireName(fields);
-  return objectOf(
-    Object.entries(wire).map(([name, value]) => {
-      const [, field] = byWire.get(name) ?? [];
-      if (!field) return [name, given(value)];
-      if (field.type !== "object" || !isObject(value)) return [name, undefined];
-      const inside = unknownIn(field.fields, value);
-      return [name, Object.keys(inside).length > 0 ? inside : undefined];
-    }),
+/** The parts of an object as one; nothing, where nothing is left of it. */
+const joined = (parts: readonly (readonly [string, Part])[]): Part => {
+  const value = objectOf(parts.map(([name, part]) => [name, part.value]));
+  const undeclared = parts.flatMap(([, part]) => part.undeclared);
+  return Object.keys(value).length > 0 ? { value, undeclared } : { undeclared };
+};
+
+/** Only an object is given in part. */
+const unknownValue = (name: string, title: string, value: unknown, path: string): Part => {
+  if (value === null) return { undeclared: [] };
+  if (isNoName(name)) return { undeclared: [path] };
+  if (!isKept(title, value)) return { value: withoutNull(value), undeclared: [] };
+  if (!isObject(value)) return { undeclared: [path] };
+  return joined(
+    Object.entries(value).map(([inner, of]) => [
+      inner,
+      unknownValue(inner, `${title} ${titleOf(value, inner)}`, of, memberPath(path, inner)),
+    ]),
   );
 };
 
-/**
- * The members of an object that no field of its kind knows, as `extra` takes them: at the top and in
- * documented objects. Those in the items of lists have no place in `extra`; they stay as they are.
- */
-export const unknownMembers = (
-  { fields }: Definition,
-  wire: JsonObject,
-): JsonObject | undefined => {
-  const own = objectOf(Object.entries(wire).filter(([name]) => !neverGiven.has(name)));
-  const unknown = unknownIn(fields, own);
-  return Object.keys(unknown).length > 0 ? unknown : undefined;
+/** What a file may have of a member that no field knows; undefined for nothing. */
+export const publicUnknown = (name: string, value: unknown): unknown =>
+  unknownValue(name, name, value, "").value;
+
+const unknownIn = (fields: Fields, wire: JsonObject, path: string): Part =>
+  joined(
+    Object.entries(wire).map(([name, value]) => {
+      const [own, field] = fieldsByWireName(fields).get(name) ?? [];
+      if (!own || !field) return [name, unknownValue(name, name, value, memberPath(path, name))];
+      const at = memberPath(path, own);
+      if (field.type === "object" && isObject(value))
+        return [name, unknownIn(field.fields, value, at)];
+      return [name, { undeclared: unknownPaths(field, value, at) }];
+    }),
+  );
+
+/** The members of an object that no field of its kind knows. */
+export const unknownMembers = ({ fields }: Definition, wire: JsonObject): UnknownMembers => {
+  const own = objectOf(Object.entries(wire).filter(([name]) => !isAdded(name)));
+  const { value, undeclared } = unknownIn(fields, own, "");
+  return { undeclared, ...(isObject(value) ? { extra: value } : {}) };
 };

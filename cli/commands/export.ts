@@ -8,6 +8,7 @@ interface ExportFlags {
   readonly include?: readonly string[];
   readonly exclude?: readonly string[];
   readonly withDependencies?: true;
+  readonly managed?: true;
   readonly split: Split;
   readonly project?: string;
   readonly toStack: string;
@@ -28,13 +29,18 @@ What is left out but referred to is looked up (Channel.get); --with-dependencies
 declares it, too. Names stay the same whatever is left out.
 
 Objects that carry the mark of a stack are left out, and told: they have a program.
+--managed declares them, too, under the names that they have there: to read, to compare,
+or to move them to another stack. They are not in import.json: as long as their stack
+has them, no other may.
 Secrets are in no file: the program takes each from the configuration of its stack,
-and does not start without it.
+and does not start without it. Members of the items of lists that only the service
+knows, and those that may be secrets, are named in the README; they stay as they are.
 
 JSON: { folder, project, stack, files: [name], kept: [name],
         resources: [{ kind, id, name }], lookedUp: [{ kind, id, name }],
-        skipped: [{ kind, id, reason }],
+        managed: [{ kind, id, name, mark }], skipped: [{ kind, id, reason }],
         secrets: [{ key, kind, id, name, path }],
+        undeclared: [{ kind, id, name, path }],
         possibleSecrets: [{ kind, id, name, path }], notes: [text],
         proof?: { ok, differences: [text] } }
 
@@ -58,6 +64,7 @@ export const registerExport: RegisterCommand = (program, session) => {
     )
     .requiredOption("--out <folder>", "Write the project here.");
   withSelection(command)
+    .option("--managed", "Declare also what a stack manages.")
     .addOption(
       new Option("--split <way>", "One file, or one for each kind.")
         .choices(["by-kind", "single"])

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { CommandRun } from "../command.js";
 import { type CommandWork, withProgress } from "../terminal/command-progress.js";
 import { exportJson, exportReport } from "./export-report.js";
@@ -15,9 +13,10 @@ export interface ExportRequest extends Omit<ExportOptions, "progress" | "signal"
 const proofOf = async (result: ExportResult, work: CommandWork): Promise<Proof> => {
   const { accountCopy } = await import("./prove/account-copy.js");
   const { prove } = await import("./prove/prove.js");
-  const { folder, files, names, settings, source, objects } = result;
+  const { texts, names, settings, source, objects, plan, wholeImport } = result;
   return prove({
-    files: new Map(files.map((name) => [name, readFileSync(join(folder, name), "utf8")])),
+    files: new Map([...texts, ["import.json", wholeImport]]),
+    isEmpty: plan.declared.length === 0,
     stack: names.stack,
     secrets: source.secrets.map(({ key }) => key),
     copy: accountCopy(objects, settings),

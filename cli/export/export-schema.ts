@@ -23,6 +23,14 @@ export const exportSchema = z.strictObject({
   kept: z.array(z.string()).describe("Files that hold what you have set, and were left"),
   resources: z.array(z.strictObject(resource)).describe("What the program declares"),
   lookedUp: z.array(z.strictObject(resource)).describe("What it only refers to"),
+  managed: z
+    .array(
+      z.strictObject({
+        ...resource,
+        mark: z.string().describe("Project, stack and logical name of who manages it"),
+      }),
+    )
+    .describe("What of the resources a stack manages; not in import.json"),
   skipped: z.array(z.strictObject({ kind: z.string(), id: z.string(), reason: z.string() })),
   secrets: z
     .array(
@@ -33,6 +41,9 @@ export const exportSchema = z.strictObject({
       }),
     )
     .describe("What the configuration of the stack has to hold"),
+  undeclared: z
+    .array(z.strictObject({ ...resource, path: z.string() }))
+    .describe("Members that the program does not declare, and that stay as they are"),
   possibleSecrets: z.array(z.strictObject({ ...resource, path: z.string() })),
   notes: z.array(z.string()).describe("What could not be read"),
   proof: z.exactOptional(proofSchema).describe("With --prove"),

@@ -15,6 +15,11 @@ export interface SkippedObject {
   readonly reason: string;
 }
 
+export interface PlanProgramOptions extends SelectionOptions {
+  /** Declare also what a stack manages. */
+  readonly managed?: boolean;
+}
+
 /** What a program does with each object of an account. */
 export interface ProgramPlan {
   /** In the order in which an account is set up. */
@@ -26,11 +31,12 @@ export interface ProgramPlan {
   readonly find: (kind: string, id: string) => PlannedResource | undefined;
 }
 
-/** Why an object that is there cannot be declared by this program. */
-const obstacle = ({ mark, problem }: ObjectInputs): string | undefined => {
-  if (mark) return `it carries the mark of another stack: ${mark.label}`;
-  return problem;
-};
+/** Why an object that is there is not declared by this program. */
+const obstacle = (
+  { mark, problem }: ObjectInputs,
+  { managed = false }: PlanProgramOptions,
+): string | undefined =>
+  mark && !managed ? `it carries the mark of another stack: ${mark.label}` : problem;
 
 const usedBy = (objects: readonly ObjectInputs[]): ReadonlySet<string> =>
   new Set(
@@ -52,11 +58,11 @@ const byKindAndName = (a: PlannedResource, b: PlannedResource): number =>
  */
 export const planProgram = (
   objects: readonly ObjectInputs[],
-  options: SelectionOptions,
+  options: PlanProgramOptions,
 ): ProgramPlan => {
   const names = resourceNames(objects);
   const meant = selected(objects, options);
-  const isFree = (object: ObjectInputs): boolean => obstacle(object) === undefined;
+  const isFree = (object: ObjectInputs): boolean => obstacle(object, options) === undefined;
   const free = new Set(meant.filter(isFree));
   const used = usedBy([...free]);
   const named = (object: ObjectInputs): PlannedResource => ({
@@ -75,7 +81,7 @@ export const planProgram = (
     declared,
     lookedUp,
     skipped: meant.flatMap((object) => {
-      const reason = obstacle(object);
+      const reason = obstacle(object, options);
       return reason === undefined ? [] : [{ object, reason }];
     }),
     find: (kind, id) => {

@@ -3,6 +3,7 @@ import type { ObjectInputs } from "../account/object-inputs.js";
 import type { PlannedResource, ProgramPlan } from "./program-plan.js";
 import type { PossibleSecret, ProgramSecret } from "./program-secrets.js";
 import { markdownTable, type ProjectNames } from "./project-files.js";
+import { quotedText } from "./source-text.js";
 
 /** What the page of a project tells. */
 export interface ReadmeContent {
@@ -18,7 +19,7 @@ export interface ReadmeContent {
 /** An object as people know it: `channel "custom.kiosk"`. */
 export const objectLabel = ({ definition, fields, id }: ObjectInputs): string => {
   const name = fields[naturalKey(definition)];
-  return `${definition.noun} ${typeof name === "string" ? JSON.stringify(name) : id}`;
+  return `${definition.noun} ${typeof name === "string" ? quotedText(name) : id}`;
 };
 
 const label = ({ object }: PlannedResource): string => objectLabel(object);
@@ -28,14 +29,18 @@ const section = (title: string, ...blocks: readonly string[]): readonly string[]
   ...blocks,
 ];
 
-const steps = ({ names: { stack }, secrets }: ReadmeContent): readonly string[] => [
+const isManaged = ({ object }: PlannedResource): boolean => object.mark !== undefined;
+
+const importLine = "pulumi import --file import.json --generate-code=false --protect=false --yes";
+
+const steps = ({ names: { stack }, secrets, plan }: ReadmeContent): readonly string[] => [
   "```sh",
   "npm install",
   `pulumi stack init ${stack}`,
   "pulumi config set --secret conversation:clientSecret <secret>",
   ...(secrets.length > 0 ? ["# Each secret of the table below:"] : []),
   ...secrets.slice(0, 1).map(({ key }) => `pulumi config set --secret ${key} <value>`),
-  "pulumi import --file import.json --generate-code=false --protect=false --yes",
+  ...(plan.declared.every(isManaged) ? [] : [importLine]),
   "pulumi preview",
   "```",
 ];
@@ -69,6 +74,46 @@ const possibleRows = ({ possible }: ReadmeContent): readonly string[] =>
         ),
       );
 
+const undeclaredRows = ({ plan: { declared } }: ReadmeContent): readonly string[] => {
+  const rows = declared.flatMap((resource) =>
+    (resource.object.undeclared ?? []).map((path) => [label(resource), `\`${path}\``]),
+  );
+  if (rows.length === 0) return [];
+  return section(
+    "Members that the program does not declare",
+    "Only the service knows them, and `extra` cannot hold them, or they may be secrets. They stay as they are " +
+      "when their object is changed; an account that is made anew from this program lacks them.",
+    markdownTable(["Object", "Member"], rows),
+  );
+};
+
+const managedRows = ({ plan: { declared }, names }: ReadmeContent): readonly string[] => {
+  const managed = declared.filter(isManaged);
+  if (managed.length === 0) return [];
+  const rows = managed.map((resource) => {
+    const [stack = "", name = ""] = resource.object.mark?.label.split(" ") ?? [];
+    return [label(resource), `\`${stack}\``, `\`${name}\``];
+  });
+  return section(
+    "Managed by a stack",
+    "These have a program already, and are not in `import.json`: an object is managed by one stack. To read or " +
+      "compare, do nothing. To move one here, move it between the states; `pulumi stack --show-urns` names it:",
+    ["```sh", `pulumi state move --source <their stack> --dest ${names.stack} <urn>`, "```"].join(
+      "\n",
+    ),
+    "Then remove it from its old program. Where the stack is no more, `pulumi-conversation orphans --release --id " +
+      "<id>` frees the object; export again.",
+    markdownTable(["Object", "Stack", "Resource"], rows),
+  );
+};
+
+const nothingDeclared = ({ plan: { skipped } }: ReadmeContent): readonly string[] => {
+  const why = skipped.some(({ object }) => object.mark)
+    ? "What a stack manages has a program already; `--managed` declares it, too."
+    : "";
+  return section("Next steps", `There is nothing to import. ${why}`.trim());
+};
+
 const skippedRows = ({ plan: { skipped, lookedUp } }: ReadmeContent): readonly string[] => [
   ...(lookedUp.length === 0
     ? []
@@ -90,21 +135,26 @@ const skippedRows = ({ plan: { skipped, lookedUp } }: ReadmeContent): readonly s
       )),
 ];
 
+const nextSteps = (content: ReadmeContent): readonly string[] =>
+  section(
+    "Next steps",
+    steps(content).join("\n"),
+    "The preview says that nothing changes. The import makes no call to the service; it only tells Pulumi which object " +
+      "stands for which resource. The first `pulumi up` writes the dependencies into the state: run it before " +
+      "anything is deleted.",
+  );
+
 /** The page that tells what to do next. */
 export const projectReadme = (content: ReadmeContent): string => {
   const { names, baseUrl, plan, notes } = content;
   const blocks = [
     `# ${names.project}`,
     `${plan.declared.length} objects of the conversation account at ${baseUrl}, as a Pulumi program.`,
-    ...section(
-      "Next steps",
-      ...[steps(content).join("\n")],
-      "The preview says that nothing changes. The import makes no call to the service; it only tells Pulumi which object " +
-        "stands for which resource. The first `pulumi up` writes the dependencies into the state: run it before " +
-        "anything is deleted.",
-    ),
+    ...(plan.declared.length === 0 ? nothingDeclared(content) : nextSteps(content)),
     ...secretRows(content),
     ...possibleRows(content),
+    ...undeclaredRows(content),
+    ...managedRows(content),
     ...skippedRows(content),
     ...(notes.length === 0 ? [] : section("Not read", ...notes.map((note) => `- ${note}`))),
   ];

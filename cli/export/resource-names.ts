@@ -86,22 +86,42 @@ const byAge = (a: ObjectInputs, b: ObjectInputs): number => {
   return a.id < b.id ? -1 : 1;
 };
 
+/** The logical name of an object in the stack that manages it, as far as its mark tells. */
+const markedName = ({ mark }: ObjectInputs): string | undefined => {
+  const [, name = ""] = mark?.label.split(" ") ?? [];
+  return /^[A-Za-z0-9][\w.@-]{0,59}$/.test(name) ? name : undefined;
+};
+
 const kindWords = ({ definition }: ObjectInputs): readonly string[] => definition.noun.split(" ");
 
-/** Words by which each object is called, the same for no two of a kind. */
-const logicalWords = (objects: readonly ObjectInputs[]): Map<ObjectInputs, readonly string[]> => {
+/** A logical name and the words that it is made of. */
+interface LogicalName {
+  readonly logical: string;
+  readonly words: readonly string[];
+}
+
+const plainName = (object: ObjectInputs): LogicalName => {
+  const marked = markedName(object);
+  const own = short(wordsIn(marked ?? nameOf(object)));
+  const words = own.length > 0 ? own : [...kindWords(object), hashOf(object.id)];
+  return { logical: marked ?? words.join("-").toLowerCase(), words };
+};
+
+/** What each object is called, the same for no two of a kind. */
+const logicalNames = (objects: readonly ObjectInputs[]): ReadonlyMap<ObjectInputs, LogicalName> => {
   const taken = new Set<string>();
-  const words = new Map<ObjectInputs, readonly string[]>();
+  const names = new Map<ObjectInputs, LogicalName>();
   for (const object of objects.toSorted(byAge)) {
-    const own = short(wordsIn(nameOf(object)));
-    const plain = own.length > 0 ? own : [...kindWords(object), hashOf(object.id)];
-    const key = (parts: readonly string[]) =>
-      `${object.definition.kind} ${parts.join("-")}`.toLowerCase();
-    const unique = taken.has(key(plain)) ? [...plain, hashOf(object.id)] : plain;
-    taken.add(key(unique));
-    words.set(object, unique);
+    const key = (logical: string) => `${object.definition.kind} ${logical}`.toLowerCase();
+    const plain = plainName(object);
+    const hash = hashOf(object.id);
+    const unique = taken.has(key(plain.logical))
+      ? { logical: `${plain.logical}-${hash}`, words: [...plain.words, hash] }
+      : plain;
+    taken.add(key(unique.logical));
+    names.set(object, unique);
   }
-  return words;
+  return names;
 };
 
 const isName = (text: string): boolean => /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(text);
@@ -114,28 +134,29 @@ const variableOf = (words: readonly string[], kind: readonly string[], isShared:
 };
 
 /**
- * Names of all objects of an account. They follow from the objects alone, whichever of them a program
+ * Names of all objects of an account. One that a stack manages has the logical name that it has there; those
+ * of others follow from the objects alone, whichever of them a program
  * declares: a name that another kind uses too is followed by the kind, a second one of a kind by a hash of
  * its id.
  */
 export const resourceNames = (
   objects: readonly ObjectInputs[],
 ): ReadonlyMap<ObjectInputs, ResourceNames> => {
-  const words = logicalWords(objects);
+  const names = logicalNames(objects);
   const uses = new Map<string, number>();
-  for (const parts of words.values()) {
-    const variable = camelCase(parts);
+  for (const { words } of names.values()) {
+    const variable = camelCase(words);
     uses.set(variable, (uses.get(variable) ?? 0) + 1);
   }
   const taken = new Set<string>();
   return new Map(
     objects.toSorted(byAge).map((object) => {
-      const parts = words.get(object) ?? [];
-      const isShared = (uses.get(camelCase(parts)) ?? 0) > 1;
-      const plain = variableOf(parts, kindWords(object), isShared);
+      const { logical, words } = names.get(object) ?? plainName(object);
+      const isShared = (uses.get(camelCase(words)) ?? 0) > 1;
+      const plain = variableOf(words, kindWords(object), isShared);
       const variable = taken.has(plain) ? `${plain}${hashOf(object.id)}` : plain;
       taken.add(variable);
-      return [object, { logical: parts.join("-").toLowerCase(), variable }];
+      return [object, { logical, variable }];
     }),
   );
 };

@@ -3,15 +3,19 @@ import type { Settings } from "../../provider/service/settings/settings.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
 import { importFileText, ownershipId, personalPart } from "../import/import-entries.js";
-import type { SelectionOptions } from "./account-selection.js";
 import { formerExport, writeExport } from "./export-folder.js";
 import { type ProgramSource, programSource, type Split } from "./program-files.js";
-import { type ProgramPlan, planProgram } from "./program-plan.js";
+import {
+  type PlannedResource,
+  type PlanProgramOptions,
+  type ProgramPlan,
+  planProgram,
+} from "./program-plan.js";
 import { type PossibleSecret, possibleSecrets } from "./program-secrets.js";
 import { type ProjectNames, projectFiles } from "./project-files.js";
 import { projectReadme } from "./project-readme.js";
 
-export interface ExportOptions extends AccountOptions, SelectionOptions {
+export interface ExportOptions extends AccountOptions, PlanProgramOptions {
   /** Folder to write; new, empty, or of a former export. */
   readonly out: string;
   readonly split: Split;
@@ -33,9 +37,11 @@ export interface ExportResult {
   readonly possible: readonly PossibleSecret[];
   /** Sentences about what could not be read. */
   readonly notes: readonly string[];
-  /** Names of all files that belong to the export. */
-  readonly files: readonly string[];
-  /** Those that were there already and stay as they are. */
+  /** The import file of everything that the program declares, also of what stays another stack's for now. */
+  readonly wholeImport: string;
+  /** Text of each file of the export, as it was generated. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** Names of those that were there already and stay as they are. */
   readonly kept: readonly string[];
 }
 
@@ -67,13 +73,12 @@ export const runExport = async (options: ExportOptions): Promise<ExportResult> =
   const possible = possibleSecrets(plan.declared);
   const part = former?.ownership ?? personalPart(settings.baseUrl, names);
   const ownership = ownershipId(names, part);
+  const importText = (resources: readonly PlannedResource[]): string =>
+    importFileText(resources, { ownership, ...(profile ? { profile } : {}) }, names);
   const files = new Map([
     ...projectFiles(names, settings, profile),
     ...source.files,
-    [
-      "import.json",
-      importFileText(plan.declared, { ownership, ...(profile ? { profile } : {}) }, names),
-    ],
+    ["import.json", importText(plan.declared.filter(({ object }) => !object.mark))],
     [
       "README.md",
       projectReadme({
@@ -86,6 +91,7 @@ export const runExport = async (options: ExportOptions): Promise<ExportResult> =
   const kept = writeExport(folder, files, part, former);
   return {
     ...{ folder, settings, objects, names, plan, source, possible, notes, kept },
-    files: [...files.keys()],
+    wholeImport: importText(plan.declared),
+    texts: files,
   };
 };

@@ -50,11 +50,12 @@ export const convertState = async (args: readonly string[]): Promise<readonly Im
   if (handed) return handedOver(handed);
   const flags = flagsIn(args);
   const { stack, options } = await stackOfThisRun(flags.profile);
-  const states = await stack.readStates("all");
   const { command: _, ...account } = options;
   const { objects } = await readAccountInputs({
     ...account,
     ...(flags.profile ? { profile: flags.profile } : {}),
   });
+  // After the account: what a run makes or takes over in between is held by then.
+  const states = await stack.readStates("all");
   return planImport(objects, { names: stack.names, states }, flags).entries;
 };

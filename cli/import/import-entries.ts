@@ -92,15 +92,19 @@ const inFile = (value: unknown): unknown => {
 export const inImportFile = (entries: readonly ImportEntry[]): string =>
   `${JSON.stringify({ resources: inFile(entries) }, null, 2)}\n`;
 
-/** The import file of an export. It holds no secret: each is written as undisclosed. */
+/**
+ * The import file of an export: no entry where there is no object. It holds no secret: each is written as
+ * undisclosed.
+ */
 export const importFileText = (
   objects: readonly { readonly object: ObjectInputs; readonly logical: string }[],
   options: EntryOptions,
-  owner?: StackNames,
+  owner: StackNames,
 ): string => {
+  if (objects.length === 0) return inImportFile([]);
   const entries = objects.map(({ object, logical }) => {
     const fields = withoutSecrets(object.definition.fields, object.fields);
     return importEntry({ ...object, fields }, logical, options);
   });
-  return inImportFile([...(owner ? [ownershipEntry(options.ownership, owner)] : []), ...entries]);
+  return inImportFile([ownershipEntry(options.ownership, owner), ...entries]);
 };

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { objectLabel } from "../export/project-readme.js";
-import { wrapped } from "../orphans/orphans-report.js";
 import type { Printed } from "../printed.js";
+import { wrapped } from "../terminal/columns.js";
 import { textTable } from "../terminal/text-table.js";
 import type { importSchema } from "./import-schema.js";
 import type { ImportResult } from "./run-import.js";

@@ -70,7 +70,6 @@ export const runImportFile = async (options: ImportFileOptions): Promise<string>
   const definition = definitionNamed(options.kind);
   const stack = await openStack(options);
   await assertImports(stack.place, "file");
-  const states = await stack.readStates("all");
   const settings = await accountSettings(options);
   const { env = process.env, signal, clock, name: logical, id, profile } = options;
   const access = accessService(settings, env, () => undefined, clock, signal);
@@ -79,6 +78,8 @@ export const runImportFile = async (options: ImportFileOptions): Promise<string>
       ? byName(access.service, definition, options.byName ?? logical)
       : byId(access.service, definition, id));
     const candidate = { object: objectInputs(definition, found, wire, settings), logical };
+    // After the object: what a run takes over in between is held by then.
+    const states = await stack.readStates("all");
     const { left } = divided([candidate], states);
     if (left.length > 0) throw takeOverRefusal(left, "Correct that first.");
     const { ownership, first } = importOwnership({ names: stack.names, states });

@@ -81,8 +81,9 @@ const runPulumi = async (
 export const runImport = async (options: ImportOptions): Promise<ImportResult> => {
   const stack = await openStack(options);
   await assertImports(stack.place, "converter");
-  const states = await stack.readStates("all");
   const { objects, notes } = await readAccountInputs(options);
+  // After the account: what a run makes or takes over in between is held by then.
+  const states = await stack.readStates("all");
   const plan = planImport(objects, { names: stack.names, states }, options);
   const { apply = false, progress, signal } = options;
   if (apply) {

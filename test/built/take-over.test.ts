@@ -1,97 +1,153 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { shellScript } from "../cli/temporary-folder.js";
-import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
-import { oddAccount, oddCanary, oddId } from "../support/odd-account.js";
+import { adoptingProgram } from "../support/adopting-program.js";
+import { type CliProject, cliProject } from "../support/cli-project.js";
+import { guideCommands, guidePrograms } from "../support/guide-commands.js";
+import { type OddAccount, oddAccount, oddCanary, oddId } from "../support/odd-account.js";
+import {
+  type ShownSecrets,
+  type StrictService,
+  startStrictService,
+} from "../support/strict-service.js";
 
 const root = join(__dirname, "..", "..");
 
-let project: EmulatedProject;
-afterEach(() => project?.close());
+let project: CliProject;
+let service: StrictService;
+afterEach(async () => {
+  project?.remove();
+  await service?.close();
+});
 
-interface Exported {
-  readonly secrets: readonly { readonly key: string }[];
-}
-
-const filesIn = (folder: string): Record<string, string> =>
-  Object.fromEntries(
-    readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map(({ name }) => [name, readFileSync(join(folder, name), "utf8")]),
-  );
-
-/** An account of 60 objects that others made, and a project in front of it. */
-const account = async (secrets: string): Promise<void> => {
-  project = await emulatedProject("");
-  await project.control("PUT", "/snapshot", {
-    version: 1,
-    objects: oddAccount(),
-    switches: { secrets },
-  });
-  symlinkSync(
-    join(root, "node_modules", "typescript"),
-    join(project.folder, "node_modules", "typescript"),
-  );
+/** 60 objects that others made in a service that shares no code with the emulator, and a project before it. */
+const account = async (secrets: ShownSecrets, program = ""): Promise<OddAccount> => {
+  service = await startStrictService(secrets);
+  const objects = oddAccount();
+  for (const [collection, list] of Object.entries(objects))
+    for (const object of list) service.plant(collection, { ...object, id: String(object.id) });
+  const free = { CONVERSATION_PLAN: "enterprise", CONVERSATION_BURST: "1000" };
+  project = await cliProject(program, { ...service.environment, ...free });
+  const compiler = join("node_modules", "typescript");
+  symlinkSync(join(root, compiler), join(project.folder, compiler));
+  return objects;
 };
 
-const inTaken = (args: readonly string[], environment = {}) =>
-  project.pulumi(["--cwd", join(project.folder, "taken"), ...args], environment);
+const writes = () => service.calls.filter(({ method }) => method !== "GET");
+
+const inFolder =
+  (below: string) =>
+  (args: readonly string[], environment = {}) =>
+    project.pulumi(["--cwd", join(project.folder, below), ...args], environment);
 
 const succeeds = async (args: readonly string[], environment = {}): Promise<string> => {
-  const { code, output } = await inTaken(args, environment);
+  const { code, output } = await inFolder("shop")(args, environment);
   expect(code, output).toBe(0);
   return output;
 };
 
-/** Exports, checks the types, and sets the secrets. */
-const prepared = async (...more: readonly string[]): Promise<void> => {
-  const { code, output, errors } = await project.tool([
-    "export",
-    "--out",
-    "taken",
-    "--json",
-    ...more,
-  ]);
-  expect(code, errors).toBe(0);
-  const { secrets } = JSON.parse(output) as Exported;
-  const folder = join(project.folder, "taken");
-  expect(JSON.stringify(filesIn(folder))).not.toContain(oddCanary);
+const filesIn = (folder: string): string =>
+  readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => readFileSync(join(folder, name), "utf8"))
+    .join("\n");
+
+/** No secret is in a file, and the compiler takes the program. */
+const isSound = (): void => {
+  const folder = join(project.folder, "shop");
+  expect(filesIn(folder)).not.toContain(oddCanary);
   const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
   execFileSync(process.execPath, [compiler, "-p", folder], { stdio: "pipe" });
-  await succeeds(["stack", "init", "prod"]);
-  const calls = (await project.log()).length;
-  const unset = await inTaken(["up", "--yes", "--skip-preview"]);
-  expect(unset.code).not.toBe(0);
-  expect(unset.output).toContain("Missing required configuration variable");
-  expect(await project.log()).toHaveLength(calls);
-  const values = secrets.flatMap(({ key }) => ["--secret", `${key}=any-value`]);
-  await succeeds(["config", "set-all", ...values]);
 };
 
-const writes = async () => (await project.log()).filter(({ method }) => !["GET"].includes(method));
+/** Exports, and sets the secrets; a program without them makes no call. */
+const prepared = async (...more: readonly string[]): Promise<void> => {
+  const exported = await project.tool(["export", "--out", "shop", "--json", ...more]);
+  expect(exported.code, exported.errors).toBe(0);
+  const { secrets } = JSON.parse(exported.output) as { secrets: readonly { key: string }[] };
+  isSound();
+  await succeeds(["stack", "init", "prod"]);
+  const calls = service.calls.length;
+  const unset = await inFolder("shop")(["up", "--yes", "--skip-preview"]);
+  expect(unset.output).toContain("Missing required configuration variable");
+  expect([unset.code === 0, service.calls.length]).toEqual([false, calls]);
+  await succeeds(["config", "set-all", ...set(secrets.map(({ key }) => key))]);
+};
+
+const set = (keys: readonly string[]) => keys.flatMap((key) => ["--secret", `${key}=any-value`]);
 
 /** Nothing changes, nothing was written, nothing is in clear; a deletion takes what it is asked for. */
 const isTakenOver = async (): Promise<void> => {
-  await succeeds(["preview", "--expect-no-changes"]);
   await succeeds(["up", "--yes", "--skip-preview", "--expect-no-changes"]);
   await succeeds(["preview", "--refresh", "--expect-no-changes"]);
-  expect((await writes()).filter(({ template }) => !template.includes("token"))).toEqual([]);
+  expect(writes()).toEqual([]);
   expect(await succeeds(["stack", "export"])).not.toContain(oddCanary);
-  const urn = "urn:pulumi:prod::taken::pulumi-nodejs:dynamic/conversation:Account::orders-bot";
+  const urn = "urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:Account::orders-bot";
   await succeeds(["destroy", "--yes", "--skip-preview", "--target", urn]);
-  const left = await project.objects();
-  expect(left).toHaveLength(59);
-  expect(left.map(({ id }) => id)).not.toContain(oddId(6, 2));
+  expect(writes().map(({ method, path }) => `${method} ${path}`)).toEqual([
+    `DELETE /accounts/${oddId(6, 2)}`,
+  ]);
 };
 
 const importFlags = ["--generate-code=false", "--protect=false", "--yes", "--skip-preview"];
 
-test("masked secrets, through the import file of the export", async () => {
+/** Programs under the names that a reader types, without a network and without a terminal. */
+const readersPrograms = (): string => {
+  const bin = join(project.folder, "bin");
+  mkdirSync(bin);
+  const pulumi = join(process.env.PULUMI_CONVERSATION_TEST_PULUMI ?? "", "pulumi");
+  // What a reader would type when asked for a value.
+  shellScript(join(bin, "pulumi"), `printf any-value | "${pulumi}" "$@"`);
+  const main = join(root, "dist", "cli", "main.js");
+  shellScript(join(bin, "npx"), "shift", `exec "${process.execPath}" "${main}" "$@"`);
+  shellScript(join(bin, "npm"), "exit 0");
+  return bin;
+};
+
+test("masked secrets: the guide, command by command as it stands, and nothing changes", async () => {
   await account("mask");
-  await prepared();
-  await succeeds(["import", "--file", "import.json", ...importFlags]);
+  const login = { id: oddId(1, 90), name: "Desk login", type: "basic" };
+  const basicAuth = { username: "hub", password: `${oddCanary}-desk` };
+  service.plant("authentications", { ...login, basicAuth });
+  const role = { name: "customer", version: "v3", authentication: { id: login.id } };
+  const where = {
+    callback: "https://desk.example.com/messages",
+    notificationEmail: "ops@example.com",
+  };
+  const roles = [{ ...role, ...where }];
+  service.plant("clientapplications", { id: oddId(2, 90), name: "Desk", roles });
+  const { environment } = service;
+  const filled = guideCommands("take-over").map((line) =>
+    line
+      .replace("https://<host>/conversation/v3", environment.CONVERSATION_BASE_URL ?? "")
+      .replace("https://<host>/oauth/token", environment.CONVERSATION_TOKEN_URL ?? "")
+      .replace("<id>", environment.CONVERSATION_CLIENT_ID ?? "")
+      .replace("<secret>", environment.CONVERSATION_CLIENT_SECRET ?? ""),
+  );
+  const bin = readersPrograms();
+  const env = { ...project.environment, PATH: [bin, process.env.PATH].join(delimiter) };
+  const run = (lines: readonly string[], below = ".") =>
+    execFileSync("sh", ["-euc", lines.join("\n")], {
+      cwd: join(project.folder, below),
+      env: { ...env, PULUMI_SKIP_CONFIRMATIONS: "true" },
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  const at = filled.findIndex((line) => line.startsWith("pulumi import"));
+  const first = run(filled.slice(0, at));
+  expect(first.replaceAll(/\s+/g, " ")).toContain("same account: 0 changes");
+  isSound();
+  const source = readFileSync(join(project.folder, "shop", "index.ts"), "utf8");
+  for (const declaration of guidePrograms("take-over")
+    .join("\n")
+    .split(/\n(?=\/\/ )/))
+    expect(source).toContain(declaration.replace(/^\/\/ .*\n/, "").trim());
+  expect(source).not.toMatch(/-0000-4000-8000-/);
+  const keys = [...source.matchAll(/requireSecret\(\s*"([^"]+)"/g)].map(([, key = ""]) => key);
+  await succeeds(["config", "set-all", ...set(keys)]);
+  run(filled.slice(at), "shop");
   await isTakenOver();
 });
 
@@ -103,14 +159,13 @@ test("echoed secrets, through pulumi import --from conversation", async () => {
   const converter = join(root, "dist", "cli", "converter.js");
   const line = `exec "${process.execPath}" "${converter}" "$@"`;
   shellScript(join(bin, "pulumi-converter-conversation"), line);
-  const pulumi = process.env.PULUMI_CONVERSATION_TEST_PULUMI ?? "";
-  const environment = { PATH: [bin, pulumi, process.env.PATH].join(delimiter) };
+  const environment = { PATH: [bin, project.environment.PATH].join(delimiter) };
   const from = ["import", "--from", "conversation", ...importFlags];
-  const wrong = await inTaken([...from, "--", "--include", "nothing-like-this"], environment);
-  expect(wrong.output).toContain('--include "nothing-like-this" is no kind');
+  const wrong = await inFolder("shop")([...from, "--", "--include", "nothing"], environment);
+  expect(wrong.output).toContain('--include "nothing" is no kind');
   await succeeds([...from, "--", "--exclude", "Account:orders-bot"], environment);
   await succeeds([...from, "--", "--include", "Account:orders-bot"], environment);
-  const again = await inTaken([...from, "--", "--include", "Channel"], environment);
+  const again = await inFolder("shop")([...from, "--", "--include", "Channel"], environment);
   expect(again.code).not.toBe(0);
   expect(again.output).toContain("the state already has it: urn:pulumi:prod");
   await isTakenOver();
@@ -119,14 +174,37 @@ test("echoed secrets, through pulumi import --from conversation", async () => {
 test("omitted secrets, through the command import, which shows first", async () => {
   await account("omit");
   await prepared();
-  const shown = await project.tool(["import"], {}, "taken");
+  const shown = await project.tool(["import"], {}, "shop");
   expect(shown.output).toContain("Nothing was imported");
   expect(await succeeds(["stack", "export"])).not.toContain("dynamic/conversation");
-  expect((await project.tool(["import", "--apply"], {}, "taken")).errors).toContain(
+  const passphrase = { PULUMI_CONFIG_PASSPHRASE: "another" };
+  const locked = await project.tool(["import", "--apply"], passphrase, "shop");
+  expect([locked.code, locked.errors]).toEqual([1, expect.stringContaining("passphrase")]);
+  expect(await succeeds(["stack", "export"])).not.toContain("dynamic/conversation");
+  expect((await project.tool(["import", "--apply"], {}, "shop")).errors).toContain(
     "Imported 60 objects",
   );
-  const again = await project.tool(["import", "--apply"], {}, "taken");
-  expect(again.code).toBe(1);
-  expect(again.errors).toContain("the state already has it");
-  await isTakenOver();
+  await succeeds(["preview", "--expect-no-changes"]);
+  const again = await project.tool(["import", "--apply"], {}, "shop");
+  expect([again.code, again.errors]).toEqual([
+    1,
+    expect.stringContaining("the state already has it"),
+  ]);
+  expect(writes()).toEqual([]);
+});
+
+test("a program written by hand adopts all of it: nothing is made, what it does not say stays", async () => {
+  const objects = await account("mask", adoptingProgram);
+  writeFileSync(join(project.folder, "account.json"), JSON.stringify(objects));
+  await project.succeed(["up", "--yes", "--skip-preview"]);
+  expect(writes().filter(({ method }) => method !== "PUT")).toEqual([]);
+  await project.succeed(["preview", "--expect-no-changes"]);
+  for (const [collection, list] of Object.entries(objects)) {
+    const now = service.objects(collection);
+    expect(now.map(({ id }) => id)).toEqual(list.map(({ id }) => id));
+    for (const [place, { description, modified: _, ...before }] of list.entries()) {
+      expect(now[place]).toMatchObject(before);
+      expect(now[place]?.description).toContain(String(description ?? ""));
+    }
+  }
 });

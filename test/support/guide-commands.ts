@@ -2,13 +2,20 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CliProject } from "./cli-project.js";
 
-/** The commands of a guide, in its order: each line of its `sh` blocks. */
-export const guideCommands = (guide: string): readonly string[] => {
+const blocksOf = (guide: string, language: string): readonly string[] => {
   const page = readFileSync(join(__dirname, "..", "..", "docs", "guides", `${guide}.md`), "utf8");
-  return [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = ""]) =>
+  const blocks = page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm);
+  return [...blocks].flatMap(([, name, text = ""]) => (name === language ? [text] : []));
+};
+
+/** The commands of a guide, in its order: each line of its `sh` blocks. */
+export const guideCommands = (guide: string): readonly string[] =>
+  blocksOf(guide, "sh").flatMap((block) =>
     block.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#")),
   );
-};
+
+/** The TypeScript of a guide, block by block. */
+export const guidePrograms = (guide: string): readonly string[] => blocksOf(guide, "ts");
 
 /** Runs a line of a guide as a reader would; gives its exit code and what it printed. */
 export const follow = async (project: CliProject, line: string) => {

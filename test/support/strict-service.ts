@@ -6,7 +6,7 @@ import { type SpoiledAnswer, StrictFaults } from "./strict-faults.js";
 
 /**
  * A second service of the same contract, written by hand and from the contract alone: other base
- * path, five objects on a page, masked secrets, a PUT that replaces, refusals that name nobody.
+ * path, five objects on a page, secrets masked unless it is told otherwise, a PUT that replaces, refusals that name nobody.
  * It shares nothing with the emulator or the definitions, so that one mistake is not made twice.
  * Its faults are its own, too.
  */
@@ -34,14 +34,18 @@ const required: Readonly<Record<string, readonly string[]>> = {
 const unique = (collection: string): string | undefined =>
   collection === "channels" ? "type" : collection === "orchestrations" ? undefined : "name";
 
-const mask = (text: string): string =>
-  text.replaceAll(/"(password|payload)":"(?:[^"\\]|\\.)*"/g, '"$1":"••••••"');
+/** What the service shows of a secret. */
+export type ShownSecrets = "mask" | "echo" | "omit";
 
-const maskHeaders = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value), function (this: unknown, key, member) {
+const shownAs = (way: ShownSecrets, value: unknown): unknown => {
+  if (way === "echo") return value;
+  const shown = way === "mask" ? "••••••" : undefined;
+  return JSON.parse(JSON.stringify(value), (key, member) => {
+    if ((key === "password" || key === "payload") && typeof member === "string") return shown;
     const hides = (key === "headers" || key === "attributes") && Array.isArray(member);
-    return hides ? member.map((entry: Json) => ({ ...entry, value: "••••••" })) : member;
+    return hides ? member.map((entry: Json) => ({ ...entry, value: shown })) : member;
   });
+};
 
 interface Call {
   readonly method: string;
@@ -72,7 +76,9 @@ const read = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
-export const startStrictService = async (): Promise<StrictService> => {
+export const startStrictService = async (
+  secrets: ShownSecrets = "mask",
+): Promise<StrictService> => {
   const tables = new Map(Object.keys(keys).map((name) => [name, new Map<string, Json>()]));
   const calls: Call[] = [];
   const faults = new StrictFaults();
@@ -88,7 +94,7 @@ export const startStrictService = async (): Promise<StrictService> => {
   };
   const listKey = (collection: string): string => keys[collection] ?? collection.replace(/s$/, "");
   const send = (response: ServerResponse, status: number, body?: unknown): void => {
-    const text = body === undefined ? "" : mask(JSON.stringify(maskHeaders(body)));
+    const text = body === undefined ? "" : JSON.stringify(shownAs(secrets, body));
     const answer = spoiled.get(response);
     if (answer && status < 300) faults.spoil(response, answer, status, text);
     else response.writeHead(status, text ? { "content-type": "application/json" } : {}).end(text);

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import ts from "typescript";
 
 const root = join(__dirname, "..", "..");
@@ -31,8 +31,10 @@ export const virtualProgram = (
   roots: readonly string[] = [],
 ): ts.Program => {
   const host = ts.createCompilerHost(options());
-  const { readFile, fileExists, getSourceFile } = host;
+  const { readFile, fileExists, getSourceFile, directoryExists = () => true } = host;
+  const folders = new Set([...files.keys()].map((file) => dirname(file)));
   host.fileExists = (file) => files.has(file) || fileExists(file);
+  host.directoryExists = (folder) => folders.has(folder) || directoryExists(folder);
   host.readFile = (file) => files.get(file) ?? readFile(file);
   host.getSourceFile = (file, ...rest) => {
     const text = files.get(file);

@@ -13,8 +13,8 @@ export interface ProofProjectOptions {
   readonly cli: PulumiCli;
   readonly files: ReadonlyMap<string, string>;
   readonly stack: string;
-  /** Settings of the service, for the program and its provider. */
-  readonly settings: Readonly<Record<string, string>>;
+  /** Environment variables of every setting, for the program and its provider; undefined: not set. */
+  readonly settings: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal;
 }
 
@@ -23,8 +23,10 @@ const longestMs = 600_000;
 const sdkFolder = (): string =>
   dirname(createRequire(__filename).resolve("@pulumi/pulumi/package.json"));
 
-const fill = (folder: string, files: ReadonlyMap<string, string>): void => {
-  for (const [name, text] of plainProgram(files)) writeFileSync(join(folder, name), text);
+const fill = (folder: string, { files, stack }: ProofProjectOptions): void => {
+  // The settings of the account are not those of the emulator.
+  const own = new Map([...plainProgram(files), [`Pulumi.${stack}.yaml`, "config: {}\n"]]);
+  for (const [name, text] of own) writeFileSync(join(folder, name), text);
   mkdirSync(join(folder, "backend"));
   mkdirSync(join(folder, "node_modules", "@pulumi"), { recursive: true });
   symlinkSync(packageRoot(), join(folder, "node_modules", packageName), "junction");
@@ -43,7 +45,7 @@ const environment = (folder: string, { cli, settings }: ProofProjectOptions) => 
 export const proofProject = (options: ProofProjectOptions) => {
   const { cli, stack, signal } = options;
   const folder = mkdtempSync(join(tmpdir(), "conversation-proof-"));
-  fill(folder, options.files);
+  fill(folder, options);
   const env = environment(folder, options);
   const tried = async (...args: string[]): Promise<Ended> => {
     const limits = { cwd: folder, env, signal, timeoutMs: longestMs };

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { type Emulator, startEmulator } from "../../../emulator/index.js";
 import type { JsonObject } from "../../../provider/kernel/json.js";
-import { type Settings, settingNames } from "../../../provider/service/settings/settings.js";
+import { settingTable } from "../../../provider/service/settings/setting-table.js";
+import { profilePrefix, type Settings } from "../../../provider/service/settings/settings.js";
 import { printedJson } from "../../../provider/stacks/pulumi-queries.js";
 import { CommandFailure } from "../../command.js";
 import type { Printed } from "../../printed.js";
@@ -16,6 +17,8 @@ export type Proof = Printed<z.output<typeof proofSchema>>;
 export interface ProofOptions {
   readonly files: ReadonlyMap<string, string>;
   readonly stack: string;
+  /** The program declares nothing, so that there is nothing to import. */
+  readonly isEmpty: boolean;
   /** Keys of the secrets that the program asks for. */
   readonly secrets: readonly string[];
   /** Content of the emulator. */
@@ -58,19 +61,29 @@ const load = async ({ controlUrl }: Emulator, copy: JsonObject): Promise<void> =
     );
 };
 
-const settingsFor = (emulator: Emulator, { profile }: Settings) => {
-  const keys = ["baseUrl", "tokenUrl", "clientId", "clientSecret"] as const;
+/** The emulator's settings in the place of the account's, whose rates and whose Redis are not its own. */
+const settingsFor = (emulator: Emulator, { profile, platformName }: Settings) => {
+  const { baseUrl, tokenUrl, clientId, clientSecret } = emulator;
+  const own = { baseUrl, tokenUrl, clientId, clientSecret, platformName };
+  const free = { plan: "enterprise", burst: "1000000", share: "1" };
+  const values = new Map<string, string>(Object.entries({ ...own, ...free }));
   return Object.fromEntries(
-    keys.map((key) => [settingNames(key, profile).environment, emulator[key]]),
+    Object.entries(settingTable).map(([key, { environment }]) => [
+      profilePrefix(profile) + environment,
+      values.get(key),
+    ]),
   );
 };
 
-const compared = async (project: ProofProject, secrets: readonly string[]): Promise<Proof> => {
+const compared = async (
+  project: ProofProject,
+  { secrets, isEmpty }: ProofOptions,
+): Promise<Proof> => {
   await project.run("stack", "init", project.stack);
   const values = secrets.flatMap((key) => ["--secret", `${key}=any-value`]);
   if (values.length > 0) await project.run("config", "set-all", ...values);
   const how = ["--generate-code=false", "--protect=false", "--yes", "--skip-preview"];
-  await project.run("import", "--file", "import.json", ...how);
+  if (!isEmpty) await project.run("import", "--file", "import.json", ...how);
   const differences = differencesIn(await project.run("preview", "--json"));
   const refreshed = differencesIn(await project.run("preview", "--json", "--refresh"));
   const all = [...new Set([...differences, ...refreshed])];
@@ -95,7 +108,7 @@ export const prove = async (options: ProofOptions): Promise<Proof> => {
       ...(signal ? { signal } : {}),
     });
     try {
-      const proof = await compared(project, options.secrets);
+      const proof = await compared(project, options);
       step.done(proof.ok ? "Proved: 0 changes" : "Compared: something would change");
       return proof;
     } finally {

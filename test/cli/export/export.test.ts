@@ -1,9 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { markOf, markText } from "../../../provider/lifecycle/ownership/mark.js";
-import { markFor, newSerial } from "../../../provider/lifecycle/ownership/serial.js";
 import { oddAccount, oddCanary, oddId } from "../../support/odd-account.js";
 import { exportSandbox } from "./exported.js";
 
@@ -70,12 +68,12 @@ test("a program says what differs from the defaults, and what only the service k
 
 test.each(["single", "by-kind"] as const)("the source is formatted: %s", async (split) => {
   const hub = await exportSandbox();
-  const { files } = await hub.export({ split });
+  const { texts } = await hub.export({ split });
   const folder = join(hub.folder, "shop");
   const formatter = { indentStyle: "space", lineWidth: 80 };
   writeFileSync(join(folder, "biome.json"), JSON.stringify({ root: true, formatter }));
   const biome = join(process.cwd(), "node_modules", "@biomejs", "biome", "bin", "biome");
-  const sources = files.filter((name) => name.endsWith(".ts"));
+  const sources = [...texts.keys()].filter((name) => name.endsWith(".ts"));
   expect(sources).toHaveLength(split === "single" ? 1 : 8);
   execFileSync(process.execPath, [biome, "format", ...sources], { cwd: folder, stdio: "pipe" });
 });
@@ -148,60 +146,6 @@ describe("what is chosen", () => {
   });
 });
 
-describe("the folder", () => {
-  test("is refused where somebody else's files are in it, before anything is read", async () => {
-    const hub = await exportSandbox();
-    writeFileSync(join(hub.folder, "elsewhere", "notes.txt"), "mine");
-    await expect(hub.export({ out: "elsewhere" })).rejects.toThrow(/is not empty/);
-    expect(await hub.control.log()).toEqual([]);
-  });
-
-  test("keeps the configuration that was set since, and loses what is no longer written", async () => {
-    const hub = await exportSandbox();
-    await hub.export({ split: "by-kind" });
-    const config = join(hub.folder, "shop", "Pulumi.prod.yaml");
-    writeFileSync(config, "config:\n  shop:secret: v1:abc\n");
-    const { kept } = await hub.export();
-    expect(kept).toEqual(["Pulumi.prod.yaml"]);
-    expect(hub.files()["Pulumi.prod.yaml"]).toContain("v1:abc");
-    expect(hub.files()["accounts.ts"]).toBeUndefined();
-  });
-
-  test("is refused where a written file was edited; a file that was removed is written again", async () => {
-    const hub = await exportSandbox();
-    await hub.export();
-    const index = join(hub.folder, "shop", "index.ts");
-    writeFileSync(index, "// mine\n");
-    await expect(hub.export()).rejects.toThrow(/index\.ts .* changed since the last export/);
-    expect(hub.files()["index.ts"]).toBe("// mine\n");
-    rmSync(index);
-    await hub.export();
-    expect(hub.files()["index.ts"]).toContain("new Account");
-  });
-});
-
-test("an object with the mark of a stack is left out and told; who refers to it looks it up", async () => {
-  const account = oddAccount(1);
-  const mark = markFor(
-    markOf("Channel", "other/prod/0123456789abcdef/web"),
-    newSerial(0),
-    "custom.Größe & Maß",
-  );
-  const [channel] = account.channels ?? [];
-  const marked = {
-    ...channel,
-    description: `Shop ${markText(mark)}`,
-    created: "1970-01-01T00:00:00.000Z",
-  };
-  const hub = await exportSandbox({ ...account, channels: [marked] });
-  const { plan } = await hub.export();
-  expect(plan.skipped).toMatchObject([{ reason: expect.stringContaining("other/prod web") }]);
-  expect(plan.lookedUp.map(({ object }) => object.id)).toEqual([oddId(4, 0)]);
-  expect(hub.files()["README.md"]).toContain(
-    "it carries the mark of another stack: other/prod web",
-  );
-});
-
 test("secrets that the service leaves out are named as far as they may be there", async () => {
   const hub = await exportSandbox(oddAccount(2), { secrets: "omit" });
   const { possible, source } = await hub.export();
@@ -222,7 +166,7 @@ test("an empty account is a project without resources", async () => {
   const { plan } = await hub.export();
   expect(plan.declared).toEqual([]);
   expect(JSON.parse(hub.files()["import.json"] ?? "")).toMatchObject({
-    resources: [{ name: "ownership" }],
+    resources: [],
   });
 });
 

@@ -1,0 +1,71 @@
+import {
+  type Field,
+  type Fields,
+  type ListField,
+  type MapField,
+  outputFields,
+} from "../../provider/definition/define.js";
+import { itemPath, memberPath } from "../../provider/definition/paths.js";
+import { itemsOf, readWire } from "../../provider/definition/wire/pairs.js";
+import { fieldsByWireName, keyOf, membersOf } from "../../provider/definition/wire/wire.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+
+/** What a service adds to each object. */
+export const isAdded = (name: string): boolean =>
+  name === "id" || Object.hasOwn(outputFields, name);
+
+/** Members that are there; null says that there is none. */
+const entriesIn = (value: unknown): readonly (readonly [string, unknown])[] =>
+  isObject(value) ? Object.entries(value).filter(([, of]) => of !== null) : [];
+
+/** The members of an object beside those that a field is made of. */
+const besides = (wire: unknown, own: readonly string[], path: string): readonly string[] =>
+  entriesIn(wire).flatMap(([name]) => (own.includes(name) ? [] : [memberPath(path, name)]));
+
+const inMembers = (fields: Fields, wire: JsonObject, path: string): readonly string[] =>
+  entriesIn(wire).flatMap(([name, value]) => {
+    const [own, field] = fieldsByWireName(fields).get(name) ?? [];
+    return own && field
+      ? unknownPaths(field, value, memberPath(path, own))
+      : [memberPath(path, name)];
+  });
+
+const inEntries = (field: MapField, wire: unknown, path: string): readonly string[] => {
+  const { key, value } = membersOf(field);
+  return (Array.isArray(wire) ? wire.filter(isObject) : []).flatMap((entry) => {
+    const at = memberPath(path, keyOf(field, entry) ?? "");
+    return [...besides(entry, [key, value], at), ...unknownPaths(field.of, entry[value], at)];
+  });
+};
+
+const inItems = (field: ListField, wire: unknown, path: string): readonly string[] => [
+  ...(field.envelope === undefined ? [] : besides(wire, [field.envelope], path)),
+  ...itemsOf(field, wire).flatMap((item, place) =>
+    unknownPaths(field.of, item, itemPath(path, field, readWire(field.of, item), place)),
+  ),
+];
+
+/**
+ * Paths of the members inside a value of the service that no field knows. What a service tells of an
+ * object that is referred to is that object's own.
+ *
+ * @param path of the value, as a program would write it
+ */
+export const unknownPaths = (field: Field, wire: unknown, path: string): readonly string[] => {
+  switch (field.type) {
+    case "object":
+      return isObject(wire) ? inMembers(field.fields, wire, path) : [];
+    case "list":
+      return inItems(field, wire, path);
+    case "map":
+      return inEntries(field, wire, path);
+    case "text":
+      return field.envelope === undefined ? [] : besides(wire, [field.envelope], path);
+    case "reference": {
+      const known = [...fieldsByWireName(field.to.fields).keys()];
+      return besides(wire, ["id", ...known, ...Object.keys(outputFields)], path);
+    }
+    default:
+      return [];
+  }
+};
