@@ -101,7 +101,7 @@ const managedRows = ({ plan: { declared }, names }: ReadmeContent): readonly str
     ["```sh", `pulumi state move --source <their stack> --dest ${names.stack} <urn>`, "```"].join(
       "\n",
     ),
-    "Then remove it from its old program. Where the stack is no more, `pulumi-conversation orphans --release --id " +
+    "Then run `pulumi up` here, which writes the new mark, and remove it from its old program. Where the stack is no more, `pulumi-conversation orphans --release --id " +
       "<id>` frees the object; export again.",
     markdownTable(["Object", "Stack", "Resource"], rows),
   );
@@ -139,9 +139,12 @@ const nextSteps = (content: ReadmeContent): readonly string[] =>
   section(
     "Next steps",
     steps(content).join("\n"),
-    "The preview says that nothing changes. The import makes no call to the service; it only tells Pulumi which object " +
-      "stands for which resource. The first `pulumi up` writes the dependencies into the state: run it before " +
-      "anything is deleted.",
+    content.plan.declared.every(isManaged)
+      ? "There is nothing to import: stacks manage all of it. The preview would make the objects anew, and an `up` is " +
+          "refused, until they have been moved here; see below."
+      : "The preview says that nothing changes. The import makes no call to the service; it only tells Pulumi which " +
+          "object stands for which resource. The first `pulumi up` writes the dependencies into the state: run it " +
+          "before anything is deleted.",
   );
 
 /** The page that tells what to do next. */

@@ -29,7 +29,7 @@ const account = async (secrets: ShownSecrets, program = ""): Promise<OddAccount>
   for (const [collection, list] of Object.entries(objects))
     for (const object of list) service.plant(collection, { ...object, id: String(object.id) });
   const free = { CONVERSATION_PLAN: "enterprise", CONVERSATION_BURST: "1000" };
-  project = await cliProject(program, { ...service.environment, ...free });
+  project = await cliProject(program, { ...service.environment, ...free }, { stack: "own" });
   const compiler = join("node_modules", "typescript");
   symlinkSync(join(root, compiler), join(project.folder, compiler));
   return objects;

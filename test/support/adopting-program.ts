@@ -13,7 +13,7 @@ const map = (list) => list && Object.fromEntries(list.map(({ name, value }) => [
 
 const declare = (collection, Kind, argsOf) =>
   account[collection].forEach((object, place) => {
-    const args = { ...argsOf(object), adopt: object.id };
+    const args = { ...argsOf(object), active: object.active, adopt: object.id };
     made.set(object.id, new Kind(collection + "-" + place, args));
   });
 

@@ -1,5 +1,5 @@
-import { namingOf } from "../../../provider/definition/references.js";
 import type { Definition } from "../../../provider/definition/define.js";
+import { namingOf } from "../../../provider/definition/references.js";
 import { mergeDeep } from "../../../provider/definition/wire/extra.js";
 import { mergeFields } from "../../../provider/definition/wire/merge.js";
 import { bodyOf } from "../../../provider/definition/wire/wire.js";
@@ -15,13 +15,25 @@ const unknownTime = "2000-01-01T00:00:00.000Z";
 
 type Vendor = Pick<Settings, "platformName">;
 
+/** Without what is empty: a service may give it for what is not there, and the rules may not allow it. */
+const filled = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(filled);
+  if (!isObject(value)) return value === "" ? undefined : value;
+  const members = objectOf(Object.entries(value).map(([name, of]) => [name, filled(of)]));
+  return Object.keys(members).length === 0 ? undefined : members;
+};
+
 /** An object with all that the service shows of it, but for its mark. */
 const copyOf = (object: ObjectInputs, settings: Vendor): JsonObject => {
   const { definition, id, fields, extra = {}, wire } = object;
   const { created = unknownTime, modified = unknownTime } = object;
   const { body } = mergeFields({
     ...{ fields: definition.fields, rule: definition.rule },
-    live: { ...wire, description: readMark(wire.description).description },
+    live: objectOf(
+      Object.entries({ ...wire, description: readMark(wire.description).description }).map(
+        ([name, value]) => [name, filled(value)],
+      ),
+    ),
     desired: mergeDeep(bodyOf(definition, fields, settings), extra),
     prior: {},
     keeps: false,
@@ -31,9 +43,7 @@ const copyOf = (object: ObjectInputs, settings: Vendor): JsonObject => {
 
 /** The example of a kind, its references with ids. */
 const exampleOf = ({ example }: Pick<Definition, "example">): JsonObject =>
-  objectOf(
-    Object.entries(example).map(([name, value]) => [name, withIds(value)]),
-  );
+  objectOf(Object.entries(example).map(([name, value]) => [name, withIds(value)]));
 
 const withIds = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withIds);
