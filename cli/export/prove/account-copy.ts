@@ -1,4 +1,5 @@
 import type { Definition } from "../../../provider/definition/define.js";
+import { normaliseFields } from "../../../provider/definition/normalise.js";
 import { namingOf } from "../../../provider/definition/references.js";
 import { mergeDeep } from "../../../provider/definition/wire/extra.js";
 import { mergeFields } from "../../../provider/definition/wire/merge.js";
@@ -53,7 +54,7 @@ const withIds = (value: unknown): unknown => {
 
 /** What stands for an object that no program can declare, and may look up. */
 const standIn = ({ definition, id }: ObjectInputs, settings: Vendor): JsonObject => ({
-  ...bodyOf(definition, exampleOf(definition), settings),
+  ...bodyOf(definition, normaliseFields(definition, exampleOf(definition)), settings),
   ...{ [namingOf(definition).wire]: `custom.${id}`, id },
   ...{ created: unknownTime, modified: unknownTime },
 });

@@ -42,13 +42,15 @@ const quiet = new Set(["same", "read", "refresh"]);
 const differencesIn = (printed: string): readonly string[] => {
   const { data } = previewSchema.safeParse(printedJson(printed));
   if (!data) throw new CommandFailure("Proving the export: pulumi preview printed no JSON.");
-  return (data.steps ?? [])
-    // The stack itself is new where nothing was imported.
-    .filter(({ op, urn }) => !quiet.has(op) && !urn.includes("::pulumi:pulumi:Stack::"))
-    .map(({ op, urn, diffReasons }) => {
-      const name = urn.split("::").slice(2).join(" ");
-      return `${op} ${name}${diffReasons?.length ? `: ${diffReasons.join(", ")}` : ""}`;
-    });
+  return (
+    (data.steps ?? [])
+      // The stack itself is new where nothing was imported.
+      .filter(({ op, urn }) => !quiet.has(op) && !urn.includes("::pulumi:pulumi:Stack::"))
+      .map(({ op, urn, diffReasons }) => {
+        const name = urn.split("::").slice(2).join(" ");
+        return `${op} ${name}${diffReasons?.length ? `: ${diffReasons.join(", ")}` : ""}`;
+      })
+  );
 };
 
 const load = async ({ controlUrl }: Emulator, copy: JsonObject): Promise<void> => {
