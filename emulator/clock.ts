@@ -40,8 +40,8 @@ const realClock = (): EmulatorClock => {
   };
 };
 
-/** A later year has no place in the service's form of a time. */
-const lastMoment = Date.UTC(9999, 11, 31);
+/** A later year has no place in the service's form of a time; what lives a day beyond it neither. */
+const lastMoment = Date.UTC(9999, 11, 30);
 
 const manualClock = (): EmulatorClock => {
   let now = Date.now();

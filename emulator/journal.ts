@@ -1,5 +1,5 @@
-import { chmodSync, closeSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
+import { assertIsNoOther, assertMayBeData, dataVersion, makePrivate } from "./data-file.js";
 
 /** Where what must outlive the process is written before it is acknowledged. */
 export interface Journal {
@@ -8,17 +8,46 @@ export interface Journal {
   clear(section: string): void;
   /** Writes all or nothing of what the work writes, however the process ends. May be nested. */
   together(work: () => void): void;
+  /**
+   * Does this once what was written before it stands: at once, or, within `together`, when that has
+   * ended well. What is in memory never runs ahead of the file, even on a disk that is full.
+   */
+  whenKept(change: () => void): void;
   /** In the order in which the keys were first written. */
   read(section: string): readonly (readonly [key: string, value: unknown])[];
   close(): void;
 }
+
+/** Writes that stand or fall together, and what is done once they stand. */
+const grouped = (
+  inTransaction: (writes: () => void) => void,
+): Pick<Journal, "together" | "whenKept"> => {
+  let waiting: (() => void)[] | undefined;
+  return {
+    together: (writes) => {
+      if (waiting) return writes();
+      const changes: (() => void)[] = [];
+      waiting = changes;
+      try {
+        inTransaction(writes);
+      } finally {
+        waiting = undefined;
+      }
+      for (const change of changes) change();
+    },
+    whenKept: (change) => {
+      if (waiting) waiting.push(change);
+      else change();
+    },
+  };
+};
 
 /** For an emulator that keeps nothing beyond its process. */
 export const noJournal: Journal = {
   write: () => undefined,
   remove: () => undefined,
   clear: () => undefined,
-  together: (work) => work(),
+  ...grouped((writes) => writes()),
   read: () => [],
   close: () => undefined,
 };
@@ -36,13 +65,10 @@ const setUp = `
     UNIQUE (section, key)
   );
   BEGIN IMMEDIATE;
+  PRAGMA user_version = ${dataVersion};
   COMMIT;`;
 
-const together = (database: DatabaseSync, writes: () => void): void => {
-  if (database.isTransaction) {
-    writes();
-    return;
-  }
+const inTransaction = (database: DatabaseSync, writes: () => void): void => {
   database.exec("BEGIN IMMEDIATE");
   try {
     writes();
@@ -76,7 +102,7 @@ const journalIn = (database: DatabaseSync): Journal => {
     write: (section, key, value) => void write.run(section, key, JSON.stringify(value)),
     remove: (section, key) => void remove.run(section, key),
     clear: (section) => void clear.run(section),
-    together: (writes) => together(database, writes),
+    ...grouped((writes) => inTransaction(database, writes)),
     read: (section) =>
       read.all(section).map(({ key, value }) => [String(key), parsed(String(value), section)]),
     close: () => database.close(),
@@ -92,14 +118,6 @@ export const dataFileError = (file: string, error: unknown): Error => {
   );
 };
 
-/** Nobody else may read it: secrets are in it in clear. SQLite gives its own further files the same mode. */
-const ownerOnly = 0o600;
-
-const makePrivate = (file: string): void => {
-  closeSync(openSync(file, "a", ownerOnly));
-  chmodSync(file, ownerOnly);
-};
-
 /**
  * A journal in a SQLite file that only its owner can read: every write is one committed transaction, so what was acknowledged
  * survives the end of the process, however it ends.
@@ -111,8 +129,10 @@ export const sqliteJournal = (file: string): Journal => {
   const sqlite = process.getBuiltinModule("node:sqlite");
   let database: DatabaseSync | undefined;
   try {
-    if (file !== ":memory:") makePrivate(file);
+    assertMayBeData(file);
     database = new sqlite.DatabaseSync(file, { timeout: lockTimeoutMs });
+    assertIsNoOther(database);
+    makePrivate(file);
     return journalIn(database);
   } catch (error) {
     database?.close();

@@ -4,6 +4,7 @@ import { parseSwitch, type Switches } from "../../emulator/control/switches.js";
 import { planNames } from "../../emulator/http/rate-limit.js";
 import { CommandFailure, messageOf, type RegisterCommand } from "../command.js";
 import type { EmulatorArguments } from "../serve-emulator.js";
+import { indented } from "../terminal/columns.js";
 
 const LAST_PORT = 65_535;
 
@@ -31,11 +32,23 @@ const allowed = (values: (typeof switchTable)[keyof typeof switchTable]["values"
 
 /** Everything uncertain about the service, as the help lists it. */
 const switchHelp = (): string => {
-  const lines = Object.entries(switchTable).map(
-    ([name, { doc, values, default: fallback }]) =>
-      `  ${name}=${allowed(values)}  (default: ${fallback})\n      ${doc}`,
+  const lines = Object.entries(switchTable).flatMap(
+    ([name, { doc, values, default: fallback }]) => [
+      ...indented(`${name}=${allowed(values)} (default: ${fallback})`, 2),
+      ...indented(doc, 6),
+    ],
   );
   return ["", "Switches, for what is uncertain about the service:", ...lines].join("\n");
+};
+
+/** Whether a command, if there is one, can be run. */
+const assertCommand = (words: readonly string[], given: EmulatorArguments): void => {
+  const [name] = words;
+  if (name === undefined) return;
+  if (name === "") throw new CommandFailure("The command after -- has an empty name.", 2);
+  const other = (["json", "openapi"] as const).find((option) => given[option]);
+  if (other)
+    throw new CommandFailure(`--${other} goes with no command: the output is the command's.`, 2);
 };
 
 /** `emulator`: runs the service on this machine until it is interrupted. */
@@ -103,11 +116,7 @@ export const registerEmulator: RegisterCommand = (program, session) => {
     .addHelpText("after", switchHelp)
     .action(async (words: readonly string[], given: EmulatorArguments, command: Command) => {
       const isGiven = (name: string): boolean => command.getOptionValueSource(name) !== "default";
-      if (words.length > 0 && given.json)
-        throw new CommandFailure(
-          "--json goes with no command: its output is that of the command.",
-          2,
-        );
+      assertCommand(words, given);
       const { likeTenant } = await import("../probe/like-tenant.js");
       const options = likeTenant(given, isGiven("plan"));
       if (options.openapi) {

@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import { isObject } from "../../provider/kernel/json.js";
 import type { BucketLevel } from "../http/rate-limit.js";
+import { isDeeperThan, mostDepth } from "../http/request-body.js";
 import { routes } from "../http/routes.js";
 import { matchSibling } from "../http/sibling-services.js";
 import { pageRoutes } from "../page/page-routes.js";
@@ -20,12 +21,15 @@ const isSibling = (on: string): boolean => {
   return matchSibling(path.replaceAll(/\{\w+\}/g, "0"))?.methods.get(method)?.name === on;
 };
 
+/** A snapshot holds what came in bodies, a few steps down. */
+const mostControlDepth = mostDepth + 16;
+
 const bodyOf = async (context: Context): Promise<unknown> => {
-  try {
-    return await context.req.json();
-  } catch {
+  const body = await context.req.json().catch(() => {
     throw new Error("The body must be JSON.");
-  }
+  });
+  if (isDeeperThan(mostControlDepth, body)) throw new Error("The body is nested too deeply.");
+  return body;
 };
 
 const msOf = (body: unknown): number => {

@@ -2,11 +2,8 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../provider/kernel/json.js";
 import { tooManyRequests } from "../http/rate-limit.js";
-import { type ServiceResponse, sendResponse, serialised } from "../http/response.js";
+import { noResponse, type ServiceResponse, sendResponse, serialised } from "../http/response.js";
 import type { FaultRule } from "./faults.js";
-
-/** Nothing is to be sent: the connection is cut, or kept open for ever. The log shows the status 0. */
-export const noResponse: ServiceResponse = { status: 0 };
 
 const errorBody = (status: number): unknown => {
   if (status < 400) return undefined;
@@ -14,12 +11,14 @@ const errorBody = (status: number): unknown => {
   return { code: `${status}-100`, developerMessage: "This answer was asked for with a fault." };
 };
 
+/** With these an answer ends at its head (RFC 9110 §6.4.1): a body would be taken for the next answer. */
+const withoutBody = [204, 205, 304];
+
 /** The response that a fault asks for; without a body of its own a failure gets the service's. */
-const statusResponse = ({ status = 500, body, headers = {} }: FaultRule): ServiceResponse => ({
-  status,
-  body: body === undefined ? errorBody(status) : body,
-  headers,
-});
+const statusResponse = ({ status = 500, body, headers = {} }: FaultRule): ServiceResponse =>
+  withoutBody.includes(status)
+    ? { status, headers }
+    : { status, body: body === undefined ? errorBody(status) : body, headers };
 
 /**
  * What a fault does before the service acts.

@@ -36,13 +36,13 @@ export const takeSnapshot = (service: EmulatedService): JsonObject => ({
 
 /** Puts other content in the place of all; deliveries on their way are dropped. */
 const replaceContent = (
-  { store, conversations, assets, deliveries }: EmulatedService,
+  { journal, store, conversations, assets, deliveries }: EmulatedService,
   content: Content,
 ): void => {
   store.replaceAll(content.objects);
   conversations.replaceAll(content.conversations);
   assets.replaceAll(content.assets);
-  deliveries.reset();
+  journal.whenKept(() => deliveries.reset());
 };
 
 /** A clean slate; clients and switches stay. */

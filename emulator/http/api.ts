@@ -5,7 +5,13 @@ import type { FaultRule } from "../control/faults.js";
 import type { EmulatedService } from "../service.js";
 import { assertScope } from "../token/scopes.js";
 import { readBody } from "./request-body.js";
-import { HttpError, type ServiceResponse, sendResponse } from "./response.js";
+import {
+  failureOf,
+  HttpError,
+  noResponse,
+  type ServiceResponse,
+  sendResponse,
+} from "./response.js";
 import { type PathMatch, routeFor } from "./routes.js";
 
 /** A request to the service, or to another one of the tenant. */
@@ -35,8 +41,8 @@ const answer = async (
   response: ServerResponse,
   progress: CallProgress,
 ): Promise<ServiceResponse> => {
-  const body = await readBody(request);
   progress.template = match?.template ?? progress.template;
+  const body = await readBody(request);
   const route = routeFor(match, request.method ?? "");
   const claims = service.tokens.authenticate(request.headers.authorization);
   progress.clientId = claims.clientId;
@@ -51,18 +57,15 @@ const answer = async (
   return route.carryOut(service, { ...call, ...(fault ? { fault } : {}) });
 };
 
-/** What goes wrong in the emulator itself, such as a full disk, is an unexpected failure (500-100). */
+/** The answer to a failure; none where the caller went away before all of the call was there. */
 const errorResponse = (
   error: unknown,
   { switches }: EmulatedService,
-  { headers }: IncomingMessage,
+  { headers, complete }: IncomingMessage,
 ): ServiceResponse => {
-  const known =
-    error instanceof HttpError
-      ? error
-      : new HttpError(500, "500-100", `The emulator failed: ${String(error)}`);
+  if (!complete && !(error instanceof HttpError)) return noResponse;
   const asked = headers[`x-${switches.platformName}-error-message`];
-  return known.response(String(asked).toLowerCase() === "yes");
+  return failureOf(error).response(String(asked).toLowerCase() === "yes");
 };
 
 const longestPath = 300;
@@ -87,7 +90,7 @@ export const serveApi = async (
   );
   const { template, clientId, fault } = progress;
   if (fault) sendWithFault(response, answered, fault);
-  else sendResponse(response, answered);
+  else if (answered !== noResponse) sendResponse(response, answered);
   service.log.add({
     at: timestamp(service.clock.now()),
     method: api.request.method ?? "",

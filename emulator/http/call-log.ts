@@ -17,6 +17,9 @@ export interface CallCounts {
   refused: number;
 }
 
+/** Paths of the services that share the plan are made up by callers: beyond so many the one that was not called for longest is forgotten. */
+const mostEndpoints = 2_000;
+
 /** The last calls, and how many there were on each endpoint. */
 export class CallLog {
   readonly entries = new RecentEntries<LogEntry>(10_000);
@@ -29,7 +32,9 @@ export class CallLog {
     const name = `${entry.method} ${entry.template}`;
     const counts = this.#counts.get(name) ?? { accepted: 0, refused: 0 };
     counts[entry.status === 429 ? "refused" : "accepted"] += 1;
+    this.#counts.delete(name);
     this.#counts.set(name, counts);
+    if (this.#counts.size > mostEndpoints) this.#forgetOldest();
   }
 
   counts(): Readonly<Record<string, CallCounts>> {
@@ -39,5 +44,10 @@ export class CallLog {
   reset(): void {
     this.entries.clear();
     this.#counts.clear();
+  }
+
+  #forgetOldest(): void {
+    const [oldest = ""] = this.#counts.keys();
+    this.#counts.delete(oldest);
   }
 }

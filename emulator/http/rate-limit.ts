@@ -45,7 +45,7 @@ const siblingLimit = (rates: SiblingRates, plan: Exclude<PlanName, "none">): Lim
   return { rate, burst: Math.max(1, Math.floor(20 * rate)) };
 };
 
-/** Callers who make paths up fill no memory: beyond so many the oldest bucket is forgotten. */
+/** Callers who make paths up fill no memory: beyond so many the bucket that was not used for longest is forgotten. */
 const mostBuckets = 5_000;
 
 /** How full the bucket of an endpoint is now. */
@@ -119,6 +119,7 @@ export class RateLimiter {
     const { tokens, rate } = level;
     const isThere = tokens >= 1 - tolerance;
     const left = isThere || switches.refusedCosts ? Math.max(0, tokens - 1) : tokens;
+    this.#buckets.delete(endpoint);
     this.#buckets.set(endpoint, { tokens: left, at: clock.now() });
     if (this.#buckets.size > mostBuckets) this.#forgetOldest();
     return isThere ? 0 : ((1 - left) / rate) * 1000;

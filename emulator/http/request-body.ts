@@ -5,7 +5,8 @@ import { HttpError, type ResponseHeaders } from "./response.js";
 const mostBytes = 2 * 1024 * 1024;
 /** A caller who is still sending reads no answer; so much of a large body is let through and dropped. */
 const mostIgnored = 64 * 1024 * 1024;
-const mostDepth = 64;
+/** How deep a body may be nested. */
+export const mostDepth = 64;
 
 /** The body of a request. @param tooLarge the error for more than so many bytes */
 export const receive = (
@@ -48,11 +49,12 @@ const tooLarge = (headers: ResponseHeaders = {}): HttpError =>
 export const readBytes = async (request: IncomingMessage): Promise<Buffer> =>
   hasBody(request) ? receive(request, mostBytes, tooLarge) : Buffer.alloc(0);
 
-const isDeep = (value: unknown, depth: number): boolean =>
-  depth > mostDepth ||
+/** Whether a value holds others in one another more than so many times. */
+export const isDeeperThan = (most: number, value: unknown): boolean =>
+  most < 0 ||
   (typeof value === "object" &&
     value !== null &&
-    Object.values(value).some((member) => isDeep(member, depth + 1)));
+    Object.values(value).some((member) => isDeeperThan(most - 1, member)));
 
 const malformed = (what: string): HttpError => new HttpError(400, "400-100", `The body ${what}.`);
 
@@ -70,7 +72,7 @@ const parse = (bytes: Buffer, contentType = ""): JsonObject => {
   if (bytes.length === 0) throw malformed("is missing");
   const value = jsonIn(bytes);
   if (!isObject(value)) throw malformed("must be a JSON object");
-  if (isDeep(value, 0)) throw malformed("is nested too deeply");
+  if (isDeeperThan(mostDepth, value)) throw malformed("is nested too deeply");
   return value;
 };
 

@@ -48,15 +48,23 @@ export class HttpError extends Error {
   }
 }
 
-/** The response that the work gives, or that of the HttpError that it throws. */
+/** What a failure is to the caller: what goes wrong in the emulator itself, such as a full disk, is unexpected (500-100). */
+export const failureOf = (error: unknown): HttpError =>
+  error instanceof HttpError
+    ? error
+    : new HttpError(500, "500-100", `The emulator failed: ${String(error)}`);
+
+/** The response that the work gives, or that of its failure. */
 export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
   try {
     return work();
   } catch (error) {
-    if (error instanceof HttpError) return error.response();
-    throw error;
+    return failureOf(error).response();
   }
 };
+
+/** Nothing is to be sent: the connection is cut, or kept open for ever. The log shows the status 0. */
+export const noResponse: ServiceResponse = { status: 0 };
 
 /** A body as it is sent. */
 export const serialised = (body: unknown): string | Buffer =>

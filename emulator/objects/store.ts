@@ -122,20 +122,24 @@ export class Store {
   put(collection: string, object: StoredObject): void {
     const table = this.#table(collection);
     const { id } = object;
-    const before = table.objects.get(id);
     this.journal.write(sectionOf(collection), id, object);
-    this.#keep(table, object);
-    table.history.add(this.clock.now(), id, before);
-    this.#version += 1;
+    this.journal.whenKept(() => {
+      const before = table.objects.get(id);
+      this.#keep(table, object);
+      table.history.add(this.clock.now(), id, before);
+      this.#version += 1;
+    });
   }
 
   remove(collection: string, id: string): void {
     const table = this.#table(collection);
     this.journal.remove(sectionOf(collection), id);
-    table.history.add(this.clock.now(), id, table.objects.get(id));
-    this.#release(table, id);
-    table.objects.delete(id);
-    this.#version += 1;
+    this.journal.whenKept(() => {
+      table.history.add(this.clock.now(), id, table.objects.get(id));
+      this.#release(table, id);
+      table.objects.delete(id);
+      this.#version += 1;
+    });
   }
 
   /** The objects as they were some time ago. */
@@ -146,16 +150,20 @@ export class Store {
 
   /** Puts other objects in the place of all. */
   replaceAll(objects: ObjectsByCollection): void {
+    for (const { collection } of resources) {
+      this.journal.clear(sectionOf(collection));
+      for (const object of objects[collection] ?? [])
+        this.journal.write(sectionOf(collection), object.id, object);
+    }
+    this.journal.whenKept(() => this.#keepOnly(objects));
+  }
+
+  #keepOnly(objects: ObjectsByCollection): void {
     this.#referrers.clear();
     for (const definition of resources) {
-      const { collection } = definition;
-      this.journal.clear(sectionOf(collection));
       const table = emptyTable(definition);
-      for (const object of objects[collection] ?? []) {
-        this.journal.write(sectionOf(collection), object.id, object);
-        this.#keep(table, object);
-      }
-      this.#tables.set(collection, table);
+      for (const object of objects[definition.collection] ?? []) this.#keep(table, object);
+      this.#tables.set(definition.collection, table);
     }
     this.#version += 1;
   }

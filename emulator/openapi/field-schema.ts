@@ -23,12 +23,17 @@ const formats = {
   base64: { contentEncoding: "base64" },
 } as const;
 
+/** Whether what is read may be in the service's own forms. */
+const isInOwnForms = ({ isRead, switches }: SchemaUse): boolean =>
+  isRead && switches.forms === "own";
+
 const textSchema = (field: TextField, use: SchemaUse): JsonObject =>
   objectOf([
-    ["type", "string"],
+    ["type", field.envelope && isInOwnForms(use) ? ["string", "number"] : "string"],
     ["enum", field.values?.map((word) => vendorWord(word, use.switches))],
     ["minLength", field.values ? undefined : field.min],
-    ["maxLength", field.values ? undefined : field.max],
+    // A slash or a return of the service's own may come on top.
+    ["maxLength", field.values || isInOwnForms(use) ? undefined : field.max],
     ["default", field.default],
     ...(field.format ? Object.entries(formats[field.format]) : []),
   ]);
@@ -53,6 +58,7 @@ const valueSchema = (field: Field, use: SchemaUse): JsonObject => {
     case "text":
       return textSchema(field, use);
     case "number":
+      if (isInOwnForms(use)) return { type: "string" };
       return objectOf([
         ["type", field.integer ? "integer" : "number"],
         ["minimum", field.min],
@@ -90,7 +96,10 @@ const fieldSchema = (field: Field, use: SchemaUse): JsonObject => {
   const value = isHidden ? { type: "string" } : valueSchema(field, use);
   const key = envelopeOf(field);
   const schema = key === undefined ? value : holding({ [key]: value });
-  return objectOf([...Object.entries(schema), ...notes(field)]);
+  // In its own forms the service says null for what is optional and was not given.
+  const read =
+    isInOwnForms(use) && !field.required ? { anyOf: [schema, { type: "null" }] } : schema;
+  return objectOf([...Object.entries(read), ...notes(field)]);
 };
 
 const ruleSchema = (rule: MemberRule | undefined): JsonObject => {

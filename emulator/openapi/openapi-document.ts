@@ -77,20 +77,40 @@ const json = (schema: string): JsonObject => ({
   content: { "application/json": { schema: schemaAt(schema) } },
 });
 
-const refusals: Readonly<Record<string, string>> = {
+const refusals = {
   "400": "The body, the query or the state of the object does not allow it.",
   "401": "The token is missing, invalid or expired.",
   "403": "The token lacks the scope, or the object may not be changed.",
   "404": "There is no such object.",
   "429": "Too many requests on this endpoint.",
+  "500": "An unexpected failure, such as a full disk.",
+} as const;
+
+const refusalWith = (description: string): JsonObject => ({ description, ...json("Error") });
+
+/** Refusals of an operation whose status a switch decides; where it is one of those above, that one says it. */
+const refusalsBySwitch = (
+  { method, template }: Route,
+  switches: Switches,
+): Readonly<Record<string, string>> => {
+  const { inUseStatus, usedAssetStatus, duplicateStatus, staleModified } = switches;
+  const isSetUp = resources.some(({ collection }) => template.startsWith(`/${collection}`));
+  if (method === "DELETE")
+    return { [isSetUp ? inUseStatus : usedAssetStatus]: "It is in use and cannot be deleted." };
+  if (!isSetUp || method === "GET") return {};
+  const isChecked = method === "PUT" && staleModified === "refuse";
+  return {
+    [duplicateStatus]: "A unique name is taken.",
+    ...(isChecked ? { "409": "The object was modified since, or a unique name is taken." } : {}),
+  };
 };
 
-const refusalResponses = Object.fromEntries(
-  Object.entries(refusals).map(([status, description]) => [
-    status,
-    { description, ...json("Error") },
-  ]),
-);
+const refusalResponses = (route: Route, switches: Switches): JsonObject =>
+  Object.fromEntries(
+    Object.entries({ ...refusalsBySwitch(route, switches), ...refusals }).map(
+      ([status, description]) => [status, refusalWith(description)],
+    ),
+  );
 
 const parameter = (name: string, place: "path" | "query", schema: JsonObject): JsonObject => ({
   name,
@@ -121,7 +141,7 @@ const operationId = ({ method, template }: Route): string =>
     .replace("{id}", "by-id")
     .replaceAll(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase());
 
-const operationOf = (route: Route): JsonObject => {
+const operationOf = (route: Route, switches: Switches): JsonObject => {
   const shape = shapes[route.name];
   if (!shape) throw new Error(`No shape is known of ${route.name}.`);
   const { tag, summary, takes, status, gives } = shape;
@@ -136,16 +156,18 @@ const operationOf = (route: Route): JsonObject => {
     ...(takes ? { requestBody: { required: true, ...json(takes) } } : {}),
     responses: {
       [status]: { description: "Done.", ...(gives ? json(gives) : {}) },
-      ...refusalResponses,
+      ...refusalResponses(route, switches),
     },
   };
 };
 
-const pathsOf = (): JsonObject =>
+const pathsOf = (switches: Switches): JsonObject =>
   Object.fromEntries(
     [...Map.groupBy(routes, ({ template }) => template)].map(([template, methods]) => [
       template,
-      Object.fromEntries(methods.map((route) => [route.method.toLowerCase(), operationOf(route)])),
+      Object.fromEntries(
+        methods.map((route) => [route.method.toLowerCase(), operationOf(route, switches)]),
+      ),
     ]),
   );
 
@@ -183,6 +205,6 @@ export const openApiDocument = (
   },
   servers: [{ url: baseUrl }],
   tags: [...new Set(Object.values(shapes).map(({ tag }) => tag))].map((name) => ({ name })),
-  paths: pathsOf(),
+  paths: pathsOf(switches),
   components: { schemas: schemasFor(switches), securitySchemes: security(tokenUrl) },
 });

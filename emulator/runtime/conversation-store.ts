@@ -64,6 +64,16 @@ export const messageJson = (stored: StoredMessage, further: JsonObject = {}): Js
 
 const sections = { conversations: "conversation", messages: "message" } as const;
 
+const documentsIn = <T>(
+  journal: Journal,
+  section: string,
+  isDocument: (value: unknown) => value is T,
+): readonly T[] =>
+  journal.read(section).map(([key, value]) => {
+    if (isDocument(value)) return value;
+    throw new Error(`${key.slice(0, 60)} is no ${section} of the service`);
+  });
+
 /** A conversation with its messages, as a snapshot holds it. */
 export type ConversationDocument = StoredConversation & {
   readonly messages: readonly StoredMessage[];
@@ -104,11 +114,11 @@ export class ConversationStore {
   #version = 0;
   #replacedAt = 0;
 
+  /** @throws Error where the journal holds something else */
   constructor(private readonly journal: Journal) {
-    const read = (section: string) => journal.read(section).map(([, value]) => value);
     this.#keep(
-      read(sections.conversations).filter(isConversation),
-      read(sections.messages).filter(isMessage),
+      documentsIn(journal, sections.conversations, isConversation),
+      documentsIn(journal, sections.messages, isMessage),
     );
   }
 
@@ -132,7 +142,7 @@ export class ConversationStore {
   add(conversations: readonly StoredConversation[], messages: readonly StoredMessage[]): void {
     for (const one of conversations) this.journal.write(sections.conversations, one.id, one);
     for (const one of messages) this.journal.write(sections.messages, one.id, one);
-    this.#keep(conversations, messages);
+    this.journal.whenKept(() => this.#keep(conversations, messages));
   }
 
   /** How many conversations there are. */
@@ -173,11 +183,13 @@ export class ConversationStore {
   /** Puts other conversations in the place of all. */
   replaceAll(documents: readonly ConversationDocument[]): void {
     for (const section of Object.values(sections)) this.journal.clear(section);
-    this.#entries.clear();
-    this.#beginnings.clear();
-    this.#texts.clear();
-    this.#version += 1;
-    this.#replacedAt = this.#version;
+    this.journal.whenKept(() => {
+      this.#entries.clear();
+      this.#beginnings.clear();
+      this.#texts.clear();
+      this.#version += 1;
+      this.#replacedAt = this.#version;
+    });
     this.add(
       documents.map(({ messages: _messages, ...conversation }) => conversation),
       documents.flatMap(({ messages }) => messages),

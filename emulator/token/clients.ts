@@ -100,9 +100,11 @@ export class Clients {
       this.journal.write("client", client.clientId, client);
       if (client.clientId === this.#own.clientId)
         this.journal.write("own client", client.clientId, client);
+      this.journal.whenKept(() => {
+        this.#clients.set(client.clientId, client);
+        if (client.clientId === this.#own.clientId) this.#own = client;
+      });
     });
-    this.#clients.set(client.clientId, client);
-    if (client.clientId === this.#own.clientId) this.#own = client;
   }
 
   all(): readonly Client[] {
@@ -111,10 +113,10 @@ export class Clients {
 
   replaceAll(clients: readonly Client[]): void {
     this.journal.clear("client");
-    this.#clients.clear();
-    for (const client of clients) {
-      this.journal.write("client", client.clientId, client);
-      this.#clients.set(client.clientId, client);
-    }
+    for (const client of clients) this.journal.write("client", client.clientId, client);
+    this.journal.whenKept(() => {
+      this.#clients.clear();
+      for (const client of clients) this.#clients.set(client.clientId, client);
+    });
   }
 }

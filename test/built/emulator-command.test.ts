@@ -61,3 +61,16 @@ test("the exit code and the output of the command are handed on", async () => {
   expect(await line()).toBe("done");
   expect(await ended).toBe(42);
 });
+
+test("whoever reads the help may stop reading: nothing is said of it", async () => {
+  const child = spawn(process.execPath, [main, "emulator", "--help"], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  child.stdout.destroy();
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
+  expect(said).toBe("");
+});

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runProgram } from "../../cli/program.js";
+import { switchTable } from "../../emulator/control/switch-table.js";
 import { scopes } from "../../provider/service/http/operations.js";
 import { assertPrinted } from "../support/printed-json.js";
 import { recordedSession, run } from "./session.js";
@@ -164,9 +165,28 @@ test("a command that does not exist is a clear error with exit code 127", async 
   expect(code).toBe(127);
 });
 
-test("--json and a command do not go together", async () => {
-  const { code, err } = await run("emulator", "--json", ...node("0"));
-  expect([code, err]).toEqual([2, expect.stringContaining("--json goes with no command")]);
+test.each(["--json", "--openapi"])("%s and a command do not go together", async (option) => {
+  const { code, err, out } = await run("emulator", option, ...node("0"));
+  expect([code, err, out]).toEqual([
+    2,
+    expect.stringContaining(`${option} goes with no command`),
+    "",
+  ]);
+});
+
+test("a command without a name is a wrong command line", async () => {
+  const { code, err } = await run("emulator", "--", "");
+  expect([code, err]).toEqual([2, "error: The command after -- has an empty name.\n"]);
+});
+
+test("the help fits 80 columns, with every switch and what it may be", async () => {
+  const { out } = await run("emulator", "--help");
+  for (const line of out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
+  const told = out.replaceAll(/\s+/g, " ");
+  for (const [name, { doc }] of Object.entries(switchTable)) {
+    expect(told).toContain(` ${name}=`);
+    expect(told).toContain(doc);
+  }
 });
 
 test("with --tls the first line names the certificate in a file, which goes with the emulator", async () => {

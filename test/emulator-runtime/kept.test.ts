@@ -2,10 +2,11 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { noJournal, sqliteJournal } from "../../emulator/journal.js";
 import { AssetStore } from "../../emulator/runtime/assets/asset-store.js";
 import { type Running, running } from "../emulator/running.js";
+import { create, send } from "./asset-calls.js";
 import { type Hub, hub, message } from "./hub.js";
 
 /** More than one piece of a data file. */
@@ -160,4 +161,20 @@ test("contents beyond what the emulator holds are refused, and deleting makes ro
   assets.upload(asset("b"), Buffer.alloc(600));
   assets.replaceAll([]);
   expect(() => assets.reserve(600)()).not.toThrow();
+});
+
+test("a content that cannot be kept is a failure that can be read, and can be sent again", async () => {
+  const all = await hub();
+  const { json } = await create(all, { size: 3, name: "a.bin" });
+  const upload = vi.spyOn(AssetStore.prototype, "upload").mockImplementationOnce(() => {
+    throw new Error("disk I/O error");
+  });
+  onTestFinished(() => upload.mockRestore());
+  const up = () =>
+    send(all, "POST", json.contentUrl, Buffer.from("abc"), "application/octet-stream");
+  expect(await up()).toMatchObject({
+    status: 500,
+    json: { code: "500-100", developerMessage: "The emulator failed: Error: disk I/O error" },
+  });
+  expect((await up()).status).toBe(200);
 });

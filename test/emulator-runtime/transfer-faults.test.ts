@@ -110,6 +110,15 @@ test("a callback that is late is called all the same", async () => {
   expect(outcomes(await all.logged(1))).toEqual([200]);
 });
 
+test("a callback that takes longer than it may has not answered, and the message is tried again", async () => {
+  const all = await hub({ callbackDeadlineMs: 20 });
+  await all.service.control("POST", "/faults", { on: "CALLBACK", kind: "delay", ms: 60_000 });
+  await all.begin();
+  expect(outcomes(await all.logged(1))).toEqual(["no answer within 20 ms"]);
+  all.service.emulator.advance(1_000);
+  expect(outcomes(await all.logged(2)).length).toBe(2);
+});
+
 test.each(["truncate", "not-json", "no-id", "drip", "huge"])(
   "%s is not for callbacks",
   async (kind) => {

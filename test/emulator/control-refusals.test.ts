@@ -151,3 +151,21 @@ test.each([
     names: ["error"],
   });
 });
+
+test.each([
+  ["POST", "/faults", '{"on":"GET /channels","kind":"status","status":500,"body":DEEP}'],
+  ["PUT", "/snapshot", '{"version":1,"objects":{"channels":DEEP}}'],
+  ["PUT", "/switches", '{"put":DEEP}'],
+])(
+  "%s %s with a body that is nested too deeply is refused, and leaves nothing",
+  async (method, path, text) => {
+    const raw = text.replace("DEEP", `${"[".repeat(50_000)}${"]".repeat(50_000)}`);
+    const reply = await service.send(method, service.emulator.controlUrl + path, { raw });
+    expect(reply).toMatchObject({
+      status: 400,
+      json: { error: "The body is nested too deeply." },
+    });
+    expect((await service.control("GET", "/faults")).text).toBe("[]");
+    expect((await service.control("GET", "/snapshot")).status).toBe(200);
+  },
+);

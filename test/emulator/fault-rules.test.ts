@@ -112,3 +112,16 @@ test("a header of a fault takes the place of the usual one, in whatever case it 
   await arm(service, { on: "GET /channels", kind: "status", status: 500, body: {}, headers });
   expect((await service.call("GET", "/channels")).headers["content-type"]).toBe("text/plain");
 });
+
+test.each([204, 205, 304])(
+  "an answer with the status %s ends at its head, whatever the rule holds",
+  async (status) => {
+    const service = await running();
+    const rule = { on: "GET /channels", kind: "status", status, body: { a: 1 } };
+    await service.control("POST", "/faults", rule);
+    const reply = await service.call("GET", "/channels");
+    expect([reply.status, reply.text]).toEqual([status, ""]);
+    expect(Number(reply.headers["content-length"] ?? 0)).toBe(0);
+    expect((await service.call("GET", "/channels")).status).toBe(200);
+  },
+);

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { resources } from "../../provider/resources/index.js";
 import { changed } from "./field-cases.js";
+import { places } from "./places.js";
 import { type Running, start } from "./running.js";
 
 /** `npm run test:long` sends 60 times as many requests. */
@@ -28,16 +29,6 @@ const notConvertible: readonly object[] = [
 ];
 
 const collections = resources.map(({ collection }) => collection);
-
-/** Every place inside a value. */
-const places = (value: unknown, here: readonly (string | number)[] = []): (string | number)[][] => {
-  const inside = Array.isArray(value)
-    ? value.flatMap((item, place) => places(item, [...here, place]))
-    : typeof value === "object" && value !== null
-      ? Object.entries(value).flatMap(([name, item]) => places(item, [...here, name]))
-      : [];
-  return [[...here], ...inside];
-};
 
 const sane = (status: number): boolean => status >= 200 && status < 500;
 

@@ -1,6 +1,7 @@
+import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isObject } from "../../provider/kernel/json.js";
-import { kindOf, type Running, start } from "./running.js";
+import { kindOf, type Running, running, start } from "./running.js";
 
 let service: Running;
 beforeAll(async () => {
@@ -68,4 +69,19 @@ test("a number beyond all numbers is no number", async () => {
   const headers = { "content-type": "application/json" };
   const { json } = await service.call("POST", "/orchestrations", undefined, { raw, headers });
   expect(json.code).toBe("400-152");
+});
+
+test("a call whose caller goes away within the body is in the log without a status of its own", async () => {
+  const own = await running();
+  const { port } = new URL(own.emulator.baseUrl);
+  const socket = connect(Number(port), "127.0.0.1");
+  const head = `POST /conversation/v3/channels HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${await own.token()}`;
+  socket.write(
+    `${head}\r\nContent-Type: application/json\r\nContent-Length: 200\r\n\r\n{"type":`,
+    () => socket.destroy(),
+  );
+  await expect.poll(() => own.emulator.control.log()).toHaveLength(1);
+  expect(await own.emulator.control.log()).toMatchObject([
+    { method: "POST", template: "/channels", status: 0 },
+  ]);
 });

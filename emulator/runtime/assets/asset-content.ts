@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { beforeOperation, sendWithFault } from "../../control/fault-effects.js";
 import { discard, receive } from "../../http/request-body.js";
 import {
+  failureOf,
   HttpError,
   type ResponseHeaders,
   type ServiceResponse,
@@ -101,9 +102,8 @@ const transfer = async (
 /** What the transfer answers, or its refusal, which lets the rest of the body pass. */
 const refusable = (request: IncomingMessage, answer: Promise<ServiceResponse>) =>
   answer.catch((error) => {
-    if (!(error instanceof HttpError)) throw error;
     discard(request);
-    return error.response();
+    return failureOf(error).response();
   });
 
 /** Serves the signed URLs: contents go up with POST and come down with GET; no token is needed. */

@@ -62,6 +62,7 @@ export class AssetStore {
   /** Bytes that are there, or on their way. */
   #bytes = 0;
 
+  /** @throws Error where the journal holds something that is no asset */
   constructor(
     private readonly journal: Journal,
     private readonly mostBytes = mostContentBytes,
@@ -70,8 +71,9 @@ export class AssetStore {
     const contents = this.#contentJournal.read();
     for (const [id, value] of journal.read(section)) {
       const read = asset.safeParse(value);
-      if (!read.success) continue;
       const content = contents.get(id);
+      if (!read.success || (content && content.length !== read.data.size))
+        throw new Error(`${id.slice(0, 60)} is no asset of the service`);
       this.#assets.set(id, { ...read.data, uploaded: content !== undefined });
       if (content) this.#hold(id, content);
     }
@@ -88,7 +90,7 @@ export class AssetStore {
   /** Keeps an asset in its new state. */
   put(asset: AssetRecord): void {
     this.journal.write(section, asset.id, asset);
-    this.#assets.set(asset.id, asset);
+    this.journal.whenKept(() => this.#assets.set(asset.id, asset));
   }
 
   /**
@@ -143,15 +145,17 @@ export class AssetStore {
   replaceAll(documents: readonly AssetDocument[]): void {
     this.journal.clear(section);
     this.#contentJournal.clear();
-    for (const content of this.#contents.values()) this.#bytes -= content.length;
-    this.#contents.clear();
-    this.#assets.clear();
+    this.journal.whenKept(() => {
+      for (const content of this.#contents.values()) this.#bytes -= content.length;
+      this.#contents.clear();
+      this.#assets.clear();
+    });
     for (const { content: text, ...asset } of documents) {
       this.put(asset);
       const content = decoded(text);
       if (!content) continue;
       this.#contentJournal.write(asset.id, content);
-      this.#hold(asset.id, content);
+      this.journal.whenKept(() => this.#hold(asset.id, content));
     }
   }
 

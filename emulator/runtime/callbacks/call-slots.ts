@@ -2,8 +2,15 @@
 const gone = new Error("The call was given up.");
 
 interface Waiting {
-  readonly group: string;
+  /** Whoever asked earlier has a lower one. */
+  readonly turn: number;
   readonly start: () => void;
+}
+
+/** The calls of one group, in the order of asking. */
+interface Group {
+  running: number;
+  readonly waiting: Set<Waiting>;
 }
 
 /**
@@ -11,9 +18,9 @@ interface Waiting {
  * other from its messages, and many conversations at once open no more sockets than a process may have.
  */
 export class CallSlots {
+  readonly #groups = new Map<string, Group>();
   #running = 0;
-  readonly #inGroup = new Map<string, number>();
-  #waiting: Waiting[] = [];
+  #turns = 0;
 
   /**
    * @param most calls at once
@@ -30,49 +37,61 @@ export class CallSlots {
    * @returns gives the turn back; more than once does nothing more
    * @throws Error where the signal ends the wait
    */
-  take(group: string, signal: AbortSignal): Promise<() => void> {
+  take(name: string, signal: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(gone);
+      const group = this.#groups.get(name) ?? { running: 0, waiting: new Set() };
+      this.#groups.set(name, group);
       const giveUp = () => {
-        this.#waiting = this.#waiting.filter((other) => other !== waiting);
+        group.waiting.delete(waiting);
+        this.#tidy(name, group);
         reject(gone);
       };
       const start = () => {
         signal.removeEventListener("abort", giveUp);
-        resolve(this.#taken(group));
+        resolve(this.#taken(name, group));
       };
-      const waiting = { group, start };
+      this.#turns += 1;
+      const waiting = { turn: this.#turns, start };
       if (this.#hasRoom(group)) return start();
       signal.addEventListener("abort", giveUp, { once: true });
-      this.#waiting.push(waiting);
+      group.waiting.add(waiting);
     });
   }
 
-  #hasRoom(group: string): boolean {
-    return this.#running < this.most && (this.#inGroup.get(group) ?? 0) < this.mostInGroup;
+  #hasRoom({ running }: Group): boolean {
+    return this.#running < this.most && running < this.mostInGroup;
   }
 
-  #taken(group: string): () => void {
-    this.#count(group, 1);
+  #taken(name: string, group: Group): () => void {
+    this.#running += 1;
+    group.running += 1;
     let isGivenBack = false;
     return () => {
       if (isGivenBack) return;
       isGivenBack = true;
-      this.#count(group, -1);
+      this.#running -= 1;
+      group.running -= 1;
       this.#startNext();
+      this.#tidy(name, group);
     };
   }
 
-  #count(group: string, change: number): void {
-    this.#running += change;
-    const inGroup = (this.#inGroup.get(group) ?? 0) + change;
-    if (inGroup > 0) this.#inGroup.set(group, inGroup);
-    else this.#inGroup.delete(group);
+  /** A group without calls is forgotten. */
+  #tidy(name: string, { running, waiting }: Group): void {
+    if (running === 0 && waiting.size === 0) this.#groups.delete(name);
   }
 
+  /** Whoever asked first, of the groups that have room: looks at the first of each only. */
   #startNext(): void {
-    const place = this.#waiting.findIndex(({ group }) => this.#hasRoom(group));
-    const [next] = place < 0 ? [] : this.#waiting.splice(place, 1);
-    next?.start();
+    let first: { readonly group: Group; readonly waiting: Waiting } | undefined;
+    for (const group of this.#groups.values()) {
+      const [waiting] = this.#hasRoom(group) ? group.waiting : [];
+      if (waiting && waiting.turn < (first?.waiting.turn ?? Number.POSITIVE_INFINITY))
+        first = { group, waiting };
+    }
+    if (!first) return;
+    first.group.waiting.delete(first.waiting);
+    first.waiting.start();
   }
 }

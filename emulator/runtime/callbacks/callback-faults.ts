@@ -2,7 +2,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FaultRule } from "../../control/faults.js";
 import { NoAnswer, type OutgoingAnswer, type OutgoingCall } from "./outgoing.js";
 
+type Send = (call: OutgoingCall) => Promise<OutgoingAnswer>;
+
 const lost = (): NoAnswer => new NoAnswer("ECONNRESET");
+
+const late = ({ deadlineMs }: OutgoingCall): NoAnswer =>
+  new NoAnswer(`no answer within ${deadlineMs} ms`);
+
+/** The time counts as the callback's own: where it takes too long, nobody waits for the rest of it. */
+const delayed = async (ms: number, call: OutgoingCall, send: Send): Promise<OutgoingAnswer> => {
+  const { deadlineMs, signal } = call;
+  await sleep(Math.min(ms, deadlineMs), undefined, { ref: false, signal });
+  if (ms >= deadlineMs) throw late(call);
+  return send({ ...call, deadlineMs: deadlineMs - ms });
+};
 
 /**
  * Makes a call to a callback in the way that a fault spoils it: as though the callback, or the line
@@ -13,7 +26,7 @@ const lost = (): NoAnswer => new NoAnswer("ECONNRESET");
 export const callWithFault = async (
   fault: FaultRule | undefined,
   call: OutgoingCall,
-  send: (call: OutgoingCall) => Promise<OutgoingAnswer>,
+  send: Send,
 ): Promise<OutgoingAnswer> => {
   switch (fault?.kind) {
     case "status":
@@ -28,10 +41,9 @@ export const callWithFault = async (
       throw lost();
     case "hang":
       // Nobody learns more from waiting for it.
-      throw new NoAnswer(`no answer within ${call.deadlineMs} ms`);
+      throw late(call);
     case "delay":
-      await sleep(fault.ms ?? 0, undefined, { ref: false, signal: call.signal });
-      return send(call);
+      return delayed(fault.ms ?? 0, call, send);
     default:
       return send(call);
   }

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { type EmulatorClock, timestamp } from "../../clock.js";
 import { RecentEntries } from "../../recent-entries.js";
 import type { StoredMessage } from "../conversation-store.js";
@@ -38,12 +37,12 @@ const keyOf = ({ applicationId, role }: RecipientRole): string => `${application
 /** Between the tries for one message, on the emulator's clock (assumed). */
 const retrySpacingMs = 1_000;
 
-/** For all deliveries until the next reset: each that is on its way listens to it. */
-const newAbortController = (): AbortController => {
-  const controller = new AbortController();
-  setMaxListeners(0, controller.signal);
-  return controller;
-};
+/** What one recipient is still to get of one conversation. */
+interface Queue {
+  readonly deliveries: Delivery[];
+  /** Of its own: one that all listen to takes the longer for each of them the more there are. */
+  readonly controller: AbortController;
+}
 
 /**
  * Delivers messages to the callbacks of client applications: in order for each conversation and
@@ -54,8 +53,7 @@ export class Deliveries {
   readonly log = new RecentEntries<DeliveryEntry>(10_000);
   readonly mailbox = new Mailbox();
   readonly #callbacks: CallbackClient;
-  readonly #queues = new Map<string, Delivery[]>();
-  #controller = newAbortController();
+  readonly #queues = new Map<string, Queue>();
 
   constructor(
     private readonly clock: EmulatorClock,
@@ -70,18 +68,17 @@ export class Deliveries {
     const delivery = { recipient, message };
     const queue = this.#queues.get(key);
     if (queue) {
-      queue.push(delivery);
+      queue.deliveries.push(delivery);
       return;
     }
-    const fresh = [delivery];
+    const fresh = { deliveries: [delivery], controller: new AbortController() };
     this.#queues.set(key, fresh);
-    void this.#deliverAll(key, fresh, this.#controller.signal);
+    void this.#deliverAll(key, fresh);
   }
 
   /** Forgets what is still to be delivered, the log and all tokens. */
   reset(): void {
-    this.#controller.abort();
-    this.#controller = newAbortController();
+    for (const { controller } of this.#queues.values()) controller.abort();
     this.#queues.clear();
     this.#callbacks.reset();
     this.log.clear();
@@ -94,10 +91,11 @@ export class Deliveries {
     this.#callbacks.close();
   }
 
-  async #deliverAll(key: string, queue: Delivery[], signal: AbortSignal): Promise<void> {
-    for (let delivery = queue[0]; delivery && !signal.aborted; delivery = queue[0]) {
-      await this.#deliver(delivery, signal);
-      queue.shift();
+  async #deliverAll(key: string, { deliveries, controller }: Queue): Promise<void> {
+    const { signal } = controller;
+    for (let next = deliveries[0]; next && !signal.aborted; next = deliveries[0]) {
+      await this.#deliver(next, signal);
+      deliveries.shift();
     }
     if (!signal.aborted) this.#queues.delete(key);
   }
