@@ -75,11 +75,13 @@ const originOf = (scheme: string, host: string, port: number): string => {
 
 /** Room for the long headers of some callers. */
 const maxHeaderSize = 64 * 1024;
+/** Callers of old say which HTTP they speak before they call (`curl --http1.0`); Node knows the newer one only. */
+const tlsOptions = { maxHeaderSize, ALPNProtocols: ["http/1.1", "http/1.0"] };
 
 const serverWith = (listener: RequestListener, tls: TlsFiles | undefined) => {
   if (!tls) return createServer({ maxHeaderSize }, listener);
   try {
-    return createTlsServer({ maxHeaderSize, cert: tls.cert, key: tls.key }, listener);
+    return createTlsServer({ ...tlsOptions, cert: tls.cert, key: tls.key }, listener);
   } catch (error) {
     // OpenSSL's own words name neither the certificate nor the key.
     throw new Error("The certificate and key for TLS cannot be used: they must be PEM, and fit.", {
