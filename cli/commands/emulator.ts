@@ -4,7 +4,7 @@ import { parseSwitch, type Switches } from "../../emulator/control/switches.js";
 import { planNames } from "../../emulator/http/rate-limit.js";
 import { CommandFailure, messageOf, type RegisterCommand } from "../command.js";
 import type { EmulatorArguments } from "../serve-emulator.js";
-import { indented } from "../terminal/columns.js";
+import { indented, wrapped } from "../terminal/columns.js";
 
 const LAST_PORT = 65_535;
 
@@ -35,7 +35,7 @@ const switchHelp = (): string => {
   const lines = Object.entries(switchTable).flatMap(
     ([name, { doc, values, default: fallback }]) => [
       ...indented(`${name}=${allowed(values)} (default: ${fallback})`, 2),
-      ...indented(doc, 6),
+      ...wrapped(doc, 74).map((line) => `      ${line}`),
     ],
   );
   return ["", "Switches, for what is uncertain about the service:", ...lines].join("\n");
