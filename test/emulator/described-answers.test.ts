@@ -92,7 +92,7 @@ test("whatever happened, every answer is as described, and data file and snapsho
         expect(await shownBy(other)).toBe(kept);
       },
     ),
-    { numRuns: 4 * scale },
+    { numRuns: 4 * scale, endOnFailure: true },
   );
   // A history that is refused everything would prove nothing.
   for (const some of ["POST /conversations/messages 202", "POST /assets 200"])
