@@ -16,7 +16,7 @@ const sentenceOf = (step: RepairStep): string => {
     case "remove-cut-off-files":
       return `Remove ${step.files.length === 1 ? "a file" : `${step.files.length} files`} that the killed run left empty, so that Pulumi can read the state: ${step.files.join(" ")}`;
     case "restore-state":
-      return `Put the newest copy that Pulumi keeps in the place of the state ${step.file}, which is cut off: ${step.copy} What was made since is found at the service.`;
+      return `Put the newest copy that Pulumi keeps (${step.copy}) in the place of the state, which is cut off (${step.file}). What was made since is found at the service.`;
     case "end-process":
       return `End process ${step.pid}: the provider of the killed run, which waits for ever.`;
     case "cancel":

@@ -71,6 +71,14 @@ const writesOf = (from: Round, to: Round, replaced: string | null): readonly Wri
   ];
 };
 
+/** Each action as often as another, however many calls are of it. */
+const chosen = (writes: readonly Write[], which: number): Write | undefined => {
+  const actions = [...Map.groupBy(writes, ({ action }) => action).values()];
+  const count = Math.max(1, actions.length);
+  const calls = actions[which % count] ?? [];
+  return calls[Math.floor(which / count) % Math.max(1, calls.length)];
+};
+
 const replaceOptions = (replaced: string | null, { action }: Write): readonly string[] => {
   const [kind = ""] = kinds[replaced ?? ""] ?? [];
   const urn = `urn:pulumi:prod::shop::${typeToken(kind)}::${replaced}`;
@@ -88,7 +96,7 @@ export const killedUp = async (
   { to, replaced, which, victim, answer, lagging }: KillPoint,
 ): Promise<Write["action"] | undefined> => {
   const writes = writesOf(from, to, replaced);
-  const write = writes[which % Math.max(1, writes.length)];
+  const write = chosen(writes, which);
   if (!write) return undefined;
   const count = async (): Promise<number> => {
     const log = await project.log();
