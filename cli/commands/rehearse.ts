@@ -28,8 +28,9 @@ const gather = (text: string, before: readonly string[] = []): readonly string[]
   text,
 ];
 
-/** Options that would lead a run away from the copy, or its output away from this command. */
-const notForRuns = /^(--stack|-s|--cwd|-C|--config-file|--json|-j|--event-log)(=|$)/;
+/** Options that would lead a run away from the copy, or write where a person keeps things. */
+const notForRuns =
+  /^(--stack|-s|--cwd|-C|--config-file|--json|-j|--event-log|--save-plan|--import-file|--preview-only|--client|--remote[\w-]*)(=|$)/;
 
 const assertOptions = (args: readonly string[]): void => {
   const wrong = args.find((arg) => notForRuns.test(arg));

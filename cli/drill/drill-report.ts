@@ -1,6 +1,6 @@
 import { duration } from "../forecast/report.js";
 import { objectLine, refusalLines, withCount } from "../rehearse/report/rehearsal-report.js";
-import { wrappedText } from "../rehearse/report/wrapped-text.js";
+import { wrappedText } from "../terminal/columns.js";
 import type { Drill, LostObject } from "./run-drill.js";
 
 /** More lines are withCount, not shown. */

@@ -135,7 +135,9 @@ export const runRehearse = async (options: RehearseOptions): Promise<RehearsalRe
   say(`Rehearsing pulumi ${operation} on a copy …`);
   const { run, outcome } = await rehearse({ lookAfter: true });
   notes.push(...run.missing);
-  const later = await refusedLater(run, original, args, rehearse);
+  // A switch decides what the service does, which no preview sees.
+  const again: Rehearse = (changes) => rehearse({ ahead: run.ahead, ...changes });
+  const later = await refusedLater(run, original, args, again);
   const others = run.stage === "run" ? otherReadingsOf(run, known) : [];
   if (others.length > 0) say("Rehearsing again where the service's behaviour is not certain …");
   const { project, stack: name } = stack.names;
@@ -144,7 +146,7 @@ export const runRehearse = async (options: RehearseOptions): Promise<RehearsalRe
     rehearsal: {
       ...{ operation, project, stack: name, plan: conditions.plan, parallel: conditions.parallel },
       outcome: { ...outcome, refusals: [...outcome.refusals, ...later] },
-      ...(await underOtherReadings(others, outcome, known, rehearse)),
+      ...(await underOtherReadings(others, outcome, known, again)),
       notes,
     },
   };

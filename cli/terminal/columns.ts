@@ -38,25 +38,43 @@ const pieces = (word: string, most: number): readonly string[] => {
 /** What would move the cursor, colour what follows or turn its order round; space and line ends are none. */
 const unprintable = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/**
- * A text in lines of at most so many columns; a word that is longer is cut. Whatever others have written
- * into names is shown as text: control characters become `\ufffd`.
- */
-export const wrapped = (text: string, columns: number): readonly string[] => {
-  const lines: string[] = [];
-  const words = text
+/** Whatever others have written into names is shown as text: control characters become `\ufffd`. */
+const wordsOf = (text: string): readonly string[] =>
+  text
     .split(/\s+/)
-    .filter((word) => word !== "")
+    .filter(Boolean)
     .map((word) => word.replaceAll(unprintable, "\ufffd"));
-  for (const word of words.flatMap((whole) =>
-    terminalWidth(whole) <= columns ? [whole] : pieces(whole, columns),
-  )) {
+
+/** Words in lines of at most so many columns. */
+const linesOf = (words: readonly string[], columns: number): readonly string[] => {
+  const lines: string[] = [];
+  for (const word of words) {
     const last = lines.at(-1);
     const joined = `${last} ${word}`;
     if (last !== undefined && terminalWidth(joined) <= columns) lines[lines.length - 1] = joined;
     else lines.push(word);
   }
   return lines;
+};
+
+/** A text in lines of at most so many columns; a word that is longer is cut. */
+export const wrapped = (text: string, columns: number): readonly string[] =>
+  linesOf(
+    wordsOf(text).flatMap((word) =>
+      terminalWidth(word) <= columns ? [word] : pieces(word, columns),
+    ),
+    columns,
+  );
+
+/**
+ * A text in lines that fit 80 columns. A word that is longer stays whole, so that it can be copied.
+ *
+ * @param first what the first line begins with; the others are set in as far
+ */
+export const wrappedText = (text: string, first = ""): readonly string[] => {
+  const indent = terminalWidth(first);
+  const [line = "", ...others] = linesOf(wordsOf(text), 80 - indent);
+  return [first + line, ...others.map((other) => " ".repeat(indent) + other)];
 };
 
 /** A text in lines that fit 80 columns, set in by so many; the further ones two more. */

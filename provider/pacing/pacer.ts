@@ -36,7 +36,10 @@ export interface PacingOptions extends PacingHooks {
   readonly tenant: string;
   /** Left out: the highest, stepping down while calls are refused, and up while they get through. */
   readonly plan?: Plan | undefined;
-  /** Calls that an endpoint takes in a spike. Left out: found out. */
+  /**
+   * Calls that an endpoint takes in a spike. Left out: found out. From {@link unlimitedBurst} on there is
+   * no limit: a call is held back only after a refusal.
+   */
   readonly burst?: number | undefined;
   /**
    * Part of each limit that may be used, above 0, at most 1. Below 1 also a spike is kept to that
@@ -50,6 +53,9 @@ export interface PacingOptions extends PacingHooks {
   /** Rates of the endpoints. Default: Conversation v3 (specification §8.2). */
   readonly rates?: RateTable | undefined;
 }
+
+/** A burst that no run uses up: a service that allows it has no limit to keep to. */
+export const unlimitedBurst = 1_000_000;
 
 /** Shorter waits are not worth a message, in milliseconds. */
 const shortMs = 2_000;
@@ -102,8 +108,9 @@ export const pacedCalls = (options: PacingOptions): Pace => {
     plan: options.plan,
     onGuess: onGuessOf(options),
   });
+  const isUnlimited = burst !== undefined && burst >= unlimitedBurst;
   const limiterOf = (endpoint: Endpoint) => {
-    if (isToken(endpoint)) return new UnlimitedUntilRefused(clock);
+    if (isToken(endpoint) || isUnlimited) return new UnlimitedUntilRefused(clock);
     const key = `${tenant}:${endpointName(endpoint)}`;
     return new BucketLimiter({
       store,

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Drill } from "../../cli/drill/run-drill.js";
 import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
@@ -11,14 +12,18 @@ import { type EmulatedProject, emulatedProject } from "../support/emulated-proje
 
 const program = `
 const c = require("pulumi-conversation");
-const { DESCRIBE: description, WITHOUT = "", FOREIGN } = process.env;
+const pulumi = require("@pulumi/pulumi");
+const { DESCRIBE, WITHOUT = "", FOREIGN, REFER, ONLY_OUTPUT } = process.env;
+exports.word = pulumi.secret("canary-word");
+if (ONLY_OUTPUT) return;
+const description = REFER ? new pulumi.StackReference(REFER).getOutput("word") : DESCRIBE;
 const auth = new c.Authentication("auth", { description, basicAuth: { username: "hub", password: "canary-password" } });
 const role = { name: "custom_bot", version: "v3", callback: "https://x.example.com/", notificationEmail: "ops@example.com" };
 const app = new c.ClientApplication("app", { roles: [{ ...role, authentication: auth }] });
 if (WITHOUT !== "bot") new c.Participant("bot", { type: "custom_bot", application: app });
 if (WITHOUT !== "channel") new c.Channel("web", { type: "custom.web", displayName: "web", icon: "aVZC" });
 if (FOREIGN) {
-  const { dynamic } = require("@pulumi/pulumi");
+  const { dynamic } = pulumi;
   const create = async (inputs) => {
     require("node:fs").writeFileSync(inputs.file, "made");
     return { id: "made", outs: inputs };
@@ -135,7 +140,9 @@ test("a deletion names everybody who uses something, also what is reached only l
 });
 
 test("where the service may read its rules otherwise, both ways are told", async () => {
-  const { outcome, otherReadings } = await rehearse({ ...second, WITHOUT: "channel" });
+  const run = await project.tool(["rehearse", "--json"], { ...second, WITHOUT: "channel" });
+  expect(run.code).toBe(4);
+  const { outcome, otherReadings }: Rehearsal = JSON.parse(run.output);
   expect(outcome.passes).toBe(true);
   expect(otherReadings).toMatchObject([
     { switches: { channelRule: "any-client-application" }, passes: false },
@@ -143,7 +150,6 @@ test("where the service may read its rules otherwise, both ways are told", async
   expect(otherReadings[0]?.differences[0]).toContain("Channel web is refused");
   const args = ["rehearse", "--switch", "channelRule=account"];
   expect(await project.tool(args, { ...second, WITHOUT: "channel" })).toMatchObject({ code: 0 });
-  expect((await project.tool(["rehearse"], { ...second, WITHOUT: "channel" })).code).toBe(4);
 });
 
 test("what reaches beyond the account is not run, unless it is asked for", async () => {
@@ -153,22 +159,59 @@ test("what reaches beyond the account is not run, unless it is asked for", async
   expect(outcome).toMatchObject({ passes: true, settled: true });
   expect(outcome.leftOut).toEqual([expect.stringMatching(/:Resource::elsewhere$/)]);
   expect(existsSync(file)).toBe(false);
+  const refreshed = await rehearse({ ...second, FOREIGN: file }, "--", "--refresh");
+  expect(refreshed.outcome).toMatchObject({ passes: true, leftOut: outcome.leftOut });
+  expect(existsSync(file)).toBe(false);
   const also = ["--also", "pulumi-nodejs:dynamic:Resource"];
   expect((await rehearse({ ...second, FOREIGN: file }, ...also)).outcome.leftOut).toEqual([]);
   expect(existsSync(file)).toBe(true);
 });
 
+test("the outputs of a stack to which the program newly refers are there, secret ones too", async () => {
+  await project.succeed(["stack", "init", "infra", "--no-select"]);
+  const infra = ["--stack", "infra"];
+  await project.succeed(["up", "--yes", "--skip-preview", ...infra], { ONLY_OUTPUT: "yes" });
+  const { outcome } = await rehearse({ REFER: "organization/shop/infra" });
+  expect(outcome).toMatchObject({ passes: true, settled: true });
+  expect(outcome.changes).toMatchObject([{ change: "changed", members: ["description"] }]);
+  const unknown = await rehearse({ REFER: "organization/shop/nowhere" });
+  expect(unknown.outcome.refusals[0]?.reason).toContain('unknown stack "organization/shop/nowhere"');
+  expect(unknown.notes.join()).toContain("outputs of the stack organization/shop/nowhere");
+});
+
 const copies = (): readonly string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith("pulumi-conversation-rehearsal-"));
 
-test("a rehearsal that is interrupted takes its copy away, and says that nothing was written", async () => {
-  const main = join(process.cwd(), "dist/cli/main.js");
-  const before = copies();
-  const child = spawn(process.execPath, [main, "rehearse"], {
+const startRehearsal = () =>
+  spawn(process.execPath, [join(process.cwd(), "dist/cli/main.js"), "rehearse"], {
     cwd: project.folder,
     env: { ...project.environment, ...second },
     stdio: ["ignore", "ignore", "pipe"],
   });
+
+test("a rehearsal that is killed leaves no secret that anybody can read", async () => {
+  const before = copies();
+  const child = startRehearsal();
+  const exited = once(child, "exit");
+  const ours = () => copies().find((name) => !before.includes(name));
+  const events = () => join(tmpdir(), ours() ?? "none-yet", "events.json");
+  while (!existsSync(events()) || readFileSync(events(), "utf8").length < 1000) await pause(20);
+  child.kill("SIGKILL");
+  await exited;
+  const folder = join(tmpdir(), ours() ?? "");
+  expect(statSync(folder).mode & 0o077).toBe(0);
+  const texts = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1"));
+  expect(texts.length).toBeGreaterThan(2);
+  for (const text of texts) expect(text).not.toContain("canary-password");
+  // Pulumi, which outlives it, may be about to write.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+});
+
+test("a rehearsal that is interrupted takes its copy away, and says that nothing was written", async () => {
+  const before = copies();
+  const child = startRehearsal();
   const exited = once(child, "exit");
   let said = "";
   for await (const chunk of child.stderr) {

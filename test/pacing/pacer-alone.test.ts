@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { TrueBucket } from "../../bench/true-bucket.js";
+import { unlimitedBurst } from "../../provider/pacing/pacer.js";
 import { alone } from "./support/simulation.js";
 
 const line = { roundTripMs: 40, jitterMs: 2 };
@@ -68,4 +69,11 @@ test.each([0.16, 0.5, 1].flatMap((rate) => [0, 1].map((tokens) => ({ rate, token
 test.each([1, 2, 10])("a burst of %i that is configured costs no refusal", async (burst) => {
   const { refused } = await alone(new TrueBucket(1, burst), burst + 30, line, { burst });
   expect(refused).toBe(0);
+});
+
+test("a burst that no run uses up is no limit: no call waits for another", async () => {
+  const bucket = new TrueBucket(1, unlimitedBurst);
+  const { wallMs, refused } = await alone(bucket, 200, line, { burst: unlimitedBurst });
+  expect(refused).toBe(0);
+  expect(wallMs).toBeLessThanOrEqual(line.roundTripMs + line.jitterMs);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
 import { rehearsalMarkdown } from "../../cli/rehearse/report/rehearsal-markdown.js";
 import { rehearsalReport } from "../../cli/rehearse/report/rehearsal-report.js";
-import { wrappedText } from "../../cli/rehearse/report/wrapped-text.js";
+import { wrappedText } from "../../cli/terminal/columns.js";
 
 const id = "7d1e3c80-3b5f-4a6e-9a55-0123456789ab";
 const long = `${"a long name ".repeat(12)}日本`;

@@ -6,17 +6,19 @@ import { quietEnvironment } from "../../../provider/stacks/pulumi-queries.js";
 import { type StackState, stateIn } from "../../../provider/stacks/state-document.js";
 import { type Ended, runCommand, type Stops } from "../../process/run-command.js";
 import type { ConfigEntry } from "../../pulumi-cli/stack-config.js";
-import { encryptedValue } from "../../stack/stack-export.js";
 import type { OriginalStack } from "./original-stack.js";
-import { copyHoldings, manifest, writeCheckpoint } from "./other-stacks.js";
+import { copyHoldings, copyReferenced, sealedState, writeCheckpoint } from "./other-stacks.js";
 import { createCrypter, type PassphraseCrypter } from "./passphrase-crypter.js";
+import type { ReferencedStack } from "./referenced-stacks.js";
 
 /** A stack in a private folder: own backend, own passphrase, own settings; the program stays where it is. */
 export interface CopiedStack {
   /** Where engine events are written. */
   readonly eventFile: string;
   /** Runs Pulumi on the copy, in the folder of the program. */
-  readonly pulumi: (args: readonly string[], onLine?: (line: string) => void) => Promise<Ended>;
+  readonly pulumi: (args: readonly string[]) => Promise<Ended>;
+  /** Puts a stack beside it to which the program refers. */
+  readonly addStack: (referenced: ReferencedStack) => void;
   /** What its state holds now. */
   readonly state: () => StackState;
   /** Removes the folder and all that is in it. */
@@ -37,6 +39,14 @@ const stops: Stops = [
   { signal: "SIGINT", afterMs: 1000 },
   { signal: "SIGKILL", afterMs: 4000 },
 ];
+
+/**
+ * The state is written once, at the end: with a thousand resources, writing it after every step takes
+ * longer than the steps. Nobody takes up a copy that was killed.
+ */
+const writtenOnce = { PULUMI_EXPERIMENTAL: "true", PULUMI_SKIP_CHECKPOINTS: "true" } as const;
+
+const writesState = ([operation]: readonly string[]): boolean => operation !== "preview";
 
 /** Where a copied stack keeps its things. */
 const placesIn = (folder: string) => ({
@@ -101,15 +111,11 @@ const configText = (
 const copyState = (
   { document, stack }: OriginalStack,
   backend: string,
-  { encrypt, salt }: PassphraseCrypter,
+  crypter: PassphraseCrypter,
 ): void => {
   const { project, stack: name } = stack.names;
-  const deployment = encryptedValue(document.deployment, encrypt);
-  writeCheckpoint(backend, [project, name], document.version, {
-    manifest: manifest(),
-    ...(isObject(deployment) ? deployment : {}),
-    secrets_providers: { type: "passphrase", state: { salt } },
-  });
+  const { version, deployment } = document;
+  writeCheckpoint(backend, [project, name], version, sealedState(deployment, crypter));
 };
 
 /**
@@ -127,7 +133,7 @@ export const copyStack = async (
   const places = placesIn(folder);
   for (const path of [places.backend, places.cache]) mkdirSync(path, { mode: 0o700 });
   copyState(original, places.backend, crypter);
-  copyHoldings(original.states, places.backend);
+  copyHoldings(original.states, places.backend, crypter);
   writeFileSync(places.config, configText(original, options, crypter), { mode: 0o600 });
   const { place, names } = original.stack;
   const env = environmentOf(original, options, places, crypter);
@@ -135,12 +141,17 @@ export const copyStack = async (
   const stackFile = join(places.backend, ".pulumi", "stacks", names.project, `${names.stack}.json`);
   return {
     eventFile: places.events,
-    pulumi: (args, onLine) =>
+    pulumi: (args) =>
       runCommand(
         place.command,
         [...args, "--stack", names.stack, "--config-file", places.config, "--non-interactive"],
-        { cwd, env, stops, signal: options.signal, ...(onLine ? { onLine } : {}) },
+        {
+          ...{ cwd, stops, signal: options.signal },
+          env: writesState(args) ? { ...env, ...writtenOnce } : env,
+        },
       ),
+    addStack: (referenced) =>
+      copyReferenced(referenced, original.states, places.backend, crypter),
     state: () => {
       const document: unknown = JSON.parse(readFileSync(stackFile, "utf8"));
       const checkpoint = isObject(document) ? document.checkpoint : undefined;

@@ -1,32 +1,20 @@
-import { isObject } from "../../../provider/kernel/json.js";
 import type { SettingSource } from "../../../provider/service/settings/settings.js";
-import { queryPulumi } from "../../../provider/stacks/pulumi-queries.js";
 import type { StackStates } from "../../../provider/stacks/stack-states.js";
 import { CommandFailure } from "../../command.js";
 import { type ConfigEntry, readStackConfig, stackAdvice } from "../../pulumi-cli/stack-config.js";
-import { type OpenStack, unreadState } from "../../stack/open-stack.js";
-import { openedSecrets } from "../../stack/stack-export.js";
-import { resourcesIn, type StackDocument, stackDocumentIn } from "./stack-document.js";
+import type { OpenStack } from "../../stack/open-stack.js";
+import { exportStack, openedValues, type StackExport } from "../../stack/stack-export.js";
 
 /** Everything that is copied of a stack; nothing of it is ever changed. */
 export interface OriginalStack {
   readonly stack: OpenStack;
   /** Its state, secrets in clear: kept in memory only. */
-  readonly document: StackDocument;
+  readonly document: StackExport;
   readonly config: ReadonlyMap<string, ConfigEntry>;
   readonly source: SettingSource;
   /** What the states of all stacks of the backend hold. */
   readonly states: StackStates;
 }
-
-/** The state of a stack with its secrets in clear. @throws CommandFailure where it cannot be read */
-const readDocument = async ({ place }: OpenStack): Promise<StackDocument> => {
-  const answer = await queryPulumi(place, ["stack", "export", "--show-secrets"]);
-  if ("reason" in answer) throw unreadState(answer.reason);
-  const document = stackDocumentIn(answer.text);
-  if (document) return document;
-  throw unreadState("pulumi stack export printed no state of a stack");
-};
 
 /**
  * Reads state, configuration and the states beside it.
@@ -36,7 +24,7 @@ const readDocument = async ({ place }: OpenStack): Promise<StackDocument> => {
 export const readOriginal = async (stack: OpenStack): Promise<OriginalStack> => {
   const { place, env } = stack;
   const [document, config, states] = await Promise.all([
-    readDocument(stack),
+    exportStack(place, "clear"),
     readStackConfig(place.folder, env, place.stack),
     stack.readStates("all"),
   ]);
@@ -57,9 +45,9 @@ export const emptied = (original: OriginalStack): OriginalStack => ({
 });
 
 const profilesInState = ({ document }: OriginalStack): readonly string[] =>
-  resourcesIn(document).flatMap(({ inputs }) => {
-    const values = openedSecrets(inputs);
-    return isObject(values) && typeof values.profile === "string" ? [values.profile] : [];
+  (document.deployment.resources ?? []).flatMap(({ inputs }) => {
+    const { profile } = openedValues(inputs);
+    return typeof profile === "string" ? [profile] : [];
   });
 
 /**

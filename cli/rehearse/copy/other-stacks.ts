@@ -1,16 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { JsonObject } from "../../../provider/kernel/json.js";
+import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
 import { ownershipKind } from "../../../provider/lifecycle/ownership/ownership.js";
 import { typeToken } from "../../../provider/pointer.js";
 import { ownerParts } from "../../../provider/stacks/owner.js";
 import type { Holding, StackStates } from "../../../provider/stacks/stack-states.js";
-
-/** Project and name of the stack that a URN is of. */
-const namesIn = (urn: string): readonly [project: string, stack: string] | undefined => {
-  const [, stack, project] = /^urn:pulumi:(.+?)::(.+?)::/.exec(urn) ?? [];
-  return stack && project ? [project, stack] : undefined;
-};
+import { encryptedValue } from "../../stack/stack-export.js";
+import type { PassphraseCrypter } from "./passphrase-crypter.js";
+import { namesIn, type ReferencedStack } from "./referenced-stacks.js";
 
 const resourceOf = ({ urn, kind, id, owner, serial }: Holding): JsonObject => ({
   urn,
@@ -46,22 +43,62 @@ export const writeCheckpoint = (
   writeFileSync(file, JSON.stringify({ version, checkpoint }), { mode: 0o600 });
 };
 
+/** A state as it is written: secrets encrypted with the copy's passphrase. */
+export const sealedState = (
+  deployment: JsonObject,
+  { encrypt, salt }: PassphraseCrypter,
+): JsonObject => {
+  const sealed = encryptedValue(deployment, encrypt);
+  return {
+    manifest: manifest(),
+    ...(isObject(sealed) ? sealed : {}),
+    secrets_providers: { type: "passphrase", state: { salt } },
+  };
+};
+
 /**
- * Puts beside the copied stack what the others hold of the service, and nothing else of them: whether
- * an object is somebody else's decides what a run may do with it.
+ * Puts a stack beside the copied one: what it holds of the service, as whether an object is somebody
+ * else's decides what a run may do with it, and its outputs, where the program refers to it. Nothing
+ * else of it.
  */
-export const copyHoldings = ({ holdings }: StackStates, backend: string): void => {
+const copyOther = (
+  backend: string,
+  names: readonly [project: string, stack: string],
+  held: readonly Holding[],
+  root: JsonObject | undefined,
+  crypter: PassphraseCrypter,
+): void => {
+  const resources = [...(root ? [root] : []), ...ownershipsOf(held), ...held.map(resourceOf)];
+  writeCheckpoint(backend, names, 3, sealedState({ resources }, crypter));
+};
+
+/** Puts a stack to which the program refers beside the copied one, with its outputs. */
+export const copyReferenced = (
+  { project, stack, root }: ReferencedStack,
+  { holdings }: Pick<StackStates, "holdings">,
+  backend: string,
+  crypter: PassphraseCrypter,
+): void => {
+  const start = `urn:pulumi:${stack}::${project}::`;
+  const held = holdings.filter(({ own, urn }) => !own && urn.startsWith(start));
+  copyOther(backend, [project, stack], held, root, crypter);
+};
+
+/** Puts what the other stacks hold of the service beside the copied one. */
+export const copyHoldings = (
+  { holdings }: Pick<StackStates, "holdings">,
+  backend: string,
+  crypter: PassphraseCrypter,
+): void => {
   const others = holdings.filter(({ own }) => !own);
   for (const held of Map.groupBy(others, ({ urn }) => urn.split("::", 2).join("::")).values()) {
     const names = namesIn(held[0]?.urn ?? "");
-    if (!names) continue;
-    const resources = [...ownershipsOf(held), ...held.map(resourceOf)];
-    writeCheckpoint(backend, names, 3, { manifest: manifest(), resources });
+    if (names) copyOther(backend, names, held, undefined, crypter);
   }
 };
 
 /** Pulumi warns where a state names no version of its own. */
-export const manifest = (): JsonObject => ({
+const manifest = (): JsonObject => ({
   time: new Date().toISOString(),
   magic: "",
   version: "",

@@ -63,7 +63,7 @@ export const outcomeOf = (run: CopyRun, stack: string, states: OtherHolders): Re
     calls: isRun ? run.calls.map((call) => outcomeCall(call, run.startedAt)) : [],
     steps: endedSteps(ended, run.calls, idsByUrn(run), run.startedAt),
     refusals: refusalsOf(run, stack, states),
-    leftOut: run.leftOut,
+    leftOut: run.ahead.leftOut,
     changes: run.accounts.flatMap(({ before, after, profile }) =>
       rehearsedChanges(before, after, profile),
     ),
@@ -87,7 +87,7 @@ export const laterRefusals = (
 ): readonly Refusal[] => {
   const context = contextOf(run, stack, states);
   const first = refusalsOf(run, stack, states);
-  const all = [...first, ...others, ...blockedDeletions(run.deletions, context)];
+  const all = [...first, ...others, ...blockedDeletions(run.ahead.deletions, context)];
   const byUrn = new Map(all.toReversed().map((refusal) => [refusal.urn, refusal]));
   return [...byUrn.values()]
     .toReversed()

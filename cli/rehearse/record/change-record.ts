@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { isObject } from "../../../provider/kernel/json.js";
-import { queryPulumi } from "../../../provider/stacks/pulumi-queries.js";
 import { publicMembers } from "../../account/saved-account.js";
-import { type OpenStack, unreadState } from "../../stack/open-stack.js";
-import { stackDocumentIn } from "../copy/stack-document.js";
+import type { OpenStack } from "../../stack/open-stack.js";
+import { exportStack } from "../../stack/stack-export.js";
 import type { Rehearsal } from "../outcome/outcome.js";
 import type { TenantReading } from "../service/tenant-reading.js";
 import { jsonDigest } from "./digest.js";
@@ -52,12 +51,9 @@ export const accountDigest = (readings: readonly TenantReading[]): string =>
  * @throws CommandFailure where it cannot be read
  */
 export const stateDigest = async ({ place }: OpenStack): Promise<string> => {
-  const answer = await queryPulumi(place, ["stack", "export"]);
-  if ("reason" in answer) throw unreadState(answer.reason);
-  const document = stackDocumentIn(answer.text);
-  if (!document) throw unreadState("pulumi stack export printed no state of a stack");
-  const { resources = [], pending_operations: pending = [] } = document.deployment;
-  return jsonDigest({ resources, pending });
+  const { deployment } = await exportStack(place);
+  const { resources, pending_operations: pending } = deployment;
+  return jsonDigest({ resources: resources ?? [], pending: pending ?? [] });
 };
 
 /** A rehearsal in the shape of JSON, so that it can be compared with what was read back. */

@@ -9,7 +9,7 @@ import type {
   Rehearsal,
   RehearsedStep,
 } from "../outcome/outcome.js";
-import { wrappedText } from "./wrapped-text.js";
+import { wrappedText } from "../../terminal/columns.js";
 
 /** More lines of one kind are withCount, not shown; `--json` has them all. */
 const mostLines = 40;

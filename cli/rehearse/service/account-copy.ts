@@ -1,12 +1,11 @@
 import type { StoredObject } from "../../../emulator/index.js";
 import type { Definition } from "../../../provider/definition/define.js";
 import { bodyOf } from "../../../provider/definition/wire/wire.js";
-import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import type { JsonObject } from "../../../provider/kernel/json.js";
 import { propertiesIn } from "../../../provider/lifecycle/state/properties.js";
 import type { Settings } from "../../../provider/service/settings/settings.js";
 import type { KindReading } from "../../account/account-lists.js";
-import { definitionOfType, openedSecrets } from "../../stack/stack-export.js";
-import { resourcesIn, type StackDocument } from "../copy/stack-document.js";
+import { definitionOfType, openedValues, type StackExport } from "../../stack/stack-export.js";
 import { membersWithSecrets, type SecretsSeen } from "./known-secrets.js";
 import type { TenantReading } from "./tenant-reading.js";
 
@@ -25,13 +24,12 @@ export interface AccountCopy {
 type KnownBody = (definition: Definition, id: string) => JsonObject;
 
 /** What the state of the stack knows of each object, secrets in clear. */
-export const knownBodies = (document: StackDocument, settings: Settings): KnownBody => {
+export const knownBodies = (document: StackExport, settings: Settings): KnownBody => {
   const bodies = new Map(
-    resourcesIn(document).flatMap(({ type, id, inputs }) => {
-      const values = openedSecrets(inputs);
-      const definition = definitionOfType(String(type));
-      if (!definition || !isObject(values)) return [];
-      const { fields } = propertiesIn(values);
+    (document.deployment.resources ?? []).flatMap(({ type, id, inputs }) => {
+      const definition = definitionOfType(type);
+      if (!definition) return [];
+      const { fields } = propertiesIn(openedValues(inputs));
       return [[`${definition.kind} ${id}`, bodyOf(definition, fields, settings)] as const];
     }),
   );

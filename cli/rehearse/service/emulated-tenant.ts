@@ -6,6 +6,7 @@ import { parseSwitches } from "../../../emulator/control/switches.js";
 import { createRequestListener, paths } from "../../../emulator/http/request-listener.js";
 import type { FaultRule, Switches } from "../../../emulator/index.js";
 import { createService, type EmulatedService } from "../../../emulator/service.js";
+import { unlimitedBurst } from "../../../provider/pacing/pacer.js";
 import { resources } from "../../../provider/resources/index.js";
 import {
   defaultScopes,
@@ -19,7 +20,7 @@ import {
 } from "../../../provider/service/settings/settings.js";
 import { type Conditions, endpointLimit } from "../../forecast/conditions.js";
 import { rateBucket } from "../../forecast/simulation/simulated-service.js";
-import type { StackDocument } from "../copy/stack-document.js";
+import type { StackExport } from "../../stack/stack-export.js";
 import { type CopiedObjects, copyAccount, knownBodies } from "./account-copy.js";
 import { type RehearsedCall, type RelayOptions, startRelay } from "./recording-relay.js";
 import type { RehearsedTime } from "./rehearsed-time.js";
@@ -42,15 +43,15 @@ export interface EmulatedTenant {
 
 export interface TenantOptions {
   readonly reading: TenantReading;
-  readonly document: StackDocument;
+  readonly document: StackExport;
   readonly conditions: Conditions;
   readonly time: RehearsedTime;
   /** How the emulator behaves where the service's behaviour is not certain. */
   readonly switches: Partial<Switches>;
 }
 
-/** More than any run makes: the relay knows the rates, so the run need not wait by itself. */
-const noLimit = "1000000";
+/** The relay knows the rates: a run that kept to them by itself would wait in real time. */
+const noLimit = String(unlimitedBurst);
 
 const kept = ["scope", "platformName", "ownershipMark", "put"] as const;
 

@@ -87,9 +87,12 @@ const dispatchOptions = (request: HttpRequest, url: URL): Dispatcher.DispatchOpt
   ...(request.body === undefined ? {} : { body: request.body }),
 });
 
+/** Connections to one origin, at most: so many calls are under way together. */
+export const mostConnections = 8;
+
 /** Limits of a connection; the time for a whole call is bounded elsewhere. */
 const limits = {
-  connections: 8,
+  connections: mostConnections,
   pipelining: 1,
   allowH2: false,
   connect: { timeout: 10_000 },

@@ -1,0 +1,178 @@
+import { existsSync, readFileSync } from "node:fs";
+import { typeToken } from "../../provider/pointer.js";
+import type { StackState } from "../../provider/stacks/state-document.js";
+import { CommandFailure } from "../command.js";
+import { readDocument } from "../forecast/documents.js";
+import type { Ended } from "../process/run-command.js";
+import { definitionOfType } from "../stack/stack-export.js";
+import type { CopiedStack } from "./copy/copied-stack.js";
+import type { OriginalStack } from "./copy/original-stack.js";
+import {
+  type ReferencedStack,
+  readReferenced,
+  referencesIn,
+  unknownStackIn,
+} from "./copy/referenced-stacks.js";
+import { type EngineRun, engineRunIn } from "./outcome/engine-events.js";
+
+/** What is known of a run before it: the same for every run on a copy of the same. */
+export interface LookAhead {
+  /** URNs of what is not run, as it reaches beyond the account. */
+  readonly leftOut: readonly string[];
+  /** URNs of what is to be deleted. */
+  readonly deletions: readonly string[];
+  /** Stacks to which the program refers. */
+  readonly referenced: readonly ReferencedStack[];
+  /** What could not be copied, each a sentence. */
+  readonly missing: readonly string[];
+}
+
+/** What is looked at, and which resources of other packages count as ours. */
+export interface LookAheadOptions {
+  readonly operation: "up" | "destroy";
+  readonly original: OriginalStack;
+  /** Options of the run as the person gives them. */
+  readonly args: readonly string[];
+  /** Types of other packages that are run, too. */
+  readonly also: readonly string[];
+}
+
+/** Options that a preview does not take. */
+const onlyOfRuns = new Set([
+  ...["--yes", "-y", "--skip-preview", "-f", "--continue-on-error"],
+  "--suppress-progress",
+]);
+
+const forPreview = (args: readonly string[]): readonly string[] =>
+  args.filter((arg) => !onlyOfRuns.has(arg));
+
+/** Whether only a part of the stack is run. */
+const namesTargets = (args: readonly string[]): boolean =>
+  args.some((arg) => /^(--target(=|$)|-t)/.test(arg));
+
+const isPart = (args: readonly string[]): boolean =>
+  namesTargets(args) || args.some((arg) => /^--exclude(=|$)/.test(arg));
+
+const asksToRefresh = (args: readonly string[]): boolean =>
+  args.some((arg) => /^(--refresh(=true)?|-r)$/.test(arg));
+
+/** Steps that change something. */
+const changing = /create|update|delete|replace|import/;
+
+const ownTypes = new Set([typeToken("Ownership"), "pulumi:pulumi:Stack"]);
+
+const isRun = (type: string, custom: boolean, also: readonly string[]): boolean =>
+  !custom ||
+  ownTypes.has(type) ||
+  /^pulumi:(providers:|pulumi:StackReference$)/.test(type) ||
+  definitionOfType(type) !== undefined ||
+  also.includes(type);
+
+/** Resources of the state that reach beyond the account. */
+const foreignIn = ({ original, also }: LookAheadOptions): readonly string[] =>
+  (original.document.deployment.resources ?? []).flatMap(({ type, urn, custom }) =>
+    isRun(type, custom === true, also) ? [] : [urn],
+  );
+
+/**
+ * Options that keep Pulumi from these resources. It takes none beside targets: what is no target is left
+ * alone anyway. With `--refresh` it refuses the URN of what no state has yet, but not a pattern of it; that
+ * also fits longer names, of the same type: none of those is run, either.
+ */
+export const excluding = (urns: readonly string[], args: readonly string[]): readonly string[] =>
+  namesTargets(args)
+    ? []
+    : urns.flatMap((urn) => ["--exclude", asksToRefresh(args) ? `${urn}**` : urn]);
+
+/** What the engine says of its last run on a copy. */
+export const eventsOf = ({ eventFile }: CopiedStack): EngineRun =>
+  engineRunIn(existsSync(eventFile) ? readFileSync(eventFile, "utf8") : "");
+
+/** A preview on the copy, with the outputs of the stacks that the program turns out to refer to. */
+const previewWith = async (
+  copy: CopiedStack,
+  { original, args }: LookAheadOptions,
+  leaving: readonly string[],
+) => {
+  const referenced: ReferencedStack[] = [];
+  const missing: string[] = [];
+  const asked = new Set<string>();
+  const add = async (name: string): Promise<boolean> => {
+    if (asked.has(name)) return false;
+    asked.add(name);
+    const read = await readReferenced(original.stack, name);
+    if (!read) return false;
+    if ("problem" in read) missing.push(read.problem);
+    else {
+      referenced.push(read);
+      copy.addStack(read);
+    }
+    return !("problem" in read);
+  };
+  for (const name of referencesIn(original.document)) await add(name);
+  for (;;) {
+    const words = ["preview", "--json", "--event-log", copy.eventFile];
+    const ended = await copy.pulumi([...words, ...leaving, ...forPreview(args)]);
+    const unknown = unknownStackIn(eventsOf(copy).errors.map(({ message }) => message));
+    // New in the program, so that no state tells of it.
+    if (ended.code !== 0 && unknown !== undefined && (await add(unknown))) continue;
+    return { ended, referenced, missing };
+  }
+};
+
+/**
+ * What a preview tells: why it was refused, or which steps are of packages that are not run. Without it
+ * nothing is run, whatever options a person gives: it is what keeps a run from reaching beyond the account.
+ */
+const lookAtPreview = async (copy: CopiedStack, options: LookAheadOptions) => {
+  const { args, also } = options;
+  // A refresh asks the services of the others for what they have.
+  const unread = asksToRefresh(args) ? foreignIn(options) : [];
+  const { ended, ...found } = await previewWith(copy, options, excluding(unread, args));
+  const preview = ended.code === 0 ? readDocument(ended.stdout)?.preview : undefined;
+  if (!preview) return { ended, leftOut: unread, deletions: [], ...found };
+  const foreign = preview.steps.flatMap(({ op, urn, newState, oldState }) => {
+    const resource = newState ?? oldState;
+    const isForeign = resource && !isRun(resource.type, resource.custom === true, also);
+    return isForeign && changing.test(op) ? [urn] : [];
+  });
+  if (foreign[0] !== undefined && namesTargets(args))
+    throw new CommandFailure(
+      `The run would change ${foreign[0]}, which is no object of the account, and Pulumi leaves nothing out beside --target. Rehearse without that target, or allow its type with --also.`,
+      2,
+    );
+  const deletions = preview.steps.filter(({ op }) => op === "delete").map(({ urn }) => urn);
+  return { leftOut: [...new Set([...unread, ...foreign])], deletions, ...found };
+};
+
+/**
+ * Looks what a run on a copy is going to do.
+ *
+ * @returns `ended` where the preview was refused, so that there is nothing to run
+ */
+export const lookAhead = async (
+  copy: CopiedStack,
+  { holdings }: StackState,
+  options: LookAheadOptions,
+): Promise<LookAhead & { readonly ended?: Ended }> => {
+  const { operation, args } = options;
+  if (operation === "up") return lookAtPreview(copy, options);
+  const deletions = isPart(args) ? [] : holdings.map(({ urn }) => urn);
+  return { leftOut: foreignIn(options), deletions, referenced: [], missing: [] };
+};
+
+/** Whether nothing is left to be done by a second run, and nothing has changed outside. */
+export const isSettled = async (
+  copy: CopiedStack,
+  options: LookAheadOptions,
+  { leftOut }: LookAhead,
+): Promise<boolean> => {
+  const { args } = options;
+  const leaving = excluding([...new Set([...foreignIn(options), ...leftOut])], args);
+  const words = ["preview", "--json", "--refresh", ...leaving];
+  const ended = await copy.pulumi([...words, ...forPreview(args)]);
+  const preview = ended.code === 0 ? readDocument(ended.stdout)?.preview : undefined;
+  return (
+    preview?.steps.every(({ op, urn }) => !changing.test(op) || leftOut.includes(urn)) ?? false
+  );
+};
