@@ -10,7 +10,7 @@ import type { OriginalStack } from "./copy/original-stack.js";
 import {
   type ReferencedStack,
   readReferenced,
-  referencesIn,
+  stackReferencesIn,
   unknownStackIn,
 } from "./copy/referenced-stacks.js";
 import { type EngineRun, engineRunIn } from "./outcome/engine-events.js";
@@ -109,7 +109,7 @@ const previewWith = async (
     }
     return !("problem" in read);
   };
-  for (const name of referencesIn(original.document)) await add(name);
+  for (const name of stackReferencesIn(original.document)) await add(name);
   for (;;) {
     const words = ["preview", "--json", "--event-log", copy.eventFile];
     const ended = await copy.pulumi([...words, ...leaving, ...forPreview(args)]);
@@ -162,7 +162,7 @@ export const lookAhead = async (
 };
 
 /** Whether nothing is left to be done by a second run, and nothing has changed outside. */
-export const isSettled = async (
+export const comesToRest = async (
   copy: CopiedStack,
   options: LookAheadOptions,
   { leftOut }: LookAhead,

@@ -4,7 +4,7 @@ import type { StackState } from "../../provider/stacks/state-document.js";
 import type { Conditions } from "../forecast/conditions.js";
 import { type CopiedStack, copyStack } from "./copy/copied-stack.js";
 import type { OriginalStack } from "./copy/original-stack.js";
-import { eventsOf, excluding, isSettled, type LookAhead, lookAhead } from "./look-ahead.js";
+import { comesToRest, eventsOf, excluding, type LookAhead, lookAhead } from "./look-ahead.js";
 import type { EngineRun } from "./outcome/engine-events.js";
 import type { CopiedObjects } from "./service/account-copy.js";
 import { type EmulatedTenant, emulateTenant } from "./service/emulated-tenant.js";
@@ -95,7 +95,7 @@ const runIn = async (
   const succeeded = ended.code === 0;
   const settled =
     succeeded && lookAfter && operation === "up"
-      ? await isSettled(copy, options, ahead)
+      ? await comesToRest(copy, options, ahead)
       : undefined;
   return {
     stage: refused ? "preview" : "run",

@@ -9,38 +9,14 @@ import type { Drill } from "../../cli/drill/run-drill.js";
 import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
 import type { CheckedRecord } from "../../cli/rehearse/record/run-check-record.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
-
-const program = `
-const c = require("pulumi-conversation");
-const pulumi = require("@pulumi/pulumi");
-const { DESCRIBE, WITHOUT = "", FOREIGN, REFER, ONLY_OUTPUT } = process.env;
-exports.word = pulumi.secret("canary-word");
-if (ONLY_OUTPUT) return;
-const description = REFER ? new pulumi.StackReference(REFER).getOutput("word") : DESCRIBE;
-const auth = new c.Authentication("auth", { description, basicAuth: { username: "hub", password: "canary-password" } });
-const role = { name: "custom_bot", version: "v3", callback: "https://x.example.com/", notificationEmail: "ops@example.com" };
-const app = new c.ClientApplication("app", { roles: [{ ...role, authentication: auth }] });
-if (WITHOUT !== "bot") new c.Participant("bot", { type: "custom_bot", application: app });
-if (WITHOUT !== "channel") new c.Channel("web", { type: "custom.web", displayName: "web", icon: "aVZC" });
-if (FOREIGN) {
-  const { dynamic } = pulumi;
-  const create = async (inputs) => {
-    require("node:fs").writeFileSync(inputs.file, "made");
-    return { id: "made", outs: inputs };
-  };
-  class Elsewhere extends dynamic.Resource {
-    constructor(name, inputs) { super({ create }, name, inputs); }
-  }
-  new Elsewhere("elsewhere", { file: FOREIGN });
-}
-`;
+import { rehearsedProgram } from "../support/rehearsed-program.js";
 
 let project: EmulatedProject;
 let recordFile: string;
 
 beforeAll(async () => {
   project = await emulatedProject(
-    program,
+    rehearsedProgram,
     {},
     { CONVERSATION_PLAN: "basic", CONVERSATION_BURST: "5" },
   );
@@ -86,9 +62,9 @@ test("a record holds as long as nothing changes, and names what did; it holds no
   expect(await project.writes()).toEqual(writes);
 
   const source = join(project.folder, "index.js");
-  writeFileSync(source, `${program}\n// changed\n`);
+  writeFileSync(source, `${rehearsedProgram}\n// changed\n`);
   expect(await check(second)).toMatchObject({ code: 3, holds: false, changed: ["program"] });
-  writeFileSync(source, program);
+  writeFileSync(source, rehearsedProgram);
 
   const [channel] = await project.objects("channels");
   const { id, created: _, modified: __, ...body } = channel ?? { id: "" };
@@ -175,7 +151,9 @@ test("the outputs of a stack to which the program newly refers are there, secret
   expect(outcome).toMatchObject({ passes: true, settled: true });
   expect(outcome.changes).toMatchObject([{ change: "changed", members: ["description"] }]);
   const unknown = await rehearse({ REFER: "organization/shop/nowhere" });
-  expect(unknown.outcome.refusals[0]?.reason).toContain('unknown stack "organization/shop/nowhere"');
+  expect(unknown.outcome.refusals[0]?.reason).toContain(
+    'unknown stack "organization/shop/nowhere"',
+  );
   expect(unknown.notes.join()).toContain("outputs of the stack organization/shop/nowhere");
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { referencesIn, unknownStackIn } from "../../cli/rehearse/copy/referenced-stacks.js";
+import { stackReferencesIn, unknownStackIn } from "../../cli/rehearse/copy/referenced-stacks.js";
 
 test("the stacks that a state refers to are named once each, as the program calls them", () => {
   const reference = (name: string) => ({
@@ -12,8 +12,8 @@ test("the stacks that a state refers to are named once each, as the program call
   const names = ["organization/infra/prod", "infra/prod", "organization/infra/prod"];
   const other = { urn: "urn:pulumi:prod::shop::a:b:C::c", type: "a:b:C", inputs: { name: "c" } };
   const resources = [...names.map(reference), other];
-  expect(referencesIn({ version: 3, deployment: { resources } })).toEqual(names.slice(0, 2));
-  expect(referencesIn({ version: 3, deployment: {} })).toEqual([]);
+  expect(stackReferencesIn({ version: 3, deployment: { resources } })).toEqual(names.slice(0, 2));
+  expect(stackReferencesIn({ version: 3, deployment: {} })).toEqual([]);
 });
 
 test("the first stack that Pulumi does not know is found in what it says", () => {

@@ -150,8 +150,7 @@ export const copyStack = async (
           env: writesState(args) ? { ...env, ...writtenOnce } : env,
         },
       ),
-    addStack: (referenced) =>
-      copyReferenced(referenced, original.states, places.backend, crypter),
+    addStack: (referenced) => copyReferenced(referenced, original.states, places.backend, crypter),
     state: () => {
       const document: unknown = JSON.parse(readFileSync(stackFile, "utf8"));
       const checkpoint = isObject(document) ? document.checkpoint : undefined;

@@ -21,7 +21,7 @@ export const namesIn = (urn: string): readonly [project: string, stack: string] 
 };
 
 /** The stacks to which a program referred in the run that made this state, as it calls them. */
-export const referencesIn = ({ deployment }: StackExport): readonly string[] => [
+export const stackReferencesIn = ({ deployment }: StackExport): readonly string[] => [
   ...new Set(
     (deployment.resources ?? [])
       .filter(({ type }) => type === "pulumi:pulumi:StackReference")

@@ -30,19 +30,28 @@ export type ChangeRecord = z.infer<typeof changeRecordSchema>;
 /** The parts that a record binds, each by its digest. */
 export type RecordedDigests = ChangeRecord["digests"];
 
+/** An account as far as its digest depends on it. */
+export interface DigestedAccount {
+  readonly account: Pick<TenantReading["account"], "baseUrl" | "kinds">;
+}
+
 /** The accounts without secrets: every object with its times, and what could not be read. */
-export const accountDigest = (readings: readonly TenantReading[]): string =>
+export const accountDigest = (readings: readonly DigestedAccount[]): string =>
   jsonDigest(
-    readings.map(({ account }) => ({
-      baseUrl: account.baseUrl,
-      kinds: account.kinds.map(({ definition, objects, problem }) => ({
-        kind: definition.kind,
-        complete: problem === undefined,
-        objects: [...objects]
-          .toSorted(([a], [b]) => (a < b ? -1 : 1))
-          .map(([id, wire]) => [id, publicMembers(definition.fields, wire)]),
-      })),
-    })),
+    readings
+      .map(({ account }) => ({
+        baseUrl: account.baseUrl,
+        kinds: account.kinds.map(({ definition, objects, problem }) => ({
+          kind: definition.kind,
+          complete: problem === undefined,
+          objects: [...objects]
+            .toSorted(([a], [b]) => (a < b ? -1 : 1))
+            .map(([id, wire]) => [id, publicMembers(definition.fields, wire)]),
+        })),
+      }))
+      // Which account comes first may depend on the order of a machine's environment variables.
+      .map(jsonDigest)
+      .toSorted(),
   );
 
 /**
@@ -62,23 +71,29 @@ const recorded = (rehearsal: Rehearsal): ChangeRecord["rehearsal"] => {
   return changeRecordSchema.shape.rehearsal.parse(isObject(value) ? value : {});
 };
 
+/** The digest of what a record says of the outcome. */
+export const outcomeDigest = ({
+  madeAt,
+  args,
+  rehearsal,
+}: Pick<ChangeRecord, "madeAt" | "args" | "rehearsal">): string =>
+  jsonDigest({ madeAt, args, rehearsal });
+
 /** A record of a rehearsal. */
 export const changeRecord = (
   rehearsal: Rehearsal,
   args: readonly string[],
   digests: Omit<RecordedDigests, "outcome">,
 ): ChangeRecord => {
-  const kept = recorded(rehearsal);
+  const said = {
+    madeAt: new Date().toISOString(),
+    args: [...args],
+    rehearsal: recorded(rehearsal),
+  };
   return {
     format: "pulumi-conversation change record",
     version: 1,
-    madeAt: new Date().toISOString(),
-    args: [...args],
-    digests: { ...digests, outcome: jsonDigest({ args, rehearsal: kept }) },
-    rehearsal: kept,
+    digests: { ...digests, outcome: outcomeDigest(said) },
+    ...said,
   };
 };
-
-/** The digest of what a record says of the outcome. */
-export const outcomeDigest = ({ args, rehearsal }: ChangeRecord): string =>
-  jsonDigest({ args, rehearsal });

@@ -1,4 +1,5 @@
 import { duration } from "../../forecast/report.js";
+import { wrappedText } from "../../terminal/columns.js";
 import { textTable } from "../../terminal/text-table.js";
 import { obstacleTitle } from "../outcome/obstacles.js";
 import type {
@@ -9,7 +10,6 @@ import type {
   Rehearsal,
   RehearsedStep,
 } from "../outcome/outcome.js";
-import { wrappedText } from "../../terminal/columns.js";
 
 /** More lines of one kind are withCount, not shown; `--json` has them all. */
 const mostLines = 40;
