@@ -167,10 +167,9 @@ export const comesToRest = async (
   options: LookAheadOptions,
   { leftOut }: LookAhead,
 ): Promise<boolean> => {
-  const { args } = options;
+  const args = ["--refresh", ...forPreview(options.args)];
   const leaving = excluding([...new Set([...foreignIn(options), ...leftOut])], args);
-  const words = ["preview", "--json", "--refresh", ...leaving];
-  const ended = await copy.pulumi([...words, ...forPreview(args)]);
+  const ended = await copy.pulumi(["preview", "--json", ...leaving, ...args]);
   const preview = ended.code === 0 ? readDocument(ended.stdout)?.preview : undefined;
   return (
     preview?.steps.every(({ op, urn }) => !changing.test(op) || leftOut.includes(urn)) ?? false
