@@ -33,3 +33,20 @@ test("a host of NO_PROXY is reached without the proxy", async () => {
     cause: { code: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/) },
   });
 });
+
+test.each(["not an address", "ftp://proxy.example.com", "::", "http://user:hunter2@[x"])(
+  "%s as a proxy is told before anything is sent, without its password, and closing goes on",
+  async (address) => {
+    const transport = httpTransport({ environment: { HTTPS_PROXY: address } });
+    const url = "https://service.invalid/v3/channels";
+    for (const _call of [1, 2]) {
+      const failure = await failureOf(transport.send({ method: "GET", url, headers: {} }));
+      expect(failure).toMatchObject({
+        code: "SETTINGS_INVALID",
+        message: expect.stringMatching(/HTTPS_PROXY is no address of a proxy/),
+      });
+      expect(JSON.stringify([failure, String(failure)])).not.toContain("hunter2");
+    }
+    await transport.close();
+  },
+);

@@ -2,6 +2,7 @@
 import type { Agent, Dispatcher, Pool } from "undici";
 import { isLoopback } from "../settings/setting-rules.js";
 import type { Method } from "./operations.js";
+import { type ProxyEnvironment, proxyAgent, proxyOf } from "./proxy-agent.js";
 
 /** One HTTP call, complete with its headers. */
 export interface HttpRequest {
@@ -108,22 +109,6 @@ export interface Dispatchers {
   close(): Promise<void>;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Proxy settings as other tools read them: the lower-case name first. */
-const proxyOf = (environment: Environment) => {
-  const variable = (name: string) => environment[name.toLowerCase()] || environment[name];
-  const httpProxy = variable("HTTP_PROXY");
-  const httpsProxy = variable("HTTPS_PROXY");
-  if (!httpProxy && !httpsProxy) return undefined;
-  // Empty texts on purpose: left out, the agent would look into the process's own environment.
-  return {
-    httpProxy: httpProxy ?? "",
-    httpsProxy: httpsProxy ?? "",
-    noProxy: variable("NO_PROXY") ?? "",
-  };
-};
-
 /** Dispatchers that are made on first use, one for each key. */
 export const dispatchersBy = (
   keyOf: (url: URL) => string,
@@ -139,7 +124,9 @@ export const dispatchersBy = (
     close: async () => {
       const closing = [...open.values()];
       open.clear();
-      for (const dispatcher of await Promise.all(closing)) await dispatcher.destroy();
+      // One that could not be made has nothing to close.
+      for (const made of await Promise.allSettled(closing))
+        if (made.status === "fulfilled") await made.value.destroy();
     },
   };
 };
@@ -158,15 +145,12 @@ const connectionPool = async (): Promise<typeof Pool> => {
  * One pool of connections per origin, or one agent for all where a proxy is set. This machine is
  * never reached through a proxy. Idle connections do not keep the process alive.
  */
-export const dispatchers = (environment: Environment): Dispatchers => {
+export const dispatchers = (environment: ProxyEnvironment): Dispatchers => {
   const proxy = proxyOf(environment);
   return dispatchersBy(
     ({ origin }) => origin,
     async (url) => {
-      if (proxy && !isLoopback(url.hostname)) {
-        const { EnvHttpProxyAgent } = await import("undici");
-        return new EnvHttpProxyAgent({ ...limits, ...proxy });
-      }
+      if (proxy && !isLoopback(url.hostname)) return proxyAgent({ ...limits, ...proxy });
       const ConnectionPool = await connectionPool();
       return new ConnectionPool(url.origin, limits);
     },

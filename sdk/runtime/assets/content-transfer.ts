@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import { ConversationError, isConversationError } from "../../../provider/kernel/errors.js";
+import { proxyAgent } from "../../../provider/service/http/proxy-agent.js";
 import { type Dispatchers, dispatchersBy } from "../../../provider/service/http/transport.js";
 import { connectionFault } from "../../../provider/service/http/transport-faults.js";
 import { isLoopback } from "../../../provider/service/settings/setting-rules.js";
@@ -146,12 +147,12 @@ const contentDispatchers = (lookup: NameLookup): Dispatchers => {
   return dispatchersBy(
     (url) => `${isLocal(url)}`,
     async (url) => {
-      const { Agent, EnvHttpProxyAgent } = await import("undici");
+      const { Agent } = await import("undici");
       const limits = { connections: 8, pipelining: 1, allowH2: false } as const;
       const connect = { timeout: 10_000 };
       if (isLocal(url)) return new Agent({ ...limits, connect });
       const checked = { ...connect, lookup: publicLookup(lookup) };
-      return new EnvHttpProxyAgent({ ...limits, connect: checked });
+      return proxyAgent({ ...limits, connect: checked });
     },
   );
 };

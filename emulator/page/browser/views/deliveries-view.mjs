@@ -41,7 +41,11 @@ export const deliveriesView = (page) => {
       { title: "Time", kind: "time", text: ({ at }) => clockTime(at) },
       { title: "Type", text: ({ type }) => type },
       { title: "Callback", kind: "wide", text: ({ url }) => url || "nowhere" },
-      { title: "Try", kind: "number tries", text: ({ attempt }) => String(attempt) },
+      {
+        title: "Try",
+        kind: "number tries",
+        text: ({ attempt }) => (attempt === 0 ? "–" : String(attempt)),
+      },
       {
         title: "Outcome",
         text: deliveryOutcome,

@@ -32,7 +32,7 @@ const deliveryText = (entry) => {
   const attempts = entry.attempt > 1 ? `, try ${entry.attempt}` : "";
   return isDelivered(entry)
     ? `delivered${attempts}`
-    : `not delivered: ${deliveryOutcome(entry)}${attempts}`;
+    : `not delivered: ${deliveryOutcome(entry).replace(/^undeliverable: /, "")}${attempts}`;
 };
 
 /** So much of a text is shown at once; the rest where it is asked for. */
