@@ -54,6 +54,7 @@ const options = {
       accepts: ["text"],
       onMessage: async (message) => {
         const sender = { kind: "custom_bot", name: "orders-bot" } as const;
+        if (message.text === "Broken") throw new RangeError("no such order");
         const text = `You said ${message.text}`;
         await client.messages.reply(message, { type: "text", sender, text });
         if (message.text === "Agent!") await client.messages.escalate(message, sender);
@@ -95,6 +96,10 @@ test("messages go to handlers of the test, signed in as in production", async ({
   await ada.say("Hello");
   const answer = await ada.expect({ from: "bot", text: "You said Hello", withinMs: 10_000 });
   expect(answer.sender.name).toBe("orders-bot");
+  await ada.say("Broken");
+  await expect(ada.expect({ from: "bot", withinMs: 300 })).rejects.toThrow(
+    /A handler of the test failed: RangeError: no such order \(at .*testing-kit/,
+  );
   await ada.say("Agent!");
   await ada.expect({ type: "escalation.transfer", withinMs: 10_000 });
   await shop.expectDelivery({ url: at("agent"), type: "escalation.transfer" });

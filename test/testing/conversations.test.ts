@@ -27,7 +27,7 @@ test("what was expected before is not found again", async () => {
   await ada.say("Hi");
   await ada.expect({ from: "bot" });
   await expect(ada.expect({ from: "bot", withinMs: 200 })).rejects.toThrow(
-    /^There was no a message from the bot within 0\.2 s\.\nThe conversation so far:\ncustomer "Ada"/,
+    /^There was no message from the bot within 0\.2 s\.\nThe conversation so far:\ncustomer "Ada"/,
   );
 });
 
@@ -38,7 +38,7 @@ test("an answer that does not reach the customer is told, with what the callback
   const ada = on.conversation();
   await ada.say("Where is my order?");
   await expect(ada.expect({ from: "bot", withinMs: 10_000 })).rejects.toThrow(
-    /but it did not reach those it is for within 10 s\.[\s\S]*→ customer "Ada" \(not reached: 500\)/,
+    /The message from the bot came, but did not reach those it is for within 10 s\.[\s\S]*→ customer "Ada" \(not reached: 500\)/,
   );
   await ada.expect({ from: "bot", reached: false });
 });
@@ -51,7 +51,7 @@ test("somebody who must be silent and is not is quoted", async () => {
   answerAsBot(on, "Too late");
   await ada.say("Hello?");
   await expect(ada.expectNone({ from: "bot", withinMs: 5_000 })).rejects.toThrow(
-    /There must not be a message from the bot, but there was\.[\s\S]*Too late/,
+    /There must be no message from the bot, but there was one\.[\s\S]*Too late/,
   );
 });
 

@@ -58,6 +58,27 @@ test.each([
   );
 });
 
+test("a file that was spoiled anywhere is read, or refused with its line", () => {
+  const spoiled = fc.tuple(conversation, fc.nat(), fc.nat({ max: 3 }), fc.string({ maxLength: 3 }));
+  fc.assert(
+    fc.property(spoiled, ([given, at, gone, come]) => {
+      const text = goldenText(given);
+      const place = at % (text.length + 1);
+      try {
+        goldenIn("a.txt", text.slice(0, place) + come + text.slice(place + gone));
+      } catch (error) {
+        expect(String(error)).toMatch(/^Error: The golden file a\.txt cannot be read: line \d+, "/);
+      }
+    }),
+    { seed: 14, numRuns: 1_000 },
+  );
+});
+
+test("ends of lines may have been changed by version control", () => {
+  const given = of(said, heard);
+  expect(goldenIn("a.txt", goldenText(given).replaceAll("\n", "\r\n"))).toEqual(given);
+});
+
 const said: GoldenMessage = {
   verb: "say",
   sender: { kind: "customer", name: "Ada" },

@@ -91,6 +91,19 @@ test("a resource that differs, or is not there, is told", async () => {
   );
 });
 
+test("programs that are run at once wait for each other", async () => {
+  const run = (name: string) =>
+    runMocked(async () => {
+      await Promise.resolve();
+      new Channel(name, { type: `custom.${name}`, displayName: "Web", icon });
+    });
+  const runs = await Promise.all(["a", "b", "c"].map(run));
+  const channels = runs.map(({ resources }) =>
+    resources.filter(({ type }) => type.endsWith(":Channel")).map(({ name }) => name),
+  );
+  expect(channels).toEqual([["a"], ["b"], ["c"]]);
+});
+
 test("a smoke test is checked like everything else", async () => {
   const given = { account: "2c6b4e7a-5d13-4b0f-8e94-6d3f1a0c9b77", timeout: -1 };
   const broken = runMocked(() => void new ConversationSmokeTest("smoke", given));

@@ -29,7 +29,8 @@ export const stage = async (options: EmulatorOptions = {}): Promise<Stage> => {
   onTestFinished(() => client.close());
   const records = new HubRecords(emulator.control, "platform");
   const time = new EmulatedTime(emulator, true);
-  const means = { client, records, time, finalTries: 3, handlersIdle: async () => undefined };
+  const handlers = { idle: async () => undefined, failures: () => [] };
+  const means = { client, records, time, finalTries: 3, handlers };
   return {
     hub: made,
     records,

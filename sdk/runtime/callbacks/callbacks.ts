@@ -3,6 +3,7 @@ import { prepared } from "../caller-input.js";
 import type { MessageType } from "../messages/message-types.js";
 import { type ReceivedMessage, receivedMessages } from "../messages/received-message.js";
 import { credentialCheck } from "./callback-credentials.js";
+import { publishFailure } from "./callback-failures.js";
 import { type CallbackOptions, type CompleteOptions, completeOptions } from "./callback-options.js";
 import {
   type CallbackAnswer,
@@ -51,6 +52,7 @@ const unreadableEntries = (count: number): ConversationError =>
 const harmless =
   (hook: CallbackOptions["onError"]): ReportFailure =>
   async (error, message) => {
+    publishFailure(error, message);
     try {
       await hook?.(error, message);
     } catch {

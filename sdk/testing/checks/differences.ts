@@ -18,6 +18,15 @@ const inList = (expected: readonly unknown[], actual: unknown, path: string): Di
   return expected.flatMap((each, place) => differences(each, actual[place], `${path}[${place}]`));
 };
 
+/** The matchers of vitest and jest, such as `expect.any(String)`, tell by themselves. */
+const matcherOf = (expected: unknown): ((actual: unknown) => boolean) | undefined => {
+  if (!isObject(expected)) return undefined;
+  const { asymmetricMatch } = expected;
+  return typeof asymmetricMatch === "function"
+    ? (actual) => asymmetricMatch.call(expected, actual) === true
+    : undefined;
+};
+
 /**
  * Where a value is not what is expected. Of objects only the expected members count, of lists all
  * items; undefined expects that a member is missing.
@@ -27,6 +36,8 @@ export const differences = (expected: Expected, actual: unknown, path = ""): Dif
     return typeof actual === "string" && new RegExp(expected).test(actual)
       ? []
       : [{ path, expected, actual }];
+  const matches = matcherOf(expected);
+  if (matches) return matches(actual) ? [] : [{ path, expected, actual }];
   if (Array.isArray(expected)) return inList(expected, actual, path);
   if (!isObject(expected)) return Object.is(expected, actual) ? [] : [{ path, expected, actual }];
   if (!isObject(actual)) return [{ path, expected, actual }];

@@ -39,11 +39,11 @@ export const isLike = (message: ReceivedMessage, expected: ExpectedMessage): boo
   return differences(members, message).length === 0;
 };
 
-/** What is expected, for people: `text from the bot like /tomorrow/`. */
+/** What is expected, for people: `text from the bot with the text /tomorrow/`. */
 export const expectedText = ({ from, name, type, text, content }: ExpectedMessage): string => {
   const side = from === undefined || from.includes("_") ? from : `the ${from}`;
   return [
-    type ?? "a message",
+    type ?? "message",
     side === undefined ? undefined : `from ${side}`,
     name === undefined ? undefined : `named ${shown(name)}`,
     text === undefined ? undefined : `with the text ${shown(text)}`,

@@ -73,15 +73,18 @@ export interface TestConversation {
   expectNone(expected: ExpectedMessage): Promise<void>;
   /**
    * Waits until all that was said has reached those it is for, or was given up, and the handlers of
-   * the test have done their work. Fails where the emulator is closed.
+   * the test have done their work.
    *
    * @param withinMs longest wait, on the emulator's clock. Default: 5,000
+   * @throws AssertionError where that takes longer, with the conversation so far
    */
   idle(withinMs?: number): Promise<void>;
   /** Every message so far with whom it reached, in order. Fails where the emulator is closed. */
   messages(): Promise<readonly ReachedMessage[]>;
   /** The same as lines for people. Fails where the emulator is closed. */
   transcript(): Promise<string>;
+  /** What handlers of callbacks threw while they worked on this conversation: a line each. Never fails. */
+  handlerFailures(): readonly string[];
 }
 
 /** What a conversation needs of the stack that it runs on. */
@@ -91,8 +94,13 @@ export interface ConversationMeans {
   readonly time: EmulatedTime;
   /** After so many tries the service gives a delivery up. */
   readonly finalTries: number;
-  /** When the handlers of the test have done their work. */
-  readonly handlersIdle: () => Promise<void>;
+  /** Those who answer callbacks in the test. */
+  readonly handlers: {
+    /** When they have done their work. */
+    idle(): Promise<void>;
+    /** What they threw in a conversation. */
+    failures(conversationId: string | undefined): readonly string[];
+  };
 }
 
 // The compiler cannot join the two halves of a message again; the client checks the whole.
@@ -115,7 +123,7 @@ const hasReached = ({ reached }: ReachedMessage): boolean =>
 
 /** A conversation that has not begun yet. */
 export const testConversation = (
-  { client, records, time, finalTries, handlersIdle }: ConversationMeans,
+  { client, records, time, finalTries, handlers }: ConversationMeans,
   start: TestConversationStart,
 ): TestConversation => {
   const customer = customerOf(start);
@@ -128,10 +136,13 @@ export const testConversation = (
 
   const transcript = async (): Promise<string> => (await messages()).map(messageLine).join("\n");
 
+  const handlerFailures = (): readonly string[] => handlers.failures(id);
+
   const failure = async (said: string, operator: string): Promise<AssertionError> => {
     const lines = await transcript();
     const so = lines === "" ? "Nothing was said." : `The conversation so far:\n${lines}`;
-    return new AssertionError({ message: `${said}\n${so}`, operator });
+    const failed = handlerFailures().map((line) => `A handler of the test failed: ${line}`);
+    return new AssertionError({ message: [said, so, ...failed].join("\n"), operator });
   };
 
   /** The first message of somebody else that is as expected, and where it stands. */
@@ -176,7 +187,7 @@ export const testConversation = (
       if (!one) throw await failure(`There was no ${expectedText(expected)} ${within}.`, "expect");
       if (reached && !hasReached(one.found))
         throw await failure(
-          `There was ${expectedText(expected)}, but it did not reach those it is for ${within}.`,
+          `The ${expectedText(expected)} came, but did not reach those it is for ${within}.`,
           "expect",
         );
       seen = one.place + 1;
@@ -187,21 +198,27 @@ export const testConversation = (
       const one = await time.until(() => find(expected), withinMs);
       if (one)
         throw await failure(
-          `There must not be ${expectedText(expected)}, but there was.`,
+          `There must be no ${expectedText(expected)}, but there was one.`,
           "expectNone",
         );
     },
     idle: async (withinMs = defaultWithinMs) => {
       let quiet = { messages: -1, since: 0 };
-      await time.until(async () => {
-        await handlersIdle();
+      const rested = await time.until(async () => {
+        await handlers.idle();
         const all = await messages();
         if (all.length !== quiet.messages || !all.every(isOver))
           quiet = { messages: all.length, since: performance.now() };
         return performance.now() - quiet.since >= quietMs ? all : undefined;
       }, withinMs);
+      if (!rested)
+        throw await failure(
+          `The conversation did not come to rest within ${withinMs / 1000} s: messages are on their way, or handlers at work.`,
+          "idle",
+        );
     },
     messages,
     transcript,
+    handlerFailures,
   };
 };

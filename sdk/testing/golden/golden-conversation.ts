@@ -79,12 +79,24 @@ const documentOf = async (
   return { channel, address, customer, messages };
 };
 
+/** @throws Error where a conversation is not one that must stay as it is */
+const assertGolden = (file: string, document: GoldenConversation, failed: readonly string[]) => {
+  const why =
+    failed.length > 0 ? failed.map((line) => `a handler of the test failed: ${line}`) : [];
+  if (document.messages.length === 0) why.push("nothing was said in it");
+  if (why.length > 0)
+    throw new Error(`The conversation was not recorded into ${file}: ${why.join("; ")}.`);
+};
+
 const recorded = async (stack: EmulatedStack, options: GoldenOptions): Promise<void> => {
+  const { file, record, withinMs } = options;
   const performed = noting(stack.conversation(options));
-  await options.record(performed.conversation);
-  await performed.conversation.idle(options.withinMs);
-  mkdirSync(dirname(options.file), { recursive: true });
-  writeFileSync(options.file, goldenText(await documentOf(performed, options)));
+  await record(performed.conversation);
+  await performed.conversation.idle(withinMs);
+  const document = await documentOf(performed, options);
+  assertGolden(file, document, performed.conversation.handlerFailures());
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, goldenText(document));
 };
 
 const senderOf = ({ sender: { kind, name } }: GoldenMessage, file: string): Sender => {
@@ -96,7 +108,7 @@ const senderOf = ({ sender: { kind, name } }: GoldenMessage, file: string): Send
 const sayAgain = async (
   { conversation }: Performed,
   { messages }: GoldenConversation,
-  { file, withinMs }: GoldenOptions,
+  file: string,
   wait: (count: number) => Promise<void>,
 ): Promise<string | undefined> => {
   for (const [place, message] of messages.entries()) {
@@ -110,7 +122,6 @@ const sayAgain = async (
     }
   }
   await wait(messages.length);
-  await conversation.idle(withinMs);
   return undefined;
 };
 
@@ -126,9 +137,25 @@ const assertSame = (file: string, lines: readonly string[]): void => {
   });
 };
 
+/** @throws Error where the file cannot be read, or says nothing */
+const goldenFrom = (file: string): GoldenConversation => {
+  const cannot = (why: string): Error =>
+    new Error(`The golden file ${file} cannot be replayed: ${why}. Remove it to record it anew.`);
+  let content: string;
+  try {
+    content = readFileSync(file, "utf8");
+  } catch (error) {
+    throw cannot(error instanceof Error && "code" in error ? `${error.code}` : String(error));
+  }
+  const golden = goldenIn(file, content);
+  if (!golden.messages.some(({ verb }) => verb === "say"))
+    throw cannot("nobody says anything in it");
+  return golden;
+};
+
 const replayed = async (stack: EmulatedStack, options: GoldenOptions): Promise<void> => {
   const { file, channel, address, withinMs = 5_000 } = options;
-  const before = goldenIn(file, readFileSync(file, "utf8"));
+  const before = goldenFrom(file);
   const { customer } = before;
   const performed = noting(stack.conversation({ channel, address, customer }));
   const wait = async (count: number): Promise<void> => {
@@ -136,12 +163,19 @@ const replayed = async (stack: EmulatedStack, options: GoldenOptions): Promise<v
       async () => (await performed.conversation.messages()).length >= count || undefined,
       withinMs,
     );
-    await performed.conversation.idle(withinMs);
+    // Where it does not come to rest, the differences say what is missing.
+    await performed.conversation.idle(withinMs).catch(() => undefined);
   };
-  const ended = await sayAgain(performed, before, options, wait);
+  const ended = await sayAgain(performed, before, file, wait);
   const now = await documentOf(performed, { ...options, customer });
-  assertSame(file, [...goldenDifferences(before, now), ...(ended ? [ended] : [])]);
+  const failed = performed.conversation.handlerFailures();
+  const lines = [...goldenDifferences(before, now), ...(ended ? [ended] : [])];
+  const why = failed.map((line) => `a handler of the test failed: ${line}`);
+  assertSame(file, lines.length > 0 ? [...lines, ...why] : lines);
 };
+
+/** Whether an environment variable is set, and does not say no. */
+const isOn = (name: string): boolean => !["", "0", "false"].includes(process.env[name] ?? "");
 
 /**
  * Keeps a conversation as it is: the first time it is recorded into a file, from then on what the
@@ -168,14 +202,14 @@ export const goldenConversation = async (
   stack: EmulatedStack,
   options: GoldenOptions,
 ): Promise<GoldenResult> => {
-  const { file, update = Boolean(process.env.UPDATE_GOLDEN_CONVERSATIONS) } = options;
+  const { file, update = isOn("UPDATE_GOLDEN_CONVERSATIONS") } = options;
   if (existsSync(file) && !update) {
     await replayed(stack, options);
     return "replayed";
   }
-  if (process.env.CI && !update)
+  if (isOn("CI") && !options.update)
     throw new Error(
-      `The golden file ${file} is missing. Record it where CI is not set, and commit it.`,
+      `The golden file ${file} ${existsSync(file) ? "is to be recorded anew" : "is missing"}, and CI is set: nothing is recorded there. Record it where CI is not set, and commit it.`,
     );
   await recorded(stack, options);
   return "recorded";

@@ -82,6 +82,15 @@ const withLine = (
   return [...messages.slice(0, -1), { ...last, recipients: [...last.recipients, recipient] }];
 };
 
+/** What is read; undefined where JSON in it is spoiled. */
+const readable = <T>(read: () => T): T | undefined => {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+};
+
 /**
  * Reads a golden file.
  *
@@ -92,7 +101,8 @@ export const goldenIn = (file: string, content: string): GoldenConversation => {
     new Error(
       `The golden file ${file} cannot be read: line ${line}, ${JSON.stringify(said.slice(0, 80))}. Remove the file to record it anew.`,
     );
-  const lines = content.split("\n").map((said, at) => ({ said, line: at + 1 }));
+  // Editors and version control may have changed the ends of lines.
+  const lines = content.split(/\r?\n/).map((said, at) => ({ said, line: at + 1 }));
   const meaning = lines.filter(({ said }) => said.trim() !== "" && !said.startsWith("#"));
   const [first = { said: "", line: 1 }, ...rest] = meaning;
   const [, channel, address, customer] = accountPattern.exec(first.said) ?? [];
@@ -100,10 +110,14 @@ export const goldenIn = (file: string, content: string): GoldenConversation => {
     throw unreadable(first.line, first.said);
   let messages: readonly GoldenMessage[] = [];
   for (const { said, line } of rest) {
-    const more = withLine(messages, said);
+    const more = readable(() => withLine(messages, said));
     if (!more) throw unreadable(line, said);
     messages = more;
   }
-  const [on, at, whom] = [channel, address, customer].map((word): string => JSON.parse(word));
-  return { channel: on ?? "", address: at ?? "", customer: whom ?? "", messages };
+  const words = readable(() =>
+    [channel, address, customer].map((word): string => JSON.parse(word)),
+  );
+  if (!words) throw unreadable(first.line, first.said);
+  const [on = "", at = "", whom = ""] = words;
+  return { channel: on, address: at, customer: whom, messages };
 };

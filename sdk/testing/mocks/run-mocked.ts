@@ -66,15 +66,19 @@ const programOf = (
   };
 };
 
-const resolved = (outputs: JsonObject): Promise<unknown> =>
-  new Promise((resolve) => {
-    pulumi.output<JsonObject>(outputs).apply((values) => resolve(values));
-  });
+/** The values of outputs. `apply` would wait for ever for one that fails. @throws what it failed with */
+const resolved = async (outputs: JsonObject): Promise<unknown> => {
+  const all = pulumi.output<JsonObject>(outputs);
+  const promise: unknown = Reflect.get(all, "promise");
+  return typeof promise === "function" ? promise.call(all) : undefined;
+};
+
+let earlier: Promise<unknown> = Promise.resolve();
 
 /**
  * Runs a program without Pulumi's engine and without a service: for unit tests that take
- * milliseconds. Everything that it declares is checked as a preview checks it. One at a time in a
- * process, as the mocks of Pulumi are.
+ * milliseconds. Everything that it declares is checked as a preview checks it. The mocks of Pulumi
+ * belong to the process: a run waits for the one before.
  *
  * @param program declares resources and may give outputs; a module that does so at its top is loaded
  * in it: `() => import("./index.js")`
@@ -86,9 +90,18 @@ const resolved = (outputs: JsonObject): Promise<unknown> =>
  * });
  * program.expectResource("Channel", "web", { type: "custom.web", active: true });
  */
-export const runMocked = async (
+export const runMocked = (
   program: () => unknown,
-  { project = "test", stack = "test", config = {} }: MockedRunOptions = {},
+  options: MockedRunOptions = {},
+): Promise<MockedProgram> => {
+  const run = earlier.then(() => runNow(program, options));
+  earlier = run.catch(() => undefined);
+  return run;
+};
+
+const runNow = async (
+  program: () => unknown,
+  { project = "test", stack = "test", config = {} }: MockedRunOptions,
 ): Promise<MockedProgram> => {
   const mocks = conversationMocks();
   // What an earlier program still registers would come here.

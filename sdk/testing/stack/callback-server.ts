@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { plainAddress } from "../checks/plain-address.js";
+import { HandlerFailures } from "./handler-failures.js";
 import type { CallbackHandler, CallbackHandlers } from "./stack-options.js";
 
 /** Answers the callbacks of an account in the place of those who answer them in production. */
@@ -16,6 +17,8 @@ export interface CallbackServer {
   setTokenAnswers(answers: ReadonlyMap<string, unknown>): void;
   /** When every handler has done its work. */
   idle(): Promise<void>;
+  /** What handlers threw in a conversation. */
+  failures(conversationId: string | undefined): readonly string[];
   close(): Promise<void>;
 }
 
@@ -44,23 +47,39 @@ const pathOf = (address: string): string => {
   return pathname + search;
 };
 
-const handle = (handler: CallbackHandler, request: IncomingMessage, response: ServerResponse) => {
+const handle = async (
+  handler: CallbackHandler,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
   // The handler sees the request as it would come to its own server.
   request.url = pathOf(addressIn(request));
-  if (typeof handler === "function") handler(request, response);
-  else void handler.node(request, response);
+  await (typeof handler === "function"
+    ? handler(request, response)
+    : handler.node(request, response));
+};
+
+const answerFailed = (response: ServerResponse): void => {
+  if (response.headersSent) response.destroy();
+  else response.writeHead(500).end();
 };
 
 /** Starts it on any free port of the loopback interface. */
 export const startCallbackServer = async (): Promise<CallbackServer> => {
   let handlers = new Map<string, CallbackHandler>();
   let tokens: ReadonlyMap<string, unknown> = new Map();
+  const failures = new HandlerFailures();
   const server = createServer((request, response) => {
     const address = plainAddress(addressIn(request));
     const handler = handlers.get(address);
-    if (handler) return handle(handler, request, response);
-    request.resume();
-    return answerOf(response, tokens.get(address));
+    if (!handler) {
+      request.resume();
+      return answerOf(response, tokens.get(address));
+    }
+    handle(handler, request, response).catch((error: unknown) => {
+      failures.add(address, error);
+      answerFailed(response);
+    });
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
@@ -82,7 +101,9 @@ export const startCallbackServer = async (): Promise<CallbackServer> => {
       for (const handler of handlers.values())
         if (typeof handler !== "function") await handler.idle();
     },
+    failures: (conversationId) => failures.of(conversationId),
     close: async () => {
+      failures.close();
       const closed = once(server, "close");
       server.close();
       server.closeAllConnections();

@@ -1,6 +1,6 @@
 import type { EmulatedStack } from "./emulated-stack.js";
 import type { EmulatedStackOptions } from "./stack-options.js";
-import { startEmulatedStack } from "./start-emulated-stack.js";
+import { startEmulatedStack, startWhile } from "./start-emulated-stack.js";
 
 type UseStack = (stack: EmulatedStack) => Promise<void>;
 
@@ -65,12 +65,19 @@ export const stackHooks = (
   options: EmulatedStackOptions,
 ): (() => EmulatedStack) => {
   let stack: EmulatedStack | undefined;
+  let starting: Promise<EmulatedStack | undefined> | undefined;
+  const over = new AbortController();
   before(async () => {
-    stack = await startEmulatedStack(options);
+    const begun = startWhile(over.signal, options);
+    starting = begun.catch(() => undefined);
+    stack = await begun;
   });
   after(async () => {
-    await stack?.close();
+    // Where the time for the hook was over before, it is still being set up.
+    over.abort();
+    const begun = await starting;
     stack = undefined;
+    await begun?.close();
   });
   return () => {
     if (stack) return stack;

@@ -1,7 +1,8 @@
 import type { OutputMap, PulumiFn, Stack } from "@pulumi/pulumi/automation/index.js";
 import type { HubCall, HubRecords } from "../checks/hub-records.js";
 import type { EmulatedTime } from "../conversations/waiting.js";
-import { runFailure } from "./stack-failure.js";
+import { runFailure, StackFailure } from "./stack-failure.js";
+import { guardedProgram } from "./stack-program.js";
 
 /** What a run of Pulumi did. */
 export interface StackRun {
@@ -27,6 +28,7 @@ interface RunOptions {
   readonly color: "never";
   readonly onOutput: (text: string) => void;
   readonly onError: (text: string) => void;
+  readonly signal: AbortSignal;
   readonly program?: PulumiFn;
 }
 
@@ -42,25 +44,38 @@ const commands: Readonly<
 const countsIn = ({ summary, changeSummary }: Ended): Readonly<Record<string, number>> =>
   Object.fromEntries(Object.entries(changeSummary ?? summary?.resourceChanges ?? {}));
 
+/** What a run works with. */
+interface RunMeans {
+  readonly stack: Stack;
+  readonly records: HubRecords;
+  readonly time: EmulatedTime;
+  /** Ends the run: the stack is closed. */
+  readonly signal: AbortSignal;
+}
+
 /** Runs a command on a stack, while the emulator's clock goes along. */
 export const runPulumi = async (
   command: PulumiCommandName,
-  { stack, records, time }: { stack: Stack; records: HubRecords; time: EmulatedTime },
-  program?: PulumiFn,
+  { stack, records, time, signal }: RunMeans,
+  program: PulumiFn | undefined = stack.workspace.program,
 ): Promise<StackRun & { readonly outputs: OutputMap }> => {
   const before = (await records.calls()).length;
   let printed = "";
+  let thrown: unknown;
   const add = (text: string): void => {
     printed += text;
   };
-  const options = { color: "never", onOutput: add, onError: add } as const;
+  const told = program && guardedProgram(program, (error) => (thrown = error));
+  const options = { color: "never", onOutput: add, onError: add, signal } as const;
   try {
     const ended = await time.during(() =>
-      commands[command](stack, program ? { ...options, program } : options),
+      commands[command](stack, told ? { ...options, program: told } : options),
     );
     const calls = (await records.calls()).slice(before);
     return { changes: countsIn(ended), calls, printed, outputs: ended.outputs ?? {} };
   } catch (error) {
-    throw runFailure(command, printed, error);
+    if (signal.aborted)
+      throw new StackFailure(`pulumi ${command} was ended: the stack was closed while it ran.`);
+    throw runFailure(command, printed, thrown ?? error);
   }
 };

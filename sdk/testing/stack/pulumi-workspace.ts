@@ -1,17 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, delimiter, dirname, join, resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { basename, delimiter, dirname, resolve } from "node:path";
 import {
   LocalWorkspace,
   type ProjectSettings,
   PulumiCommand,
-  type PulumiFn,
   type Stack,
 } from "@pulumi/pulumi/automation/index.js";
 import { findProgram, inspectPulumi, LEAST_PULUMI } from "../../../cli/pulumi-cli/pulumi-cli.js";
 import type { Emulator } from "../../../emulator/index.js";
 import { describeSettings, settingNames } from "../../../provider/service/settings/settings.js";
 import { StackFailure } from "./stack-failure.js";
+import { createStackFolder, type StackFolder } from "./stack-folder.js";
 import type { EmulatedStackOptions } from "./stack-options.js";
 
 const cannot = (why: string): StackFailure =>
@@ -74,8 +73,9 @@ const projectIn = async (
   if (!existsSync(folder) || !statSync(folder).isDirectory())
     throw cannot(`there is no folder ${folder}. program must be a function or a folder.`);
   const workspace = await LocalWorkspace.create({ workDir: folder, pulumiCommand });
-  const settings = await workspace.projectSettings().catch(() => {
-    throw cannot(`${folder} holds no Pulumi.yaml that can be read.`);
+  const settings = await workspace.projectSettings().catch((error: unknown) => {
+    const [why] = (error instanceof Error ? error.message : String(error)).split("\n");
+    throw cannot(`${folder} holds no Pulumi.yaml that can be read: ${why}`);
   });
   return { ...settings, main: resolve(folder, settings.main ?? ".") };
 };
@@ -86,8 +86,15 @@ export interface PulumiStack {
   remove(): void;
 }
 
-const asPulumiFn = (program: EmulatedStackOptions["program"]): PulumiFn | undefined =>
-  typeof program === "function" ? async () => program() : undefined;
+/** What leads Pulumi to the folder of the test, and to nothing that belongs to the user. */
+const pulumiSettings = (command: string, { state, home }: StackFolder): Record<string, string> => ({
+  PATH: [dirname(command), process.env.PATH ?? ""].join(delimiter),
+  // Of the environment, or else of the project file: the first of them wins.
+  PULUMI_BACKEND_URL: `file://${state}`,
+  PULUMI_HOME: home,
+  PULUMI_CONFIG_PASSPHRASE: "test",
+  PULUMI_SKIP_UPDATE_CHECK: "true",
+});
 
 /** Makes the stack of a program, with a state that nobody else sees. */
 export const createPulumiStack = async (
@@ -97,12 +104,9 @@ export const createPulumiStack = async (
   const { program, projectName = "test", stackName = "test" } = options;
   const command = await pulumiProgram(options.pulumi);
   const pulumiCommand = await commandAt(command);
-  const folder = mkdtempSync(join(tmpdir(), "conversation-test-"));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const folder = createStackFolder();
+  const { project: workDir, remove } = folder;
   try {
-    const workDir = join(folder, "project");
-    for (const name of [workDir, join(folder, "state")]) mkdirSync(name);
-    const inline = asPulumiFn(program);
     const given: ProjectSettings =
       typeof program === "string"
         ? await projectIn(resolve(program), pulumiCommand)
@@ -110,21 +114,20 @@ export const createPulumiStack = async (
     const settings = {
       workDir,
       pulumiCommand,
-      projectSettings: { ...given, backend: { url: `file://${join(folder, "state")}` } },
+      projectSettings: { ...given, backend: { url: `file://${folder.state}` } },
       envVars: {
-        PATH: [dirname(command), process.env.PATH ?? ""].join(delimiter),
-        PULUMI_CONFIG_PASSPHRASE: "test",
-        PULUMI_SKIP_UPDATE_CHECK: "true",
+        ...pulumiSettings(command, folder),
         ...emulatorOnly(emulator, options),
         ...options.environment,
       },
     };
-    const stack = inline
-      ? await LocalWorkspace.createStack(
-          { stackName, projectName: given.name, program: inline },
-          settings,
-        )
-      : await LocalWorkspace.createStack({ stackName, workDir }, settings);
+    const stack =
+      typeof program === "function"
+        ? await LocalWorkspace.createStack(
+            { stackName, projectName: given.name, program },
+            settings,
+          )
+        : await LocalWorkspace.createStack({ stackName, workDir }, settings);
     const values = Object.entries(options.config ?? {}).map(([key, value]) => [
       key,
       typeof value === "string" ? { value } : value,

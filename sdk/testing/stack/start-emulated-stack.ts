@@ -9,6 +9,8 @@ import { testConversation } from "../conversations/test-conversation.js";
 import { EmulatedTime } from "../conversations/waiting.js";
 import { type CallbackServer, startCallbackServer } from "./callback-server.js";
 import type { EmulatedStack } from "./emulated-stack.js";
+import { OpenRuns } from "./open-runs.js";
+import { endWithProcess } from "./open-stacks.js";
 import { type PulumiCommandName, runPulumi } from "./pulumi-runs.js";
 import type { PulumiStack } from "./pulumi-workspace.js";
 import { stackChecks } from "./stack-checks.js";
@@ -24,11 +26,12 @@ interface Parts {
   readonly pulumi: PulumiStack;
 }
 
-const endAll = async (parts: Partial<Parts>): Promise<void> => {
-  await parts.client?.close();
-  await parts.emulator?.close();
-  await parts.server?.close();
-  parts.pulumi?.remove();
+/** Ends each part, whatever becomes of the others. @throws what the first of them failed with */
+const endAll = async ({ client, emulator, server, pulumi }: Partial<Parts>): Promise<void> => {
+  const ended = await Promise.allSettled([client?.close(), emulator?.close(), server?.close()]);
+  pulumi?.remove();
+  const failed = ended.find((each) => each.status === "rejected");
+  if (failed) throw failed.reason;
 };
 
 const startParts = async (options: EmulatedStackOptions): Promise<Parts> => {
@@ -69,18 +72,34 @@ const valuesOf = (outputs: OutputMap): Readonly<Record<string, unknown>> =>
 const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => {
   const { server, emulator, client, pulumi } = parts;
   const { stack } = pulumi;
+  const runs = new OpenRuns();
   const { switches, clock = "manual" } = options.emulator ?? {};
   const records = new HubRecords(emulator.control, switches?.platformName ?? "platform");
   const time = new EmulatedTime(emulator, clock === "manual");
   const finalTries = (switches?.deliveryRetries ?? 2) + 1;
   let outputs: Readonly<Record<string, unknown>> = {};
   const run = async (command: PulumiCommandName, program?: PulumiFn) => {
-    const { outputs: made, ...done } = await runPulumi(command, { stack, records, time }, program);
+    const means = { stack, records, time, signal: runs.signal };
+    const { outputs: made, ...done } = await runs.add(() => runPulumi(command, means, program));
     if (command === "up") outputs = valuesOf(made);
     server.setTokenAnswers(await tokenAnswers(records));
     return done;
   };
-  const close = (): Promise<void> => endAll(parts);
+  let closing: Promise<void> | undefined;
+  const closeNow = async (): Promise<void> => {
+    runs.abort();
+    await runs.ended();
+    await endAll(parts).finally(released);
+  };
+  const close = (): Promise<void> => {
+    closing ??= closeNow();
+    return closing;
+  };
+  const abandon = (): void => {
+    runs.abort();
+    pulumi.remove();
+  };
+  const released = endWithProcess({ close, abandon });
   return {
     emulator,
     stack,
@@ -97,10 +116,7 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
     destroy: () => run("destroy"),
     ...stackChecks(stack, records, time),
     conversation: (start) =>
-      testConversation(
-        { client, records, time, finalTries, handlersIdle: () => server.idle() },
-        start,
-      ),
+      testConversation({ client, records, time, finalTries, handlers: server }, start),
     until: (look, withinMs) => time.until(look, withinMs),
     advance: (ms) => time.advance(ms),
     close,
@@ -124,10 +140,20 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
  * await stack.expectObject("Authentication", { type: "basic" });
  * await stack.close();
  */
-export const startEmulatedStack = async (options: EmulatedStackOptions): Promise<EmulatedStack> => {
+export const startEmulatedStack = (options: EmulatedStackOptions): Promise<EmulatedStack> =>
+  startWhile(new AbortController().signal, options);
+
+/** The same, given up where the signal is aborted: nobody waits for the stack any more. */
+export const startWhile = async (
+  signal: AbortSignal,
+  options: EmulatedStackOptions,
+): Promise<EmulatedStack> => {
   const parts = await startParts(options);
   const made = stackOn(parts, options);
+  const giveUp = (): void => void made.close().catch(() => undefined);
+  signal.addEventListener("abort", giveUp);
   try {
+    signal.throwIfAborted();
     const { callbacks = {} } = options;
     const { server, client, emulator } = parts;
     server.setHandlers(
@@ -139,5 +165,7 @@ export const startEmulatedStack = async (options: EmulatedStackOptions): Promise
   } catch (error) {
     await made.close();
     throw error;
+  } finally {
+    signal.removeEventListener("abort", giveUp);
   }
 };
