@@ -9,6 +9,7 @@ const atLeastOne = (text: string): number => {
 
 const details = `
 JSON: { version, probedAt, baseUrl, calls, switches, settings, observed, open }
+JSON of --clean: { removed }
 
 Exit code: 0 it ended, whatever stays open; 1 failed, or left something behind;
 2 nobody agreed, or wrong command line; 130 interrupted.`;
@@ -23,12 +24,14 @@ export const registerProbe: RegisterCommand = (program, session) => {
         "what PUT does to what it leaves out, how secrets come back, which status\n" +
         "refuses, how lists come, plan and burst. Tells the number of calls, and asks.\n" +
         "Makes objects of its own, named pulumi-conversation-probe-…, and removes them\n" +
-        "again; what a probe that was killed has begun is removed by the next one.\n" +
+        "again; what a probe that was killed has begun is removed by the next one, and\n" +
+        "by --clean, which does nothing else and asks nothing.\n" +
         "Touches no other object. Writes a file that the setting findings, rehearse and\n" +
         "emulator --like read.",
     )
     .option("--out <file>", "The file to write.", "conversation-findings.json")
     .option("--yes", "Agree to the calls that are told.")
+    .option("--clean", "Only remove what a probe that was killed has left.")
     .addOption(
       new Option("--max-calls <calls>", "Ask only as much as so many calls allow.").argParser(
         atLeastOne,

@@ -11,7 +11,7 @@ import { printedForecastSchema } from "../forecast/forecast-schema.js";
 import { importFileSchema, importSchema } from "../import/import-schema.js";
 import { newProjectSchema } from "../init/init-schema.js";
 import { orphansSchema } from "../orphans/orphans-schema.js";
-import { findingsSchema } from "../probe/findings-schema.js";
+import { cleanedSchema, findingsSchema } from "../probe/findings-schema.js";
 import { rehearsalSchema } from "../rehearse/outcome/outcome.js";
 import { checkedRecordSchema } from "../rehearse/record/checked-record-schema.js";
 import { repairSchema } from "../repair/repair-schema.js";
@@ -32,7 +32,7 @@ export const jsonSchemas: Readonly<Record<string, z.ZodType>> = {
   "check-record": checkedRecordSchema,
   drill: drillSchema,
   completion: completionSchema,
-  probe: findingsSchema,
+  probe: z.union([findingsSchema, cleanedSchema]),
   import: importSchema,
   "import-file": importFileSchema,
 };

@@ -14,3 +14,11 @@ export const findingsSchema = z.strictObject({
   observed: found.describe("What else was seen"),
   open: z.record(z.string(), z.string()).describe("What could not be found out, and why"),
 }) satisfies z.ZodType<TenantFindings>;
+
+/** Shape of what `probe --clean --json` prints. */
+export const cleanedSchema = z.strictObject({
+  removed: z.int().min(0).describe("Objects of an earlier probe that were looked up and removed"),
+});
+
+/** What `probe --clean --json` prints. */
+export type Cleaned = z.output<typeof cleanedSchema>;

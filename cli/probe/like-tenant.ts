@@ -30,7 +30,11 @@ export const likeTenant = (given: EmulatorArguments, isPlanGiven: boolean): Emul
   if (like === undefined) return given;
   const { settings } = readFindings(like);
   const plan = planNames.find((name) => name === settings.plan);
-  const burst = typeof settings.burst === "number" ? settings.burst : undefined;
+  const burst = Number.isInteger(settings.burst) ? Number(settings.burst) : undefined;
+  if ((burst ?? 1) < 1 || plan !== settings.plan || burst !== settings.burst)
+    throw new CommandFailure(
+      `The plan or the burst in ${like} is none that an emulator knows. Probe the tenant again.`,
+    );
   return {
     ...given,
     switch: { ...foundSwitches(like), ...given.switch },

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
@@ -21,12 +21,20 @@ const document = z.object({ baseUrl: z.string(), objects: z.array(entry) });
 /** An object that a probe makes or has made. */
 export type JournalEntry = z.infer<typeof entry>;
 
+/** @throws CommandFailure where it cannot be read: what stands in it would be left behind */
 const savedIn = (file: string): readonly JournalEntry[] => {
+  if (!existsSync(file)) return [];
+  let text: string | undefined;
   try {
-    return document.safeParse(jsonIn(readFileSync(file, "utf8"))).data?.objects ?? [];
+    text = readFileSync(file, "utf8");
   } catch {
-    return [];
+    // Told below.
   }
+  const saved = document.safeParse(text === undefined ? undefined : jsonIn(text)).data;
+  if (saved) return saved.objects;
+  throw new CommandFailure(
+    `${file} cannot be read: there an earlier probe has written down what it made. Nothing was sent. Look for objects named pulumi-conversation-probe-… at the tenant, remove them and then the file.`,
+  );
 };
 
 /** Where the journal of a tenant is: in the user's cache folder. */
@@ -57,10 +65,19 @@ export class ProbeJournal {
   static open(baseUrl: string, env: NodeJS.ProcessEnv): ProbeJournal {
     const file = journalFile(baseUrl, env);
     const attempt = tryLock(`${file}.lock`);
-    if (attempt.release) return new ProbeJournal(file, baseUrl, attempt.release);
+    if (attempt.release) return ProbeJournal.#locked(file, baseUrl, attempt.release);
     throw new CommandFailure(
       `Probing ${baseUrl}: ${attempt.heldBy} is probing this tenant. Wait until it has ended.`,
     );
+  }
+
+  static #locked(file: string, baseUrl: string, unlock: () => void): ProbeJournal {
+    try {
+      return new ProbeJournal(file, baseUrl, unlock);
+    } catch (error) {
+      unlock();
+      throw error;
+    }
   }
 
   get objects(): readonly JournalEntry[] {

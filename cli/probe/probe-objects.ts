@@ -4,6 +4,7 @@ import { deletionOrder, naturalKey } from "../../provider/definition/references.
 import { bodyOf, wireName } from "../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
+import { listIn } from "./list-answer.js";
 import type { JournalEntry, ProbeJournal } from "./probe-journal.js";
 import { NoTenantAnswer, type TenantAnswer, type TenantClient } from "./tenant-client.js";
 
@@ -27,11 +28,20 @@ export const nameMember = (definition: Definition): string => {
 };
 
 const mostPages = 200;
-const mostLooks = 3;
+
+/** Pauses between looks for an object whose creation was never answered, in milliseconds. */
+const patient = [1_000, 2_000, 4_000];
+
+const idIn = (value: unknown): string | undefined => {
+  const id = isObject(value) ? value.id : undefined;
+  return typeof id === "string" || typeof id === "number" ? `${id}` : undefined;
+};
 
 /** The objects of a probe: made when they are needed, written down before, and all removed again. */
 export class ProbeObjects {
   #serial = 0;
+  /** Whether what is new does not appear in a list in time: then it cannot be looked for. */
+  listsLag = false;
   readonly #first = new Map<string, string>();
 
   constructor(
@@ -65,8 +75,8 @@ export class ProbeObjects {
     const begun = this.journal.begin(collection, `${body[nameMember(definition)]}`);
     this.#reserve();
     const answer = await this.client.call("POST", `/${collection}`, { body });
-    const id = isObject(answer.body) ? answer.body.id : undefined;
-    if (typeof id === "string" && answer.status < 300) this.journal.made(begun, id);
+    const id = idIn(answer.body);
+    if (id !== undefined && answer.status < 300) this.journal.made(begun, id);
     else if (answer.status >= 400 && answer.status < 500) this.journal.gone(begun);
     this.#reserve();
     return answer;
@@ -77,16 +87,23 @@ export class ProbeObjects {
     const known = this.#first.get(definition.kind);
     if (known !== undefined) return known;
     const answer = await this.post(definition, await this.body(definition));
-    const id = isObject(answer.body) ? answer.body.id : undefined;
-    if (typeof id !== "string" || answer.status >= 300)
+    const id = idIn(answer.body);
+    if (id === undefined || answer.status >= 300)
       throw new Error(`${definition.noun} was refused (${answer.status})`);
     this.#first.set(definition.kind, id);
     return id;
   }
 
   /** How many objects of a kind the probe has at the tenant, those that may have been made included. */
-  countOf({ collection }: Definition): number {
-    return this.journal.objects.filter((each) => each.collection === collection).length;
+  countOf(definition: Definition): number {
+    return this.#entriesOf(definition).length;
+  }
+
+  /** Removes all objects of a kind now, and what uses them, as far as they can be. */
+  async removeAll(definition: Definition): Promise<void> {
+    const order = deletionOrder(resources);
+    for (const each of order.slice(0, order.indexOf(definition) + 1))
+      for (const { id } of this.#entriesOf(each)) if (id !== undefined) await this.remove(each, id);
   }
 
   /** Removes one of the objects now. Gives the status. */
@@ -102,62 +119,99 @@ export class ProbeObjects {
   }
 
   /**
+   * Removes what an earlier probe has left; an object whose creation was not answered and that no
+   * list shows yet stays in the journal for `cleanUp`.
+   *
+   * @returns what could not be removed, a sentence for each
+   */
+  cleanUpFirst(): Promise<readonly string[]> {
+    return this.#cleaned([], () => undefined);
+  }
+
+  /**
    * Removes everything that stands in the journal, users before what they use.
    *
    * @returns what could not be removed, a sentence for each
    */
-  async cleanUp(): Promise<readonly string[]> {
+  cleanUp(): Promise<readonly string[]> {
+    return this.#cleaned(patient, (entry) => {
+      if (this.listsLag) return "its creation was not answered, and lists lag: look for it";
+      this.journal.gone(entry);
+      return undefined;
+    });
+  }
+
+  /** @param unseen says why an object is left that no list shows; undefined: it is not */
+  async #cleaned(
+    pauses: readonly number[],
+    unseen: (entry: JournalEntry) => string | undefined,
+  ): Promise<readonly string[]> {
     this.client.startCleaning();
     const left: string[] = [];
     for (const definition of deletionOrder(resources))
-      for (const entry of this.journal.objects.filter(
-        ({ collection }) => collection === definition.collection,
-      )) {
-        const why = await this.#removeEntry(definition, entry);
-        if (why === undefined) this.journal.gone(entry);
-        else
-          left.push(`${definition.noun} ${entry.name}${entry.id ? ` (${entry.id})` : ""}: ${why}`);
+      for (const entry of this.#entriesOf(definition)) {
+        const became = await this.#removeEntry(definition, entry, pauses);
+        if (became === "removed") this.journal.gone(entry);
+        const why =
+          became === "unseen" ? unseen(entry) : became === "removed" ? undefined : became.why;
+        const id = entry.id === undefined ? "" : ` (${entry.id})`;
+        if (why !== undefined) left.push(`${definition.noun} ${entry.name}${id}: ${why}`);
       }
     this.#first.clear();
     return left;
   }
 
-  async #removeEntry(definition: Definition, entry: JournalEntry): Promise<string | undefined> {
+  #entriesOf({ collection }: Definition): readonly JournalEntry[] {
+    return this.journal.objects.filter((each) => each.collection === collection);
+  }
+
+  async #removeEntry(
+    definition: Definition,
+    entry: JournalEntry,
+    pauses: readonly number[],
+  ): Promise<"removed" | "unseen" | { readonly why: string }> {
     try {
-      const id = entry.id ?? (await this.#lookedFor(definition, entry.name));
-      if (id === undefined) return undefined;
+      const id = entry.id ?? (await this.#lookedFor(definition, entry.name, pauses));
+      if (id === undefined) return "unseen";
       const { status } = await this.client.call("DELETE", `/${definition.collection}/${id}`);
-      return status < 300 || status === 404 ? undefined : `its deletion was refused (${status})`;
+      if (status < 300 || status === 404) return "removed";
+      return { why: `its deletion was refused (${status})` };
     } catch (error) {
-      return error instanceof NoTenantAnswer ? error.message : "its deletion failed";
+      return { why: error instanceof NoTenantAnswer ? error.message : "its deletion failed" };
     }
   }
 
   /** The id of an object whose creation was never answered; a list may lag behind. */
-  async #lookedFor(definition: Definition, name: string): Promise<string | undefined> {
-    for (let look = 1; look <= mostLooks; look += 1) {
+  async #lookedFor(
+    definition: Definition,
+    name: string,
+    pauses: readonly number[],
+  ): Promise<string | undefined> {
+    for (const pause of [...pauses, undefined]) {
       const id = await this.#lookedUp(definition, name);
-      if (id !== undefined) return id;
-      if (look < mostLooks) await this.client.sleep(1_000 * look);
+      if (id !== undefined || pause === undefined) return id;
+      await this.client.sleep(pause);
     }
     return undefined;
   }
 
   /** The id of the object with this name in the list; undefined where there is none. */
   async #lookedUp(definition: Definition, name: string): Promise<string | undefined> {
+    const seen = new Set<unknown>();
     for (let page = 1; page <= mostPages; page += 1) {
-      const query = page === 1 ? "" : `$pagenum=${page}`;
-      const answer = await this.client.call("GET", `/${definition.collection}`, {
-        ...(query === "" ? {} : { query }),
-      });
+      const query = page === 1 ? {} : { query: `$pagenum=${page}` };
+      const answer = await this.client.call("GET", `/${definition.collection}`, query);
       const { items, found } = namedIn(definition, answer, name);
-      if (typeof found?.id === "string") return found.id;
+      const id = idIn(found);
+      if (id !== undefined) return id;
       if (answer.status !== 200)
         throw new NoTenantAnswer(`its list was refused (${answer.status})`);
-      const info = isObject(answer.body) ? answer.body.paginationInfo : undefined;
-      const { count, pagesize } = isObject(info) ? info : {};
-      const isLast = typeof count === "number" && page * Number(pagesize) >= count;
-      if (items.length === 0 || isLast) return undefined;
+      // A list that comes whole gives the same again, whatever page is asked for.
+      const more = items.filter((item) => !seen.has(item.id));
+      if (more.length === 0) return undefined;
+      for (const item of more) seen.add(item.id);
+      const { count } = listIn(answer, definition.listKey);
+      if (count !== undefined && seen.size >= count) return undefined;
     }
     return undefined;
   }

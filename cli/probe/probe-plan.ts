@@ -4,6 +4,7 @@ import { assetExperiment } from "./experiments/asset-experiment.js";
 import type { Experiment } from "./experiments/experiment.js";
 import { listExperiments } from "./experiments/list-experiments.js";
 import { objectExperiments } from "./experiments/object-experiments.js";
+import { platformExperiment } from "./experiments/platform-experiment.js";
 import { burstExperiment, tokenExperiment } from "./experiments/rate-experiments.js";
 import { referenceExperiments } from "./experiments/reference-experiments.js";
 
@@ -39,6 +40,7 @@ export const probePlan = (settings: Settings, options: PlanOptions): ProbePlan =
     ...objectExperiments,
     ...listExperiments,
     ...referenceExperiments,
+    platformExperiment,
     ...(burst ? [burstExperiment(mostBurst(settings))] : []),
     ...(assets ? [assetExperiment] : []),
   ];

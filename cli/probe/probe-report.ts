@@ -21,13 +21,14 @@ export const planText = (baseUrl: string, { experiments, mostCalls, leftOut }: P
   [
     `Probing ${baseUrl}:`,
     ...wrapped(
-      `at most ${mostCalls} calls, and those that are repeated because of the rate. Objects are made, all of them named pulumi-conversation-probe-…, and removed again. It finds out:`,
+      `at most ${mostCalls} calls, and those that are repeated because of the rate, a failure or a token that ran out. Objects are made, all of them named pulumi-conversation-probe-…, and removed again. It finds out:`,
       "",
       "",
     ),
     ...experiments.flatMap(({ asks }) => listItem(asks)),
-    ...(leftOut.length > 0 ? ["It does not find out:"] : []),
+    "It does not find out:",
     ...leftOut.flatMap(({ experiment, why }) => listItem(`${experiment.asks}: ${why}`)),
+    ...listItem("what messages do: a conversation cannot be removed again"),
     "",
   ].join("\n");
 

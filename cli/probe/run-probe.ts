@@ -1,18 +1,16 @@
-import { writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { accessSync, constants, existsSync, statSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { switchTable } from "../../emulator/control/switch-table.js";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { httpTransport, type Transport } from "../../provider/service/http/transport.js";
 import { readSettings, type Settings } from "../../provider/service/settings/settings.js";
-import type {
-  FoundValue,
-  TenantFindings,
-} from "../../provider/service/settings/tenant-findings.js";
 import { CommandFailure, type CommandRun, messageOf } from "../command.js";
 import { readStackConfig } from "../pulumi-cli/stack-config.js";
-import { type Answers, stillOpen } from "./experiments/experiment.js";
+import { type Answers, allOpen, stillOpen } from "./experiments/experiment.js";
+import type { Cleaned } from "./findings-schema.js";
+import { leftOpen } from "./left-open.js";
+import { findingsOf } from "./probe-findings.js";
 import { ProbeJournal } from "./probe-journal.js";
 import { ProbeObjects } from "./probe-objects.js";
 import { type PlanOptions, type ProbePlan, probePlan } from "./probe-plan.js";
@@ -23,6 +21,8 @@ import { ProbeStopped, TenantClient } from "./tenant-client.js";
 export interface ProbeOptions extends PlanOptions {
   readonly out: string;
   readonly yes?: true;
+  /** Only removes what a probe that was killed has left. */
+  readonly clean?: true;
   readonly json?: true;
   readonly profile?: string;
   readonly stack?: string;
@@ -35,8 +35,6 @@ export interface ProbeParts {
   readonly env?: NodeJS.ProcessEnv;
   readonly folder?: string;
 }
-
-const settingNames = ["put", "plan", "burst"];
 
 const settingsFor = async (
   { profile, stack }: ProbeOptions,
@@ -58,50 +56,42 @@ const assertAgreed = async ({ yes }: ProbeOptions): Promise<void> => {
     throw new CommandFailure("Nothing was sent: the question was not answered with y.");
 };
 
-const openAll = (names: readonly string[], why: string): Answers =>
-  Object.fromEntries(names.map((name) => [name, stillOpen(why)]));
+/** @throws CommandFailure before anything is sent: what is found out would be lost */
+const assertWritable = (file: string): void => {
+  try {
+    accessSync(existsSync(file) ? file : dirname(resolve(file)), constants.W_OK);
+    if (!existsSync(file) || statSync(file).isFile()) return;
+  } catch {
+    // Told below.
+  }
+  throw new CommandFailure(
+    `${file} cannot be written. Nothing was sent. Name another file with --out.`,
+    2,
+  );
+};
 
 /** Asks one question after the other; what cannot be answered stays open. */
 const askAll = async (
   { experiments, leftOut }: ProbePlan,
   means: { readonly client: TenantClient; readonly objects: ProbeObjects },
 ): Promise<Answers> => {
-  const all = [...leftOut.map(({ experiment, why }) => openAll(experiment.names, why))];
+  const all = [
+    leftOpen,
+    ...leftOut.map(({ experiment, why }) => allOpen(experiment.names, stillOpen(why))),
+  ];
   let stopped: string | undefined;
   for (const { names, run } of experiments) {
     try {
-      all.push(stopped === undefined ? await run(means) : openAll(names, stopped));
+      all.push(stopped === undefined ? await run(means) : allOpen(names, stillOpen(stopped)));
     } catch (error) {
       // Settings that are wrong stay wrong for every question.
       if (isConversationError(error)) throw error;
       if (error instanceof ProbeStopped && error.reason === "interrupted") throw error;
       if (error instanceof ProbeStopped) stopped = messageOf(error);
-      all.push(openAll(names, messageOf(error)));
+      all.push(allOpen(names, stillOpen(messageOf(error))));
     }
   }
   return Object.assign({}, ...all);
-};
-
-const findingsOf = (settings: Settings, answers: Answers, client: TenantClient, clock: Clock) => {
-  const found = Object.entries(answers).flatMap(([name, value]): [string, FoundValue][] =>
-    typeof value === "object" ? [] : [[name, value]],
-  );
-  const open = Object.entries(answers).flatMap(([name, value]) =>
-    typeof value === "object" ? [[name, value.open]] : [],
-  );
-  const isSwitch = ([name]: [string, FoundValue]): boolean => Object.hasOwn(switchTable, name);
-  const isSetting = ([name]: [string, FoundValue]): boolean => settingNames.includes(name);
-  const findings: TenantFindings = {
-    version: 1,
-    probedAt: new Date(clock.wall()).toISOString(),
-    baseUrl: settings.baseUrl,
-    calls: client.calls,
-    switches: Object.fromEntries(found.filter(isSwitch)),
-    settings: Object.fromEntries(found.filter(isSetting)),
-    observed: Object.fromEntries(found.filter((each) => !isSwitch(each) && !isSetting(each))),
-    open: Object.fromEntries(open),
-  };
-  return findings;
 };
 
 const leftBehind = (left: readonly string[], file: string): CommandFailure =>
@@ -136,22 +126,61 @@ const interruptionOf = (session: CommandRun): AbortController => {
   return controller;
 };
 
-/** Removes what stands in the journal of a probe that was killed. @throws CommandFailure where it cannot */
+/** What a probe works with. */
+interface Work {
+  readonly settings: Settings;
+  readonly journal: ProbeJournal;
+  readonly transport: Transport;
+  readonly clock: Clock;
+}
+
+/**
+ * Removes what stands in the journal of a probe that was killed.
+ *
+ * @param isAll whether to wait for lists to show what may have been made; else that is done at the end
+ * @returns how many objects stood there
+ * @throws CommandFailure where it cannot
+ */
 const removeEarlier = async (
-  settings: Settings,
-  journal: ProbeJournal,
-  transport: Transport,
-  parts: ProbeParts,
-  session: CommandRun,
-): Promise<void> => {
+  { settings, journal, transport, clock }: Work,
+  isAll: boolean,
+): Promise<number> => {
   const count = journal.objects.length;
-  if (count === 0) return;
-  const { clock = systemClock } = parts;
   const never = new AbortController().signal;
   const client = new TenantClient(settings, { transport, clock, mostCalls: 0, signal: never });
-  const left = await new ProbeObjects(client, journal).cleanUp();
+  const objects = new ProbeObjects(client, journal);
+  const left = isAll ? await objects.cleanUp() : await objects.cleanUpFirst();
   if (left.length > 0) throw leftBehind(left, journal.file);
-  session.err(`Removed what an earlier probe had begun: ${count} objects looked up.\n`);
+  return count;
+};
+
+const cleanedText = (removed: number, { settings: { baseUrl } }: Work): string =>
+  removed === 0
+    ? `Nothing of an earlier probe is left at ${baseUrl}.\n`
+    : `Removed what an earlier probe had begun at ${baseUrl}: ${removed} objects looked up.\n`;
+
+const clean = async (work: Work, session: CommandRun, json: true | undefined): Promise<void> => {
+  const cleaned: Cleaned = { removed: await removeEarlier(work, true) };
+  session.out(json ? `${JSON.stringify(cleaned)}\n` : cleanedText(cleaned.removed, work));
+};
+
+const findOut = async (
+  work: Work,
+  plan: ProbePlan,
+  options: ProbeOptions,
+  session: CommandRun,
+): Promise<void> => {
+  const { settings, journal, transport, clock } = work;
+  const { signal } = interruptionOf(session);
+  const removed = await removeEarlier(work, false);
+  if (removed > 0) session.err(cleanedText(removed, work));
+  const mostCalls = options.maxCalls ?? Number.POSITIVE_INFINITY;
+  const client = new TenantClient(settings, { transport, clock, mostCalls, signal });
+  const answers = await probed(plan, client, new ProbeObjects(client, journal), journal);
+  const findings = findingsOf(answers, client, clock.wall());
+  const text = `${JSON.stringify(findings, null, 2)}\n`;
+  writeFileSync(options.out, text);
+  session.out(options.json ? text : findingsText(findings, resolve(options.out)));
 };
 
 /**
@@ -168,21 +197,18 @@ export const runProbe = async (
   const { clock = systemClock, env = process.env } = parts;
   const settings = await settingsFor(options, parts);
   const plan = probePlan(settings, options);
-  session.err(planText(settings.baseUrl, plan));
-  await assertAgreed(options);
+  if (!options.clean) {
+    assertWritable(options.out);
+    session.err(planText(settings.baseUrl, plan));
+    await assertAgreed(options);
+  }
   const journal = ProbeJournal.open(settings.baseUrl, env);
   const transport = parts.transport ?? httpTransport();
-  const { signal } = interruptionOf(session);
+  const work = { settings, journal, transport, clock };
   try {
-    await removeEarlier(settings, journal, transport, parts, session);
-    const mostCalls = options.maxCalls ?? Number.POSITIVE_INFINITY;
-    const client = new TenantClient(settings, { transport, clock, mostCalls, signal });
-    const objects = new ProbeObjects(client, journal);
-    const answers = await probed(plan, client, objects, journal);
-    const findings = findingsOf(settings, answers, client, clock);
-    const text = `${JSON.stringify(findings, null, 2)}\n`;
-    writeFileSync(options.out, text);
-    session.out(options.json ? text : findingsText(findings, resolve(options.out)));
+    await (options.clean
+      ? clean(work, session, options.json)
+      : findOut(work, plan, options, session));
   } catch (error) {
     if (!(error instanceof ProbeStopped)) throw error;
     throw new CommandFailure("Interrupted. Everything that was made is removed again.", 130);

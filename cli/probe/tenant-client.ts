@@ -43,7 +43,8 @@ export const foreignOrigin = "https://probe.invalid";
 
 const mostRepeats = 6;
 const mostTries = 3;
-const longestWaitMs = 10_000;
+/** Longest pause where the tenant does not say how long, and where it does. */
+const longestWaitMs = { guessed: 10_000, told: 60_000 };
 const headers = { accept: "application/json", "accept-language": "en-US" } as const;
 
 const answerOf = ({ status, text, headers: got }: HttpResponse): TenantAnswer => ({
@@ -83,7 +84,11 @@ export class TenantClient {
 
   /** The token in use, and the answer that it came with. */
   token() {
-    this.#token ??= this.#fetchToken();
+    this.#token ??= this.#fetchToken().catch((error: unknown) => {
+      // What it failed for may be over: the budget, when everything is removed.
+      this.#token = undefined;
+      throw error;
+    });
     return this.#token;
   }
 
@@ -98,7 +103,11 @@ export class TenantClient {
       const answer = await this.#tried(method, path, call);
       if (answer.status !== 429 || repeat >= mostRepeats) return answer;
       const told = Number(answer.header("retry-after")) * 1000;
-      await this.sleep(Math.min(longestWaitMs, told > 0 ? told : 1000 * 2 ** repeat));
+      const waitMs =
+        told > 0
+          ? Math.min(longestWaitMs.told, told)
+          : Math.min(longestWaitMs.guessed, 1000 * 2 ** repeat);
+      await this.sleep(waitMs);
     }
   }
 

@@ -81,7 +81,7 @@ const asShown = (schema: Members | undefined, shown: Members | undefined): Membe
 const shapesIn = (help: string): readonly string[] =>
   [
     ...help.matchAll(
-      /JSON(?: of --save)?: ([[{][\s\S]*?)(?=\n\n|\nJSON|\n {2}lost with| as the first| +-h|$)/g,
+      /JSON(?: of --\w+)?: ([[{][\s\S]*?)(?=\n\n|\nJSON|\n {2}lost with| as the first| +-h|$)/g,
     ),
   ].map(([, shape = ""]) => shape);
 

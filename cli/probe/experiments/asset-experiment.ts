@@ -1,7 +1,8 @@
 import { channel } from "../../../provider/resources/channel.js";
 import { runtimeOperations } from "../../../provider/service/http/operations.js";
 import { textAt } from "../../../sdk/runtime/json-members.js";
-import { type Experiment, isAccepted, listIn, stillOpen, unexpected } from "./experiment.js";
+import { listIn } from "../list-answer.js";
+import { type Experiment, isAccepted, stillOpen, unexpected } from "./experiment.js";
 
 const { createAsset } = runtimeOperations;
 

@@ -1,4 +1,3 @@
-import { isObject } from "../../../provider/kernel/json.js";
 import type { FoundValue } from "../../../provider/service/settings/tenant-findings.js";
 import type { ProbeObjects } from "../probe-objects.js";
 import type { TenantAnswer, TenantClient } from "../tenant-client.js";
@@ -30,22 +29,20 @@ export interface Experiment {
   readonly run: (means: ProbeMeans) => Promise<Answers>;
 }
 
-/** The objects of a list, and how many there are of all. */
-export const listIn = ({ body }: TenantAnswer, listKey: string) => {
-  const members = isObject(body) ? body : {};
-  const list = members[listKey];
-  const items = Array.isArray(list) ? list.filter(isObject) : [];
-  const info = isObject(members.paginationInfo) ? members.paginationInfo : {};
-  const count = typeof info.count === "number" ? info.count : undefined;
-  const pageSize = typeof info.pagesize === "number" ? info.pagesize : undefined;
-  return { items, count, pageSize };
-};
+/** Refusals that have nothing to do with what a call says: who calls, how slowly, how often. */
+const ofEveryCall = [401, 407, 408, 421, 425, 429];
 
 /** Whether a call was refused for what it says, not for a failure. */
-export const isRefused = ({ status }: TenantAnswer): boolean => status >= 400 && status < 500;
+export const isRefused = ({ status }: Pick<TenantAnswer, "status">): boolean =>
+  status >= 400 && status < 500 && !ofEveryCall.includes(status);
 
-export const isAccepted = ({ status }: TenantAnswer): boolean => status >= 200 && status < 300;
+export const isAccepted = ({ status }: Pick<TenantAnswer, "status">): boolean =>
+  status >= 200 && status < 300;
 
 /** What was answered that no experiment expects. */
-export const unexpected = ({ status }: TenantAnswer): StillOpen =>
+export const unexpected = ({ status }: Pick<TenantAnswer, "status">): StillOpen =>
   stillOpen(`the tenant answered ${status}`);
+
+/** The same answer for several names. */
+export const allOpen = (names: readonly string[], open: StillOpen): Answers =>
+  Object.fromEntries(names.map((name) => [name, open]));

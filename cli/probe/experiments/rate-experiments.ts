@@ -2,7 +2,14 @@ import { randomUUID } from "node:crypto";
 import { orchestration } from "../../../provider/resources/orchestration.js";
 import type { TenantAnswer, TenantClient } from "../tenant-client.js";
 import { foreignOrigin } from "../tenant-client.js";
-import { type Answers, type Experiment, type ProbeMeans, stillOpen } from "./experiment.js";
+import {
+  type Answers,
+  allOpen,
+  type Experiment,
+  isAccepted,
+  type ProbeMeans,
+  stillOpen,
+} from "./experiment.js";
 
 /** Rates of the plans on standard endpoints, in calls per second (specification §8.2). */
 const standardRates = [
@@ -13,22 +20,37 @@ const standardRates = [
 
 const isOver = ({ status }: TenantAnswer): boolean => status === 429;
 
-/** A call that changes nothing, on an endpoint that is seldom used: nobody has this id. */
-const probeCall = (client: TenantClient): Promise<TenantAnswer> =>
-  client.attempt("GET", `/${orchestration.collection}/${randomUUID()}`);
+/** How a service says that there is no such object. */
+const isAbsent = ({ status }: TenantAnswer): boolean => [400, 403, 404, 410].includes(status);
 
-/** In which form a refusal for the rate says when to come again. */
-const retryAfterIn = ({ header }: TenantAnswer): string => {
-  const text = header("retry-after");
-  if (text === undefined) return "none";
-  return /^\d+(\.\d+)?$/.test(text.trim()) ? "seconds" : "date";
+/**
+ * A call that changes nothing, on an endpoint that is seldom used: nobody has this id.
+ *
+ * @throws Error where the answer tells nothing of the rate
+ */
+const probeCall = async (client: TenantClient): Promise<TenantAnswer> => {
+  const path = `/${orchestration.collection}/${randomUUID()}`;
+  const first = await client.attempt("GET", path);
+  // The token ran out: the rate was not asked.
+  const answer = first.status === 401 ? await client.attempt("GET", path) : first;
+  if (isOver(answer) || isAbsent(answer) || isAccepted(answer)) return answer;
+  throw new Error(`the tenant answered ${answer.status} while its rate was measured`);
 };
 
-/** The plan whose rate gives a token back within its period; each try waits for one more. */
+/** In which form a refusal for the rate says when to come again. */
+const retryAfterIn = ({ header }: TenantAnswer) => {
+  const text = header("retry-after");
+  if (text === undefined) return "none";
+  if (/^\d+(\.\d+)?$/.test(text.trim())) return "seconds";
+  return Number.isNaN(Date.parse(text)) ? stillOpen("it is no time") : "date";
+};
+
+/** The plan whose rate gives one token back within its period, and no more; each try waits for one. */
 const planOf = async (client: TenantClient) => {
   for (const [plan, rate] of standardRates) {
     await client.sleep(1_050 / rate);
-    if (!isOver(await probeCall(client))) return { plan, rate };
+    if (isOver(await probeCall(client))) continue;
+    return isOver(await probeCall(client)) ? { plan, rate } : undefined;
   }
   return undefined;
 };
@@ -44,9 +66,6 @@ const refusedCosts = async (client: TenantClient, rate: number): Promise<boolean
 
 const burstNames = ["burst", "plan", "retryAfter", "refusedCosts"] as const;
 
-const allOpen = (why: string): Answers =>
-  Object.fromEntries(burstNames.map((name) => [name, stillOpen(why)]));
-
 const measured = async ({ client }: ProbeMeans, mostBurst: number): Promise<Answers> => {
   const since = client.now();
   let accepted = 0;
@@ -56,12 +75,15 @@ const measured = async ({ client }: ProbeMeans, mostBurst: number): Promise<Answ
     if (isOver(answer)) refused = answer;
     else accepted += 1;
   }
-  if (!refused) return allOpen(`${accepted} calls at once were within the rate`);
+  if (!refused)
+    return allOpen(burstNames, stillOpen(`${accepted} calls at once were within the rate`));
+  if (accepted === 0)
+    return allOpen(burstNames, stillOpen("the first call was refused: others use up the rate"));
   const seconds = (client.now() - since) / 1000;
   const found = await planOf(client);
   if (!found)
     return {
-      ...allOpen("the rate is none of a plan"),
+      ...allOpen(burstNames, stillOpen("the rate is none of a plan")),
       burst: accepted,
       retryAfter: retryAfterIn(refused),
     };
@@ -82,7 +104,7 @@ const measured = async ({ client }: ProbeMeans, mostBurst: number): Promise<Answ
 export const burstExperiment = (mostBurst: number): Experiment => ({
   asks: `plan and burst, and how a call beyond the rate is refused (uses up GET /${orchestration.collection}/{id})`,
   names: burstNames,
-  mostCalls: mostBurst + 7,
+  mostCalls: mostBurst + 8,
   run: (means) => measured(means, mostBurst),
 });
 
