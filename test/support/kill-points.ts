@@ -34,7 +34,7 @@ export interface KillPoint {
 
 export const killPoint: fc.Arbitrary<KillPoint> = fc.record({
   to: round,
-  replaced: fc.option(fc.constantFrom(...Object.keys(kinds)), { freq: 1 }),
+  replaced: fc.option(fc.constantFrom(...Object.keys(kinds)), { freq: 4 }),
   which: fc.nat(),
   victim: fc.constantFrom("engine", "all", "provider"),
   answer: fc.constantFrom("given", "drip", "drop-after-commit", "hang"),
