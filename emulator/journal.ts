@@ -113,7 +113,7 @@ const journalIn = (database: DatabaseSync): Journal => {
 export const dataFileError = (file: string, error: unknown): Error => {
   const reason = error instanceof Error ? error.message : String(error);
   return new Error(
-    `The data file ${file} cannot be used: ${reason}. Give another file, remove this one, or end the emulator that uses it.`,
+    `The data file ${file} cannot be used: ${reason}. Give another file, or end the emulator that uses this one.`,
     { cause: error },
   );
 };
