@@ -53,7 +53,11 @@ export const registerInit: RegisterCommand = (program, run) => {
         ...flags,
         folder,
         env: process.env,
-        progress: progressOn({ isTTY: process.stderr.isTTY === true, write: run.err }),
+        progress: progressOn({
+          isTTY: process.stderr.isTTY === true,
+          columns: process.stderr.columns,
+          write: run.err,
+        }),
         ask: asks ? askTerminal : undefined,
       });
       if (json) return run.out(`${JSON.stringify(made, null, 2)}\n`);

@@ -19,6 +19,8 @@ export interface ProjectChoices {
   readonly name: string;
   readonly description: string;
   readonly pipeline: Pipeline;
+  /** What package.json asks for of this package. Default: what the template does. */
+  readonly dependency?: string;
 }
 
 /** The same folder is the template of `pulumi new`. */
@@ -39,13 +41,16 @@ const pathOf = (path: string): string => (path === "gitignore" ? ".gitignore" : 
 /** What only `pulumi new` reads, and asks for. */
 const withoutQuestions = (text: string): string => text.replace(/^template:\n(?: .*\n)+/m, "");
 
-const textOf = (path: string, text: string, { name, description }: ProjectChoices): string => {
+const textOf = (path: string, text: string, choices: ProjectChoices): string => {
+  const { name, description, dependency } = choices;
   const quoted = JSON.stringify(description);
   const filled = text
     .replaceAll("${PROJECT}", name)
     .replaceAll(/^description: \$\{DESCRIPTION\}/gm, `description: ${quoted}`)
     .replaceAll('"${DESCRIPTION}"', quoted)
     .replaceAll("${DESCRIPTION}", description);
+  if (path === "package.json" && dependency !== undefined)
+    return filled.replace(/("pulumi-conversation": )"[^"]*"/, `$1${JSON.stringify(dependency)}`);
   return path === "Pulumi.yaml" ? withoutQuestions(filled) : filled;
 };
 

@@ -16,7 +16,15 @@ import { findProgram, inspectPulumi, LEAST_PULUMI, type PulumiCli } from "./pulu
 
 /** Where this package keeps Pulumi CLIs that it fetched, one folder per version. */
 const pulumiCacheFolder = (env: NodeJS.ProcessEnv): string =>
-  join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "pulumi-conversation", "pulumi");
+  join(
+    env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"),
+    "pulumi-conversation",
+    "pulumi",
+  );
+
+/** The `pulumi` that this package fetched earlier; undefined where it never did. */
+export const cachedPulumi = (env: NodeJS.ProcessEnv): string | undefined =>
+  findProgram("pulumi", join(pulumiCacheFolder(env), release.version, "bin"));
 
 export interface EnsureOptions {
   readonly progress: Progress;

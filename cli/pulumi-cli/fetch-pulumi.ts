@@ -147,7 +147,7 @@ export const buildFromGoModules = async (
   const found = await findGo(options.env);
   if ("missing" in found) return found.missing;
   options.progress.note(
-    `Building Pulumi ${release.version} from its Go modules: about 4 minutes on two cores, once per user.`,
+    `Building Pulumi ${release.version} from its Go modules: about 4 minutes, once per user.`,
   );
   for (const program of release.programs) {
     const step = options.progress.step(`Building ${program.name}`);

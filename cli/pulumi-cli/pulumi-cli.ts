@@ -75,10 +75,15 @@ export const inspectPulumi = async (
   return { cli: { command, bin, version, origin } };
 };
 
+/** An environment whose PATH begins with a folder. */
+export const environmentWith = (bin: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...env,
+  PATH: [bin, env.PATH ?? ""].join(delimiter),
+});
+
 /** The environment in which this CLI finds its companions and leaves the network alone. */
 export const environmentFor = (cli: PulumiCli, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
-  ...env,
-  PATH: [cli.bin, env.PATH ?? ""].join(delimiter),
+  ...environmentWith(cli.bin, env),
   PULUMI_SKIP_UPDATE_CHECK: "true",
   PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
 });

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { CommandFailure } from "../command.js";
 import { runCommand } from "../process/run-command.js";
+import { padded, wrapped } from "../terminal/columns.js";
 import { objectTable, readObjects } from "./object-table.js";
 import {
   interrupted,
@@ -22,6 +23,8 @@ export interface QuickstartContext extends ProjectOptions {
 }
 
 const HOST = "127.0.0.1";
+/** Column at which it begins how something is done. */
+const HOW = 28;
 const LONGEST_MS = 180_000;
 
 /** A port of this machine that nobody listens at; undefined where the one asked for is taken. */
@@ -86,12 +89,17 @@ const converse = async (context: QuickstartContext, pulumi: PulumiProject): Prom
 };
 
 const nextSteps = [
+  ["A project of your own", "npx pulumi-conversation init ../shop --emulator"],
   ["Change what is declared", "examples/default-account/index.ts, then npm run quickstart"],
   ["See how the bot works", "examples/orders-bot/README.md"],
   ["Take it all down", "npm run quickstart -- --destroy"],
   ["Run the emulator", "npm run emulator"],
   ["Use a real service", "README.md, Configuration; npx pulumi-conversation doctor checks it"],
 ] as const;
+
+/** What to do, and how, beside each other within 80 columns. */
+const step = (what: string, how: string): readonly string[] =>
+  wrapped(how, 80 - HOW).map((line, at) => padded(at === 0 ? `  ${what}:` : "", HOW) + line);
 
 const showObjects = async ({ print, title, settings }: QuickstartContext): Promise<void> => {
   const found = await readObjects(settings);
@@ -127,7 +135,7 @@ export const setUp = async (context: QuickstartContext): Promise<void> => {
   await declareAccount(context);
   await tryBot(context);
   context.title("What to try next");
-  for (const [what, how] of nextSteps) context.print(`  ${`${what}:`.padEnd(26)}${how}`);
+  for (const line of nextSteps.flatMap(([what, how]) => step(what, how))) context.print(line);
 };
 
 /** The whole way back: every stack, the last one first, and the state folder. */

@@ -70,7 +70,8 @@ const show = async (hub: ConversationClient, { conversationId, file }: Visit): P
   const conversation = await hub.conversations.get(conversationId);
   for (const line of transcript(conversation)) console.log(line);
   console.log(
-    `\nThe customer downloaded ${file.name}: ${file.size} bytes, equal to what the bot uploaded (SHA-256 ${file.sha256.slice(0, 12)}…).`,
+    `\nThe customer downloaded ${file.name}: ${file.size} bytes, as the bot uploaded them\n` +
+      `(SHA-256 ${file.sha256.slice(0, 12)}…).`,
   );
 };
 

@@ -22,11 +22,28 @@ const rowOf = (message: ReceivedMessage): Row => {
   return [name === undefined ? kind : `${name} (${kind})`, message.type, said(message)];
 };
 
+/** Lines for people keep to this many columns, so that they fit a narrow terminal when they are set in. */
+const COLUMNS = 78;
+
+/** A text in lines of at most so many columns. */
+const folded = (text: string, columns: number): readonly string[] => {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`.trimStart();
+    if (longer.length <= columns) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+};
+
 /** A conversation as lines for people: who sent which type, and what it says, in order. */
 export const transcript = ({ messages }: Conversation): readonly string[] => {
   const rows = messages.map(rowOf);
   const width = (column: 0 | 1) => Math.max(...rows.map((row) => row[column].length));
-  return rows.map(([who, type, text]) =>
-    `${who.padEnd(width(0))}  ${type.padEnd(width(1))}  ${text}`.trimEnd(),
-  );
+  const indent = " ".repeat(width(0) + width(1) + 4);
+  return rows.flatMap(([who, type, text]) => {
+    const [first = "", ...rest] = folded(text, COLUMNS - indent.length);
+    const line = `${who.padEnd(width(0))}  ${type.padEnd(width(1))}  ${first}`.trimEnd();
+    return [line, ...rest.map((more) => indent + more)];
+  });
 };
