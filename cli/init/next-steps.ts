@@ -17,7 +17,10 @@ const beforeTheStack = ({ stack, emulator }: ProjectStanding): readonly string[]
   const { refusal = "" } = stack;
   const path = stack.bin ? [`export PATH="${stack.bin}:$PATH"`] : [];
   if (/PULUMI_ACCESS_TOKEN|log ?in/i.test(refusal))
-    return [...path, ...(emulator ? ["pulumi login --local --non-interactive", passphrase] : ["pulumi login"])];
+    return [
+      ...path,
+      ...(emulator ? ["pulumi login --local --non-interactive", passphrase] : ["pulumi login"]),
+    ];
   return /passphrase must be set/.test(refusal) ? [...path, passphrase] : path;
 };
 

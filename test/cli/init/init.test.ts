@@ -1,58 +1,10 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Question } from "../../cli/init/ask.js";
-import { packedPackage } from "../../cli/init/package-source.js";
-import { type InitOptions, runInit } from "../../cli/init/run-init.js";
-import type { Pipeline } from "../../cli/init/template-project.js";
-import { release } from "../../cli/pulumi-cli/fetch-pulumi.js";
-import { progressOn } from "../../cli/terminal/progress.js";
-import { run } from "./session.js";
-
-let folder: string;
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "init-"));
-});
-afterEach(() => {
-  for (const path of [folder, `${folder}-bin`]) rmSync(path, { recursive: true, force: true });
-});
-
-const made = (path: string): string => readFileSync(join(folder, path), "utf8");
-
-/** A program on a PATH of its own that writes down how it was called, and with what input. */
-const calls = (name: string, exitCode = 0): (() => string) => {
-  const log = `${folder}-bin/${name}.log`;
-  mkdirSync(`${folder}-bin`, { recursive: true });
-  const script = `#!/bin/sh\necho "$@" "<$(cat)>" >> ${log}\nexit ${exitCode}\n`;
-  writeFileSync(join(`${folder}-bin`, name), script, { mode: 0o755 });
-  return () => readFileSync(log, "utf8");
-};
-
-/** Nobody is asked, and nothing is on PATH. */
-const quiet = ({ env = { PATH: "" }, ...more }: Partial<InitOptions> = {}) => {
-  let said = "";
-  const progress = progressOn({
-    write: (text) => {
-      said += text;
-    },
-  });
-  const options = { folder: join(folder, "shop"), install: true, progress };
-  const everywhere = { XDG_CACHE_HOME: join(`${folder}-bin`, "cache"), ...env };
-  return { done: runInit({ ...options, ...more, env: everywhere }), said: () => said };
-};
-
-/** The commands that fetch the packages, where this checkout is what is to be fetched. */
-const toFetch = [expect.stringMatching(/^npm pack \S+ --ignore-scripts/), "npm install"];
+import { expect, test } from "vitest";
+import type { Question } from "../../../cli/init/ask.js";
+import type { Pipeline } from "../../../cli/init/template-project.js";
+import { run } from "../session.js";
+import { calls, folder, made, quiet, toFetch } from "./init-sandbox.js";
 
 test("the help tells what is asked, JSON and exit codes", async () => {
   const { out } = await run("init", "--help");
@@ -150,60 +102,6 @@ test("a Pulumi that refuses is quoted, and the project stays", async () => {
   expect(stackMade).toBe(false);
   expect(said()).toContain("was not made whole");
   expect(next.at(-1)).toBe("npm run emulator -- pulumi up");
-});
-
-const refused = async (text: string, emulator: boolean) => {
-  mkdirSync(`${folder}-bin`);
-  const script = `#!/bin/sh\necho '${text}' >&2\nexit 255\n`;
-  writeFileSync(join(`${folder}-bin`, "pulumi"), script, { mode: 0o755 });
-  const env = { PATH: `${folder}-bin:/bin:/usr/bin` };
-  const { next } = await quiet({ env, install: false, ...(emulator ? { emulator } : {}) }).done;
-  return next.slice(toFetch.length);
-};
-
-const passphrase = 'export PULUMI_CONFIG_PASSPHRASE="one of your own"';
-const loggedOut =
-  "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions";
-
-test.each([
-  ["nobody is logged in", loggedOut, true, ["pulumi login --local --non-interactive", passphrase]],
-  ["nobody is logged in", loggedOut, false, ["pulumi login"]],
-  ["there is no passphrase", "error: passphrase must be set with PULUMI_", true, [passphrase]],
-])("where %s, that comes before the stack", async (_, text, emulator, first) => {
-  const next = await refused(text, emulator);
-  expect(next.slice(0, first.length + 1)).toEqual([...first, "pulumi stack init dev"]);
-});
-
-test("a stack of an earlier project with this name is selected, not made again", async () => {
-  const next = await refused("error: stack 'organization/shop/dev' already exists", true);
-  expect(next[0]).toBe("pulumi stack select dev");
-});
-
-test("a Pulumi that the quick start fetched makes the stack, and is put on PATH by the next steps", async () => {
-  const cache = join(`${folder}-bin`, "cache");
-  const bin = join(cache, "pulumi-conversation/pulumi", release.version, "bin");
-  mkdirSync(bin, { recursive: true });
-  writeFileSync(join(bin, "pulumi"), "#!/bin/sh\nexit 0\n", { mode: 0o755 });
-  const { stackMade, next } = await quiet({ emulator: true, install: false }).done;
-  expect(stackMade).toBe(true);
-  expect(next).toContain(`export PATH="${bin}:$PATH"`);
-});
-
-test("npm is quoted with its reason, not with where its log is", async () => {
-  mkdirSync(`${folder}-bin`);
-  const lines = ["npm warn x", "npm error code E404", "npm error 404 Not Found - GET https://r/x"];
-  const said = [...lines, "npm error A complete log of this run can be found in: /x.log"];
-  const script = `#!/bin/sh\necho '${said.join("\n")}' >&2\nexit 1\n`;
-  writeFileSync(join(`${folder}-bin`, "npm"), script, { mode: 0o755 });
-  const env = { PATH: `${folder}-bin:/bin:/usr/bin` };
-  const { done, said: shown } = quiet({ emulator: true, env });
-  expect((await done).next.slice(0, 2)).toEqual(toFetch);
-  expect(shown()).toContain("npm pack failed: 404 Not Found - GET https://r/x (");
-});
-
-test("a checkout is packed into the project; what npm installed is asked of the registry", () => {
-  expect(packedPackage()).toMatchObject({ dependency: expect.stringMatching(/^file:.*\.tgz$/) });
-  expect(packedPackage(folder)).toBeUndefined();
 });
 
 test("a person is asked for what is open, and asked again after a wrong answer", async () => {
