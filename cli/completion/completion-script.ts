@@ -6,6 +6,8 @@ export type Shell = (typeof shells)[number];
 
 const tool = "pulumi-conversation";
 
+const HELP = "Show the help of a command";
+
 /** A text in single quotes: no shell reads anything into it. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -15,8 +17,11 @@ const flagsOf = ({ long, short }: CompletedOption): readonly string[] =>
 const wordsOf = ({ options }: CompletedCommand): string => options.flatMap(flagsOf).join(" ");
 
 const bashValue = ({ value }: CompletedOption): string => {
-  if (value === "file") return 'compgen -f -- "$current"';
-  return typeof value === "string" ? ":" : `compgen -W ${quoted(value.join(" "))} -- "$current"`;
+  // Names of files may hold spaces; bash quotes them where it is told what they are.
+  if (value === "file")
+    return `local IFS=$'\\n'; compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$current"))`;
+  if (typeof value === "string") return ":";
+  return `COMPREPLY=($(compgen -W ${quoted(value.join(" "))} -- "$current"))`;
 };
 
 const bashValues = ({ name, options }: CompletedCommand): readonly string[] =>
@@ -26,13 +31,19 @@ const bashValues = ({ name, options }: CompletedCommand): readonly string[] =>
       (option) =>
         `    ${flagsOf(option)
           .map((flag) => quoted(`${name} ${flag}`))
-          .join("|")}) COMPREPLY=($(${bashValue(option)})); return ;;`,
+          .join("|")}) ${bashValue(option)}; return ;;`,
     );
+
+const namesOf = (commands: readonly CompletedCommand[]): string =>
+  commands.map(({ name }) => name).join(" ");
 
 const bash = (commands: readonly CompletedCommand[]): string => `# ${tool} completion for bash
 _pulumi_conversation() {
   local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command="" word
   COMPREPLY=()
+  # For bash the sign in --option=value is a word of its own.
+  if [ "$current" = "=" ]; then current=""
+  elif [ "$before" = "=" ]; then before="\${COMP_WORDS[COMP_CWORD-2]}"; fi
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$word" in
       ${commands.map(({ name }) => name).join("|")}) command="$word"; break ;;
@@ -42,7 +53,7 @@ _pulumi_conversation() {
 ${commands.flatMap(bashValues).join("\n")}
   esac
   case "$command" in
-    '') COMPREPLY=($(compgen -W ${quoted(`${commands.map(({ name }) => name).join(" ")} --help --version`)} -- "$current")) ;;
+    '') COMPREPLY=($(compgen -W ${quoted(`${namesOf(commands)} help --help --version`)} -- "$current")) ;;
 ${commands
   .map(
     (command) =>
@@ -76,6 +87,7 @@ _pulumi_conversation() {
   local state
   commands=(
 ${commands.map(({ name, summary }) => `    ${quoted(`${name}:${zshText(summary)}`)}`).join("\n")}
+    ${quoted(`help:${HELP}`)}
   )
   _arguments -C '1:command:->command' '*::argument:->argument'
   case $state in
@@ -88,6 +100,7 @@ ${commands
       `        ${name})\n          _arguments \\\n${options.flatMap(zshOption).join(" \\\n")} ;;`,
   )
   .join("\n")}
+        help) _describe -t commands command commands ;;
       esac ;;
   esac
 }
@@ -118,6 +131,8 @@ const fish = (commands: readonly CompletedCommand[]): string =>
       ({ name, summary }) =>
         `complete -c ${tool} -n __fish_use_subcommand -a ${name} -d ${fishText(summary)}`,
     ),
+    `complete -c ${tool} -n __fish_use_subcommand -a help -d ${fishText(HELP)}`,
+    `complete -c ${tool} -n '__fish_seen_subcommand_from help' -a ${quoted(namesOf(commands))}`,
     ...commands.flatMap(({ name, options }) => options.map((option) => fishOption(name, option))),
     "",
   ].join("\n");

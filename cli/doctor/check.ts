@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
 import { z } from "zod";
+import { wrapped } from "../terminal/columns.js";
 
 const statuses = ["ok", "warn", "fail", "skipped"] as const;
 
@@ -43,6 +44,10 @@ const signs = {
   skipped: { sign: "–", colour: "dim" },
 } as const satisfies Record<CheckStatus, { sign: string; colour: string }>;
 
+const COLUMNS = 80;
+/** The sign before a name, and the space around it. */
+const GAP = 4;
+
 const counted = (count: number, what: string): string[] =>
   count === 0 ? [] : [`${count} ${what}`];
 
@@ -52,8 +57,12 @@ export const doctorReport = ({ checks }: Diagnosis, coloured: boolean): string =
   const lines = checks.flatMap(({ name, status, message, advice }) => {
     const { sign, colour } = signs[status];
     const shown = coloured ? styleText(colour, sign, { validateStream: false }) : sign;
-    const first = `${shown} ${name.padEnd(width)}  ${message.replaceAll("\n", " ")}`;
-    return advice === "" ? [first] : [first, `${" ".repeat(width + 4)}→ ${advice}`];
+    const beside = (text: string) => wrapped(text, COLUMNS - width - GAP, "whole");
+    const [first = "", ...more] = [
+      ...beside(message),
+      ...(advice === "" ? [] : beside(`→ ${advice}`)),
+    ];
+    return [`${shown} ${name.padEnd(width)}  ${first}`, ...more.map((line) => " ".repeat(width + GAP) + line)];
   });
   const count = (status: CheckStatus) => checks.filter((check) => check.status === status).length;
   const verdict = [

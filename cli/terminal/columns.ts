@@ -66,6 +66,10 @@ export const wrapped = (text: string, columns: number): readonly string[] =>
     columns,
   );
 
+/** The same, where a word that is longer stays whole, so that it can be copied. */
+export const wrappedWords = (text: string, columns: number): readonly string[] =>
+  linesOf(wordsOf(text), columns);
+
 /**
  * A text in lines that fit 80 columns. A word that is longer stays whole, so that it can be copied.
  *

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { doctorReport } from "../../cli/doctor/check.js";
 import { diagnose } from "../../cli/doctor/diagnose.js";
 import { defaultScopes } from "../../provider/service/http/operations.js";
 import { fakePulumi, shellScript, temporaryFolder } from "./temporary-folder.js";
@@ -131,4 +132,15 @@ test("a stack whose configuration cannot be read is a warning with the reason", 
   const check = checks.find(({ name }) => name === "stack-config");
   expect(check).toMatchObject({ status: "warn" });
   expect(check?.message).toContain("no stack selected");
+});
+
+test("the report keeps to 80 columns, and cuts nothing that is to be copied", () => {
+  const address = `https://${"a".repeat(70)}.example.com/conversation/v3`;
+  const check = { name: "setting:ownershipMark", status: "fail", advice: "" } as const;
+  const advice = `Set ${"it ".repeat(40)}or run: pulumi config set conversation:baseUrl`;
+  const checks = [{ ...check, message: `${address} ${"is wrong ".repeat(20)}`, advice }];
+  const lines = doctorReport({ ok: false, checks }, false).split("\n");
+  const wide = lines.filter((line) => line.length > 80);
+  expect(wide).toHaveLength(1);
+  expect(wide[0]).toContain(address);
 });

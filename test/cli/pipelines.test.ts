@@ -73,6 +73,8 @@ const shell = (text: string, env: Readonly<Record<string, string>> = {}) => {
 const calls = (): readonly string[] =>
   readFileSync(join(folder, "calls.log"), "utf8").trim().split("\n");
 
+const opened = "pulumi stack export --stack prod --non-interactive";
+
 test("the report is a preview, a forecast, the drift and a rehearsal, marked for its stack", () => {
   const { status } = shell(step("report", "Report"));
   expect(status).toBe(0);
@@ -86,6 +88,7 @@ test("the report is a preview, a forecast, the drift and a rehearsal, marked for
   ])
     expect(report).toContain(text);
   expect(calls()).toEqual([
+    opened,
     "pulumi preview --stack prod --diff --non-interactive --color never",
     "npx pulumi-conversation forecast --stack prod --max-minutes 30",
     "npx pulumi-conversation drift --stack prod --markdown",
@@ -115,7 +118,31 @@ test("a preview that fails is shown, and a long one fits a comment", () => {
   expect(report.length).toBeLessThan(65_536);
 });
 
-const comment = { GH_TOKEN: "t", REPOSITORY: "acme/shop", NUMBER: "7" };
+test("on the first run, report and deployment say that the stack is to be made, and how", () => {
+  program("pulumi", "echo \"error: no stack named 'prod' found\" >&2; exit 255");
+  expect(shell(step("report", "Report")).status).toBe(1);
+  const advice = /no stack named 'prod' found\n.*\npulumi stack init prod; .* Pulumi\.prod\.yaml/;
+  expect(readFileSync(join(folder, "report.md"), "utf8")).toMatch(advice);
+  const { status, stderr } = shell(step("deploy", "Deploy"));
+  expect(status).toBe(1);
+  expect(stderr).toMatch(advice);
+  expect(calls()).toEqual([opened, opened]);
+});
+
+test("GitHub: runs that write wait for each other, and none that reads takes their place", () => {
+  const group = (job: string) => objectAt(workflow, "jobs", job, "concurrency");
+  for (const job of ["deploy", "destroy"])
+    expect(group(job)).toEqual({ group: "conversation-stack", "cancel-in-progress": false });
+  for (const job of ["report", "drift"]) expect(group(job).group).not.toBe("conversation-stack");
+  expect(objectAt(workflow).concurrency).toBeUndefined();
+});
+
+const comment = {
+  GH_TOKEN: "t",
+  REPOSITORY: "acme/shop",
+  NUMBER: "7",
+  GITHUB_STEP_SUMMARY: "summary.md",
+};
 
 test.each([
   ["", "gh api --method POST repos/acme/shop/issues/7/comments --field body=@report.md --silent"],
@@ -125,9 +152,19 @@ test.each([
   ],
 ])("GitHub: with the comment %j there is one afterwards", (id, call) => {
   program("gh", `[ "$2" = "--paginate" ] && printf '%s' '${id}'; exit 0`);
+  writeFileSync(join(folder, "report.md"), "the report");
   expect(shell(step("report", "Comment"), comment).status).toBe(0);
   expect(calls()[0]).toContain('startswith("<!-- conversation prod -->")');
   expect(calls().slice(1)).toEqual([call]);
+});
+
+test("GitHub: a token that may not comment leaves the report in the summary", () => {
+  program("gh", "echo 'Resource not accessible by integration (HTTP 403)' >&2; exit 1");
+  writeFileSync(join(folder, "report.md"), "the report");
+  const { status, stdout } = shell(step("report", "Comment"), comment);
+  expect(status).toBe(0);
+  expect(stdout).toContain("::warning::The report is in the summary of this run only");
+  expect(readFileSync(join(folder, "summary.md"), "utf8")).toBe("the report");
 });
 
 const api = {
@@ -155,6 +192,17 @@ test.each([
   expect(last).toMatch(new RegExp(address));
 });
 
+test.each([["0"], ["3"]])(
+  "GitLab: without the right to write notes the job ends as the report says (rehearsal %s)",
+  (REHEARSE) => {
+    program("curl", "exit 22");
+    const { status, stderr } = shell(script("report"), { ...api, REHEARSE });
+    expect(status).toBe(REHEARSE === "0" ? 0 : 1);
+    expect(stderr).toContain("GITLAB_TOKEN (scope api) may not write notes");
+    expect(readFileSync(join(folder, "report.md"), "utf8")).toContain("Rehearsal");
+  },
+);
+
 test("GitLab: a report that foretells a refusal fails after it was shown", () => {
   program("curl", `case "$*" in *per_page*) echo '[]' ;; esac`);
   expect(shell(script("report"), { ...api, REHEARSE: "3" }).status).toBe(1);
@@ -167,11 +215,12 @@ test.each([
 ])("%s: nothing is begun that would not end in time", (_, text) => {
   expect(shell(text).status).toBe(0);
   expect(calls()).toEqual([
+    opened,
     "npx pulumi-conversation forecast --stack prod --max-minutes 30",
     "pulumi up --stack prod --yes --non-interactive",
   ]);
   expect(shell(text, { FORECAST: "3" }).status).toBe(3);
-  expect(calls().filter((call) => call.startsWith("pulumi"))).toHaveLength(1);
+  expect(calls().filter((call) => call.startsWith("pulumi up"))).toHaveLength(1);
 });
 
 test.each([

@@ -8,5 +8,6 @@ set -eu
 stack=${1:?ci/deploy.sh STACK [MINUTES]}
 minutes=${2:-30}
 
+"$(dirname "$0")/open-stack.sh" "$stack" >&2
 npx pulumi-conversation forecast --stack "$stack" --max-minutes "$minutes"
 pulumi up --stack "$stack" --yes --non-interactive

@@ -23,6 +23,11 @@ block() {
 
 printf '<!-- conversation %s -->\n## Stack `%s`\n\n' "$stack" "$stack"
 
+if ! "$(dirname "$0")/open-stack.sh" "$stack" >"$work/out" 2>&1; then
+  block 'The stack **cannot be opened**'
+  exit 1
+fi
+
 if pulumi preview --stack "$stack" --diff --non-interactive --color never >"$work/out" 2>&1; then
   block "Preview: $(grep -E '^ +[-+~].* to |unchanged' "$work/out" | tr -s ' ' | tr '\n' ',' | sed 's/^ //;s/,$//')"
 else

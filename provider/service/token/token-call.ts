@@ -67,13 +67,13 @@ const refused = (settings: Settings, { status, text }: HttpResponse): Conversati
   // A service that echoes the credential as its error code must not get it into a message.
   const error = shownText(oauthError(body), clientSecrets(settings));
   const description = oauthText(body, settings);
-  const check = (suspects[error] ?? fallbackSuspects)
-    .map((key) => settingLabel(key, settings.profile))
-    .join(", ");
+  const keys = suspects[error] ?? fallbackSuspects;
+  const check = keys.map((key) => settingLabel(key, settings.profile)).join(", ");
+  const expires = keys.includes("clientSecret") ? "; a client secret also expires" : "";
   const said = [error, description].filter(Boolean).join(": ");
   return fail(
     "CREDENTIALS_REFUSED",
-    `The token address refused the client credentials (${status}${said === "" ? "" : `, ${said}`}). Check ${check}; a client secret also expires.`,
+    `The token address refused the client credentials (${status}${said === "" ? "" : `, ${said}`}). Check ${check}${expires}.`,
     { status, ...(error === "" ? {} : { serviceCode: error }) },
   );
 };

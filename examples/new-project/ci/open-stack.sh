@@ -1,0 +1,17 @@
+#!/bin/sh
+# Ends with 1 where a stack cannot be opened, such as on the first run, and says what to do.
+#
+#   ci/open-stack.sh STACK
+set -u
+
+stack=${1:?ci/open-stack.sh STACK}
+
+said=$(pulumi stack export --stack "$stack" --non-interactive 2>&1 >/dev/null) && exit 0
+printf '%s\n' "$said"
+case $said in
+  *"no stack named"*)
+    echo "There is no stack $stack where PULUMI_BACKEND_URL says that the state is. Make it once, with the same backend:"
+    echo "pulumi stack init $stack; then set its configuration and commit Pulumi.$stack.yaml."
+    ;;
+esac
+exit 1
