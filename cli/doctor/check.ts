@@ -62,7 +62,10 @@ export const doctorReport = ({ checks }: Diagnosis, coloured: boolean): string =
       ...beside(message),
       ...(advice === "" ? [] : beside(`→ ${advice}`)),
     ];
-    return [`${shown} ${name.padEnd(width)}  ${first}`, ...more.map((line) => " ".repeat(width + GAP) + line)];
+    return [
+      `${shown} ${name.padEnd(width)}  ${first}`,
+      ...more.map((line) => " ".repeat(width + GAP) + line),
+    ];
   });
   const count = (status: CheckStatus) => checks.filter((check) => check.status === status).length;
   const verdict = [

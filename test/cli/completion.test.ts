@@ -41,19 +41,22 @@ test.runIf(has("bash"))("bash offers a file whose name holds a space as one", as
   expect(found).toEqual([join(folder, "my account.json")]);
 });
 
-test.runIf(has("fish"))("fish completes commands, options and the words that they take", async () => {
-  const { out } = await run("completion", "fish");
-  const file = join(temporaryFolder(), "completion.fish");
-  writeFileSync(file, out);
-  const offers = (line: string) =>
-    execFileSync("fish", ["-c", `source ${file}; complete -C '${line}'`], { encoding: "utf8" })
-      .trim()
-      .split("\n")
-      .map((each) => each.split("\t")[0]);
-  expect(offers("pulumi-conversation ex")).toEqual(["explain", "export"]);
-  expect(offers("pulumi-conversation emulator --clock ")).toEqual(["manual", "real"]);
-  expect(offers("pulumi-conversation help do")).toEqual(["doctor"]);
-});
+test.runIf(has("fish"))(
+  "fish completes commands, options and the words that they take",
+  async () => {
+    const { out } = await run("completion", "fish");
+    const file = join(temporaryFolder(), "completion.fish");
+    writeFileSync(file, out);
+    const offers = (line: string) =>
+      execFileSync("fish", ["-c", `source ${file}; complete -C '${line}'`], { encoding: "utf8" })
+        .trim()
+        .split("\n")
+        .map((each) => each.split("\t")[0]);
+    expect(offers("pulumi-conversation ex")).toEqual(["explain", "export"]);
+    expect(offers("pulumi-conversation emulator --clock ")).toEqual(["manual", "real"]);
+    expect(offers("pulumi-conversation help do")).toEqual(["doctor"]);
+  },
+);
 
 test.each(shells)("the script for %s names every command and option", async (shell) => {
   const { code, out } = await run("completion", shell);
