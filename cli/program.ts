@@ -22,6 +22,7 @@ import { registerOrphans } from "./commands/stack/orphans.js";
 import { registerRepair } from "./commands/stack/repair.js";
 import { untilInterrupted } from "./process/interruption.js";
 import { wantsColour } from "./terminal/colour.js";
+import { foldedHelp } from "./terminal/help-text.js";
 
 /** Every command, in the order of the help. */
 const commands: readonly RegisterCommand[] = [
@@ -62,7 +63,10 @@ export const createProgram = (session: CommandRun): Command => {
     .helpCommand("help [command]", "Show the help of a command.")
     // The list of commands fits 80 columns so; what each takes, its own help says.
     .configureHelp({ subcommandTerm: (command) => command.name() })
-    .configureOutput({ writeOut: session.out, writeErr: session.err })
+    .configureOutput({
+      writeOut: (text) => session.out(foldedHelp(text)),
+      writeErr: session.err,
+    })
     .showHelpAfterError("(--help shows what can be given)")
     .exitOverride();
   for (const register of commands) register(program, session);

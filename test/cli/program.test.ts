@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { packageVersion } from "../../provider/kernel/package-version.js";
+import { foldedHelp } from "../../cli/terminal/help-text.js";
 import { run } from "./session.js";
 
 test("--version says the version of the package", async () => {
@@ -36,14 +37,32 @@ test.each([
   expect(out).toBe("");
 });
 
+const commandNames = async (): Promise<readonly string[]> => {
+  const { out } = await run("--help");
+  return [...out.matchAll(/^ {2}([a-z-]+) +[A-Z]/gm)].map(([, name = ""]) => name);
+};
+
+test("the help of every command fits 80 columns, and explains every option", async () => {
+  const names = await commandNames();
+  expect(names).toEqual(expect.arrayContaining(["init", "emulator", "orphans", "probe"]));
+  for (const name of names.filter((each) => each !== "help")) {
+    const { code, out } = await run(name, "--help");
+    expect(code).toBe(0);
+    const lines = out.split("\n");
+    for (const line of lines) expect(line.length, `${name}: ${line}`).toBeLessThanOrEqual(80);
+    const options = lines.filter((line) => /^ {2}-/.test(line));
+    expect(options.length, name).toBeGreaterThan(1);
+    for (const line of options)
+      expect(line).toMatch(/^ {2}-\S+( [<[][^>]+[>\]]|, --[a-z]+)?( {2,}\S|$)/);
+  }
+});
+
 test.each([
-  ...["init", "emulator", "doctor", "forecast", "orphans", "export", "import", "import-file"],
-  "explain",
-  ...["rehearse", "check-record", "drill", "probe"],
-])("every option of %s is explained", async (command) => {
-  const { code, out } = await run(command, "--help");
-  expect(code).toBe(0);
-  const options = out.split("\n").filter((line) => /^ {2}-/.test(line));
-  expect(options.length).toBeGreaterThan(2);
-  for (const line of options) expect(line).toMatch(/^ {2}-\S+( [<[][^>]+[>\]]|, --[a-z]+)? {2,}\S/);
+  ["a line that fits stays", "  a  b", "  a  b"],
+  ["a paragraph goes on in its next line", "one two three four\nfive", "one two\nthree four\nfive"],
+  ["a list goes on below its text", " a  one two three\n b  four", " a  one two\n    three\n b  four"],
+  ["what cannot be broken stays whole", "0123456789abcdef", "0123456789abcdef"],
+  ["a blank line ends a paragraph", "one two three\n\nfour", "one two\nthree\n\nfour"],
+])("%s", (_, text, folded) => {
+  expect(foldedHelp(text, 11)).toBe(folded);
 });
