@@ -29,7 +29,8 @@ export const foldedHelp = (text: string, columns = 80): string => {
     if (rest === "") continue;
     const depth = hangingIndent(line, columns);
     const [next = ""] = left;
-    const goesOn = next.trim() !== "" && indentOf(next) === depth && hangingIndent(next, columns) === depth;
+    const goesOn =
+      next.trim() !== "" && indentOf(next) === depth && hangingIndent(next, columns) === depth;
     const indent = " ".repeat(depth);
     if (goesOn) left[0] = `${indent}${rest} ${next.trimStart()}`;
     else left.unshift(indent + rest);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { packageVersion } from "../../provider/kernel/package-version.js";
 import { foldedHelp } from "../../cli/terminal/help-text.js";
+import { packageVersion } from "../../provider/kernel/package-version.js";
 import { run } from "./session.js";
 
 test("--version says the version of the package", async () => {
@@ -60,7 +60,11 @@ test("the help of every command fits 80 columns, and explains every option", asy
 test.each([
   ["a line that fits stays", "  a  b", "  a  b"],
   ["a paragraph goes on in its next line", "one two three four\nfive", "one two\nthree four\nfive"],
-  ["a list goes on below its text", " a  one two three\n b  four", " a  one two\n    three\n b  four"],
+  [
+    "a list goes on below its text",
+    " a  one two three\n b  four",
+    " a  one two\n    three\n b  four",
+  ],
   ["what cannot be broken stays whole", "0123456789abcdef", "0123456789abcdef"],
   ["a blank line ends a paragraph", "one two three\n\nfour", "one two\nthree\n\nfour"],
 ])("%s", (_, text, folded) => {
