@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { CommandFailure } from "./command.js";
+import { missingPulumiAdvice } from "./pulumi-cli/ensure-pulumi.js";
 
 /** Signals that a command gets from whoever wants it to end. */
 const passedOn = ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
@@ -12,9 +13,12 @@ const notStarted = (name: string, error: unknown): CommandFailure => {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const isMissing = code === "ENOENT";
   const reason = isMissing ? "there is no such command" : `it could not be started (${code})`;
-  const advice = "Check its name; options of the emulator go before the --";
+  const advice =
+    isMissing && name === "pulumi"
+      ? missingPulumiAdvice(process.env)
+      : "Check its name; options of the emulator go before the --.";
   // As a shell has it: 127 not found, 126 not to be run.
-  return new CommandFailure(`Running ${name}: ${reason}. ${advice}.`, isMissing ? 127 : 126, {
+  return new CommandFailure(`Running ${name}: ${reason}. ${advice}`, isMissing ? 127 : 126, {
     cause: error,
   });
 };

@@ -10,7 +10,8 @@ import { type PulumiResource, readDocument, resourcesOf } from "../forecast/docu
 import { countKinds } from "../forecast/planned-steps.js";
 import { recommendedParallel } from "../forecast/recommended-parallel.js";
 import { defaultParallel } from "../forecast/simulation/engine.js";
-import { findProgram, inspectPulumi, isAtLeast, LEAST_PULUMI } from "../pulumi-cli/pulumi-cli.js";
+import { missingPulumiAdvice } from "../pulumi-cli/ensure-pulumi.js";
+import { findProgram, inspectPulumi, isAtLeast } from "../pulumi-cli/pulumi-cli.js";
 import { type DoctorCheck, fail, ok, warn } from "./check.js";
 
 const BEST_NODE = "24";
@@ -54,7 +55,7 @@ export const checkSdk = (folder: string): DoctorCheck => {
 
 /** The Pulumi CLI on PATH, with what it needs to run TypeScript programs. */
 export const checkPulumi = async (env: NodeJS.ProcessEnv): Promise<DoctorCheck> => {
-  const install = `Install Pulumi ${LEAST_PULUMI} or newer: https://www.pulumi.com/docs/install/`;
+  const install = missingPulumiAdvice(env);
   const command = findProgram("pulumi", env.PATH);
   if (command === undefined) return fail("pulumi-cli", "no pulumi on PATH", install);
   const inspected = await inspectPulumi(command, "PATH", env);

@@ -26,6 +26,14 @@ const pulumiCacheFolder = (env: NodeJS.ProcessEnv): string =>
 export const cachedPulumi = (env: NodeJS.ProcessEnv): string | undefined =>
   findProgram("pulumi", join(pulumiCacheFolder(env), release.version, "bin"));
 
+/** What a person can do where there is no `pulumi` on PATH. */
+export const missingPulumiAdvice = (env: NodeJS.ProcessEnv): string => {
+  const cached = cachedPulumi(env);
+  return cached
+    ? `Use the one that this package fetched: export PATH="${dirname(cached)}:$PATH"`
+    : `Install Pulumi ${LEAST_PULUMI} or newer: https://www.pulumi.com/docs/install/`;
+};
+
 export interface EnsureOptions {
   readonly progress: Progress;
   /** Aborting ends what is under way and leaves nothing half-made. */

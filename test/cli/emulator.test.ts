@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { runProgram } from "../../cli/program.js";
 import { switchTable } from "../../emulator/control/switch-table.js";
 import { scopes } from "../../provider/service/http/operations.js";
@@ -163,6 +163,15 @@ test("a command that does not exist is a clear error with exit code 127", async 
     "error: Running no-such-command: there is no such command. Check its name; options of the emulator go before the --.\n",
   );
   expect(code).toBe(127);
+});
+
+test("where there is no pulumi, it is said how to get it", async () => {
+  vi.stubEnv("PATH", "");
+  vi.stubEnv("XDG_CACHE_HOME", "/nowhere");
+  const { code, err } = await run("emulator", "--", "pulumi", "up");
+  vi.unstubAllEnvs();
+  expect(code).toBe(127);
+  expect(err).toMatch(/no such command\. Install Pulumi [\d.]+ or newer: https:\S+install\/$/m);
 });
 
 test.each(["--json", "--openapi"])("%s and a command do not go together", async (option) => {
