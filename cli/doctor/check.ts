@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { z } from "zod";
-import { wrapped } from "../terminal/columns.js";
+import { wrappedWords } from "../terminal/columns.js";
 
 const statuses = ["ok", "warn", "fail", "skipped"] as const;
 
@@ -57,7 +57,7 @@ export const doctorReport = ({ checks }: Diagnosis, coloured: boolean): string =
   const lines = checks.flatMap(({ name, status, message, advice }) => {
     const { sign, colour } = signs[status];
     const shown = coloured ? styleText(colour, sign, { validateStream: false }) : sign;
-    const beside = (text: string) => wrapped(text, COLUMNS - width - GAP, "whole");
+    const beside = (text: string) => wrappedWords(text, COLUMNS - width - GAP);
     const [first = "", ...more] = [
       ...beside(message),
       ...(advice === "" ? [] : beside(`→ ${advice}`)),

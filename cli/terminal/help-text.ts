@@ -1,4 +1,4 @@
-import { wrapped } from "./columns.js";
+import { wrappedWords } from "./columns.js";
 
 /** Where the lines of a text go on: below what stands behind its first words, or below its beginning. */
 const hangingIndent = (line: string, columns: number): number => {
@@ -12,7 +12,7 @@ const indentOf = (line: string): number => line.length - line.trimStart().length
 /** A line that is too wide in two: what fits, and the rest. */
 const split = (line: string, columns: number): readonly [fits: string, rest: string] => {
   const from = hangingIndent(line, columns);
-  const [first = "", ...rest] = wrapped(line.slice(from), columns - from, "whole");
+  const [first = "", ...rest] = wrappedWords(line.slice(from), columns - from);
   return [line.slice(0, from) + first, rest.join(" ")];
 };
 
