@@ -139,4 +139,4 @@ const fish = (commands: readonly CompletedCommand[]): string =>
 
 /** A script that makes a shell complete the commands, their options and the words that these take. */
 export const completionScript = (shell: Shell, commands: readonly CompletedCommand[]): string =>
-  ({ bash, zsh, fish })[shell](commands);
+  ({ bash, zsh, fish })[shell](commands.filter(({ name }) => name !== "help"));

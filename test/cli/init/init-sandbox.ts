@@ -8,12 +8,15 @@ import { progressOn } from "../../../cli/terminal/progress.js";
 /** Each test has a folder of its own. */
 export let folder: string;
 
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "init-"));
-});
-afterEach(() => {
-  for (const path of [folder, `${folder}-bin`]) rmSync(path, { recursive: true, force: true });
-});
+/** Called once by each file of tests: hooks belong to the file that registers them. */
+export const useInitSandbox = (): void => {
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "init-"));
+  });
+  afterEach(() => {
+    for (const path of [folder, `${folder}-bin`]) rmSync(path, { recursive: true, force: true });
+  });
+};
 
 export const made = (path: string): string => readFileSync(join(folder, path), "utf8");
 

@@ -4,7 +4,9 @@ import { expect, test } from "vitest";
 import type { Question } from "../../../cli/init/ask.js";
 import type { Pipeline } from "../../../cli/init/template-project.js";
 import { run } from "../session.js";
-import { calls, folder, made, quiet, toFetch } from "./init-sandbox.js";
+import { calls, folder, made, quiet, toFetch, useInitSandbox } from "./init-sandbox.js";
+
+useInitSandbox();
 
 test("the help tells what is asked, JSON and exit codes", async () => {
   const { out } = await run("init", "--help");

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { packedPackage } from "../../../cli/init/package-source.js";
 import { release } from "../../../cli/pulumi-cli/fetch-pulumi.js";
-import { folder, quiet, toFetch } from "./init-sandbox.js";
+import { folder, quiet, toFetch, useInitSandbox } from "./init-sandbox.js";
+
+useInitSandbox();
 
 const refused = async (text: string, emulator: boolean) => {
   mkdirSync(`${folder}-bin`);
