@@ -4,6 +4,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -11,6 +12,8 @@ import { homedir, hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 
 const prefix = "conversation-test-";
+
+const longestMs = 600_000;
 
 const owner = (): string => `${process.pid} on ${hostname()}`;
 
@@ -23,13 +26,19 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
+/** Without its owner: Pulumi was just ending, and wrote into a folder that had been removed. */
+const isOld = (folder: string): boolean => {
+  const { mtimeMs = Date.now() } = statSync(folder, { throwIfNoEntry: false }) ?? {};
+  return Date.now() - mtimeMs > longestMs;
+};
+
 /** Whether the test of a folder on this machine has ended without removing it: it was killed. */
 const isAbandoned = (folder: string): boolean => {
   try {
     const [pid, , host] = readFileSync(join(folder, "owner"), "utf8").split(" ");
     return host === hostname() && !isRunning(Number(pid));
   } catch {
-    return false;
+    return isOld(folder);
   }
 };
 
