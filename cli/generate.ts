@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { resources } from "../provider/resources/index.js";
+import { accountPicture } from "./generate/account-picture.js";
 import { commandReference } from "./generate/command-reference.js";
 import { componentSection, componentSources } from "./generate/component-docs.js";
 import { schemaFiles } from "./generate/json-schemas.js";
@@ -27,6 +28,7 @@ const current = (path: string): string => {
 
 const generated = (): Readonly<Record<string, string>> => ({
   "sdk/resources.ts": resourceClasses(resources),
+  "docs/account.svg": accountPicture(resources),
   "docs/cli.md": commandReference(),
   ...schemaFiles(),
   "docs/resources.md": resourceReference(

@@ -1,7 +1,8 @@
 import { type SettingKey, settingTable } from "../../provider/service/settings/setting-table.js";
-import type {
-  SettingDescription,
-  SettingSource,
+import {
+  configOption,
+  type SettingDescription,
+  type SettingSource,
 } from "../../provider/service/settings/settings.js";
 import { type ConfigEntry, type StackConfig, stackAdvice } from "../pulumi-cli/stack-config.js";
 import { type DoctorCheck, fail, ok, skipped, warn } from "./check.js";
@@ -19,8 +20,10 @@ const find = (setting: SettingDescription, source: SettingSource): Found | undef
   return candidates.find((candidate): candidate is Found => !!candidate.text?.trim());
 };
 
-const howToSet = ({ environment, config, secret }: SettingDescription): string =>
-  `Set ${environment}, or run: pulumi config set ${secret ? "--secret " : ""}${config} <value>`;
+const howToSet = ({ key, environment, config }: SettingDescription): string =>
+  ["Set", `${environment},`, "or run: pulumi config set", configOption(key), config, "<value>"]
+    .filter(Boolean)
+    .join(" ");
 
 const ruleBroken = (key: SettingKey, text: string): string | undefined => {
   const parsed = settingTable[key].parse(text.trim());

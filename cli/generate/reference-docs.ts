@@ -163,6 +163,7 @@ export const resourceReference = (
   [
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
+    "![Which kind refers to which, by which property](account.svg)",
     "Required means required inside its parent, where the parent is there. The source says how certain a property is: stated in the specification, seen in a public reference of a service of this shape, or assumed.",
     automaticNames,
     scopeWords,

@@ -31,7 +31,7 @@ export interface CodeBlock {
 
 const blocksOf = (page: string): readonly CodeBlock[] => {
   const text = readPage(page);
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(
+  return [...text.matchAll(/^ *```(\w*)\n([\s\S]*?)^ *```$/gm)].map(
     ({ 1: language = "", 2: code = "", index }) => ({
       page,
       line: text.slice(0, index).split("\n").length + 1,

@@ -59,7 +59,7 @@ test("all missing settings are named in one error, with both ways to set them", 
   const message = messageOf(() => read({}));
   for (const line of [
     "set CONVERSATION_BASE_URL, or run: pulumi config set conversation:baseUrl <value>",
-    "set CONVERSATION_TOKEN_URL, or run: pulumi config set conversation:tokenUrl <value>",
+    "set CONVERSATION_TOKEN_URL, or run: pulumi config set --plaintext conversation:tokenUrl <value>",
     "set CONVERSATION_CLIENT_ID, or run: pulumi config set conversation:clientId <value>",
     "set CONVERSATION_CLIENT_SECRET, or run: pulumi config set --secret conversation:clientSecret <value>",
   ]) {

@@ -91,10 +91,16 @@ const textOf = (source: SettingSource, key: SettingKey, profile?: string): strin
   return specOf(key).secret ? text : text?.trim();
 };
 
+/** What `pulumi config set` needs for a setting: it refuses to guess where a name looks like that of a secret. */
+export const configOption = (key: SettingKey): "--secret" | "--plaintext" | undefined => {
+  if (specOf(key).secret) return "--secret";
+  return /token/i.test(key) ? "--plaintext" : undefined;
+};
+
 const missingLine = (key: SettingKey, profile?: string): string => {
-  const names = settingNames(key, profile);
-  const secret = specOf(key).secret ? "--secret " : "";
-  return `  ${key} is missing: set ${names.environment}, or run: pulumi config set ${secret}${names.config} <value>`;
+  const { environment, config } = settingNames(key, profile);
+  const command = ["pulumi config set", configOption(key), config, "<value>"].filter(Boolean);
+  return `  ${key} is missing: set ${environment}, or run: ${command.join(" ")}`;
 };
 
 const isComplete = (values: Partial<Settings>): values is Settings =>

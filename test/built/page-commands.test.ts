@@ -1,0 +1,107 @@
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { shellScript } from "../cli/temporary-folder.js";
+import { pageCommands, simpleCommands } from "../docs/page-commands.js";
+import { onlyChecked, pageRuns } from "../docs/page-runs.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+
+const program = `
+const { Authentication, ConversationAccount, fromEnv } = require("pulumi-conversation");
+const password = process.env.DESK_PASSWORD === undefined ? "first" : fromEnv("DESK_PASSWORD", { version: "2" });
+const authentication = new Authentication("login", { basicAuth: { username: "u", password } });
+const party = (side) => ({
+  callback: "https://" + side + ".example.com/", notificationEmail: "o@example.com", authentication,
+});
+new ConversationAccount("shop", {
+  address: "shop-web", channel: { type: "custom.kiosk", displayName: "Kiosk", icon: "aVZC" },
+  customer: party("customer"), bots: { orders: party("bot") }, agent: party("agent"),
+});`;
+
+let project: EmulatedProject;
+
+beforeAll(async () => {
+  project = await emulatedProject(program, {}, { CONVERSATION_PLAN: "enterprise" });
+  await project.succeed(["up", "--yes", "--skip-preview"]);
+  const folder = join(project.folder, "bin");
+  const main = join(__dirname, "..", "..", "dist", "cli", "main.js");
+  shellScript(join(folder, "pulumi-conversation"), `exec "${process.execPath}" "${main}" "$@"`);
+  shellScript(join(folder, "npx"), `exec "$@"`);
+  const manifest = { name: "shop", main: "index.js", scripts: { test: "node -e 0" } };
+  writeFileSync(join(project.folder, "package.json"), JSON.stringify(manifest));
+  writeFileSync(
+    join(project.folder, "FILE"),
+    JSON.stringify(await project.control("GET", "/snapshot")),
+  );
+});
+
+afterAll(() => project?.close());
+
+/** What a person answers to a question of Pulumi's: a secret is typed, an update agreed to. */
+const answered = (text: string): string =>
+  text.replace(/^pulumi up$/, "pulumi up --yes --skip-preview");
+
+const shell = (text: string): Promise<{ code: number; output: string }> => {
+  const { environment: env, folder } = project;
+  const path = [join(folder, "bin"), process.env.PULUMI_CONVERSATION_TEST_PULUMI, env.PATH];
+  return new Promise((resolve) => {
+    const settings = { cwd: folder, env: { ...env, PATH: path.join(delimiter) } };
+    const child = execFile("sh", ["-c", text], settings, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code ?? 1) : 0, output: stdout + stderr }),
+    );
+    child.stdin?.end("typed-by-hand\n");
+  });
+};
+
+const isRunHere = ({ page, text }: (typeof pageCommands)[number]): boolean =>
+  pageRuns[page]?.test === "page-commands" && !onlyChecked.some(([pattern]) => pattern.test(text));
+
+/** Each once: pages repeat what a reader of one page alone needs. */
+const lines = [
+  ...new Map(pageCommands.filter(isRunHere).map((command) => [command.text, command])).values(),
+];
+
+/** Commands that end otherwise than with 0 where all is well. */
+const codes: Readonly<Record<string, number>> = {
+  // Nobody is there to agree.
+  "npx pulumi-conversation probe": 2,
+};
+
+test("every command of these pages does what a reader expects", { timeout: 600_000 }, async () => {
+  expect(lines.length).toBeGreaterThan(20);
+  let exported = "";
+  const wrong: string[] = [];
+  for (const { page, line, text } of lines) {
+    if (text.startsWith("export ")) {
+      // The credentials are those of the emulator already.
+      exported = text.includes("CONVERSATION_") ? "" : `${text} && `;
+      continue;
+    }
+    const { code, output } = await shell(exported + answered(text));
+    if (code !== (codes[text] ?? 0)) wrong.push(`${page}:${line}: ${text}: ${code}\n${output}`);
+  }
+  expect(wrong).toEqual([]);
+});
+
+test("Pulumi has every command and option that the pages name", { timeout: 120_000 }, async () => {
+  const used = new Map<string, Set<string>>();
+  for (const [name, ...words] of pageCommands.flatMap(({ text }) => simpleCommands(text))) {
+    if (name !== "pulumi") continue;
+    const command = words.slice(0, /^(stack|config)$/.test(words[0] ?? "") ? 2 : 1).join(" ");
+    const options = words.filter((word) => word.startsWith("--")).map((word) => word.split("=")[0]);
+    const known = used.get(command) ?? new Set();
+    for (const option of options) known.add(option ?? "");
+    used.set(command, known);
+  }
+  expect(used.size).toBeGreaterThan(5);
+  for (const [command, options] of used) {
+    const { code, output } = await shell(`pulumi ${command} --help`);
+    expect([command, code]).toEqual([command, 0]);
+    for (const option of options) expect(output, `pulumi ${command}`).toContain(option);
+  }
+});
+
+test("findings are written where the page says", () => {
+  expect(readFileSync(join(project.folder, "findings.json"), "utf8")).toContain('"probedAt"');
+});

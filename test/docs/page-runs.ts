@@ -1,0 +1,52 @@
+/**
+ * Which built test runs the commands of a page. `every`: it takes the lines from the page itself; `by hand`:
+ * its source holds the same words; `the program`: it applies what the page is about in its own way.
+ */
+export const pageRuns: Readonly<Record<string, { readonly test: string; readonly way: string }>> = {
+  "README.md": { test: "page-commands", way: "every" },
+  "docs/explain.md": { test: "page-commands", way: "every" },
+  "docs/drift.md": { test: "page-commands", way: "every" },
+  "docs/probe.md": { test: "page-commands", way: "every" },
+  "docs/emulator.md": { test: "page-commands", way: "every" },
+  "docs/guides/configuration.md": { test: "page-commands", way: "every" },
+  "docs/guides/first-account.md": { test: "page-commands", way: "every" },
+  "docs/guides/rate-limits.md": { test: "page-commands", way: "every" },
+  "docs/guides/secrets.md": { test: "page-commands", way: "every" },
+  "docs/guides/environments.md": { test: "environments", way: "every" },
+  "docs/guides/killed-run.md": { test: "repair", way: "every" },
+  "docs/guides/rehearse.md": { test: "rehearse-record", way: "every" },
+  "docs/guides/take-over.md": { test: "take-over", way: "by hand" },
+  "docs/policies.md": { test: "policies", way: "by hand" },
+  "examples/new-project/README.md": { test: "new-project", way: "by hand" },
+  "examples/orders-bot/README.md": { test: "orders-bot", way: "the program" },
+  "examples/default-account/README.md": { test: "quickstart", way: "the program" },
+};
+
+/** Lines that no test runs as they stand; their options, scripts and files are checked all the same. */
+export const onlyChecked: readonly (readonly [RegExp, string])[] = [
+  [/^git clone /, "the address of the repository is not known here"],
+  [/^npm (ci|install|test)/, "fetches packages, or runs these very tests"],
+  [/^mkdir shop && cd shop && pulumi new /, "fetches a template of Pulumi's"],
+  [/^npm run quickstart/, "quickstart.test.ts runs it, and its --destroy"],
+  [/--policy-pack-config/, "test/sdk/policies.test.ts gives the policies their configuration"],
+  [
+    / export --out shop --prove$/,
+    "take-over.test.ts exports, imports and previews; the proof does the same once more",
+  ],
+  [
+    /^pulumi import --file import\.json /,
+    "no test runs it as it stands; take-over.test.ts imports the same objects by other ways",
+  ],
+  [/^docker /, "there is no Docker; container.test.ts checks the image's file"],
+  [
+    /^npx pulumi-conversation emulator --plan enterprise$/,
+    "does not end; emulator.test.ts runs it",
+  ],
+  [/^npm run emulator -- /, "does not end, or is run by new-project.test.ts"],
+  [/^cd |^export .*(<|…)/, "holds what only the reader knows, or only moves about"],
+  [/^pulumi config set .*…/, "holds what only the reader knows"],
+  [
+    /^pulumi config set --secret (conversation:clientSecret|deskLoginPassword)$/,
+    "take-over.test.ts sets every secret of the export in one call",
+  ],
+];
