@@ -33,7 +33,8 @@ const configure = async (
   const set = (key = "", value = "", ...more: readonly string[]) =>
     step(pulumi, ["config", "set", key, "--stack", stack, ...more, "--non-interactive"], value);
   for (const [key, value] of plain) {
-    const reason = await set(key, value);
+    // Else Pulumi refuses what looks to it like a secret, such as an address of tokens.
+    const reason = await set(key, value, "--plaintext");
     if (reason) return reason;
   }
   for (const [key, value] of secrets) {

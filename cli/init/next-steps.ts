@@ -1,3 +1,4 @@
+import { configOption } from "../../provider/service/settings/settings.js";
 import type { InitAnswers } from "./init-answers.js";
 import type { StackStanding } from "./make-stack.js";
 
@@ -46,7 +47,10 @@ const theSettings = (
     ["pulumi config set", ...words, "--stack", stack].join(" ");
   const plain = (["baseUrl", "tokenUrl", "clientId"] as const)
     .filter((key) => settings[key] === undefined || !configured)
-    .map((key) => set(`conversation:${key}`, ...(settings[key] ? [settings[key]] : [])));
+    .map((key) => {
+      const words = [configOption(key), `conversation:${key}`, settings[key]];
+      return set(...words.flatMap((word) => (word ? [word] : [])));
+    });
   return [
     ...plain,
     ...(clientSecret && configured ? [] : [set("conversation:clientSecret", "--secret")]),

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
@@ -177,6 +178,17 @@ test("settings and emulator take what was found out, where nothing else is said"
   expect(() => read({ CONVERSATION_FINDINGS: join(tenant.folder, "none.json") })).toThrow(
     "could not be read (ENOENT). Write them with: pulumi-conversation probe --out",
   );
+  const text = readFileSync(findingsFile, "utf8");
+  for (const [right, wrong, rule] of [
+    ['"put": "keep"', '"put": "sometimes"', "put in the findings"],
+    ['"plan": "basic"', '"plan": "gold"', "plan in the findings"],
+    ['"burst": 4', '"burst": -1', "burst in the findings"],
+  ] as const) {
+    expect(text).toContain(right);
+    writeFileSync(findingsFile, text.replaceAll(right, wrong));
+    expect(read).toThrow(rule);
+  }
+  writeFileSync(findingsFile, text);
   const given = {
     port: 0,
     host: "127.0.0.1",

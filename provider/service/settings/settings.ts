@@ -145,7 +145,7 @@ const probed = ["put", "plan", "burst"] as const satisfies readonly SettingKey[]
 /**
  * What is not given, as a probe of the tenant found it out.
  *
- * @throws ConversationError `SETTINGS_INVALID` where the file cannot be read, or is of another tenant
+ * @throws ConversationError `SETTINGS_INVALID` where the file cannot be read, holds a wrong value, or is of another tenant
  */
 const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => {
   const { baseUrl, settings } = readFindings(file);
@@ -156,8 +156,13 @@ const foundOut = (file: string, given: Partial<Settings>): Partial<Settings> => 
     );
   const values = probed.flatMap((key): [string, unknown][] => {
     const value = given[key] === undefined ? settings[key] : undefined;
-    const parsed = value === undefined ? undefined : specOf(key).parse(`${value}`);
-    return parsed && "value" in parsed ? [[key, parsed.value]] : [];
+    if (value === undefined) return [];
+    const parsed = specOf(key).parse(`${value}`);
+    if ("value" in parsed) return [[key, parsed.value]];
+    throw new ConversationError(
+      "SETTINGS_INVALID",
+      `${key} in the findings ${file} ${parsed.rule}. Nothing was sent. Write them anew with: pulumi-conversation probe --out ${file}`,
+    );
   });
   return Object.fromEntries(values);
 };

@@ -62,7 +62,7 @@ test("what could not be done is a next step", async () => {
     "pulumi stack init prod",
     "pulumi config set shop:callbackSecret --secret --stack prod",
     "pulumi config set conversation:baseUrl --stack prod",
-    "pulumi config set conversation:tokenUrl --stack prod",
+    "pulumi config set --plaintext conversation:tokenUrl --stack prod",
     "pulumi config set conversation:clientId --stack prod",
     "pulumi config set conversation:clientSecret --secret --stack prod",
     "npm test",
@@ -81,8 +81,8 @@ test("secrets reach Pulumi through standard input, and no command line", async (
   const lines = pulumi().trim().split("\n");
   expect(lines.slice(0, 4)).toEqual([
     "stack init dev --non-interactive <>",
-    "config set conversation:baseUrl --stack dev --non-interactive <https://hub.test/v3>",
-    "config set conversation:clientId --stack dev --non-interactive <me>",
+    "config set conversation:baseUrl --stack dev --plaintext --non-interactive <https://hub.test/v3>",
+    "config set conversation:clientId --stack dev --plaintext --non-interactive <me>",
     "config set conversation:clientSecret --stack dev --secret --non-interactive <of-the-client>",
   ]);
   expect(lines[4]).toMatch(
@@ -90,7 +90,7 @@ test("secrets reach Pulumi through standard input, and no command line", async (
   );
   expect(next).toEqual([
     ...toFetch,
-    "pulumi config set conversation:tokenUrl --stack dev",
+    "pulumi config set --plaintext conversation:tokenUrl --stack dev",
     "npm test",
     "pulumi up",
   ]);
