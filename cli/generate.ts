@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { resources } from "../provider/resources/index.js";
 import { accountPicture } from "./generate/account-picture.js";
+import { apiReference } from "./generate/api-reference.js";
 import { commandReference } from "./generate/command-reference.js";
 import { componentSection, componentSources } from "./generate/component-docs.js";
 import { schemaFiles } from "./generate/json-schemas.js";
@@ -31,6 +32,7 @@ const generated = (): Readonly<Record<string, string>> => ({
   "docs/account.svg": accountPicture(resources),
   "docs/cli.md": commandReference(),
   ...schemaFiles(),
+  ...apiReference(join(__dirname, "..")),
   "docs/resources.md": resourceReference(
     resources,
     componentSources.map((component) => componentSection(root, component)),

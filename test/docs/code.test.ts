@@ -6,7 +6,8 @@ import { virtualProgram } from "../support/virtual-program.js";
 import { blocksIn, type CodeBlock } from "./pages.js";
 
 const context = join(__dirname, "reader-context.ts");
-const blocks = blocksIn("ts", "typescript");
+/** The examples of doc comments are compiled where they stand, with what they take for granted. */
+const blocks = blocksIn("ts", "typescript").filter(({ page }) => !page.startsWith("docs/api/"));
 
 /** Files that a reader has beside the one that a block is of. */
 const beside: readonly (readonly [string, string])[] = [

@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { documented } from "../sdk/support/public-docs.js";
+
+const root = join(__dirname, "..", "..");
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+/** By the name of an entry point, such as `runtime`. */
+const pages = new Map(
+  Object.keys(manifest.exports)
+    .filter((path) => path !== "./package.json")
+    .map((path) => {
+      const name = path.slice(2).replaceAll("/", "-") || "index";
+      return [name, readFileSync(join(root, "docs", "api", `${name}.md`), "utf8")] as const;
+    }),
+);
+
+const all = [...pages.values()].join("\n");
+const rows = all.split("\n").filter((line) => line.startsWith("| `"));
+const members = new Set(rows.map((row) => /^\| `([\w.]+)/.exec(row)?.[1]));
+
+test("every entry point has a page", () => {
+  expect([...pages.keys()]).toEqual(expect.arrayContaining(["index", "runtime", "testing"]));
+  for (const [name, page] of pages) expect(page.split("\n## ").length, name).toBeGreaterThan(1);
+});
+
+test("every public name and every member of it stands in the reference", {
+  timeout: 60_000,
+}, () => {
+  const names = documented().map(({ name }) => name);
+  const missing = names.filter((name) => {
+    const [owner = "", member] = name.split(".");
+    return !all.includes(`\n## \`${owner}\`\n`) || (member !== undefined && !members.has(member));
+  });
+  expect(names.length).toBeGreaterThan(300);
+  expect(missing).toEqual([]);
+});
