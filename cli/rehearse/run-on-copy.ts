@@ -24,8 +24,6 @@ export interface CopyRunOptions {
   readonly also: readonly string[];
   readonly switches: Partial<Switches>;
   readonly signal: AbortSignal;
-  /** Looks afterwards whether a second run would find anything to do. */
-  readonly lookAfter?: true;
   /** What the preview of an earlier run on a copy of the same told. Default: it is made. */
   readonly ahead?: LookAhead;
 }
@@ -55,7 +53,15 @@ export interface CopyRun {
   readonly missing: readonly string[];
   /** Whether the lists of all accounts show what the service does with secrets. */
   readonly showsSecrets: boolean;
+  /** Whether a second run would find nothing to do, where that was looked for. */
   readonly settled?: boolean;
+}
+
+/** A copy of the stack, and what stands for the service. */
+interface Copied {
+  readonly copy: CopiedStack;
+  readonly tenants: readonly EmulatedTenant[];
+  readonly time: RehearsedTime;
 }
 
 const afterRun = (
@@ -72,12 +78,10 @@ const afterRun = (
 const isOfRuns = (arg: string): boolean => arg !== "--remove";
 
 const runIn = async (
-  copy: CopiedStack,
-  tenants: readonly EmulatedTenant[],
-  time: RehearsedTime,
+  { copy, tenants, time }: Copied,
   options: CopyRunOptions,
 ): Promise<CopyRun> => {
-  const { operation, args, readings, lookAfter } = options;
+  const { operation, args, readings } = options;
   const before = copy.state();
   const known = options.ahead;
   for (const referenced of known?.referenced ?? []) copy.addStack(referenced);
@@ -92,14 +96,9 @@ const runIn = async (
   const endedAt = time.now();
   const calls = tenants.flatMap((tenant) => tenant.calls).filter((call) => !already.has(call));
   const accounts = afterRun(tenants, readings);
-  const succeeded = ended.code === 0;
-  const settled =
-    succeeded && lookAfter && operation === "up"
-      ? await comesToRest(copy, options, ahead)
-      : undefined;
   return {
     stage: refused ? "preview" : "run",
-    succeeded,
+    succeeded: ended.code === 0,
     said: ended.lastLines,
     engine: eventsOf(copy),
     calls: calls.toSorted((a, b) => a.sentAt - b.sentAt),
@@ -107,15 +106,14 @@ const runIn = async (
     ahead,
     missing: [...tenants.flatMap(({ missing }) => missing), ...ahead.missing],
     showsSecrets: tenants.every(({ showsSecrets }) => showsSecrets),
-    ...(settled === undefined ? {} : { settled }),
   };
 };
 
-/**
- * Runs Pulumi on a fresh copy of the stack, against a fresh emulator of each account, and takes both
- * away again.
- */
-export const runOnCopy = async (options: CopyRunOptions): Promise<CopyRun> => {
+/** Makes a fresh copy of the stack and a fresh emulator of each account, and takes them away again. */
+const onCopy = async <R>(
+  options: CopyRunOptions,
+  work: (copied: Copied) => Promise<R>,
+): Promise<R> => {
   const { original, readings, conditions, switches, signal } = options;
   const time = new RehearsedTime(Math.min(conditions.parallel, mostConnections * readings.length));
   const tenants: EmulatedTenant[] = [];
@@ -130,12 +128,41 @@ export const runOnCopy = async (options: CopyRunOptions): Promise<CopyRun> => {
       settings: Object.assign({}, ...tenants.map(({ config }) => config)),
       signal,
     });
-    const run = await runIn(copy, tenants, time, options);
+    const result = await work({ copy, tenants, time });
     signal.throwIfAborted();
-    return run;
+    return result;
   } finally {
     time.close();
     copy?.remove();
     for (const tenant of tenants) await tenant.close();
   }
 };
+
+/** Runs Pulumi on a copy of the stack, against an emulator of each account. */
+export const runOnCopy = (options: CopyRunOptions): Promise<CopyRun> =>
+  onCopy(options, (copied) => runIn(copied, options));
+
+/**
+ * The same, and looks afterwards whether a second run would find anything to do. That takes as long as
+ * the run, mostly waiting for one process: what can be done beside it is.
+ *
+ * @param beside what follows from the run
+ */
+export const runAndLookAfter = <B>(
+  options: CopyRunOptions,
+  beside: (run: CopyRun) => Promise<B>,
+): Promise<{ readonly run: CopyRun; readonly beside: B }> =>
+  onCopy(options, async (copied) => {
+    const run = await runIn(copied, options);
+    const isLooked = run.succeeded && options.operation === "up";
+    const after = isLooked ? comesToRest(copied.copy, options, run.ahead) : undefined;
+    // Both come to an end before the copy goes, also where one of them fails.
+    const [settled, other] = await Promise.allSettled([after, beside(run)]);
+    if (settled.status === "rejected") throw settled.reason;
+    if (other.status === "rejected") throw other.reason;
+    const { value } = settled;
+    return {
+      run: value === undefined ? run : { ...run, settled: value },
+      beside: other.value,
+    };
+  });

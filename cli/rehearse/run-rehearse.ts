@@ -8,7 +8,7 @@ import { laterRefusals, outcomeOf } from "./outcome/build-outcome.js";
 import { differencesBetween, otherReadingsOf } from "./outcome/other-readings.js";
 import type { OtherReading, Rehearsal, RehearsedOutcome } from "./outcome/outcome.js";
 import { stateDigest } from "./record/change-record.js";
-import { type CopyRun, type CopyRunOptions, runOnCopy } from "./run-on-copy.js";
+import { type CopyRun, type CopyRunOptions, runAndLookAfter, runOnCopy } from "./run-on-copy.js";
 import { readAccounts } from "./service/read-accounts.js";
 import type { TenantReading } from "./service/tenant-reading.js";
 
@@ -128,25 +128,29 @@ export const runRehearse = async (options: RehearseOptions): Promise<RehearsalRe
     ...{ operation, original, readings, conditions, args, also, signal },
     switches: known,
   };
-  const rehearse: Rehearse = async (changes) => {
-    const run = await runOnCopy({ ...usual, ...changes });
-    return { run, outcome: outcomeOf(run, stack.names.stack, original.states) };
+  const outcomeHere = (run: CopyRun) => outcomeOf(run, stack.names.stack, original.states);
+  const furtherRuns = async (run: CopyRun) => {
+    // A switch decides what the service does, which no preview sees.
+    const again: Rehearse = async (changes) => {
+      const other = await runOnCopy({ ...usual, ahead: run.ahead, ...changes });
+      return { run: other, outcome: outcomeHere(other) };
+    };
+    const later = await refusedLater(run, original, args, again);
+    const others = run.stage === "run" ? otherReadingsOf(run, known) : [];
+    if (others.length > 0) say("Rehearsing again where the service's behaviour is not certain …");
+    return { later, either: await underOtherReadings(others, outcomeHere(run), known, again) };
   };
   say(`Rehearsing pulumi ${operation} on a copy …`);
-  const { run, outcome } = await rehearse({ lookAfter: true });
+  const { run, beside } = await runAndLookAfter(usual, furtherRuns);
   notes.push(...run.missing);
-  // A switch decides what the service does, which no preview sees.
-  const again: Rehearse = (changes) => rehearse({ ahead: run.ahead, ...changes });
-  const later = await refusedLater(run, original, args, again);
-  const others = run.stage === "run" ? otherReadingsOf(run, known) : [];
-  if (others.length > 0) say("Rehearsing again where the service's behaviour is not certain …");
+  const outcome = outcomeHere(run);
   const { project, stack: name } = stack.names;
   return {
     ...{ original, readings, stateBefore },
     rehearsal: {
       ...{ operation, project, stack: name, plan: conditions.plan, parallel: conditions.parallel },
-      outcome: { ...outcome, refusals: [...outcome.refusals, ...later] },
-      ...(await underOtherReadings(others, outcome, known, again)),
+      outcome: { ...outcome, refusals: [...outcome.refusals, ...beside.later] },
+      ...beside.either,
       notes,
     },
   };
