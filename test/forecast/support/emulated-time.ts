@@ -1,5 +1,5 @@
 import { Agent, request as httpRequest } from "node:http";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { VirtualTime } from "../../../bench/pacing/virtual-time.js";
 import type { Emulator } from "../../../emulator/index.js";
 import type {
@@ -7,8 +7,6 @@ import type {
   HttpResponse,
   Transport,
 } from "../../../provider/service/http/transport.js";
-
-const installed: (() => void)[] = [];
 
 /**
  * The emulator's manual clock as the clock of its clients: goes on to the next timer by itself as
@@ -48,7 +46,8 @@ export class EmulatedTime extends VirtualTime {
   /** Takes over the process's timers, on which libraries wait, until the test is over. */
   override install(): () => void {
     const undo = super.install();
-    installed.push(undo);
+    // Of the test, not of this module: files that share a process share the module, but not its hooks.
+    onTestFinished(undo);
     return undo;
   }
 }
@@ -70,7 +69,3 @@ const answerTo = ({ method, url, headers, body }: HttpRequest, agent: Agent) =>
     call.on("error", reject);
     call.end(body);
   });
-
-afterEach(() => {
-  for (const undo of installed.splice(0)) undo();
-});
