@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import ts from "typescript";
+import { commentOf } from "./component-docs.js";
 import { type ExportedDeclaration, exportedDeclarations } from "./exported-declarations.js";
 
 /** What can be imported, by the name behind that of the package. */
@@ -26,13 +27,6 @@ const cell = (text: string): string =>
   text.replaceAll("|", "\\|").replaceAll("<", "&lt;").replaceAll(/\s+/g, " ").trim();
 
 const code = (text: string): string => `\`${text.replaceAll(/\s+/g, " ").replaceAll("|", "\\|")}\``;
-
-const docOf = (node: ts.Node): string =>
-  ts
-    .getJSDocCommentsAndTags(node)
-    .map((doc) => (ts.isJSDoc(doc) ? (ts.getTextOfJSDocComment(doc.comment) ?? "") : ""))
-    .join(" ")
-    .trim();
 
 const tagsOf = (node: ts.Node, tag: string): readonly string[] =>
   ts
@@ -77,7 +71,7 @@ const memberRows = ({ node, source }: ExportedDeclaration): readonly string[] =>
 
 const meaningOf = (member: ts.Node): string =>
   [
-    docOf(member),
+    commentOf(member),
     ...parametersOf(member).map((one) => `${one}.`),
     ...tagsOf(member, "throws").map((one) => `Fails: ${one}`),
   ].join(" ");
@@ -94,7 +88,7 @@ const section = (declared: ExportedDeclaration): string => {
   const parameters = parametersOf(node).map((one) => `- ${one}`);
   return [
     `## \`${name}\``,
-    docOf(node),
+    commentOf(node),
     `\`\`\`text\n${headOf(declared)}\n\`\`\``,
     ...(parameters.length > 0 ? [parameters.join("\n")] : []),
     ...tagsOf(node, "throws").map((one) => `Fails: ${one}`),

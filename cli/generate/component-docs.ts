@@ -30,7 +30,8 @@ export const componentSources: readonly ComponentSource[] = [
 
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/\s+/g, " ");
 
-const commentOf = (node: ts.Node): string =>
+/** What a doc comment says, without its tags. */
+export const commentOf = (node: ts.Node): string =>
   ts
     .getJSDocCommentsAndTags(node)
     .map((doc) => (ts.isJSDoc(doc) ? (ts.getTextOfJSDocComment(doc.comment) ?? "") : ""))
