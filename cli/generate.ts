@@ -32,7 +32,7 @@ const generated = (): Readonly<Record<string, string>> => ({
   "docs/account.svg": accountPicture(resources),
   "docs/cli.md": commandReference(),
   ...schemaFiles(),
-  ...apiReference(join(__dirname, "..")),
+  ...apiReference(root),
   "docs/resources.md": resourceReference(
     resources,
     componentSources.map((component) => componentSection(root, component)),

@@ -1,38 +1,29 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
-import { commentOf } from "./component-docs.js";
+import { z } from "zod";
+import { cell, commentOf, tagsOf } from "./doc-comments.js";
 import { type ExportedDeclaration, exportedDeclarations } from "./exported-declarations.js";
 
-/** What can be imported, by the name behind that of the package. */
-const entryPoints = {
-  "": {
-    file: "sdk/index.d.ts",
-    says: "What programs declare. Limits and sources of every field: [Resources](../resources.md).",
-  },
-  runtime: { file: "sdk/runtime/index.d.ts", says: "The client of a running account." },
-  pkce: { file: "sdk/runtime/pkce.d.ts", says: "Signing in customers, for browsers too." },
-  emulator: { file: "emulator/index.d.ts", says: "The service on this machine." },
-  testing: { file: "sdk/testing/index.d.ts", says: "Tests of programs and conversations." },
-  policies: { file: "sdk/policies/index.d.ts", says: "Rules for stacks." },
-  "provider/v1": {
-    file: "provider/v1.d.ts",
-    says: "What the state of every resource leads to. Not for direct use.",
-  },
-} as const;
+/** What each entry point of the package is for. */
+const purposes: Readonly<Record<string, string>> = {
+  ".": "What programs declare. Limits and sources of every field: [Resources](../resources.md).",
+  "./runtime": "The client of a running account.",
+  "./pkce": "Signing in customers, for browsers too.",
+  "./emulator": "The service on this machine.",
+  "./testing": "Tests of programs and conversations.",
+  "./policies": "Rules for stacks.",
+  "./provider/v1": "What the state of every resource leads to. Not for direct use.",
+};
 
-type EntryPoint = keyof typeof entryPoints;
+const manifestSchema = z.object({
+  exports: z.record(z.string(), z.union([z.string(), z.object({ types: z.string() })])),
+});
 
-/** In running text a bar ends a cell, and a line end the row. */
-const cell = (text: string): string =>
-  text.replaceAll("|", "\\|").replaceAll("<", "&lt;").replaceAll(/\s+/g, " ").trim();
+/** The signs of a tag would be taken for one. */
+const textCell = (text: string): string => cell(text).replaceAll("<", "&lt;").trim();
 
-const code = (text: string): string => `\`${text.replaceAll(/\s+/g, " ").replaceAll("|", "\\|")}\``;
-
-const tagsOf = (node: ts.Node, tag: string): readonly string[] =>
-  ts
-    .getJSDocTags(node)
-    .filter(({ tagName }) => tagName.text === tag)
-    .map(({ comment }) => ts.getTextOfJSDocComment(comment) ?? "");
+const code = (text: string): string => `\`${cell(text)}\``;
 
 const parametersOf = (node: ts.Node): readonly string[] =>
   ts
@@ -66,7 +57,7 @@ const memberRows = ({ node, source }: ExportedDeclaration): readonly string[] =>
   if (!ts.isInterfaceDeclaration(node) && !ts.isClassDeclaration(node)) return [];
   return [...node.members]
     .filter(isPublic)
-    .map((member) => `| ${code(shapeOf(member, source))} | ${cell(meaningOf(member))} |`);
+    .map((member) => `| ${code(shapeOf(member, source))} | ${textCell(meaningOf(member))} |`);
 };
 
 const meaningOf = (member: ts.Node): string =>
@@ -99,27 +90,37 @@ const section = (declared: ExportedDeclaration): string => {
     .join("\n\n");
 };
 
-const pageOf = (entry: EntryPoint, build: string): string => {
-  const { file, says } = entryPoints[entry];
-  const found = [...exportedDeclarations(join(build, file))].sort((a, b) =>
+const pageOf = (entry: string, declarations: string): string => {
+  const purpose = purposes[entry];
+  if (purpose === undefined) throw new Error(`Nothing tells what ${entry} of the package is for`);
+  const found = [...exportedDeclarations(declarations)].sort((a, b) =>
     a.name.localeCompare(b.name, "en"),
   );
   return `${[
-    `# \`${["pulumi-conversation", entry].filter(Boolean).join("/")}\``,
-    `${says} Every name that can be imported from here, from its doc comment.`,
+    `# \`pulumi-conversation${entry.slice(1)}\``,
+    `${purpose} Every name that can be imported from here, from its doc comment.`,
     ...found.map(section),
   ].join("\n\n")}\n`;
 };
 
 /**
- * A page for every entry point, by its path.
+ * A page for every entry point that the package has, by its path.
  *
- * @param build folder of the build, whose declarations are read
+ * @param root folder of the package, whose build is read
  */
-export const apiReference = (build: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    (Object.keys(entryPoints) as EntryPoint[]).map((entry) => [
-      `docs/api/${entry.replaceAll("/", "-") || "index"}.md`,
-      pageOf(entry, build),
-    ]),
+export const apiReference = (root: string): Readonly<Record<string, string>> => {
+  const text = readFileSync(join(root, "package.json"), "utf8");
+  const { exports: entries } = manifestSchema.parse(JSON.parse(text));
+  return Object.fromEntries(
+    Object.entries(entries).flatMap(([entry, target]) =>
+      typeof target === "string"
+        ? []
+        : [
+            [
+              `docs/api/${entry.slice(2).replaceAll("/", "-") || "index"}.md`,
+              pageOf(entry, join(root, target.types)),
+            ],
+          ],
+    ),
   );
+};

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
+import { cell, commentOf, tagsOf } from "./doc-comments.js";
 
 /** A class whose arguments and outputs are documented by the comments in its file. */
 export interface ComponentSource {
@@ -27,23 +28,6 @@ export const componentSources: readonly ComponentSource[] = [
     more: "smoke-test.md",
   },
 ];
-
-const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/\s+/g, " ");
-
-/** What a doc comment says, without its tags. */
-export const commentOf = (node: ts.Node): string =>
-  ts
-    .getJSDocCommentsAndTags(node)
-    .map((doc) => (ts.isJSDoc(doc) ? (ts.getTextOfJSDocComment(doc.comment) ?? "") : ""))
-    .join(" ")
-    .trim();
-
-const exampleOf = (node: ts.Node): string =>
-  ts
-    .getJSDocTags(node)
-    .filter(({ tagName }) => tagName.text === "example")
-    .map(({ comment }) => ts.getTextOfJSDocComment(comment) ?? "")
-    .join("\n");
 
 /** The type as a program writes it, without what every argument may be. */
 const typeOf = (type: ts.TypeNode | undefined, source: ts.SourceFile): string =>
@@ -122,7 +106,7 @@ export const componentSection = (root: string, component: ComponentSource): stri
     `## ${name}`,
     commentOf(declaration),
     ...(more ? [`More: [${more}](${more}).`] : []),
-    `\`\`\`typescript\n${exampleOf(declaration)}\n\`\`\``,
+    `\`\`\`typescript\n${tagsOf(declaration, "example").join("\n")}\n\`\`\``,
     ...interfaces.flatMap((one) => interfaceSection(found(ts.isInterfaceDeclaration, one), source)),
     table(["Output", "Type", "Meaning"], outputRows(declaration, source)),
   ].join("\n\n");

@@ -1,0 +1,19 @@
+import ts from "typescript";
+
+/** A text for a cell of a table: a bar would end the cell, and a line end the row. */
+export const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/\s+/g, " ");
+
+/** What a doc comment says, without its tags. */
+export const commentOf = (node: ts.Node): string =>
+  ts
+    .getJSDocCommentsAndTags(node)
+    .map((doc) => (ts.isJSDoc(doc) ? (ts.getTextOfJSDocComment(doc.comment) ?? "") : ""))
+    .join(" ")
+    .trim();
+
+/** What the tags of one name say, such as `example`. */
+export const tagsOf = (node: ts.Node, tag: string): readonly string[] =>
+  ts
+    .getJSDocTags(node)
+    .filter(({ tagName }) => tagName.text === tag)
+    .map(({ comment }) => ts.getTextOfJSDocComment(comment) ?? "");
