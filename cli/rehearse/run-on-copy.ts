@@ -53,8 +53,6 @@ export interface CopyRun {
   readonly missing: readonly string[];
   /** Whether the lists of all accounts show what the service does with secrets. */
   readonly showsSecrets: boolean;
-  /** Whether a second run would find nothing to do, where that was looked for. */
-  readonly settled?: boolean;
 }
 
 /** A copy of the stack, and what stands for the service. */
@@ -142,6 +140,14 @@ const onCopy = async <R>(
 export const runOnCopy = (options: CopyRunOptions): Promise<CopyRun> =>
   onCopy(options, (copied) => runIn(copied, options));
 
+/** A run, and what came after it. */
+export interface RunAndAfter<B> {
+  readonly run: CopyRun;
+  /** Whether a second run would find nothing to do, where that was looked for. */
+  readonly settled: boolean | undefined;
+  readonly beside: B;
+}
+
 /**
  * The same, and looks afterwards whether a second run would find anything to do. That takes as long as
  * the run, mostly waiting for one process: what can be done beside it is.
@@ -151,7 +157,7 @@ export const runOnCopy = (options: CopyRunOptions): Promise<CopyRun> =>
 export const runAndLookAfter = <B>(
   options: CopyRunOptions,
   beside: (run: CopyRun) => Promise<B>,
-): Promise<{ readonly run: CopyRun; readonly beside: B }> =>
+): Promise<RunAndAfter<B>> =>
   onCopy(options, async (copied) => {
     const run = await runIn(copied, options);
     const isLooked = run.succeeded && options.operation === "up";
@@ -160,9 +166,5 @@ export const runAndLookAfter = <B>(
     const [settled, other] = await Promise.allSettled([after, beside(run)]);
     if (settled.status === "rejected") throw settled.reason;
     if (other.status === "rejected") throw other.reason;
-    const { value } = settled;
-    return {
-      run: value === undefined ? run : { ...run, settled: value },
-      beside: other.value,
-    };
+    return { run, settled: settled.value, beside: other.value };
   });

@@ -130,6 +130,7 @@ export const runRehearse = async (options: RehearseOptions): Promise<RehearsalRe
   };
   const outcomeHere = (run: CopyRun) => outcomeOf(run, stack.names.stack, original.states);
   const furtherRuns = async (run: CopyRun) => {
+    const outcome = outcomeHere(run);
     // A switch decides what the service does, which no preview sees.
     const again: Rehearse = async (changes) => {
       const other = await runOnCopy({ ...usual, ahead: run.ahead, ...changes });
@@ -138,19 +139,23 @@ export const runRehearse = async (options: RehearseOptions): Promise<RehearsalRe
     const later = await refusedLater(run, original, args, again);
     const others = run.stage === "run" ? otherReadingsOf(run, known) : [];
     if (others.length > 0) say("Rehearsing again where the service's behaviour is not certain …");
-    return { later, either: await underOtherReadings(others, outcomeHere(run), known, again) };
+    return { outcome, later, either: await underOtherReadings(others, outcome, known, again) };
   };
   say(`Rehearsing pulumi ${operation} on a copy …`);
-  const { run, beside } = await runAndLookAfter(usual, furtherRuns);
+  const { run, settled, beside } = await runAndLookAfter(usual, furtherRuns);
   notes.push(...run.missing);
-  const outcome = outcomeHere(run);
+  const { outcome, later, either } = beside;
   const { project, stack: name } = stack.names;
   return {
     ...{ original, readings, stateBefore },
     rehearsal: {
       ...{ operation, project, stack: name, plan: conditions.plan, parallel: conditions.parallel },
-      outcome: { ...outcome, refusals: [...outcome.refusals, ...beside.later] },
-      ...beside.either,
+      outcome: {
+        ...outcome,
+        refusals: [...outcome.refusals, ...later],
+        ...(settled === undefined ? {} : { settled }),
+      },
+      ...either,
       notes,
     },
   };

@@ -69,7 +69,6 @@ export const outcomeOf = (run: CopyRun, stack: string, states: OtherHolders): Re
     ),
     undeclared: run.accounts.flatMap((account) => undeclaredIn(account, run, states)),
     objects: run.accounts.reduce((sum, account) => sum + countObjects(account), 0),
-    ...(run.settled === undefined ? {} : { settled: run.settled }),
   };
 };
 
