@@ -21,11 +21,15 @@ export const signalProcess = (pid: number | undefined, signal: NodeJS.Signals): 
   send(pid, signal);
 };
 
+/** What Linux tells of a process behind its name, which is in brackets and may hold spaces: state, parent, group, session … */
+const statOf = (pid: number): readonly string[] => {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+};
+
 const sessionOf = (pid: number): number | undefined => {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name in brackets may hold spaces: state, parent, group, session follow the last bracket.
-    const [state, , , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const [state, , , session] = statOf(pid);
     return state === "Z" ? undefined : Number(session);
   } catch {
     return undefined;
@@ -41,8 +45,7 @@ const ticksPerSecond = 100;
 /** When a process began, in milliseconds since 1970, good to about a second; undefined where that cannot be seen. */
 export const startOfProcess = (pid: number): number | undefined => {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const ticks = Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[19]);
+    const ticks = Number(statOf(pid)[19]);
     const booted = Number(/^btime (\d+)/m.exec(readFileSync("/proc/stat", "utf8"))?.[1]);
     const start = (booted + ticks / ticksPerSecond) * 1000;
     return Number.isNaN(start) ? undefined : start;

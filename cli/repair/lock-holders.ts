@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { isPulumi, processFacts } from "../../provider/stacks/pulumi-process.js";
 import {
+  isNotThere,
   type LockHolder,
   lockHolderIn,
   namesInFolder,
@@ -46,9 +47,6 @@ const standingOf = (holder: LockHolder): LockStanding => {
   return { state: isAlive(holder) ? "alive" : "left", by };
 };
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ENOENT";
-
 const standingOfFile = async (file: string): Promise<LockStanding> => {
   const read = async () => lockHolderIn(await readFile(file, "utf8"));
   try {
@@ -57,7 +55,7 @@ const standingOfFile = async (file: string): Promise<LockStanding> => {
     return { state: "left", by: "a run that was cut off while it took it" };
   } catch (error) {
     // Its run has ended since the folder was read.
-    if (isMissing(error)) return { state: "free" };
+    if (isNotThere(error)) return { state: "free" };
     return { state: "unknown", why: `its lock cannot be read: ${messageOf(error)}` };
   }
 };

@@ -52,12 +52,16 @@ export const lockHolderIn = (text: string): LockHolder | undefined => {
   return { pid: Number(pid), host: String(host), since, by };
 };
 
+/** Whether a file or folder is not there. */
+export const isNotThere = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT";
+
 /** What is in a folder; nothing where there is none. @throws where it cannot be read */
 export const namesInFolder = async (folder: string): Promise<readonly string[]> => {
   try {
     return await readdir(folder);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    if (isNotThere(error)) return [];
     throw error;
   }
 };
