@@ -16,7 +16,7 @@ export interface CommonArgs {
   /**
    * Take over an existing object instead of making one: `true` for the one with the same unique name, or its id.
    * No such object, or several, is refused, and so is one that carries the owner mark of another stack.
-   * The preview reads the object and shows what will change in it; what the program does not declare stays as it is, but what has a default counts as declared.
+   * The preview reads the object and shows what will change in it; what the program does not declare stays as it is.
    * May stay in the program: without effect once the resource is in the state. Default: `false`.
    */
   adopt?: boolean | string | undefined;

@@ -23,22 +23,28 @@ const normaliseValue = (field: Field, value: unknown): unknown => {
 const jsonText = (value: JsonObject): string =>
   holdsUnknown(value) ? unknownValue : JSON.stringify(value);
 
-const defaultOf = (field: Field): unknown => ("default" in field ? field.default : undefined);
+/** What the service takes where nothing is said; undefined where it takes nothing. */
+export const defaultOf = (field: Field): unknown =>
+  "default" in field ? field.default : undefined;
 
 /**
  * Values in the one form that is checked, compared and stored: defaults filled in, what follows
  * from other members derived, objects given for JSON text turned into text, undefined left out.
  * Wrong values pass through untouched, for the check to name them.
+ *
+ * @param isFilled whether a member at the top takes its default where it is left out; every member if left out
  */
-export const normaliseFields = ({ fields, rule }: Members, values: JsonObject): JsonObject => {
+export const normaliseFields = (
+  { fields, rule }: Members,
+  values: JsonObject,
+  isFilled: (name: string) => boolean = () => true,
+): JsonObject => {
   const filled = objectOf([
     ...Object.entries(fields).map(
       ([name, field]) =>
         [
           name,
-          values[name] === undefined || values[name] === null
-            ? defaultOf(field)
-            : normaliseValue(field, values[name]),
+          normaliseValue(field, values[name]) ?? (isFilled(name) ? defaultOf(field) : undefined),
         ] as const,
     ),
     ...Object.entries(values).filter(([name]) => !Object.hasOwn(fields, name)),

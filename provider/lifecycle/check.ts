@@ -39,7 +39,7 @@ export const check = async (
   const old = Object.keys(olds).length > 0 ? propertiesIn(olds) : undefined;
   // A transform may have put another name in the place of the one that was made.
   const isNamed = news.autoName === undefined || news.autoName !== news.name;
-  const resource = normalised(given, isNamed ? undefined : old);
+  const resource = normalised(given, old, isNamed);
   const { definition, properties, run, identity, isUnique, name } = resource;
   const isClaimed = isUnique && typeof name === "string" && name !== unknownValue;
   const claim = isClaimed ? `${definition.kind} ${properties.profile ?? ""} ${name}` : undefined;
@@ -65,22 +65,26 @@ export const check = async (
 };
 
 /**
- * The inputs in their normal form.
- *
- * @param old the inputs in the state, where the name was made: it stays, also where another release
- *   would make another one
+ * The inputs in their normal form. A name that was made stays, also where another release would make
+ * another one. Defaults are for objects that this program makes: what was taken over keeps what it had.
  */
-const normalised = (resource: Resource, old: Properties | undefined): Resource => {
+const normalised = (
+  resource: Resource,
+  old: Properties | undefined,
+  isNamed: boolean,
+): Resource => {
   const { definition, properties, nameKey, isAutomatic } = resource;
-  const kept = isAutomatic ? old?.fields[nameKey] : undefined;
+  const kept = isAutomatic && !isNamed ? old?.fields[nameKey] : undefined;
   const made = typeof kept === "string" ? { [nameKey]: kept } : {};
-  const fields = normaliseFields(definition, { ...properties.fields, ...made });
+  const fields = normaliseFields(definition, { ...properties.fields, ...made }, (name) =>
+    old ? old.fields[name] !== undefined : properties.adopt === undefined,
+  );
   return { ...resource, name: fields[nameKey], properties: { ...properties, fields } };
 };
 
 /** The outputs of an imported object may not tell a change: they lack the secrets that nobody read. */
 const noteChange = ({ definition, run, identity, properties }: Resource, old: Properties): void => {
-  const before = normaliseFields(definition, old.fields);
+  const before = normaliseFields(definition, old.fields, () => false);
   if (identity && !sameFields(definition.fields, before, properties.fields))
     run.decisions.changed.add(identity.key);
 };

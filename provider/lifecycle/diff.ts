@@ -26,7 +26,11 @@ export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResu
   const same =
     olds.__provider !== undefined &&
     !(isImported && isSaid) &&
-    sameFields(definition.fields, normaliseFields(definition, old.fields), next.fields) &&
+    sameFields(
+      definition.fields,
+      normaliseFields(definition, old.fields, () => false),
+      next.fields,
+    ) &&
     isDeepStrictEqual(old.extra, next.extra) &&
     isDeepStrictEqual(old.extraSecrets, next.extraSecrets) &&
     old.owner === next.owner &&

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { hideSecrets } from "../../emulator/objects/response-object.js";
 import type { Definition } from "../../provider/definition/define.js";
 import { sameFieldsMeaning } from "../../provider/definition/meaning/same.js";
+import { defaultOf } from "../../provider/definition/normalise.js";
 import { mergeFields } from "../../provider/definition/wire/merge.js";
 import { fieldsFromWire, fieldsToWire, wireName } from "../../provider/definition/wire/wire.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
@@ -72,7 +73,9 @@ describe.each(kinds)("$kind", (definition) => {
         const names = Object.entries(fields)
           .filter(([name, field]) => {
             const onWire = wireName(name, field);
-            return wire[onWire] !== undefined && declared[onWire] === undefined;
+            // What is there by default goes without saying.
+            const isUsual = wire[onWire] === undefined || wire[onWire] === defaultOf(field);
+            return !isUsual && declared[onWire] === undefined;
           })
           .map(([name]) => name);
         expect(undeclared).toEqual(expect.arrayContaining([...names, '["x-kept"]']));

@@ -3,7 +3,7 @@ import { naturalKey } from "../../provider/definition/references.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
-import { stepsOn } from "./steps.js";
+import { stepsOn, unsealed } from "./steps.js";
 
 type Json = Record<string, unknown>;
 
@@ -40,8 +40,8 @@ const byHand = async (kind: string, more: Json = {}): Promise<{ made: MadeKind; 
   return { made, id };
 };
 
-const inputsFor = ({ kind, inputs }: MadeKind, more: Json): Json => {
-  const { description: _, ...rest } = inputs;
+const inputsFor = ({ kind, inputs }: MadeKind, more: Json = {}): Json => {
+  const { description: _, active: __, ...rest } = inputs;
   return {
     ...rest,
     [naturalKey(definitionOf(kind))]: "by-hand",
@@ -71,9 +71,35 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
     expect(failures).toEqual([]);
     expect(hub.told).toHaveLength(1);
     expect(hub.told[0]).toContain(`adopts the ${definitionOf(kind).noun} "by-hand" (id ${id})`);
-    expect(hub.told[0]).toContain("active: false → true");
-    expect(hub.told[0]).toMatch(/stays, as the program does not declare it:[\s\S]*region/);
+    expect(hub.told[0]).toMatch(
+      /stays, as the program does not declare it:[\s\S]*active[\s\S]*region/,
+    );
     expect((await hub.calls()).every((call) => call.startsWith("GET"))).toBe(true);
+  });
+
+  test("a property with a default stays as it is until the program declares it", async () => {
+    const { made, id } = await byHand(kind, { active: false });
+    const live = async () => (await hub.objects(made.collection)).find((each) => each.id === id);
+    const given = inputsFor(made, { adopt: true });
+    let state = (await make(kind, given)).state;
+    expect(await live()).toMatchObject({ active: false });
+    for (const [program, active] of [
+      [given, false],
+      [inputsFor(made), false],
+      [inputsFor(made, { active: true }), true],
+      [inputsFor(made, { active: false }), false],
+      [inputsFor(made), true],
+    ] as const) {
+      hub.nextRun();
+      const { inputs } = await hub.of(kind).check(state, program);
+      const next = { ...unsealed(inputs), __provider: "pointer" };
+      const { changes } = await hub.of(kind).diff(id, state, next);
+      if (changes !== false) {
+        const { outs } = await hub.of(kind).update(id, state, next);
+        state = { ...unsealed(outs), __provider: "pointer" };
+      }
+      expect(await live()).toMatchObject({ active });
+    }
   });
 
   test("one object is for one resource only, in the preview and after it", async () => {

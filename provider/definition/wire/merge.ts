@@ -4,6 +4,7 @@ import { sameMeaning } from "../meaning/same.js";
 import { asThere } from "../meaning/same-extra.js";
 import { plainText } from "../meaning/text-forms.js";
 import { displaced } from "../member-rule.js";
+import { defaultOf } from "../normalise.js";
 import { itemPath, memberPath } from "../paths.js";
 import { entriesByKey, itemsOf, memberSides, partnersOf, readWire, type Sides } from "./pairs.js";
 import { type Evidence, evidenceOf } from "./secret-evidence.js";
@@ -73,7 +74,8 @@ const mergeMember = (
     merging.evidence,
     field?.required === true,
   );
-  const undeclared = sides.live === null ? [] : [path];
+  const isUsual = sides.live === null || (field && defaultOf(field) === sides.live);
+  const undeclared = isUsual ? [] : [path];
   return merging.keeps && hidden.length > 0
     ? partOf(undefined, [], undeclared)
     : partOf(value, hidden, undeclared);
