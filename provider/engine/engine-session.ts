@@ -2,7 +2,8 @@ import type { Clock } from "../kernel/clock.js";
 import type { AccountSession, ObjectHolders, RunEnvironment, Tell } from "../lifecycle/run.js";
 import { resources } from "../resources/index.js";
 import type { Service } from "../service/connect.js";
-import type { Settings } from "../service/settings/settings.js";
+import type { Plan } from "../service/settings/plans.js";
+import { type Settings, settingNames } from "../service/settings/settings.js";
 import { ownerParts } from "../stacks/owner.js";
 import { isDestroying } from "../stacks/pulumi-process.js";
 import { cancelSignal } from "./cancel-signal.js";
@@ -21,6 +22,10 @@ const foreseeDeletions = async (planned: ForeseenCalls): Promise<void> => {
     if (definition) planned.foresee(definition, undefined, "delete");
   }
 };
+
+/** It stays after the run: what to do with it comes then. */
+const planGuessText = (guess: Plan, profile: string | undefined): string =>
+  `The tenant seems to have the plan ${guess}: calls were refused (429) and sent again. Set ${settingNames("plan", profile).config} to ${guess}, and the next run keeps to it from its first call.`;
 
 /** A session with the means of a process of the engine. */
 export interface EngineSession extends AccountSession {
@@ -65,8 +70,10 @@ export const engineSessions = (
       clock: systemClock,
       onNotice: say,
       onWait: (wait) => shown.waits(wait, urnInQuestion()),
-      onPlanGuess: (guess) =>
-        say(`The tenant seems to have the plan ${guess}: set conversation:plan to be sure`),
+      onPlanGuess: (guess) => {
+        shown.seems(guess);
+        say(planGuessText(guess, profile), undefined, "info");
+      },
     });
     const pace = shown.paced(paces.pace(settings), urnInQuestion);
     return {

@@ -1,10 +1,9 @@
 import type { Clock } from "../kernel/clock.js";
-import { conversationRate, likelyBurst } from "../pacing/plan/plan-rates.js";
-import { allOperations, type Endpoint, endpointName } from "../service/http/operations.js";
+import { endpointName } from "../service/http/operations.js";
 import type { Pace, Wait } from "../service/http/pace.js";
-import type { Settings } from "../service/settings/settings.js";
+import type { Plan } from "../service/settings/plans.js";
 import { tokenEndpoint } from "../service/token/token-call.js";
-import { EndpointProgress, type ExpectedRate } from "./endpoint-progress.js";
+import { AccountCalls, longest, type RatedSettings } from "./account-calls.js";
 import type { ForeseenCalls } from "./foreseen-calls.js";
 import type { RunDisplay } from "./run-display.js";
 import type { StatusLine } from "./status-line.js";
@@ -22,6 +21,8 @@ export interface RunProgressOptions extends RunDisplay {
 export interface AccountProgress {
   /** A call for this resource has to wait. */
   waits(wait: Wait, urn?: string): void;
+  /** The tenant seems to have another plan than was assumed. */
+  seems(plan: Plan): void;
   /** The same pace, whose calls are counted. */
   paced(pace: Pace, urn: () => string | undefined): Pace;
 }
@@ -32,27 +33,19 @@ interface WaitingRow {
   readonly until: number;
 }
 
-type RatedSettings = Pick<Settings, "profile" | "plan" | "burst" | "share">;
-
-const rateFor = (endpoint: Endpoint, { plan, burst, share }: RatedSettings): ExpectedRate => {
-  const assumed = plan ?? "enterprise";
-  const { method, template } = endpoint;
-  const question = { service: "Conversation", version: "v3", plan: assumed, method, template };
-  const periodMs = 1000 / (conversationRate(endpoint, assumed) * share);
-  return { periodMs, burst: burst ?? (share < 1 ? 1 : likelyBurst(question).calls) };
-};
-
 const firstLookMs = 1000;
+
+/** A turn that is due is not there yet. */
+const leastShownMs = 1000;
 
 /**
  * Shows how far a run is while it waits for the rate limits: on the stack's row calls done of all,
- * the time left and the endpoint that decides it; on the row of a resource how long it still waits.
- * Each is taken away when it is over. Shows nothing in runs that wait for nothing.
+ * the time left, the endpoint that decides it and what the service refused; on the row of a resource
+ * how long it still waits. Each is taken away when it is over. Shows nothing in runs that wait for nothing.
  */
 export class RunProgress {
   readonly #options: RunProgressOptions;
-  readonly #endpoints = new Map<string, EndpointProgress>();
-  readonly #accounts = new Set<RatedSettings>();
+  readonly #accounts: AccountCalls[] = [];
   readonly #rows = new Map<string, WaitingRow>();
   #isShowing = false;
   #hasWaited = false;
@@ -63,73 +56,61 @@ export class RunProgress {
   }
 
   of(settings: RatedSettings): AccountProgress {
-    this.#accounts.add(settings);
-    const endpointOf = (endpoint: Endpoint) => this.#endpoint(endpoint, settings);
+    const account = new AccountCalls(settings, this.#options.planned);
+    this.#accounts.push(account);
     return {
       waits: (wait, urn) => {
-        endpointOf(wait).learn(wait);
-        if (urn) this.#rows.set(urn, { wait, until: this.#options.clock.now() + wait.waitMs });
+        const now = this.#options.clock.now();
+        account.at(wait).learn(wait, now);
+        if (urn) this.#rows.set(urn, { wait, until: now + wait.waitMs });
         if (!this.#hasWaited) this.#options.onFirstWait?.();
         this.#hasWaited = true;
         if (!this.#isShowing) void this.#show();
       },
-      paced: (pace, urnOf) => async (endpoint, attempt, signal) => {
+      seems: (plan) => account.seems(plan),
+      paced: (pace, urnOf) => (endpoint, attempt, signal) =>
         // A token has no rate, and is no step of the run.
-        if (endpoint.template === tokenEndpoint.template) return pace(endpoint, attempt, signal);
-        const progress = endpointOf(endpoint);
-        const urn = urnOf();
-        progress.begun += 1;
-        try {
-          return await pace(
-            endpoint,
-            () => {
-              if (this.#rows.size > 0) this.#clear(urn);
-              return attempt();
-            },
-            signal,
-          );
-        } finally {
-          progress.ended += 1;
-          if (this.#rows.size > 0) this.#clear(urn);
-          if (this.#isShowing) this.#takeAway();
-        }
-      },
+        endpoint.template === tokenEndpoint.template
+          ? pace(endpoint, attempt, signal)
+          : this.#counted(account, pace, urnOf())(endpoint, attempt, signal),
     };
   }
 
-  /** `34/120 calls, 2 min 5 s left, POST /channels decides` */
-  text(): string {
-    const endpoints = this.#everyEndpoint();
-    const sum = (of: (each: EndpointProgress) => number) =>
-      endpoints.reduce((total, each) => total + of(each), 0);
-    const slowest = endpoints.reduce<EndpointProgress | undefined>(
-      (most, each) => (each.leftMs > (most?.leftMs ?? 0) ? each : most),
-      undefined,
-    );
-    const calls = `${sum(({ ended }) => ended)}/${sum(({ all }) => all)} calls`;
-    return slowest
-      ? `${calls}, ${durationText(slowest.leftMs)} left, ${slowest.name} decides`
-      : calls;
-  }
-
-  #endpoint(endpoint: Endpoint, settings: RatedSettings): EndpointProgress {
-    const name = endpointName(endpoint);
-    const key = `${settings.profile ?? ""} ${name}`;
-    const progress =
-      this.#endpoints.get(key) ?? new EndpointProgress(name, rateFor(endpoint, settings));
-    this.#endpoints.set(key, progress);
-    return progress;
-  }
-
-  /** Those that were called, and those that are going to be. */
-  #everyEndpoint(): readonly EndpointProgress[] {
-    const { planned } = this.#options;
-    for (const settings of this.#accounts)
-      for (const operation of allOperations()) {
-        const times = planned.times(operation, settings.profile);
-        if (times > 0) this.#endpoint(operation, settings).planned = times;
+  #counted(account: AccountCalls, pace: Pace, urn: string | undefined): Pace {
+    return async (endpoint, attempt, signal) => {
+      const calls = account.at(endpoint);
+      const sent: typeof attempt = async () => {
+        this.#clear(urn);
+        const response = await attempt();
+        if (response.status === 429) account.refused += 1;
+        return response;
+      };
+      calls.begun += 1;
+      try {
+        return await pace(endpoint, sent, signal);
+      } finally {
+        calls.ended += 1;
+        this.#clear(urn);
+        if (this.#isShowing) this.#takeAway();
       }
-    return [...this.#endpoints.values()];
+    };
+  }
+
+  /** `34/120 calls, 2 min 5 s left, POST /channels decides, 3 refused (429)` */
+  text(): string {
+    const now = this.#options.clock.now();
+    const endpoints = this.#accounts.flatMap((account) => account.everyEndpoint());
+    const done = endpoints.reduce((sum, { ended }) => sum + ended, 0);
+    const all = endpoints.reduce((sum, calls) => sum + calls.all, 0);
+    const slowest = longest(this.#accounts.flatMap((account) => account.slowest(now) ?? []));
+    const refused = this.#accounts.reduce((sum, account) => sum + account.refused, 0);
+    return [
+      `${done}/${all} calls`,
+      ...(slowest
+        ? [`${durationText(slowest.leftMs)} left`, `${endpointName(slowest.endpoint)} decides`]
+        : []),
+      ...(refused > 0 ? [`${refused} refused (429)`] : []),
+    ].join(", ");
   }
 
   #clear(urn: string | undefined): void {
@@ -137,7 +118,7 @@ export class RunProgress {
   }
 
   get #isUnderWay(): boolean {
-    return [...this.#endpoints.values()].some(({ begun, ended }) => begun > ended);
+    return this.#accounts.some(({ isUnderWay }) => isUnderWay);
   }
 
   /** Goes on for as long as calls are under way; a new look comes no sooner than `everyMs` after the last. */
@@ -167,7 +148,9 @@ export class RunProgress {
     show(text);
     title?.(text);
     if (!isLive) return;
-    for (const [urn, { wait, until }] of this.#rows)
-      show(waitText({ ...wait, waitMs: Math.max(0, until - clock.now()) }), urn);
+    for (const [urn, { wait, until }] of this.#rows) {
+      const waitMs = Math.max(leastShownMs, until - clock.now());
+      show(waitText({ ...wait, waitMs }), urn);
+    }
   }
 }

@@ -1,10 +1,10 @@
-import { AsyncResource } from "node:async_hooks";
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
 import { type Endpoint, endpointName } from "../service/http/operations.js";
 import type { Pace, Wait } from "../service/http/pace.js";
 import { retryAfterMs } from "../service/http/retry-after.js";
 import type { HttpResponse } from "../service/http/transport.js";
+import { AnnouncedWait } from "./announced-wait.js";
 import type {
   Admission,
   CallOutcome,
@@ -19,7 +19,10 @@ export interface EndpointQueueOptions {
   readonly totalMs?: number | undefined;
   /** Shorter waits are not announced, in milliseconds. Default: 0, every wait is. */
   readonly announcedMs?: number;
-  /** A call has to wait; told again every 10 seconds with the time left, in the caller's asynchronous context. */
+  /**
+   * A call has to wait; told again every 10 seconds with the time left, and sooner where it has become
+   * longer, in the caller's asynchronous context.
+   */
   readonly onWait?: ((wait: Wait) => void) | undefined;
 }
 
@@ -37,16 +40,13 @@ interface Waiting {
   readonly call: Call;
   readonly go: (admission: Admission) => void;
   readonly fail: (error: unknown) => void;
-  /** When it was last announced, in milliseconds. */
-  announcedAt: number;
-  /** In the asynchronous context of the caller, so that the listener knows who waits. */
-  readonly announce: ((wait: Wait) => void) | undefined;
+  readonly announced: AnnouncedWait | undefined;
 }
 
 /** Default time for a call to get through, in milliseconds. */
 const hourMs = 60 * 60_000;
 
-/** So often at least the head of the queue looks again, and waits are announced, in milliseconds. */
+/** So often at least the head of the queue looks again, in milliseconds. */
 const longestSleepMs = 10_000;
 
 const aborted = (signal: AbortSignal): Promise<never> =>
@@ -118,8 +118,7 @@ class EndpointQueue {
           signal?.removeEventListener("abort", cancel);
           reject(error);
         },
-        announcedAt: Number.NEGATIVE_INFINITY,
-        announce: onWait && AsyncResource.bind(onWait),
+        announced: onWait && new AnnouncedWait(onWait),
       };
       signal?.addEventListener("abort", cancel, { once: true });
       const place = this.#waiting.findLastIndex((other) => other.call.number < call.number) + 1;
@@ -190,16 +189,15 @@ class EndpointQueue {
     }
   }
 
-  /** Tells everyone who still has to wait for long and was not told lately. */
+  /** Tells everyone who still has to wait for long. */
   #announce({ waitMs: firstMs, periodMs }: Delay): void {
     const { clock, announcedMs = 0 } = this.#options;
     const now = clock.now();
     const queued = this.#waiting.length;
-    for (const [place, waiting] of this.#waiting.entries()) {
-      const waitMs = firstMs + place * periodMs;
-      if (waitMs <= announcedMs || now - waiting.announcedAt < longestSleepMs) continue;
-      waiting.announcedAt = now;
-      waiting.announce?.({ ...this.#endpoint, queued, waitMs, periodMs });
+    for (const [ahead, { announced }] of this.#waiting.entries()) {
+      const waitMs = firstMs + ahead * periodMs;
+      if (waitMs > announcedMs)
+        announced?.tell({ ...this.#endpoint, queued, ahead, waitMs, periodMs }, now);
     }
   }
 

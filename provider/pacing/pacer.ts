@@ -20,8 +20,8 @@ export type RateTable = (endpoint: Endpoint, plan: Plan) => number;
 /** Who is told of what while calls are paced. */
 export interface PacingHooks {
   /**
-   * A call has to wait for more than 2 seconds; told again every 10 seconds with the time left. Runs
-   * in the caller's own asynchronous context.
+   * A call has to wait for more than 2 seconds; told again every 10 seconds with the time left, and at
+   * once where it became longer. Runs in the caller's own asynchronous context.
    */
   readonly onWait?: ((wait: Wait) => void) | undefined;
   /** Told once which plan a tenant without a configured one seems to have, if not the highest. */

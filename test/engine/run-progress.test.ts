@@ -49,8 +49,8 @@ const runWith = (display: RunDisplay, planned = new ForeseenCalls(noMemory)) => 
       () => urn,
     );
     const ended = paced(post, () => answer.promise);
-    const waits = (waitMs: number) =>
-      account.waits({ ...post, queued: 2, waitMs, periodMs: 6000 }, urn);
+    const waits = (waitMs: number, ahead = 0, queued = ahead + 1) =>
+      account.waits({ ...post, queued, ahead, waitMs, periodMs: 6000 }, urn);
     const finish = async () => {
       turn.resolve();
       answer.resolve(done);
@@ -76,8 +76,8 @@ test("the number stands first, in the row of the resource and in the stack's", a
   run.call("a").waits(75_000);
   await run.pass(1000);
   expect(run.shown).toEqual([
-    "stack: 0/1 calls, 6 s left, POST /channels decides",
-    "a: 1 min 14 s left for POST /channels, 2 calls queued",
+    "stack: 0/1 calls, 1 min 14 s left, POST /channels decides",
+    "a: 1 min 14 s left for POST /channels, 1 call queued",
   ]);
 });
 
@@ -86,9 +86,9 @@ test("the time left is counted down each second on a terminal", async () => {
   run.call("a").waits(10_000);
   await run.pass(3000);
   expect(run.shown.filter((line) => line.startsWith("a:"))).toEqual([
-    "a: 9 s left for POST /channels, 2 calls queued",
-    "a: 8 s left for POST /channels, 2 calls queued",
-    "a: 7 s left for POST /channels, 2 calls queued",
+    "a: 9 s left for POST /channels, 1 call queued",
+    "a: 8 s left for POST /channels, 1 call queued",
+    "a: 7 s left for POST /channels, 1 call queued",
   ]);
 });
 
@@ -96,7 +96,7 @@ test("a row is cleared as soon as its call is sent, the stack's line when all ar
   const run = runWith(live);
   const [first, second] = [run.call("a"), run.call("b")];
   first.waits(5000);
-  second.waits(8000);
+  second.waits(8000, 1);
   await run.pass(1000);
   first.send();
   await run.pass(0);
@@ -118,8 +118,11 @@ test("without a terminal there is a line each 30 seconds, and none is empty", as
   await run.pass(95_000);
   await waiting.finish();
   await run.pass(60_000);
-  const line = "stack: 0/1 calls, 6 s left, POST /channels decides";
-  expect(run.shown).toEqual([line, line, line, line]);
+  expect(run.shown).toEqual(
+    ["1 min 34 s", "1 min 4 s", "34 s", "4 s"].map(
+      (time) => `stack: 0/1 calls, ${time} left, POST /channels decides`,
+    ),
+  );
 });
 
 test("calls that come in waves give no more lines than one in 30 seconds", async () => {
@@ -140,7 +143,7 @@ test("what the engine has foreseen counts before it is asked for", () => {
   planned.foresee(participant, undefined, "update");
   const run = runWith(live, planned);
   run.call("a").waits(3000);
-  expect(run.progress.text()).toBe("0/12 calls, 1 min left, POST /channels decides");
+  expect(run.progress.text()).toBe("0/12 calls, 57 s left, POST /channels decides");
 });
 
 test("what the preview has foreseen counts, too, and more calls than foreseen correct it", async () => {
@@ -150,9 +153,9 @@ test("what the preview has foreseen counts, too, and more calls than foreseen co
   }));
   const run = runWith(live, planned);
   const calls = ["a", "b", "c"].map(run.call);
-  calls[0]?.waits(3000);
+  calls[0]?.waits(3000, 0, 3);
   await calls[0]?.finish();
-  expect(run.progress.text()).toBe("1/3 calls, 12 s left, POST /channels decides");
+  expect(run.progress.text()).toBe("1/3 calls, 15 s left, POST /channels decides");
 });
 
 test("the title of the terminal says the same, and is given back", async () => {
@@ -162,5 +165,5 @@ test("the title of the terminal says the same, and is given back", async () => {
   waiting.waits(3000);
   await run.pass(1000);
   await waiting.finish();
-  expect(titles).toEqual(["0/1 calls, 6 s left, POST /channels decides", ""]);
+  expect(titles).toEqual(["0/1 calls, 2 s left, POST /channels decides", ""]);
 });

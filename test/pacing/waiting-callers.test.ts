@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { expect, test } from "vitest";
 import { VirtualTime } from "../../bench/pacing/virtual-time.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
@@ -58,6 +59,36 @@ test("waits are announced with the place in the queue, at most every 10 seconds"
   expect(Math.max(...told.map(({ waitMs }) => waitMs))).toBeGreaterThan(14_000);
   expect(told.length).toBeGreaterThanOrEqual(12);
   expect(told.length).toBeLessThanOrEqual(20);
+});
+
+test("a wait that a refusal has made longer is announced at once", async () => {
+  const time = new VirtualTime();
+  const told: (Wait & { readonly caller: number; readonly at: number })[] = [];
+  const caller = new AsyncLocalStorage<number>();
+  const onWait = (wait: Wait) =>
+    told.push({ ...wait, caller: caller.getStore() ?? -1, at: time.now() });
+  const pace = pacer(time, { burst: 1, onWait });
+  // Half of the rate that the pacer knows, so that calls are refused all the time.
+  const bucket = new TrueBucket(0.5, 1);
+  const call = calling(time, bucket, line);
+  const gone: number[] = [];
+  const calls = Array.from({ length: 12 }, (_, index) =>
+    caller.run(index, async () => {
+      await pace(create, () => {
+        gone[index] = time.now();
+        return call();
+      });
+    }),
+  );
+  await time.during(Promise.all(calls));
+  expect(bucket.refused).toBeGreaterThan(0);
+  for (const { caller: who, at, waitMs } of told) {
+    const next = told.find((later) => later.caller === who && later.at > at);
+    // What was told last holds until the call goes, or something else is told.
+    expect(Math.min(next?.at ?? Number.POSITIVE_INFINITY, gone[who] ?? 0) - at).toBeLessThanOrEqual(
+      waitMs + 3000,
+    );
+  }
 });
 
 test("a listener that fails does not fail the call", async () => {

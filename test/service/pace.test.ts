@@ -186,6 +186,13 @@ test("a wait is announced with its length and the number of calls that wait", as
   const pace = waitOutRefusals({ clock: new JumpingClock(), onWait: (wait) => waits.push(wait) });
   await pace(list, answering(refused(), ok));
   expect(waits).toEqual([
-    { method: "GET", template: "/channels", queued: 1, waitMs: 1000, periodMs: expect.any(Number) },
+    {
+      method: "GET",
+      template: "/channels",
+      queued: 1,
+      ahead: 0,
+      waitMs: 1000,
+      periodMs: expect.any(Number),
+    },
   ]);
 });

@@ -19,6 +19,8 @@ export type Pace = (
 export interface Wait extends Endpoint {
   /** Calls that wait there, the refused one included. */
   readonly queued: number;
+  /** Those of them that go before this call. */
+  readonly ahead: number;
   readonly waitMs: number;
   /** Time between two calls there, in milliseconds. */
   readonly periodMs: number;
