@@ -3,9 +3,11 @@ import { dirname, join } from "node:path";
 import { resources } from "../provider/resources/index.js";
 import { accountPicture } from "./generate/account-picture.js";
 import { apiReference } from "./generate/api-reference.js";
+import { architecturePicture } from "./generate/architecture-picture.js";
 import { commandReference } from "./generate/command-reference.js";
 import { componentSection, componentSources } from "./generate/component-docs.js";
 import { schemaFiles } from "./generate/json-schemas.js";
+import { partImports } from "./generate/part-imports.js";
 import { resourceReference, resourceTable, settingsTable } from "./generate/reference-docs.js";
 import { resourceClasses } from "./generate/resource-classes.js";
 
@@ -30,6 +32,11 @@ const current = (path: string): string => {
 const generated = (): Readonly<Record<string, string>> => ({
   "sdk/resources.ts": resourceClasses(resources),
   "docs/account.svg": accountPicture(resources),
+  "docs/architecture.md": between(
+    current("docs/architecture.md"),
+    "parts",
+    architecturePicture(partImports(root)),
+  ),
   "docs/cli.md": commandReference(),
   ...schemaFiles(),
   ...apiReference(root),

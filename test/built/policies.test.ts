@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { blocksIn, type CodeBlock } from "../docs/pages.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
 /** WRONG=1 makes every policy speak once. */
@@ -33,32 +34,33 @@ new Account("shop", { address: "shop", channel, chatConfigurations: { orchestrat
 let project: EmulatedProject;
 let environment: Readonly<Record<string, string>>;
 
+const shown = blocksIn("yaml", "json", "js").filter(({ page }) => page === "docs/policies.md");
+
+const shownWith = (part: string): string =>
+  shown.find(({ code }: CodeBlock) => code.includes(part))?.code ?? "";
+
 /**
- * A pack as a person writes it. Its runtime is one of our own, so that a Pulumi without a language
+ * The pack of docs/policies.md. Its runtime alone is one of our own, so that a Pulumi without a language
  * host for packs runs it, too: the engine then starts the executable of that name.
  */
 const writePack = (folder: string): void => {
-  const pack = join(folder, "pack");
+  const pack = join(folder, "policies");
   const runner = join(pack, "bin", "pulumi-analyzer-policy-nodepack");
   mkdirSync(join(pack, "bin"), { recursive: true });
-  writeFileSync(join(pack, "PulumiPolicy.yaml"), "runtime: nodepack\nmain: index.js\n");
-  writeFileSync(
-    join(pack, "package.json"),
-    JSON.stringify({ name: "conversation", version: "1.0.0", main: "index.js" }),
-  );
-  writeFileSync(
-    join(pack, "index.js"),
-    `const { PolicyPack } = require("@pulumi/policy");
-const { conversationPolicies } = require("pulumi-conversation/policies");
-new PolicyPack("conversation", { policies: [...conversationPolicies] });
-`,
-  );
+  const files = {
+    "PulumiPolicy.yaml": shownWith("runtime: nodejs").replace("nodejs", "nodepack"),
+    "package.json": shownWith('"main"'),
+    "index.js": shownWith("PolicyPack"),
+    "production.json": shownWith('"mandatory"'),
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(pack, name), text);
   const script = `exec "${process.execPath}" "${require.resolve("@pulumi/pulumi/cmd/run-policy-pack")}" "$@"`;
   writeFileSync(runner, `#!/bin/sh\n${script}\n`);
   chmodSync(runner, 0o755);
 };
 
-const withPack = ["--policy-pack", "pack"];
+const withPack = ["--policy-pack", "policies"];
+const withProduction = [...withPack, "--policy-pack-config", "policies/production.json"];
 
 /** The policies that spoke, each with the resource it is about. */
 const violations = (output: string): readonly string[] =>
@@ -90,7 +92,7 @@ beforeAll(async () => {
   writePack(project.folder);
   environment = {
     PATH: [
-      join(project.folder, "pack", "bin"),
+      join(project.folder, "policies", "bin"),
       process.env.PULUMI_CONVERSATION_TEST_PULUMI,
       process.env.PATH,
     ].join(delimiter),
@@ -107,9 +109,23 @@ test("each policy speaks in the preview of a program that breaks it, and stops n
 
 test("a careful program is not bothered", async () => {
   await project.succeed(["config", "set", "--secret", "password", "in-clear-for-all-to-read"]);
-  for (const command of [["preview"], ["up", "--yes", "--skip-preview"], ["preview"]]) {
-    const output = await project.succeed([...command, ...withPack], environment);
-    expect(violations(output)).toEqual([]);
-    expect(output).toContain("✅ conversation@v1.0.0");
-  }
+  const output = await project.succeed(["preview", ...withPack], environment);
+  expect(violations(output)).toEqual([]);
+  expect(output).toContain("✅ conversation@v1.0.0");
+});
+
+test("a configuration says which domains are meant, and what stops a run", async () => {
+  const up = ["up", "--yes", "--skip-preview", ...withProduction];
+  expect(violations(await project.succeed(up, environment))).toEqual([
+    "notification-address ClientApplication: bot",
+    "notification-address ClientApplication: customer",
+  ]);
+  const stopped = await project.pulumi(["preview", ...withProduction], {
+    ...environment,
+    WRONG: "1",
+  });
+  expect([stopped.code === 0, stopped.output]).toEqual([
+    false,
+    expect.stringMatching(/\[mandatory\].*https-callbacks/),
+  ]);
 });

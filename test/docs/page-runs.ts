@@ -15,7 +15,7 @@ export const pageRuns: Readonly<Record<string, { readonly test: string; readonly
   "docs/guides/environments.md": { test: "environments", way: "every" },
   "docs/guides/killed-run.md": { test: "repair", way: "every" },
   "docs/guides/rehearse.md": { test: "rehearse-record", way: "every" },
-  "docs/guides/take-over.md": { test: "take-over", way: "by hand" },
+  "docs/guides/take-over.md": { test: "take-over", way: "every" },
   "docs/policies.md": { test: "policies", way: "by hand" },
   "examples/new-project/README.md": { test: "new-project", way: "by hand" },
   "examples/orders-bot/README.md": { test: "orders-bot", way: "the program" },
@@ -26,17 +26,7 @@ export const pageRuns: Readonly<Record<string, { readonly test: string; readonly
 export const onlyChecked: readonly (readonly [RegExp, string])[] = [
   [/^git clone /, "the address of the repository is not known here"],
   [/^npm (ci|install|test)/, "fetches packages, or runs these very tests"],
-  [/^mkdir shop && cd shop && pulumi new /, "fetches a template of Pulumi's"],
   [/^npm run quickstart/, "quickstart.test.ts runs it, and its --destroy"],
-  [/--policy-pack-config/, "test/sdk/policies.test.ts gives the policies their configuration"],
-  [
-    / export --out shop --prove$/,
-    "take-over.test.ts exports, imports and previews; the proof does the same once more",
-  ],
-  [
-    /^pulumi import --file import\.json /,
-    "no test runs it as it stands; take-over.test.ts imports the same objects by other ways",
-  ],
   [/^docker /, "there is no Docker; container.test.ts checks the image's file"],
   [
     /^npx pulumi-conversation emulator --plan enterprise$/,
@@ -46,7 +36,7 @@ export const onlyChecked: readonly (readonly [RegExp, string])[] = [
   [/^cd |^export .*(<|…)/, "holds what only the reader knows, or only moves about"],
   [/^pulumi config set .*…/, "holds what only the reader knows"],
   [
-    /^pulumi config set --secret (conversation:clientSecret|deskLoginPassword)$/,
-    "take-over.test.ts sets every secret of the export in one call",
+    /^pulumi stack init prod$/,
+    "page-commands.test.ts runs in a stack of that name; take-over.test.ts makes it",
   ],
 ];
