@@ -1,5 +1,8 @@
+import { availableParallelism } from "node:os";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const built = (path: string) => fileURLToPath(new URL(`../dist/${path}`, import.meta.url));
 
@@ -14,12 +17,38 @@ const mocking = [
   "service/retry.test.ts",
 ];
 
+/** The longest first, so that no core is idle at the end. Files that are not named follow by size. */
+const longest = [
+  "rehearse-record",
+  "take-over",
+  "rehearse-time",
+  "page-commands",
+  "engine",
+  "quickstart",
+  "stack-states",
+  "rehearse",
+  "adoption",
+  "repair",
+].map((name) => `${name}.test.ts`);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ project, moduleId }: TestSpecification): number => {
+      const found = project.name === "built" ? longest.indexOf(basename(moduleId)) : -1;
+      return found < 0 ? longest.length : found;
+    };
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => place(a) - place(b));
+  }
+}
+
 /** One process on each core takes file after file, so that each module is loaded once. */
 const shared = { root: "test", testTimeout: 20_000, maxWorkers: "100%" };
 
 /** `source` and `mocked`: what runs from source. `built`: needs `npm run build` and the Pulumi CLI. */
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -46,7 +75,8 @@ export default defineConfig({
           include: ["built/**/*.test.ts", "../examples/orders-bot/*.test.mts"],
           testTimeout: 240_000,
           hookTimeout: 240_000,
-          maxWorkers: shared.maxWorkers,
+          // A test waits for processes most of the time: one more than there are cores keeps them at work.
+          maxWorkers: availableParallelism() + 1,
           sequence: { groupOrder: 1 },
           server: { deps: { external: [/\/dist\//] } },
         },

@@ -63,23 +63,18 @@ test("a record holds as long as nothing changes, and names what did; it holds no
 
   const source = join(project.folder, "index.js");
   writeFileSync(source, `${rehearsedProgram}\n// changed\n`);
-  expect(await check(second)).toMatchObject({ code: 3, holds: false, changed: ["program"] });
-  writeFileSync(source, rehearsedProgram);
-
   const [channel] = await project.objects("channels");
   const { id, created: _, modified: __, ...body } = channel ?? { id: "" };
   await project.byHand("PUT", `/channels/${id}`, { ...body, displayName: "by hand" });
-  expect(await check(second)).toMatchObject({ code: 3, changed: ["account"] });
-
-  const kept = readFileSync(recordFile, "utf8");
-  writeFileSync(recordFile, kept.replace('"passes": true', '"passes":  true '));
-  expect((await check(second)).changed).toEqual(["account"]);
-  writeFileSync(recordFile, kept.replace('"settled": true', '"settled": false'));
-  expect((await check(second)).changed).toEqual(["account", "outcome"]);
-  writeFileSync(recordFile, kept);
+  expect(await check(second)).toMatchObject({
+    ...{ code: 3, holds: false, changed: ["program", "account"] },
+  });
+  writeFileSync(source, rehearsedProgram);
 
   await project.succeed(["up", "--yes", "--skip-preview"], second);
-  expect((await check(second)).changed).toContain("state");
+  const kept = readFileSync(recordFile, "utf8");
+  writeFileSync(recordFile, kept.replace('"settled": true', '"settled": false'));
+  expect((await check(second)).changed).toEqual(["state", "account", "outcome"]);
 });
 
 test("what is no record, or of another stack, is told from one that does not hold", async () => {
@@ -131,12 +126,9 @@ test("where the service may read its rules otherwise, both ways are told", async
 test("what reaches beyond the account is not run, unless it is asked for", async () => {
   const file = join(project.folder, "foreign");
   await project.succeed(["up", "--yes", "--skip-preview", "--refresh"], second);
-  const { outcome } = await rehearse({ ...second, FOREIGN: file });
+  const { outcome } = await rehearse({ ...second, FOREIGN: file }, "--", "--refresh");
   expect(outcome).toMatchObject({ passes: true, settled: true });
   expect(outcome.leftOut).toEqual([expect.stringMatching(/:Resource::elsewhere$/)]);
-  expect(existsSync(file)).toBe(false);
-  const refreshed = await rehearse({ ...second, FOREIGN: file }, "--", "--refresh");
-  expect(refreshed.outcome).toMatchObject({ passes: true, leftOut: outcome.leftOut });
   expect(existsSync(file)).toBe(false);
   const also = ["--also", "pulumi-nodejs:dynamic:Resource"];
   expect((await rehearse({ ...second, FOREIGN: file }, ...also)).outcome.leftOut).toEqual([]);
@@ -209,6 +201,8 @@ test("the guide's commands do what it says", async () => {
   ]);
   for (const [, command = "", options = ""] of commands) {
     const args = [command, ...options.trim().split(/\s+/).filter(Boolean)];
+    // Alone they run in the tests around this one.
+    if (args.length === 1) continue;
     const { code, output, errors } = await project.tool(args, second);
     expect([0, 4], errors).toContain(code);
     expect(output).not.toBe("");
