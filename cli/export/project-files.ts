@@ -1,6 +1,7 @@
 import { packageName, packageVersion } from "../../provider/kernel/package-version.js";
 import { settingTable } from "../../provider/service/settings/setting-table.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
+import { type PackedPackage, packedPackage } from "../packed-package.js";
 
 /** The names of the project that an export writes. */
 export interface ProjectNames {
@@ -34,6 +35,7 @@ export const projectFiles = (
   { project, stack }: ProjectNames,
   settings: Settings,
   profile: string | undefined,
+  packed: () => Pick<PackedPackage, "dependency"> | undefined = packedPackage,
 ): ReadonlyMap<string, string> =>
   new Map([
     [
@@ -54,7 +56,10 @@ export const projectFiles = (
         private: true,
         main: "index.ts",
         scripts: { check: "tsc --noEmit" },
-        dependencies: { "@pulumi/pulumi": "^3.270.0", [packageName]: `^${packageVersion()}` },
+        dependencies: {
+          "@pulumi/pulumi": "^3.270.0",
+          [packageName]: packed()?.dependency ?? `^${packageVersion()}`,
+        },
         devDependencies: { typescript: "^6.0.3" },
       }),
     ],

@@ -1,5 +1,6 @@
 import { naturalKey } from "../../provider/definition/references.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
+import { packedPackage } from "../packed-package.js";
 import type { PlannedResource, ProgramPlan } from "./program-plan.js";
 import type { PossibleSecret, ProgramSecret } from "./program-secrets.js";
 import { markdownTable, type ProjectNames } from "./project-files.js";
@@ -33,13 +34,20 @@ const isManaged = ({ object }: PlannedResource): boolean => object.mark !== unde
 
 const importLine = "pulumi import --file import.json --generate-code=false --protect=false --yes";
 
+/** The packages, and first this one where the registry does not have it. */
+const packageCommands = (): readonly string[] => {
+  const packed = packedPackage();
+  return [...(packed ? [packed.command] : []), "npm install"];
+};
+
 const steps = ({ names: { stack }, secrets, plan }: ReadmeContent): readonly string[] => [
   "```sh",
-  "npm install",
+  ...packageCommands(),
   `pulumi stack init ${stack}`,
-  "pulumi config set --secret conversation:clientSecret <secret>",
+  "# Pulumi asks for the values:",
+  "pulumi config set --secret conversation:clientSecret",
   ...(secrets.length > 0 ? ["# Each secret of the table below:"] : []),
-  ...secrets.slice(0, 1).map(({ key }) => `pulumi config set --secret ${key} <value>`),
+  ...secrets.slice(0, 1).map(({ key }) => `pulumi config set --secret ${key}`),
   ...(plan.declared.every(isManaged) ? [] : [importLine]),
   "pulumi preview",
   "```",

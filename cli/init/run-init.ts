@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { z } from "zod";
+import { type PackedPackage, packedPackage } from "../packed-package.js";
 import type { Printed } from "../printed.js";
 import { findProgram } from "../pulumi-cli/pulumi-cli.js";
 import type { Progress } from "../terminal/progress.js";
@@ -8,7 +9,6 @@ import { type InitFlags, initAnswers } from "./init-answers.js";
 import type { newProjectSchema } from "./init-schema.js";
 import { makeStack } from "./make-stack.js";
 import { nextSteps } from "./next-steps.js";
-import { type PackedPackage, packedPackage } from "./package-source.js";
 import { assertRoom, writeProject } from "./project-folder.js";
 import { projectSteps } from "./project-step.js";
 import { templateProject } from "./template-project.js";
@@ -35,7 +35,7 @@ const fetchPackages = async (
   // npm says nothing of a network that it cannot get through, for minutes, unless it is told to.
   const fetch = ["install", "--no-fund", "--no-audit", "--loglevel=http"];
   const [commands, npm] = [[...(packed ? [packed.pack] : []), fetch], findProgram("npm", env.PATH)];
-  const left = [...(packed ? [`npm ${packed.pack.join(" ")}`] : []), "npm install"];
+  const left = [...(packed ? [packed.command] : []), "npm install"];
   if (!install || !npm) return left;
   const doing = progress.step("Fetching packages (npm install)");
   const step = projectSteps(folder, env, (line) =>

@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { packedPackage } from "../../../cli/init/package-source.js";
 import { release } from "../../../cli/pulumi-cli/fetch-pulumi.js";
 import { folder, quiet, toFetch, useInitSandbox } from "./init-sandbox.js";
 
@@ -54,9 +53,4 @@ test("npm is quoted with its reason, not with where its log is", async () => {
   const { done, said: shown } = quiet({ emulator: true, env });
   expect((await done).next.slice(0, 2)).toEqual(toFetch);
   expect(shown()).toContain("npm pack failed: 404 Not Found - GET https://r/x (");
-});
-
-test("a checkout is packed into the project; what npm installed is asked of the registry", () => {
-  expect(packedPackage()).toMatchObject({ dependency: expect.stringMatching(/^file:.*\.tgz$/) });
-  expect(packedPackage(folder)).toBeUndefined();
 });

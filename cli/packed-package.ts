@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { packageName, packageRoot, packageVersion } from "../../provider/kernel/package-version.js";
+import { packageName, packageRoot, packageVersion } from "../provider/kernel/package-version.js";
 
 /** Where npm gets this package for a new project that is not to have it from the registry. */
 export interface PackedPackage {
@@ -8,7 +8,13 @@ export interface PackedPackage {
   readonly dependency: string;
   /** Arguments of npm that put the package into the folder of the project. */
   readonly pack: readonly string[];
+  /** The same as a line for a shell. */
+  readonly command: string;
 }
+
+/** A path as one word of a shell, whatever is in it. */
+const shellWord = (path: string): string =>
+  /^[\w./:@-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
 /**
  * How a new project gets this very package where a checkout of it runs, which may be of a version
@@ -22,8 +28,10 @@ export interface PackedPackage {
 export const packedPackage = (root: string = packageRoot()): PackedPackage | undefined => {
   // npm leaves the lock file out of what it installs.
   if (!existsSync(join(root, "package-lock.json"))) return undefined;
+  const quietly = ["--ignore-scripts", "--loglevel=error"];
   return {
     dependency: `file:${packageName}-${packageVersion()}.tgz`,
-    pack: ["pack", root, "--ignore-scripts", "--loglevel=error"],
+    pack: ["pack", root, ...quietly],
+    command: ["npm", "pack", shellWord(root), ...quietly].join(" "),
   };
 };

@@ -1,0 +1,52 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { projectFiles } from "../../cli/export/project-files.js";
+import { packedPackage } from "../../cli/packed-package.js";
+import { packageVersion } from "../../provider/kernel/package-version.js";
+import { readSettings } from "../../provider/service/settings/settings.js";
+
+/** A checkout in a folder of any name. */
+const checkoutIn = (name: string): string => {
+  const parent = mkdtempSync(join(tmpdir(), "checkout-"));
+  onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
+  const root = join(parent, name);
+  mkdirSync(root);
+  writeFileSync(join(root, "package-lock.json"), "{}");
+  return root;
+};
+
+test("a checkout is packed into the project; what npm installed is asked of the registry", () => {
+  expect(packedPackage()).toMatchObject({ dependency: expect.stringMatching(/^file:.*\.tgz$/) });
+  expect(packedPackage(join(checkoutIn("a"), "none"))).toBeUndefined();
+});
+
+test.each(["plain", "with space", "it's $HOME", 'a"b`c', "ü &; rm"])(
+  "the command for a checkout in %j can be pasted as it is",
+  (name) => {
+    const root = checkoutIn(name);
+    const packed = packedPackage(root);
+    const words = execFileSync("sh", ["-c", `npm() { printf '%s\\n' "$@"; }; ${packed?.command}`]);
+    expect(words.toString().trim().split("\n")).toEqual(packed?.pack);
+  },
+);
+
+test.each([
+  ["a checkout", { dependency: "file:x.tgz" }, "file:x.tgz"],
+  ["the registry", undefined, `^${packageVersion()}`],
+])("an exported project has the package from where it comes: %s", (_, packed, wanted) => {
+  const settings = readSettings({
+    environment: {
+      CONVERSATION_BASE_URL: "https://hub.test/conversation/v3",
+      CONVERSATION_TOKEN_URL: "https://hub.test/oauth/token",
+      CONVERSATION_CLIENT_ID: "id",
+      CONVERSATION_CLIENT_SECRET: "secret",
+    },
+    config: () => undefined,
+  });
+  const files = projectFiles({ project: "shop", stack: "prod" }, settings, undefined, () => packed);
+  const { dependencies } = JSON.parse(files.get("package.json") ?? "{}");
+  expect(dependencies["pulumi-conversation"]).toBe(wanted);
+});
