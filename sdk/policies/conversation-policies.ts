@@ -1,10 +1,11 @@
 import type { Policies } from "@pulumi/policy";
 import { accountProtected } from "./account-protected.js";
+import { botsMatchParticipants } from "./bots-match-participants.js";
 import { noBasicAuthentication } from "./no-basic-authentication.js";
 import { noClearSecrets } from "./no-clear-secrets.js";
 import { noSharedAuthentication } from "./no-shared-authentication.js";
 import { notificationAddress } from "./notification-address.js";
-import { botsMatchParticipants, rolesMatchOrchestration } from "./roles.js";
+import { rolesMatchOrchestration } from "./roles-match-orchestration.js";
 import { secureCallbacks } from "./secure-callbacks.js";
 
 /**

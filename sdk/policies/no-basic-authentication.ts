@@ -1,5 +1,6 @@
 import { type ResourceValidationPolicy, validateResourceOfType } from "@pulumi/policy";
 import { Authentication } from "../resources.js";
+import { whereKnown } from "./known-values.js";
 import { policyNotes } from "./policy-notes.js";
 
 /** `urn:pulumi:<stack>::<project>::…` */
@@ -30,10 +31,13 @@ export const noBasicAuthentication: ResourceValidationPolicy = {
       },
     },
   },
-  validateResource: validateResourceOfType(Authentication, ({ type, basicAuth }, args, report) => {
+  validateResource: validateResourceOfType(Authentication, (authentication, args, report) => {
     const { stacks = ["prod*"] } = args.getConfig<{ readonly stacks?: readonly string[] }>();
     const stack = stackIn(args.urn);
-    if ((type === "basic" || basicAuth) && stacks.some((pattern) => fits(stack, pattern)))
+    const isBasic =
+      whereKnown(() => authentication.type) === "basic" ||
+      whereKnown(() => authentication.basicAuth) !== undefined;
+    if (isBasic && stacks.some((pattern) => fits(stack, pattern)))
       report(
         `Stack ${stack} signs in at a callback with Basic authentication: its password never ends. Use oauth2.`,
       );

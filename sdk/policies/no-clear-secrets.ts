@@ -1,11 +1,13 @@
 import type { PolicyResource, StackValidationPolicy } from "@pulumi/policy";
 import { fieldsIn, valuesIn } from "../../provider/definition/walk.js";
+import { withEnvironmentSecrets } from "../../provider/kernel/environment-secret.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources as definitions } from "../../provider/resources/index.js";
 import { textsIn } from "../../provider/service/redaction/credential-texts.js";
 import { settingTable } from "../../provider/service/settings/setting-table.js";
-import { policyNotes, whereKnown } from "./policy-notes.js";
+import { whereKnown } from "./known-values.js";
+import { policyNotes } from "./policy-notes.js";
 import { type StackFile, stackFileIn } from "./stack-file.js";
 
 /** A shorter text stands in many files without being the secret. */
@@ -43,13 +45,16 @@ const knownPart = (value: unknown): unknown => {
   return Object.fromEntries(entries);
 };
 
+/** Without what is taken from the environment: what stands in its place is no secret. */
+const storedPart = (value: unknown): unknown => withEnvironmentSecrets(value, () => "");
+
 /** The secret texts of a resource, by where they stand in it. */
 const secretsOf = ({ type, props }: PolicyResource): readonly (readonly [string, string])[] => {
   const definition = definitions.find(({ kind }) => typeToken(kind) === type);
   const values = knownPart(props);
   if (!definition || !isObject(values)) return [];
   return valuesIn(definition.fields, values).flatMap(({ field, path, value }) =>
-    field.secret === true ? textsIn(value).map((text) => [path, text] as const) : [],
+    field.secret === true ? textsIn(storedPart(value)).map((text) => [path, text] as const) : [],
   );
 };
 

@@ -1,6 +1,7 @@
 import { type ResourceValidationPolicy, validateResourceOfType } from "@pulumi/policy";
 import { ClientApplication } from "../resources.js";
-import { policyNotes, whereKnown } from "./policy-notes.js";
+import { knownItems, whereKnown } from "./known-values.js";
+import { policyNotes } from "./policy-notes.js";
 
 /** The domains that RFC 2606 keeps for documentation and tests: nobody reads their mail. */
 const isForExamples = (domain: string): boolean =>
@@ -32,14 +33,14 @@ export const notificationAddress: ResourceValidationPolicy = {
       },
     },
   },
-  validateResource: validateResourceOfType(ClientApplication, ({ roles }, args, report) => {
+  validateResource: validateResourceOfType(ClientApplication, (application, args, report) => {
     const { domains = [] } = args.getConfig<{ readonly domains?: readonly string[] }>();
-    for (const role of roles) {
+    for (const role of knownItems(() => application.roles)) {
       const address = whereKnown(() => role.notificationEmail);
       const wrong = address === undefined ? undefined : wrongWith(address, domains);
       if (wrong)
         report(
-          `notificationEmail of role ${role.name}, ${address}, ${wrong}: a failing callback would go unnoticed.`,
+          `notificationEmail of role ${whereKnown(() => role.name)}, ${address}, ${wrong}: a failing callback would go unnoticed.`,
         );
     }
   }),

@@ -28,17 +28,3 @@ export const policyNotes = (
   url: docsLink(`policies.md#${name}`),
   tags: ["conversation"],
 });
-
-/** Whether a preview does not know the value yet: reading it then throws. */
-const isUnknown = (error: unknown): boolean =>
-  error instanceof Error && error.constructor.name === "UnknownValueError";
-
-/** What is read, or undefined while a preview does not know it. */
-export const whereKnown = <T>(read: () => T): T | undefined => {
-  try {
-    return read();
-  } catch (error) {
-    if (isUnknown(error)) return undefined;
-    throw error;
-  }
-};

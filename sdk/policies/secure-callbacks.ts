@@ -1,7 +1,8 @@
 import type { ReportViolation, ResourceValidationPolicy } from "@pulumi/policy";
 import { isLoopback } from "../../provider/service/settings/setting-rules.js";
 import { Authentication, ClientApplication } from "../resources.js";
-import { policyNotes, whereKnown } from "./policy-notes.js";
+import { knownItems, whereKnown } from "./known-values.js";
+import { policyNotes } from "./policy-notes.js";
 
 /** An address that whoever is on the way can read along; the machine's own are nobody's business. */
 const isReadable = (address: string): boolean => {
@@ -26,11 +27,11 @@ export const secureCallbacks: ResourceValidationPolicy = {
   ),
   severity: "high",
   validateResource: (args, report) => {
-    for (const role of args.asType(ClientApplication)?.roles ?? []) {
+    for (const role of knownItems(() => args.asType(ClientApplication)?.roles)) {
       const callback = whereKnown(() => role.callback);
       if (callback !== undefined && isReadable(callback))
         report(
-          `The callback of role ${role.name} is ${callback}: customers' messages travel in clear text. Use https.`,
+          `The callback of role ${whereKnown(() => role.name)} is ${callback}: customers' messages travel in clear text. Use https.`,
         );
     }
     const authentication = args.asType(Authentication);

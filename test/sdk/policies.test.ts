@@ -1,99 +1,17 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PolicyResource, ResourceValidation, StackValidationPolicy } from "@pulumi/policy";
+import type { PolicyResource } from "@pulumi/policy";
 import { afterEach, expect, test } from "vitest";
-import { typeToken } from "../../provider/pointer.js";
 import { accountProtected } from "../../sdk/policies/account-protected.js";
+import { botsMatchParticipants } from "../../sdk/policies/bots-match-participants.js";
 import { noBasicAuthentication } from "../../sdk/policies/no-basic-authentication.js";
 import { noClearSecrets } from "../../sdk/policies/no-clear-secrets.js";
 import { noSharedAuthentication } from "../../sdk/policies/no-shared-authentication.js";
 import { notificationAddress } from "../../sdk/policies/notification-address.js";
-import { botsMatchParticipants, rolesMatchOrchestration } from "../../sdk/policies/roles.js";
+import { rolesMatchOrchestration } from "../../sdk/policies/roles-match-orchestration.js";
 import { secureCallbacks } from "../../sdk/policies/secure-callbacks.js";
-
-type Props = Readonly<Record<string, unknown>>;
-
-type ResourceOf = Parameters<PolicyResource["isType"]>[0];
-
-const options = {
-  protect: false,
-  ignoreChanges: [],
-  aliases: [],
-  additionalSecretOutputs: [],
-  customTimeouts: { createSeconds: 0, updateSeconds: 0, deleteSeconds: 0 },
-};
-
-/** A resource as the engine shows it to a policy of a stack. */
-const resource = (
-  kind: string,
-  name: string,
-  props: Props,
-  uses: Readonly<Record<string, readonly PolicyResource[]>> = {},
-  stack = "prod",
-): PolicyResource => {
-  const type = typeToken(kind);
-  const isOf = (of: object): boolean => "__pulumiType" in of && of.__pulumiType === type;
-  const propertyDependencies = Object.fromEntries(
-    Object.entries(uses).map(([key, used]) => [key, [...used]]),
-  );
-  const shown = {
-    type,
-    name,
-    props,
-    urn: `urn:pulumi:${stack}::shop::${type}::${name}`,
-    opts: options,
-    dependencies: [],
-    propertyDependencies,
-    isType: isOf,
-    asType: (of: object) => (isOf(of) ? props : undefined),
-  };
-  // The typed view of the properties is the properties themselves.
-  return shown as PolicyResource;
-};
-
-const seen = (
-  policy: StackValidationPolicy,
-  resources: readonly PolicyResource[],
-  config: object = {},
-): readonly string[] => {
-  const told: string[] = [];
-  policy.validateStack(
-    {
-      resources: [...resources],
-      stackTags: new Map(),
-      getConfig: <T extends object>() => config as T,
-      notApplicable: (reason) => {
-        throw new Error(reason);
-      },
-    },
-    (message) => told.push(message),
-  );
-  return told;
-};
-
-const seenIn = (
-  policy: { readonly validateResource?: ResourceValidation | ResourceValidation[] },
-  of: PolicyResource,
-  config: object = {},
-): readonly string[] => {
-  const told: string[] = [];
-  for (const validate of [policy.validateResource ?? []].flat())
-    validate(
-      {
-        ...of,
-        // The typed view of the properties is the properties themselves.
-        asType: <T>(type: ResourceOf) => (of.isType(type) ? (of.props as T) : undefined),
-        stackTags: new Map(),
-        getConfig: <T extends object>() => config as T,
-        notApplicable: () => {
-          throw new Error("not applicable");
-        },
-      },
-      (message) => told.push(message),
-    );
-  return told;
-};
+import { options, type Props, resource, seen, seenIn } from "./support/policy-resources.js";
 
 const application = (name: string, roles: readonly Props[], uses = {}) =>
   resource("ClientApplication", name, { roles }, uses);
