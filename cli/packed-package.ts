@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { packageName, packageRoot, packageVersion } from "../provider/kernel/package-version.js";
+import { shellWord } from "./terminal/shell-word.js";
 
 /** Where npm gets this package for a new project that is not to have it from the registry. */
 export interface PackedPackage {
@@ -11,10 +12,6 @@ export interface PackedPackage {
   /** The same as a line for a shell. */
   readonly command: string;
 }
-
-/** A path as one word of a shell, whatever is in it. */
-const shellWord = (path: string): string =>
-  /^[\w./:@-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
 /**
  * How a new project gets this very package where a checkout of it runs, which may be of a version

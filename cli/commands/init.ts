@@ -46,8 +46,9 @@ export const registerInit: RegisterCommand = (program, run) => {
     .addHelpText("after", details)
     .action(async (folder: string, { json, yes, ...flags }: Flags) => {
       const { runInit } = await import("../init/run-init.js");
+      const { shellWord } = await import("../terminal/shell-word.js");
       const { progressOn } = await import("../terminal/progress.js");
-      const { askTerminal } = await import("../init/ask.js");
+      const { askPerson } = await import("../init/ask.js");
       const asks = !json && !yes && process.stdin.isTTY === true && process.stderr.isTTY === true;
       const made = await runInit({
         ...flags,
@@ -58,10 +59,10 @@ export const registerInit: RegisterCommand = (program, run) => {
           columns: process.stderr.columns,
           write: run.err,
         }),
-        ask: asks ? askTerminal : undefined,
+        ask: asks ? askPerson() : undefined,
       });
       if (json) return run.out(`${JSON.stringify(made, null, 2)}\n`);
-      const commands = [...(folder === "." ? [] : [`cd ${folder}`]), ...made.next];
+      const commands = [...(folder === "." ? [] : [`cd ${shellWord(folder)}`]), ...made.next];
       run.out(["", "Next:", ...commands.map((command) => `  ${command}`), ""].join("\n"));
     });
 };

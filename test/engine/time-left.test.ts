@@ -101,9 +101,11 @@ const run = (planIsKnown: boolean): fc.Arbitrary<Run> =>
     planIsKnown: fc.constant(planIsKnown),
   });
 
-const settings = { numRuns: Number(process.env.PROGRESS_RUNS ?? 40), seed: 13 };
+const numRuns = Number(process.env.PROGRESS_RUNS ?? 40);
+const settings = { numRuns, seed: 13 };
+const patience = { timeout: 20_000 + numRuns * 200 };
 
-test("with a known plan the time left falls steadily, and is right", async () => {
+test("with a known plan the time left falls steadily, and is right", patience, async () => {
   await fc.assert(
     fc.asyncProperty(run(true), async (given) => {
       const { shown, endedAt } = await played(given);
@@ -120,18 +122,22 @@ test("with a known plan the time left falls steadily, and is right", async () =>
   );
 });
 
-test("with an unknown plan a time that rises has its refusals beside it, and settles", async () => {
-  await fc.assert(
-    fc.asyncProperty(run(false), async (given) => {
-      const { shown, endedAt, refused } = await played(given);
-      for (const [place, { leftMs, text }] of shown.entries()) {
-        const before = shown[place - 1];
-        if (before && leftMs > before.leftMs + 1000) expect(text).toMatch(/\d+ refused \(429\)$/);
-      }
-      const last = shown.at(-1);
-      if (last && refused > 0) expect(last.text).toContain(`${refused} refused`);
-      if (last) expect(last.at).toBeGreaterThan(endedAt - 2100);
-    }),
-    settings,
-  );
-});
+test(
+  "with an unknown plan a time that rises has its refusals beside it, and settles",
+  patience,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(run(false), async (given) => {
+        const { shown, endedAt, refused } = await played(given);
+        for (const [place, { leftMs, text }] of shown.entries()) {
+          const before = shown[place - 1];
+          if (before && leftMs > before.leftMs + 1000) expect(text).toMatch(/\d+ refused \(429\)$/);
+        }
+        const last = shown.at(-1);
+        if (last && refused > 0) expect(last.text).toContain(`${refused} refused`);
+        if (last) expect(last.at).toBeGreaterThan(endedAt - 2100);
+      }),
+      settings,
+    );
+  },
+);
