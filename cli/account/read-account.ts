@@ -1,17 +1,18 @@
+import type { Definition } from "../../provider/definition/define.js";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
-import { ConversationError } from "../../provider/kernel/errors.js";
+import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
+import { sameJson } from "../../provider/kernel/json.js";
+import { objectTime } from "../../provider/lifecycle/ownership/read-mark.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
-import type { ListProgress } from "../../provider/service/objects/collections.js";
+import type { ListProgress, WireObject } from "../../provider/service/objects/collections.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
-import { changedSince, sameObjects } from "./account-changes.js";
 import {
   type AccountLists,
   danglingAmong,
   type KindReading,
   type OpenEnd,
 } from "./account-lists.js";
-import { kindReader } from "./kind-reading.js";
 import { type ReadingProgress, readingProgress } from "./reading-progress.js";
 
 /** A whole account, read once. */
@@ -28,6 +29,46 @@ export interface AccountReading extends AccountLists {
   /** References to objects that no list has; where `consistent` is true, the account itself has them. */
   readonly openEnds: readonly OpenEnd[];
 }
+
+/** The service's time is known to about a second. */
+const precisionMs = 1000;
+
+const isNewer = ({ created, modified }: WireObject, since: number): boolean =>
+  [created, modified].some((time) => objectTime(time) > since + precisionMs);
+
+/** Kinds that hold an object made or changed since a moment of the service's time. */
+const changedSince = ({ kinds }: AccountLists, since: number): readonly string[] =>
+  kinds
+    .filter(({ objects }) => [...objects.values()].some((wire) => isNewer(wire, since)))
+    .map(({ definition }) => definition.kind);
+
+/** Whether two readings of a kind show the same. */
+const sameObjects = (a: KindReading, b: KindReading): boolean =>
+  a === b ||
+  (a.problem === b.problem &&
+    a.objects.size === b.objects.size &&
+    [...a.objects].every(([id, wire]) => sameJson(wire, b.objects.get(id))));
+
+type ReadKind = (
+  definition: Definition,
+  onPage: (progress: ListProgress) => void,
+) => Promise<KindReading>;
+
+/** Reads all objects of one kind; a refusal is an answer, a cancellation is not. */
+const kindReader =
+  ({ service }: AccountSession): ReadKind =>
+  async (definition, onPage) => {
+    try {
+      const { objects, complete } = await service.list(definition, { fresh: true, onPage });
+      const kind = { definition, objects: new Map(objects) };
+      if (complete) return kind;
+      const problem = `the service did not give all pages of GET /${definition.collection}; ${objects.size} objects came`;
+      return { ...kind, problem };
+    } catch (error) {
+      if (!isConversationError(error) || error.code === "CANCELLED") throw error;
+      return { definition, objects: new Map(), problem: error.message, error };
+    }
+  };
 
 export interface ReadAccountOptions {
   readonly onProgress?: (progress: ReadingProgress) => void;

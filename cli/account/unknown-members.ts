@@ -1,8 +1,8 @@
 import type { Definition, Fields } from "../../provider/definition/define.js";
 import { memberPath } from "../../provider/definition/paths.js";
+import { isSurelyMask } from "../../provider/definition/wire/secret-evidence.js";
 import { fieldsByWireName } from "../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
-import { mayBeSecret } from "./may-be-secret.js";
 import { isAdded, unknownPaths } from "./unknown-paths.js";
 
 /** What no field of a kind knows of an object. */
@@ -93,3 +93,18 @@ export const unknownMembers = ({ fields }: Definition, wire: JsonObject): Unknow
   const { value, undeclared } = unknownIn(fields, own, "");
   return { undeclared, ...(isObject(value) ? { extra: value } : {}) };
 };
+
+/** Words in the names of members that hold secrets. */
+const named =
+  /passw|passphrase|secret|token|credential|authori[sz]ation|bearer|signature|((api|access|auth|client|encryption|private|shared|signing|session)[-_. ]?keys?\b)/i;
+
+/** A scheme of HTTP with its credentials, a private key, a signed token, an address with a password. */
+const formed =
+  /^(basic|bearer)\s+\S+$|-----BEGIN [A-Z ]*PRIVATE KEY|^eyJ[\w-]+\.[\w-]+\.|^[a-z][\w+.-]*:\/\/[^/\s:@]*:[^/\s@]+@/i;
+
+/**
+ * Whether a text of which no field knows anything may be a secret, or stands in the place of one. A text
+ * that is taken for one by mistake stays out of files, and nothing is lost by it.
+ */
+const mayBeSecret = (name: string, text: string): boolean =>
+  text !== "" && (isSurelyMask(text) || named.test(name) || formed.test(text.trim()));

@@ -1,9 +1,8 @@
 import type { RegisterCommand } from "../command.js";
+import type { DiagnoseOptions } from "../doctor/diagnose.js";
 
-interface DoctorOptions {
+interface DoctorFlags extends DiagnoseOptions {
   readonly json?: true;
-  readonly profile?: string;
-  readonly stack?: string;
 }
 
 const details = `
@@ -24,7 +23,7 @@ export const registerDoctor: RegisterCommand = (program, session) => {
     .option("--stack <name>", "Read the configuration of this stack (default: the selected one).")
     .option("--json", "Print one JSON object; its shape is below.")
     .addHelpText("after", details)
-    .action(async ({ json, ...options }: DoctorOptions) => {
+    .action(async ({ json, ...options }: DoctorFlags) => {
       const { diagnose } = await import("../doctor/diagnose.js");
       const { doctorReport } = await import("../doctor/check.js");
       const diagnosis = await diagnose(options);

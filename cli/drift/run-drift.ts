@@ -1,4 +1,3 @@
-import type { Clock } from "../../provider/kernel/clock.js";
 import { stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { nameOnWire, originalMark } from "../../provider/lifecycle/ownership/seen-object.js";
@@ -6,7 +5,7 @@ import { currentDocuments } from "../forecast/documents.js";
 import { blastRadius } from "../stack/blast-radius.js";
 import { openStack, type StackOptions } from "../stack/open-stack.js";
 import { changesOfPreview } from "../stack/planned-changes.js";
-import { openAccounts } from "../stack/stack-accounts.js";
+import { openAccounts, type StackAccountOptions } from "../stack/stack-accounts.js";
 import { exportStack } from "../stack/stack-export.js";
 import { kindIn, profilesIn, readStack, type StackReading } from "../stack/stack-reading.js";
 import type {
@@ -20,15 +19,11 @@ import { type ComparedObject, comparedObjects } from "./managed-objects.js";
 import { secretEvidence, secretStanding } from "./secret-standing.js";
 import { besideTheStack } from "./unmanaged-objects.js";
 
-export interface DriftOptions extends StackOptions {
+export interface DriftOptions extends StackOptions, StackAccountOptions {
   /** Only what the stack's state holds; other objects of the account do not count. */
   readonly managedOnly?: true;
   /** Make a preview, too, and look at who still uses what it deletes. */
   readonly preview?: true;
-  /** Told when calls have to wait for long. */
-  readonly say?: (text: string) => void;
-  /** Tests pass their own. */
-  readonly clock?: Clock;
 }
 
 const managed = ({ definition, name, id, resource }: ComparedObject) => ({

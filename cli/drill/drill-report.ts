@@ -1,9 +1,9 @@
 import { duration } from "../forecast/report.js";
-import { objectLine, refusalLines, withCount } from "../rehearse/report/rehearsal-report.js";
-import { wrappedText } from "../terminal/columns.js";
+import { objectLine, refusalLines } from "../rehearse/report/rehearsal-report.js";
+import { withCount, wrappedText } from "../terminal/columns.js";
 import type { Drill, LostObject } from "./run-drill.js";
 
-/** More lines are withCount, not shown. */
+/** More lines are counted, not shown. */
 const mostLines = 100;
 
 const lostLine = (object: LostObject): string => {

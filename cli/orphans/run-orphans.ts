@@ -1,31 +1,45 @@
-import type { Clock } from "../../provider/kernel/clock.js";
 import {
   markedObjects,
   type Orphan,
   orphansAmong,
+  type StackNames,
 } from "../../provider/lifecycle/ownership/orphans.js";
 import { resources } from "../../provider/resources/index.js";
 import type { StackLock } from "../../provider/stacks/stack-lock.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
 import { accessService } from "../account/service-access.js";
 import { CommandFailure } from "../command.js";
-import { lockRefusal } from "../stack/lock-refusal.js";
 import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
+import type { StackAccountOptions } from "../stack/stack-accounts.js";
 import { changeOrphan, type Purpose } from "./orphan-changes.js";
 import { type FoundOrphan, type OrphansResult, shownOrphan } from "./orphans-report.js";
 import { chosenAmong } from "./permission.js";
 
-export interface OrphansOptions extends StackOptions {
+export interface OrphansOptions extends StackOptions, StackAccountOptions {
   readonly delete?: true;
   readonly release?: true;
   readonly ids?: readonly string[];
   /** Go on where the lock cannot be seen. */
   readonly ignoreLock?: true;
-  /** Told when calls have to wait for long. */
-  readonly say?: (text: string) => void;
-  /** Tests pass their own. */
-  readonly clock?: Clock;
 }
+
+const atWork = ({ project, stack }: StackNames, by: string | undefined): string =>
+  `the stack ${project}/${stack} is locked${by ? ` (${by})` : ""}, so a run may be at work on these objects. ` +
+  "Wait until it has ended; if it was killed, run: pulumi cancel. Then try again";
+
+/** Why the lock forbids to change anything; undefined where it does not. */
+const lockRefusal = (
+  lock: StackLock,
+  names: StackNames,
+  ignoreLock: boolean,
+): string | undefined => {
+  if (lock.state === "locked") return atWork(names, lock.by);
+  if (lock.state === "free" || ignoreLock) return undefined;
+  return (
+    `whether a run is at work on the stack ${names.project}/${names.stack} cannot be seen: ${lock.why}. ` +
+    "Make sure that none is, then try again with --ignore-lock"
+  );
+};
 
 const notesOf = (
   { names: { project, stack } }: OpenStack,

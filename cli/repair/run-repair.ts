@@ -1,9 +1,8 @@
-import type { Clock } from "../../provider/kernel/clock.js";
 import type { Orphan } from "../../provider/lifecycle/ownership/orphans.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { changeOrphan } from "../orphans/orphan-changes.js";
 import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
-import { openAccounts } from "../stack/stack-accounts.js";
+import { openAccounts, type StackAccountOptions } from "../stack/stack-accounts.js";
 import { exportStack, type StackExport } from "../stack/stack-export.js";
 import { profilesIn, readStack } from "../stack/stack-reading.js";
 import { writeToState } from "../stack/write-state.js";
@@ -11,15 +10,11 @@ import { type Duplicate, type RepairPlan, repairPlan } from "./repair-plan.js";
 import type { RepairResult, RepairStep } from "./repair-steps.js";
 import { assertNoRun, fileRemains, lockRemains } from "./run-remains.js";
 
-export interface RepairOptions extends StackOptions {
+export interface RepairOptions extends StackOptions, StackAccountOptions {
   /** Perform the steps. Default: only find them. */
   readonly apply?: true;
   /** Go on where it cannot be seen whether the run that holds the lock still lives. */
   readonly ignoreLock?: true;
-  /** Told when calls have to wait for long. */
-  readonly say?: (text: string) => void;
-  /** Tests pass their own. */
-  readonly clock?: Clock;
 }
 
 /** Writes all that the state lacks, at once. @returns why it was not written */

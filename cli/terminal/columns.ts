@@ -93,3 +93,7 @@ export const shortened = (text: string, columns: number): string => {
   if (terminalWidth(line) <= columns) return line;
   return `${pieces(line, Math.max(1, columns - 1))[0] ?? ""}…`;
 };
+
+/** `1 call`, `3 calls`. */
+export const withCount = (count: number, one: string): string =>
+  `${count} ${count === 1 ? one : `${one}s`}`;

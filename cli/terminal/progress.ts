@@ -72,14 +72,14 @@ const signOfLife = (stream: ProgressStream, status: () => string, paint: Paint) 
 type Paint = (colour: Colour, text: string) => string;
 
 /** Progress that redraws one line on a terminal, and elsewhere prints a dot at least every 2 seconds. */
-export const progressOn = (stream: ProgressStream, now: () => number = Date.now): Progress => {
+export const progressOn = (stream: ProgressStream): Progress => {
   const coloured = wantsColour(stream);
   const paint: Paint = (colour, text) =>
     coloured ? styleText(colour, text, { validateStream: false }) : text;
 
   const begun = (doing: string) => {
-    const started = now();
-    const seconds = () => `${Math.round((now() - started) / 1000)} s`;
+    const started = Date.now();
+    const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`;
     let detail = "";
     const status = () => `${doing} … ${seconds()}${detail && `, ${detail}`}`;
     const life = signOfLife(stream, status, paint);

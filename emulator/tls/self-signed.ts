@@ -81,7 +81,8 @@ const namesFor = (host: string): readonly string[] => {
  *
  * @param host that the emulator listens on
  */
-export const selfSigned = (host: string, now = Date.now()): TlsFiles => {
+export const selfSigned = (host: string): TlsFiles => {
+  const now = Date.now();
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const name = commonName("pulumi-conversation emulator");
   const toBeSigned = sequence(

@@ -85,9 +85,8 @@ export const cliOfThisRun = (
 const destroyWords = ["destroy", "down", "dn"];
 
 /** Whether the Pulumi CLI that this process runs under was told to destroy the stack; false where that cannot be seen. */
-export const isDestroying = (
-  facts: (pid: number) => ProcessFacts | undefined = processFacts,
-): boolean => cliOfThisRun(facts)?.args.some((word) => destroyWords.includes(word)) ?? false;
+export const isDestroying = (): boolean =>
+  cliOfThisRun()?.args.some((word) => destroyWords.includes(word)) ?? false;
 
 /**
  * The Pulumi CLI that this process runs under, with its folder and its environment. Where that

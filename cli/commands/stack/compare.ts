@@ -1,8 +1,8 @@
 import { CommandFailure, type CommandRun, type RegisterCommand } from "../../command.js";
+import type { StackOptions } from "../../stack/open-stack.js";
 
-interface CompareFlags {
+interface CompareFlags extends StackOptions {
   readonly save?: string;
-  readonly stack?: string;
   readonly json?: true;
 }
 

@@ -1,10 +1,7 @@
 import { CommandFailure, type RegisterCommand } from "../../command.js";
+import type { DriftOptions } from "../../drift/run-drift.js";
 
-interface DriftFlags {
-  readonly managedOnly?: true;
-  readonly preview?: true;
-  readonly profile?: string;
-  readonly stack?: string;
+interface DriftFlags extends DriftOptions {
   readonly json?: true;
   readonly markdown?: true;
 }

@@ -1,10 +1,7 @@
 import type { RegisterCommand } from "../../command.js";
+import type { RepairOptions } from "../../repair/run-repair.js";
 
-interface RepairFlags {
-  readonly apply?: true;
-  readonly ignoreLock?: true;
-  readonly profile?: string;
-  readonly stack?: string;
+interface RepairFlags extends RepairOptions {
   readonly json?: true;
 }
 

@@ -1,5 +1,5 @@
 import { duration } from "../../forecast/report.js";
-import { wrappedText } from "../../terminal/columns.js";
+import { withCount, wrappedText } from "../../terminal/columns.js";
 import { textTable } from "../../terminal/text-table.js";
 import { obstacleTitle } from "../outcome/obstacles.js";
 import type {
@@ -11,7 +11,7 @@ import type {
   RehearsedStep,
 } from "../outcome/outcome.js";
 
-/** More lines of one kind are withCount, not shown; `--json` has them all. */
+/** More lines of one kind are counted, not shown; `--json` has them all. */
 const mostLines = 40;
 
 const some = <T>(all: readonly T[], shown: (one: T) => readonly string[]): readonly string[] => {
@@ -19,10 +19,6 @@ const some = <T>(all: readonly T[], shown: (one: T) => readonly string[]): reado
   const more = all.length - mostLines;
   return more > 0 ? [...lines, `  … and ${more} more (--json shows all)`] : lines;
 };
-
-/** `1 call`, `3 calls`. */
-export const withCount = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`;
 
 /** What a rehearsal comes to, in a sentence. */
 export const headline = ({

@@ -118,8 +118,8 @@ export const runtimeOperations = {
 } as const satisfies Readonly<Record<string, Operation>>;
 
 /** Every operation of the service: five for each kind, then the runtime ones. */
-export const allOperations = (kinds: readonly Definition[] = resources): readonly Operation[] => [
-  ...kinds.flatMap((kind) => setUpActions.map((action) => setUpOperation(kind, action))),
+export const allOperations = (): readonly Operation[] => [
+  ...resources.flatMap((kind) => setUpActions.map((action) => setUpOperation(kind, action))),
   ...Object.values(runtimeOperations),
 ];
 

@@ -124,12 +124,9 @@ export const runtimeSettings = (
   });
 
 /** The vendor's own word: what is given, else the environment's, else `platform`. */
-export const platformNameOf = (
-  given: string | undefined,
-  environment: Environment = process.env,
-): string => {
+export const platformNameOf = (given: string | undefined): string => {
   const { parse, default: fallback = "platform" } = settingTable.platformName;
-  const text = given ?? environment[settingNames("platformName").environment];
+  const text = given ?? process.env[settingNames("platformName").environment];
   if (text !== undefined && typeof text !== "string") {
     throw new ConversationError("SETTINGS_INVALID", "platformName must be text.");
   }
