@@ -25,6 +25,7 @@ export type { ConversationDocument, StoredMessage } from "./runtime/conversation
 export type { TlsFiles } from "./tls/self-signed.js";
 export type { Client } from "./token/clients.js";
 
+/** How an emulator behaves, and where it listens. */
 export interface EmulatorOptions extends EmulatedServiceOptions {
   /** Port to listen on; 0, the default: any free one. */
   readonly port?: number;
@@ -58,6 +59,7 @@ export interface EmulatorAddresses {
   readonly certificate?: string;
 }
 
+/** A running emulator: its addresses, its control, its end. */
 export interface Emulator extends EmulatorAddresses, AsyncDisposable {
   /** Looks at what happened and makes things go wrong; needs neither address nor secret. */
   readonly control: EmulatorControl;

@@ -4,6 +4,7 @@ import ts from "typescript";
 import { z } from "zod";
 import { cell, commentOf, tagsOf } from "./doc-comments.js";
 import { type ExportedDeclaration, exportedDeclarations } from "./exported-declarations.js";
+import { spelledType } from "./spelled-types.js";
 
 /** What each entry point of the package is for. */
 const purposes: Readonly<Record<string, string>> = {
@@ -67,10 +68,25 @@ const meaningOf = (member: ts.Node): string =>
     ...tagsOf(member, "throws").map((one) => `Fails: ${one}`),
   ].join(" ");
 
+/** A value of many members, by their names. */
+const shortened = (node: ts.Statement, text: string): string => {
+  if (!ts.isVariableStatement(node) || text.split("\n").length < 40) return text;
+  const type = node.declarationList.declarations[0]?.type;
+  if (!type || !ts.isTypeLiteralNode(type)) return text;
+  const names = type.members.map((member) => {
+    const doc = /readonly doc: ("(?:[^"\\]|\\.)*");/.exec(member.getText())?.[1];
+    return `    ${member.name?.getText()}: …;${doc ? ` // ${JSON.parse(doc)}` : ""}`;
+  });
+  return [text.slice(0, text.indexOf("{") + 1), ...names, "};"].join("\n");
+};
+
 const headOf = ({ node, source }: ExportedDeclaration): string => {
   const isLong = ts.isInterfaceDeclaration(node) || ts.isClassDeclaration(node);
   const text = node.getText(source).replace(/^export (declare )?/, "");
-  return isLong ? text.slice(0, text.indexOf("{")).trim() : text;
+  if (isLong) return text.slice(0, text.indexOf("{")).trim();
+  return ts.isTypeAliasDeclaration(node) && /\btypeof /.test(text) && !node.typeParameters
+    ? `type ${node.name.text} = ${spelledType(source.fileName, node.name.text)};`
+    : shortened(node, text);
 };
 
 const section = (declared: ExportedDeclaration): string => {

@@ -78,6 +78,7 @@ export const faultKinds = {
   "forbidden-list": { doc: "forbids the list (403)", members: {}, listsOnly: true },
 } as const satisfies Readonly<Record<string, FaultShape>>;
 
+/** What goes wrong. */
 export type FaultKind = keyof typeof faultKinds;
 
 /** A rule of what goes wrong, when and how often. */

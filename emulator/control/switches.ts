@@ -2,6 +2,7 @@ import { isObject } from "../../provider/kernel/json.js";
 import type { Journal } from "../journal.js";
 import { switchTable } from "./switch-table.js";
 
+/** Something uncertain about the service. */
 export type SwitchName = keyof typeof switchTable;
 
 type ValueOf<S> = S extends { readonly default: boolean }

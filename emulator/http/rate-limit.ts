@@ -4,6 +4,7 @@ import type { ResponseHeaders, ServiceResponse } from "./response.js";
 
 /** Plans of a tenant; `none`: no limits. */
 export const planNames = ["developer", "basic", "enterprise", "none"] as const;
+/** A plan of a tenant. */
 export type PlanName = (typeof planNames)[number];
 
 /** Calls per second on the plans Developer, Basic and Enterprise. */

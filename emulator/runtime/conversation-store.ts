@@ -41,6 +41,7 @@ const message = z.object({
 
 export type StoredConversation = Readonly<z.infer<typeof conversation>>;
 export type ConversationPhase = StoredConversation["phase"];
+/** A message as the emulator keeps it. */
 export type StoredMessage = Readonly<z.infer<typeof message>>;
 
 const isConversation = (value: unknown): value is StoredConversation =>

@@ -36,3 +36,17 @@ test("every public name and every member of it stands in the reference", {
   expect(names.length).toBeGreaterThan(300);
   expect(missing).toEqual([]);
 });
+
+test("every name says what it is, and shows its shape without a look into the sources", () => {
+  const sections = all.split(/^## `/m).slice(1);
+  const untold = sections.filter((section) => /^\w+`\n\n```/.test(section));
+  const hidden = sections.filter((section) => /^type .*\btypeof [a-z]|\{@/m.test(section));
+  expect([...untold, ...hidden].map((section) => section.split("`")[0])).toEqual([]);
+});
+
+test("no name takes more than a screen to show its type", () => {
+  const long = [...all.matchAll(/^```text\n([\s\S]*?)^```$/gm)].filter(
+    ([, text = ""]) => text.split("\n").length > 45,
+  );
+  expect(long.map(([, text = ""]) => text.split("\n")[0])).toEqual([]);
+});

@@ -1,13 +1,35 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { moreAbout } from "../../provider/kernel/docs-link.js";
+import type { ConversationErrorCode } from "../../provider/kernel/errors.js";
 import { readPage } from "./pages.js";
 
 const errors = readFileSync(join(__dirname, "../../provider/kernel/errors.ts"), "utf8");
+const codes = [...errors.matchAll(/^ {2}\| "(\w+)"/gm)].map(([, code = ""]) => code);
+const isCode = (text: string): text is ConversationErrorCode => codes.includes(text);
+
+/** What stands under each heading that is a code. */
+const entries = new Map(
+  [
+    ...readPage("docs/troubleshooting.md").matchAll(
+      /^### ([A-Z_]+)\n([\s\S]*?)(?=^##|$(?![\s\S]))/gm,
+    ),
+  ].map(([, code = "", text = ""]) => [code, text]),
+);
 
 test("every error code has an entry, in the order of the code", () => {
-  const codes = [...errors.matchAll(/^ {2}\| "(\w+)"/gm)].map(([, code]) => code);
-  const entries = readPage("docs/troubleshooting.md").matchAll(/^### ([A-Z_]+)$/gm);
   expect(codes.length).toBeGreaterThan(15);
-  expect([...entries].map(([, code]) => code)).toEqual(codes);
+  expect([...entries.keys()]).toEqual(codes);
 });
+
+test.each(codes)(
+  "%s: a message leads to its entry, which says how to see that it is cured",
+  (code) => {
+    if (!isCode(code)) throw new Error(`${code} is no code`);
+    expect(moreAbout(code)).toMatch(new RegExp(`docs/troubleshooting\\.md#${code.toLowerCase()}$`));
+    const [before = "", cured] = (entries.get(code) ?? "").split("\nCured when: ");
+    expect(before.trim().split(" ").length).toBeGreaterThan(10);
+    expect(cured?.trim()).toMatch(/`.*\.$/s);
+  },
+);
