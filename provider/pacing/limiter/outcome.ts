@@ -1,6 +1,5 @@
 import { type Bucket, bucketAt, heldFor, unknownBucket } from "./bucket.js";
 import {
-  capacityOf,
   dueRefused,
   marginMs,
   probeOvertook,
@@ -9,6 +8,7 @@ import {
   savedRefused,
   searchedAgain,
 } from "./burst-search.js";
+import { firstAnswer } from "./first-answer.js";
 import type {
   Admission,
   CallOutcome,
@@ -158,18 +158,4 @@ export const afterOutcome = (
   // Sent before the last refusal: says nothing of the rate since.
   const isOld = number <= before.refusedAt;
   return { state: accepted(state, admission, now, limit), result: isOld ? undefined : evidence };
-};
-
-type KnownState = LimiterState & { readonly bucket: Bucket };
-
-/**
- * The first call after a pause arrives late: it fetches a token and connects. If the bucket was full
- * it took nothing in meanwhile, so what came back until this answer is not counted on.
- */
-const firstAnswer = (own: OwnState, bucket: Bucket, limit: RateLimit): KnownState => {
-  if (own.isAnswered) return { own, bucket };
-  const tokens = Math.min(bucket.tokens, capacityOf(bucket, limit));
-  const left = Math.min(tokens, Math.max(0, own.tokensLeft ?? 0));
-  const shifted = { ...bucket, tokens: left, spent: bucket.spent + tokens - left };
-  return { own: { ...own, isAnswered: true }, bucket: tokens > left ? shifted : bucket };
 };
