@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { faultKinds } from "../../emulator/control/faults.js";
+import { readPage } from "./pages.js";
+
+/** What the table of faults says of each kind: what happens, and which members it takes. */
+const rows = readPage("docs/emulator.md")
+  .split("\n")
+  .map((line) => line.split("|").map((part) => part.trim()))
+  .filter(([, kinds = "", , members]) => kinds.startsWith("`") && members !== undefined);
+
+test.each(Object.entries(faultKinds))(
+  "the page tells the fault %s and its members",
+  (kind, { members }) => {
+    const told = rows.find(([, kinds = ""]) => kinds.split(", ").includes(`\`${kind}\``));
+    const named = [...(told?.[3] ?? "").matchAll(/`(\w+)`/g)].map(([, name]) => name);
+    expect(told).toBeDefined();
+    expect(named).toEqual(Object.keys(members));
+  },
+);
