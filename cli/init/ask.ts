@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { CommandFailure } from "../command.js";
+import { wrappedText } from "../terminal/columns.js";
 
 /** Puts one question to the person at the terminal. */
 export type Ask = (question: Question) => Promise<string>;
@@ -75,6 +76,6 @@ export const askPerson =
       const answer = given || (proposal ?? "");
       const wrong = problem?.(answer);
       if (!wrong) return answer;
-      shown.write(`  ${wrong}\n`);
+      shown.write(`${wrappedText(wrong, "  ").join("\n")}\n`);
     }
   };

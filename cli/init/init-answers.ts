@@ -40,7 +40,10 @@ const settingProblem =
   (key: SettingKey) =>
   (text: string): string | undefined => {
     const parsed = settingTable[key].parse(text);
-    return "rule" in parsed ? `${JSON.stringify(text)} ${parsed.rule}.` : undefined;
+    if (!("rule" in parsed)) return undefined;
+    // Rules of words say themselves what was given.
+    const rule = parsed.rule.replace(`, not ${JSON.stringify(text)}`, "");
+    return `${JSON.stringify(text)} ${rule}.`;
   };
 
 /** Left empty it can be set later. */
@@ -82,7 +85,7 @@ const askService = async (
   if (emulator) return {};
   const answers: Partial<Record<AskedSetting, string>> = {};
   for (const key of askedSettings) {
-    const text = `${settingTable[key].doc.replace(/[.:;].*$/, "")}, or nothing to set it later`;
+    const text = `${settingTable[key].doc.replace(/[.:;].*$/, "")} (empty: later)`;
     const given = flags[key] ?? (await ask({ text, problem: laterOr(settingProblem(key)) }));
     if (given !== "") answers[key] = given;
     // Without an address the rest has nothing to belong to.
@@ -111,7 +114,7 @@ export const initAnswers = async (
   const stack = await text("stack", "First stack", "dev");
   const { description = "A conversation account of the messaging hub" } = flags;
   const settings = ask ? await askService(flags, ask) : settingsIn(flags);
-  const later = "Secret of the client (not shown), or nothing to set it later";
+  const later = "Secret of the client, not shown (empty: later)";
   const clientSecret =
     secret ?? (settings.clientId && (await ask?.({ text: later, secret: true }))) ?? "";
   const chosen = await ask?.({

@@ -2,6 +2,7 @@ import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import { askPerson } from "../../../cli/init/ask.js";
+import { initAnswers } from "../../../cli/init/init-answers.js";
 
 /** A person at a terminal, who types what is called for. */
 const person = () => {
@@ -39,6 +40,24 @@ test("a wrong answer is told and asked again; nothing typed is the proposal", as
   keys.write("\r");
   expect(await answer).toBe("dev");
   expect(seen()).toContain("  Not that one.\n");
+});
+
+test("the questions and what is wrong with an answer fit 80 columns", async () => {
+  const { keys, ask, seen } = person();
+  const asked: string[] = [];
+  const asking: typeof ask = async (question) => {
+    asked.push(`${question.text} (${question.proposal ?? ""}): `);
+    return question.proposal ?? "";
+  };
+  await initAnswers({ baseUrl: "https://hub.test/v3", clientId: "id" }, "/shop", undefined, asking);
+  for (const line of asked) expect(line.length, line).toBeLessThanOrEqual(80);
+  const problem = (answer: string) => (answer === "" ? "wrong ".repeat(30).trim() : undefined);
+  const answer = ask({ text: "Name", problem });
+  keys.write("\r");
+  await new Promise(setImmediate);
+  keys.write("x\r");
+  await answer;
+  for (const line of seen().split(/\r?\n/)) expect(line.length).toBeLessThanOrEqual(80);
 });
 
 test("a secret is never shown", async () => {
