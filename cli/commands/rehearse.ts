@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option } from "commander";
 import { parseSwitch, type Switches } from "../../emulator/control/switches.js";
 import { type Plan, plans } from "../../provider/service/settings/plans.js";
 import { CommandFailure, messageOf, type RegisterCommand } from "../command.js";
+import { optionNotHandedOn } from "../rehearse/run-options.js";
 
 interface RehearseFlags {
   readonly destroy?: true;
@@ -28,15 +29,11 @@ const gather = (text: string, before: readonly string[] = []): readonly string[]
   text,
 ];
 
-/** Options that would lead a run away from the copy, or write where a person keeps things. */
-const notForRuns =
-  /^(--stack|-s|--cwd|-C|--config-file|--json|-j|--event-log|--save-plan|--import-file|--preview-only|--client|--remote[\w-]*)(=|$)/;
-
 const assertOptions = (args: readonly string[]): void => {
-  const wrong = args.find((arg) => notForRuns.test(arg));
+  const wrong = optionNotHandedOn(args);
   if (wrong !== undefined)
     throw new CommandFailure(
-      `${wrong} cannot be handed on. --stack and --json are options of this command.`,
+      `${wrong} cannot be handed on: it would lead the run away from the copy. --stack and --json are options of this command; settings are those of the stack and of the environment.`,
       2,
     );
   const stray = args[0];

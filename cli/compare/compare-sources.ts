@@ -8,6 +8,7 @@ import { neutralVendor } from "../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { propertiesIn } from "../../provider/lifecycle/state/properties.js";
 import { resources } from "../../provider/resources/index.js";
+import { listingKeys } from "../../provider/service/objects/pages.js";
 import { printedJson } from "../../provider/stacks/pulumi-queries.js";
 import { readAccountInputs } from "../account/open-account.js";
 import { savedAccountIn } from "../account/saved-account.js";
@@ -118,6 +119,7 @@ const ofSnapshot = (title: string, text: string): ComparedAccount | undefined =>
 
 const ofSaved = (title: string, text: string): ComparedAccount | undefined => {
   const saved = savedAccountIn(text);
+  const keyOf = listingKeys();
   return (
     saved && {
       title: `${title} (${saved.readAt})`,
@@ -125,7 +127,7 @@ const ofSaved = (title: string, text: string): ComparedAccount | undefined => {
         resources
           .filter((definition) => definition.kind === kind)
           .flatMap((definition) =>
-            objects.map((wire) => sideOfWire(definition, textOf(wire.id), wire, neutralVendor)),
+            objects.map((wire) => sideOfWire(definition, keyOf(wire), wire, neutralVendor)),
           ),
       ),
       notes: saved.kinds.flatMap(({ kind, problem }) =>

@@ -2,12 +2,12 @@ import type { z } from "zod";
 import { resources } from "../../provider/resources/index.js";
 import type { Plan } from "../../provider/service/settings/plans.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
-import { givenConditions } from "../forecast/conditions.js";
 import type { Printed } from "../printed.js";
 import { emptied, readOriginal } from "../rehearse/copy/original-stack.js";
 import { outcomeOf } from "../rehearse/outcome/build-outcome.js";
 import { type RunAccount, runOnCopy } from "../rehearse/run-on-copy.js";
 import { readAccounts } from "../rehearse/service/read-accounts.js";
+import { runConditions } from "../rehearse/service/run-conditions.js";
 import type { TenantReading } from "../rehearse/service/tenant-reading.js";
 import { openStack } from "../stack/open-stack.js";
 import { beyondProgram, type ObjectsByKind } from "./compare-rebuilt.js";
@@ -87,9 +87,8 @@ export const runDrill = async (options: DrillOptions): Promise<Drill> => {
   const { plan, also = [], say, signal } = options;
   const stack = await openStack(options);
   const original = await readOriginal(stack);
-  const given = plan === undefined ? {} : { plan };
-  const { conditions, assumed } = givenConditions(given, original.source);
   const { readings, notes } = await readAccounts(original, options);
+  const conditions = runConditions(plan === undefined ? {} : { plan }, original, readings);
   say("Making everything anew in an empty emulator …");
   const run = await runOnCopy({
     operation: "up",
@@ -117,6 +116,6 @@ export const runDrill = async (options: DrillOptions): Promise<Drill> => {
     lost: readings.flatMap((reading, place) =>
       lostIn(reading, run.accounts[place], original.states),
     ),
-    notes: [...assumed, ...notes, ...problemsOf(readings)],
+    notes: [...conditions.notes, ...notes, ...problemsOf(readings)],
   };
 };

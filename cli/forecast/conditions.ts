@@ -51,30 +51,34 @@ const setting = <T>(
   key: SettingKey,
   { environment, config }: SettingSource,
   parse: (text: string) => Parsed<T>,
+  profile: string | undefined,
 ): T | undefined => {
-  const names = settingNames(key);
+  const names = settingNames(key, profile);
   const texts = [environment[names.environment], config(names.config)];
   const text = texts.find((candidate) => candidate?.trim())?.trim();
   if (text === undefined) return undefined;
   const parsed = parse(text);
   if ("value" in parsed) return parsed.value;
-  throw new CommandFailure(`Forecasting: the setting ${settingLabel(key)} ${parsed.rule}.`);
+  throw new CommandFailure(`The setting ${settingLabel(key, profile)} ${parsed.rule}.`);
 };
 
 /**
  * The conditions from the command line first, then the environment, then the stack's configuration;
  * what had to be assumed is said in sentences for people.
+ *
+ * @param profile default: the settings without a profile
  */
 export const givenConditions = (
   options: ConditionOptions,
   source: SettingSource,
+  profile?: string,
 ): { readonly conditions: Conditions; readonly assumed: readonly string[] } => {
-  const known = options.plan ?? setting("plan", source, plan);
-  const burst = options.burst ?? setting("burst", source, wholeNumber);
+  const known = options.plan ?? setting("plan", source, plan, profile);
+  const burst = options.burst ?? setting("burst", source, wholeNumber, profile);
   return {
     conditions: {
       plan: known ?? "enterprise",
-      share: setting("share", source, fraction) ?? 1,
+      share: setting("share", source, fraction, profile) ?? 1,
       parallel: options.parallel ?? defaultParallel(source.environment),
       pageSize: options.pageSize ?? assumedPageSize,
       ...(burst === undefined ? {} : { burst }),
@@ -82,7 +86,7 @@ export const givenConditions = (
     assumed: known
       ? []
       : [
-          `The plan is not known, so enterprise is assumed. Say it with --plan or ${settingLabel("plan")}.`,
+          `The plan${profile === undefined ? "" : ` of profile ${profile}`} is not known, so enterprise is assumed. Say it with --plan or ${settingLabel("plan", profile)}.`,
         ],
   };
 };

@@ -90,11 +90,11 @@ const failed = (shown: string, stdout: string, lastLines: readonly string[]): Co
   const lines = errors.length > 0 ? errors : lastLines.filter((line) => line.trim() !== "");
   const said = lines.join("\n");
   const advice = /no Pulumi\.yaml/.test(said)
-    ? "Run it in the folder of a Pulumi project, or give saved documents with --from."
+    ? "Run it in the folder of a Pulumi project; forecast also takes saved documents, with --from."
     : /no stack/.test(said)
       ? "Select a stack (pulumi stack select), or name one with --stack."
-      : "Correct that first: a forecast needs a preview that works.";
-  return new CommandFailure(`Forecasting: ${shown} failed. Pulumi says:\n${said}\n${advice}`);
+      : "Correct that first, and try again.";
+  return new CommandFailure(`${shown} failed. Pulumi says:\n${said}\n${advice}`);
 };
 
 /** Where Pulumi is run; without a stack on the selected one. */
@@ -108,7 +108,7 @@ const printed = async (what: readonly string[], { folder, env, stack }: RunPlace
   const command = findProgram("pulumi", env.PATH);
   if (command === undefined)
     throw new CommandFailure(
-      "Forecasting: there is no pulumi on PATH. Install it, or give saved documents with --from.",
+      "There is no pulumi on PATH. Install it; forecast also takes saved documents, with --from.",
     );
   const args = [...what, ...(stack === undefined ? [] : ["--stack", stack])];
   const shown = `pulumi ${args.join(" ")}`;
@@ -120,7 +120,7 @@ const printed = async (what: readonly string[], { folder, env, stack }: RunPlace
   const document = readDocument(ended.stdout);
   if (document) return document;
   throw new CommandFailure(
-    `Forecasting: what ${shown} printed cannot be read. Use a Pulumi of version 3.254 or newer.`,
+    `What ${shown} printed cannot be read. Use a Pulumi of version 3.254 or newer.`,
   );
 };
 
@@ -138,12 +138,12 @@ export const currentDocuments = async (
 
 const readSaved = async (file: string): Promise<Documents> => {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new CommandFailure(`Forecasting: ${file} cannot be read: ${messageOf(error)}`, 2);
+    throw new CommandFailure(`${file} cannot be read: ${messageOf(error)}`, 2);
   });
   const document = readDocument(text);
   if (document) return document;
   throw new CommandFailure(
-    `Forecasting: ${file} is neither what \`pulumi preview --json\` prints nor what \`pulumi stack export\` prints.`,
+    `${file} is neither what \`pulumi preview --json\` prints nor what \`pulumi stack export\` prints.`,
     2,
   );
 };
@@ -160,7 +160,7 @@ export const savedDocuments = async (
       : [documents.state, "pulumi stack export"];
   if (needed) return documents;
   throw new CommandFailure(
-    `Forecasting: pulumi ${operation} is forecast from what \`${how}\` prints, and no file of --from holds that. Save it with: ${how} > file.json`,
+    `pulumi ${operation} is forecast from what \`${how}\` prints, and no file of --from holds that. Save it with: ${how} > file.json`,
     2,
   );
 };

@@ -1,9 +1,9 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { quietEnvironment } from "../../provider/stacks/pulumi-queries.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
 import { CommandFailure } from "../command.js";
+import { type PrivateFolder, privateFolder } from "../process/private-folder.js";
 import { runCommand } from "../process/run-command.js";
 import { type OpenStack, openStack } from "../stack/open-stack.js";
 import { entriesVariable, handOver } from "./entry-handover.js";
@@ -25,15 +25,15 @@ export interface ImportResult extends Omit<ImportPlan, "entries"> {
 }
 
 /** A folder with the converter under the name that Pulumi looks for. */
-const converterFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "conversation-converter-"));
+const converterFolder = (): PrivateFolder => {
+  const { folder, remove } = privateFolder("conversation-converter-");
   const main = join(__dirname, "..", "converter.js");
   const windows = process.platform === "win32";
   const file = join(folder, `pulumi-converter-conversation${windows ? ".cmd" : ""}`);
   const line = `"${process.execPath}" "${main}"`;
   writeFileSync(file, windows ? `@${line} %*\r\n` : `#!/bin/sh\nexec ${line} "$@"\n`);
   chmodSync(file, 0o700);
-  return folder;
+  return { folder, remove };
 };
 
 const flags = ["--generate-code=false", "--protect=false", "--yes", "--skip-preview"];
@@ -43,7 +43,7 @@ const runPulumi = async (
   plan: ImportPlan,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
-  const folder = converterFolder();
+  const { folder, remove } = converterFolder();
   const { url, close } = await handOver(plan.entries);
   const stack = place.stack ? ["--stack", place.stack] : [];
   const args = ["import", "--from", "conversation", ...flags, "--non-interactive", ...stack];
@@ -67,7 +67,7 @@ const runPulumi = async (
     );
   } finally {
     await close();
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
 };
 

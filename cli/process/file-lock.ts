@@ -25,6 +25,12 @@ const isLeftBehind = ({ text, ageMs }: Owner): boolean => {
   return ageMs > LONGEST_MS || (host === hostname() && !isRunning(Number(pid)));
 };
 
+/** Whether a lock was left behind by a process of this machine that has ended; false where there is none. */
+export const isAbandoned = (path: string): boolean => {
+  const [pid, , host] = ownerOf(path)?.text.split(" ") ?? [];
+  return host === hostname() && !isRunning(Number(pid));
+};
+
 const isExisting = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "EEXIST";
 

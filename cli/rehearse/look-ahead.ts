@@ -14,6 +14,14 @@ import {
   unknownStackIn,
 } from "./copy/referenced-stacks.js";
 import { type EngineRun, engineRunIn } from "./outcome/engine-events.js";
+import {
+  asksToRefresh,
+  excluding,
+  forPreview,
+  forSecondLook,
+  isPart,
+  namesTargets,
+} from "./run-options.js";
 
 /** What is known of a run before it: the same for every run on a copy of the same. */
 export interface LookAhead {
@@ -37,25 +45,6 @@ export interface LookAheadOptions {
   readonly also: readonly string[];
 }
 
-/** Options that a preview does not take. */
-const onlyOfRuns = new Set([
-  ...["--yes", "-y", "--skip-preview", "-f", "--continue-on-error"],
-  "--suppress-progress",
-]);
-
-const forPreview = (args: readonly string[]): readonly string[] =>
-  args.filter((arg) => !onlyOfRuns.has(arg));
-
-/** Whether only a part of the stack is run. */
-const namesTargets = (args: readonly string[]): boolean =>
-  args.some((arg) => /^(--target(=|$)|-t)/.test(arg));
-
-const isPart = (args: readonly string[]): boolean =>
-  namesTargets(args) || args.some((arg) => /^--exclude(=|$)/.test(arg));
-
-const asksToRefresh = (args: readonly string[]): boolean =>
-  args.some((arg) => /^(--refresh(=true)?|-r)$/.test(arg));
-
 /** Steps that change something. */
 const changing = /create|update|delete|replace|import/;
 
@@ -73,16 +62,6 @@ const foreignIn = ({ original, also }: LookAheadOptions): readonly string[] =>
   (original.document.deployment.resources ?? []).flatMap(({ type, urn, custom }) =>
     isRun(type, custom === true, also) ? [] : [urn],
   );
-
-/**
- * Options that keep Pulumi from these resources. It takes none beside targets: what is no target is left
- * alone anyway. With `--refresh` it refuses the URN of what no state has yet, but not a pattern of it; that
- * also fits longer names, of the same type: none of those is run, either.
- */
-export const excluding = (urns: readonly string[], args: readonly string[]): readonly string[] =>
-  namesTargets(args)
-    ? []
-    : urns.flatMap((urn) => ["--exclude", asksToRefresh(args) ? `${urn}**` : urn]);
 
 /** What the engine says of its last run on a copy. */
 export const eventsOf = ({ eventFile }: CopiedStack): EngineRun =>
@@ -167,7 +146,7 @@ export const comesToRest = async (
   options: LookAheadOptions,
   { leftOut }: LookAhead,
 ): Promise<boolean> => {
-  const args = ["--refresh", ...forPreview(options.args)];
+  const args = ["--refresh", ...forSecondLook(options.args)];
   const leaving = excluding([...new Set([...foreignIn(options), ...leftOut])], args);
   const ended = await copy.pulumi(["preview", "--json", ...leaving, ...args]);
   const preview = ended.code === 0 ? readDocument(ended.stdout)?.preview : undefined;

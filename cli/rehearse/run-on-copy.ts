@@ -1,15 +1,16 @@
 import type { Switches } from "../../emulator/index.js";
 import { mostConnections } from "../../provider/service/http/transport.js";
 import type { StackState } from "../../provider/stacks/state-document.js";
-import type { Conditions } from "../forecast/conditions.js";
 import { type CopiedStack, copyStack } from "./copy/copied-stack.js";
 import type { OriginalStack } from "./copy/original-stack.js";
-import { comesToRest, eventsOf, excluding, type LookAhead, lookAhead } from "./look-ahead.js";
+import { comesToRest, eventsOf, type LookAhead, lookAhead } from "./look-ahead.js";
 import type { EngineRun } from "./outcome/engine-events.js";
+import { excluding } from "./run-options.js";
 import type { CopiedObjects } from "./service/account-copy.js";
-import { type EmulatedTenant, emulateTenant } from "./service/emulated-tenant.js";
+import { type EmulatedTenant, emulateTenant, knownSwitches } from "./service/emulated-tenant.js";
 import type { RehearsedCall } from "./service/recording-relay.js";
 import { RehearsedTime } from "./service/rehearsed-time.js";
+import type { RunConditions } from "./service/run-conditions.js";
 import type { TenantReading } from "./service/tenant-reading.js";
 
 /** What is run on a copy, and where. */
@@ -17,12 +18,15 @@ export interface CopyRunOptions {
   readonly operation: "up" | "destroy";
   readonly original: OriginalStack;
   readonly readings: readonly TenantReading[];
-  readonly conditions: Conditions;
+  readonly conditions: RunConditions;
   /** Options of the run as the person gives them. */
   readonly args: readonly string[];
   /** Types of other packages that are run, too. */
   readonly also: readonly string[];
+  /** What the person says of the service. */
   readonly switches: Partial<Switches>;
+  /** How an account behaves where neither the person nor its settings say it. Default: as the emulator does. */
+  readonly otherwise?: Partial<Switches>;
   readonly signal: AbortSignal;
   /** What the preview of an earlier run on a copy of the same told. Default: it is made. */
   readonly ahead?: LookAhead;
@@ -112,15 +116,23 @@ const onCopy = async <R>(
   options: CopyRunOptions,
   work: (copied: Copied) => Promise<R>,
 ): Promise<R> => {
-  const { original, readings, conditions, switches, signal } = options;
-  const time = new RehearsedTime(Math.min(conditions.parallel, mostConnections * readings.length));
+  const { original, readings, signal } = options;
+  const { parallel, accounts } = options.conditions;
+  const time = new RehearsedTime(Math.min(parallel, mostConnections * readings.length));
   const tenants: EmulatedTenant[] = [];
   let copy: CopiedStack | undefined;
   try {
-    for (const reading of readings)
-      tenants.push(
-        await emulateTenant({ reading, document: original.document, conditions, time, switches }),
-      );
+    for (const [place, reading] of readings.entries()) {
+      const conditions = accounts[place];
+      if (!conditions) throw new Error("an account has no conditions");
+      const { document } = original;
+      const switches = {
+        ...options.otherwise,
+        ...knownSwitches(reading.settings),
+        ...options.switches,
+      };
+      tenants.push(await emulateTenant({ reading, document, conditions, time, switches }));
+    }
     copy = await copyStack(original, {
       variables: Object.assign({}, ...tenants.map(({ variables }) => variables)),
       settings: Object.assign({}, ...tenants.map(({ config }) => config)),

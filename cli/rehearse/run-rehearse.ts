@@ -1,7 +1,5 @@
 import type { Switches } from "../../emulator/index.js";
 import type { Plan } from "../../provider/service/settings/plans.js";
-import { type Conditions, givenConditions } from "../forecast/conditions.js";
-import { foundSwitches } from "../probe/like-tenant.js";
 import { openStack } from "../stack/open-stack.js";
 import { type OriginalStack, readOriginal } from "./copy/original-stack.js";
 import { laterRefusals, outcomeOf } from "./outcome/build-outcome.js";
@@ -9,7 +7,10 @@ import { differencesBetween, otherReadingsOf } from "./outcome/other-readings.js
 import type { OtherReading, Rehearsal, RehearsedOutcome } from "./outcome/outcome.js";
 import { stateDigest } from "./record/change-record.js";
 import { type CopyRun, type CopyRunOptions, runAndLookAfter, runOnCopy } from "./run-on-copy.js";
+import { parallelIn } from "./run-options.js";
+import { knownSwitches } from "./service/emulated-tenant.js";
 import { readAccounts } from "./service/read-accounts.js";
+import { type RunConditions, runConditions } from "./service/run-conditions.js";
 import type { TenantReading } from "./service/tenant-reading.js";
 
 /** What is rehearsed, and under which conditions. */
@@ -40,30 +41,18 @@ export interface RehearsalResult {
   readonly stateBefore: string;
 }
 
-/** `--parallel 16`, `--parallel=16`, `-p 16` or `-p16`. */
-const parallelIn = (args: readonly string[]): number | undefined => {
-  const at = args.findIndex((arg) => arg === "--parallel" || arg === "-p");
-  const joined = args.flatMap((arg) => /^(?:--parallel=|-p=?)(\d+)$/.exec(arg)?.[1] ?? [])[0];
-  const given = Number(at >= 0 ? args[at + 1] : joined);
-  return Number.isInteger(given) && given > 0 ? given : undefined;
-};
-
 const conditionsOf = (
   { args, plan, burst }: RehearseOptions,
   original: OriginalStack,
-  notes: string[],
-): Conditions => {
+  readings: readonly TenantReading[],
+): RunConditions => {
   const parallel = parallelIn(args);
-  const { conditions, assumed } = givenConditions(
-    {
-      ...(plan === undefined ? {} : { plan }),
-      ...(burst === undefined ? {} : { burst }),
-      ...(parallel === undefined ? {} : { parallel }),
-    },
-    original.source,
-  );
-  notes.push(...assumed);
-  return conditions;
+  const given = {
+    ...(plan === undefined ? {} : { plan }),
+    ...(burst === undefined ? {} : { burst }),
+    ...(parallel === undefined ? {} : { parallel }),
+  };
+  return runConditions(given, original, readings);
 };
 
 type Rehearse = (changes: Partial<CopyRunOptions>) => Promise<{
@@ -78,12 +67,11 @@ const switchesText = (switches: Partial<Switches>): Readonly<Record<string, stri
 const underOtherReadings = async (
   others: readonly Partial<Switches>[],
   usual: RehearsedOutcome,
-  known: Partial<Switches>,
   rehearse: Rehearse,
 ): Promise<Pick<Rehearsal, "otherReadings" | "sameEitherWay">> => {
   const names = (list: readonly Partial<Switches>[]) => list.flatMap((each) => Object.keys(each));
   const under = async (switches: Partial<Switches>) => {
-    const { outcome } = await rehearse({ switches: { ...known, ...switches } });
+    const { outcome } = await rehearse({ otherwise: switches });
     return { switches, outcome, differences: differencesBetween(usual, outcome) };
   };
   if (others.length === 0) return { otherReadings: [], sameEitherWay: [] };
@@ -119,14 +107,13 @@ export const runRehearse = async (options: RehearseOptions): Promise<RehearsalRe
     notes.push("The stack is locked: a run may be changing what was just read.");
   const stateBefore = await stateDigest(stack);
   const original = await readOriginal(stack);
-  const conditions = conditionsOf(options, original, notes);
-  const read = await readAccounts(original, options);
-  const { readings } = read;
-  notes.push(...read.notes);
-  const known = { ...knownSwitches(readings), ...switches };
+  const { readings, notes: ofReading } = await readAccounts(original, options);
+  const conditions = conditionsOf(options, original, readings);
+  notes.push(...ofReading, ...conditions.notes);
+  const known = new Set([...knownOfAll(readings), ...Object.keys(switches)]);
   const usual: CopyRunOptions = {
     ...{ operation, original, readings, conditions, args, also, signal },
-    switches: known,
+    switches,
   };
   const outcomeHere = (run: CopyRun) => outcomeOf(run, stack.names.stack, original.states);
   const furtherRuns = async (run: CopyRun) => {
@@ -139,7 +126,7 @@ export const runRehearse = async (options: RehearseOptions): Promise<RehearsalRe
     const later = await refusedLater(run, original, args, again);
     const others = run.stage === "run" ? otherReadingsOf(run, known) : [];
     if (others.length > 0) say("Rehearsing again where the service's behaviour is not certain …");
-    return { outcome, later, either: await underOtherReadings(others, outcome, known, again) };
+    return { outcome, later, either: await underOtherReadings(others, outcome, again) };
   };
   say(`Rehearsing pulumi ${operation} on a copy …`);
   const { run, settled, beside } = await runAndLookAfter(usual, furtherRuns);
@@ -161,12 +148,10 @@ export const runRehearse = async (options: RehearseOptions): Promise<RehearsalRe
   };
 };
 
-/** What a stack's settings say of the service, and what a probe of it found out. */
-const knownSwitches = (readings: readonly TenantReading[]): Partial<Switches> => {
-  const [put] = readings.flatMap(({ settings }) => settings.put ?? []);
-  const [findings] = readings.flatMap(({ settings }) => settings.findings ?? []);
-  const found = findings === undefined ? {} : foundSwitches(findings);
-  return put === undefined ? found : { ...found, put };
+/** What is known of every account, so that there is no other reading of it. */
+const knownOfAll = (readings: readonly TenantReading[]): readonly string[] => {
+  const [first = {}, ...others] = readings.map(({ settings }) => knownSwitches(settings));
+  return Object.keys(first).filter((name) => others.every((known) => name in known));
 };
 
 /** What would be refused next, once everything is out of the way that is refused now. */

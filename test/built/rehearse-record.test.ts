@@ -1,7 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -149,26 +156,30 @@ test("the outputs of a stack to which the program newly refers are there, secret
   expect(unknown.notes.join()).toContain("outputs of the stack organization/shop/nowhere");
 });
 
+/** Not where other rehearsals remove what killed ones have left. */
+const temporary = () => join(project.folder, "tmp");
+
 const copies = (): readonly string[] =>
-  readdirSync(tmpdir()).filter((name) => name.startsWith("pulumi-conversation-rehearsal-"));
+  readdirSync(temporary()).filter((name) => name.startsWith("pulumi-conversation-rehearsal-"));
 
 const startRehearsal = () =>
   spawn(process.execPath, [join(process.cwd(), "dist/cli/main.js"), "rehearse"], {
     cwd: project.folder,
-    env: { ...project.environment, ...second },
+    env: { ...project.environment, ...second, TMPDIR: temporary() },
     stdio: ["ignore", "ignore", "pipe"],
   });
 
 test("a rehearsal that is killed leaves no secret that anybody can read", async () => {
+  mkdirSync(temporary());
   const before = copies();
   const child = startRehearsal();
   const exited = once(child, "exit");
   const ours = () => copies().find((name) => !before.includes(name));
-  const events = () => join(tmpdir(), ours() ?? "none-yet", "events.json");
+  const events = () => join(temporary(), ours() ?? "none-yet", "events.json");
   while (!existsSync(events()) || readFileSync(events(), "utf8").length < 1000) await pause(20);
   child.kill("SIGKILL");
   await exited;
-  const folder = join(tmpdir(), ours() ?? "");
+  const folder = join(temporary(), ours() ?? "");
   expect(statSync(folder).mode & 0o077).toBe(0);
   const texts = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

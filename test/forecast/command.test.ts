@@ -200,5 +200,7 @@ test("a preview that fails shows Pulumi's message, not its JSON", async () => {
 test("without pulumi on PATH the way out is named", async () => {
   const { session } = recordedSession();
   const forecasting = runForecast(up, session, { PATH: "" }, temporaryFolder());
-  await expect(forecasting).rejects.toThrow("no pulumi on PATH. Install it, or give saved");
+  await expect(forecasting).rejects.toThrow(
+    "no pulumi on PATH. Install it; forecast also takes saved",
+  );
 });

@@ -54,3 +54,29 @@ test("what is installed, other stacks and the record do not count; nor does the 
   expect(digest()).toBe(before);
   expect(digest(join(folder, "src"))).toBe(before);
 });
+
+test.each([
+  ["main: ../app", "app/lib/more.ts"],
+  ["main: ../app/index.ts", "app/index.ts"],
+  ["main: '../app/index.ts' # the program", "app/new.ts"],
+  ["main: src", "pnpm-lock.yaml"],
+])("with %s, the file ../%s counts, too", (main, path) => {
+  const repository = temporaryFolder();
+  const write = (name: string, text: string): void => {
+    mkdirSync(join(repository, name, ".."), { recursive: true });
+    writeFileSync(join(repository, name), text);
+  };
+  write(".git/HEAD", "");
+  write("pnpm-lock.yaml", "{}");
+  write("stack/Pulumi.yaml", `name: shop\n${main}\n`);
+  write("app/index.ts", "1");
+  write("app/node_modules/a/index.js", "1");
+  write("elsewhere/index.ts", "1");
+  const digest = () => programDigest(join(repository, "stack"), { stack: "prod", without: [] });
+  const before = digest();
+  write("elsewhere/index.ts", "2");
+  write("app/node_modules/a/index.js", "2");
+  expect(digest()).toBe(before);
+  write(path, "changed");
+  expect(digest()).not.toBe(before);
+});

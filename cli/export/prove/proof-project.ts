@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { packageName, packageRoot } from "../../../provider/kernel/package-version.js";
 import { quietEnvironment } from "../../../provider/stacks/pulumi-queries.js";
 import { CommandFailure } from "../../command.js";
+import { privateFolder } from "../../process/private-folder.js";
 import { type Ended, runCommand } from "../../process/run-command.js";
 import { environmentFor, type PulumiCli } from "../../pulumi-cli/pulumi-cli.js";
 import { plainProgram } from "./plain-program.js";
@@ -44,7 +44,7 @@ const environment = (folder: string, { cli, settings }: ProofProjectOptions) => 
 /** A project of its own, with a backend of its own, that is removed when it has served. */
 export const proofProject = (options: ProofProjectOptions) => {
   const { cli, stack, signal } = options;
-  const folder = mkdtempSync(join(tmpdir(), "conversation-proof-"));
+  const { folder, remove } = privateFolder("conversation-proof-");
   fill(folder, options);
   const env = environment(folder, options);
   const tried = async (...args: string[]): Promise<Ended> => {
@@ -65,7 +65,7 @@ export const proofProject = (options: ProofProjectOptions) => {
       const said = ended.lastLines.slice(-12).join("\n");
       throw new CommandFailure(`Proving the export: pulumi ${args[0]} failed.\n${said}`);
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove,
   };
 };
 

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isObject } from "../../../provider/kernel/json.js";
-import { quietEnvironment } from "../../../provider/stacks/pulumi-queries.js";
 import { type StackState, stateIn } from "../../../provider/stacks/state-document.js";
+import { privateFolder } from "../../process/private-folder.js";
 import { type Ended, runCommand, type Stops } from "../../process/run-command.js";
 import type { ConfigEntry } from "../../pulumi-cli/stack-config.js";
+import { configWith, withoutWaysOut } from "./copied-settings.js";
 import type { OriginalStack } from "./original-stack.js";
 import { copyHoldings, copyReferenced, sealedState, writeCheckpoint } from "./other-stacks.js";
 import { createCrypter, type PassphraseCrypter } from "./passphrase-crypter.js";
@@ -26,9 +26,9 @@ export interface CopiedStack {
 }
 
 export interface CopyOptions {
-  /** Variables that point every profile at its emulator; all others of this product are taken away. */
+  /** Variables that point every profile at its emulator; all other settings of these profiles are taken away. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Entries of the configuration under `conversation:`; those of the stack are left out. */
+  /** The same as entries of the configuration. */
   readonly settings: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
@@ -56,15 +56,6 @@ const placesIn = (folder: string) => ({
   cache: join(folder, "cache"),
 });
 
-/** Whatever would lead a run to the real backend, the real service, or another stack. */
-const leadsElsewhere =
-  /^(CONVERSATION_|PULUMI_(BACKEND_URL|CONFIG_PASSPHRASE|OPTION_|STACK$|ACCESS_TOKEN$))/;
-
-const withoutWaysOut = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  Object.fromEntries(
-    Object.entries(quietEnvironment(env)).filter(([name]) => !leadsElsewhere.test(name)),
-  );
-
 const environmentOf = (
   original: OriginalStack,
   { variables }: CopyOptions,
@@ -74,7 +65,7 @@ const environmentOf = (
   const { env } = original.stack;
   const direct = ["127.0.0.1", env.NO_PROXY ?? env.no_proxy].filter(Boolean).join(",");
   return {
-    ...withoutWaysOut(env),
+    ...withoutWaysOut(original),
     PULUMI_BACKEND_URL: `file://${backend}`,
     PULUMI_CONFIG_PASSPHRASE: passphrase,
     PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS: "true",
@@ -94,19 +85,16 @@ const configValue = (
 
 /** The configuration with all secrets encrypted anew. Every JSON document is a YAML document, too. */
 const configText = (
-  { config }: OriginalStack,
+  original: OriginalStack,
   { settings }: CopyOptions,
   crypter: PassphraseCrypter,
-): string => {
-  const others = [...config].filter(([key]) => !key.startsWith("conversation:"));
-  return JSON.stringify({
+): string =>
+  JSON.stringify({
     encryptionsalt: crypter.salt,
-    config: {
-      ...Object.fromEntries(others.map(([key, entry]) => [key, configValue(entry, crypter)])),
-      ...settings,
-    },
+    config: Object.fromEntries(
+      [...configWith(original, settings)].map(([key, entry]) => [key, configValue(entry, crypter)]),
+    ),
   });
-};
 
 const copyState = (
   { document, stack }: OriginalStack,
@@ -120,16 +108,14 @@ const copyState = (
 
 /**
  * Copies a stack into a folder that only this user can read. It is gone when `remove` is called, and
- * when this process ends, however it does but by SIGKILL.
+ * when this process ends; after SIGKILL with the next copy.
  */
 export const copyStack = async (
   original: OriginalStack,
   options: CopyOptions,
 ): Promise<CopiedStack> => {
   const crypter = await createCrypter();
-  const folder = mkdtempSync(join(tmpdir(), "pulumi-conversation-rehearsal-"));
-  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  process.once("exit", remove);
+  const { folder, remove } = privateFolder("pulumi-conversation-rehearsal-");
   const places = placesIn(folder);
   for (const path of [places.backend, places.cache]) mkdirSync(path, { mode: 0o700 });
   copyState(original, places.backend, crypter);
@@ -163,9 +149,6 @@ export const copyStack = async (
         }
       );
     },
-    remove: () => {
-      process.off("exit", remove);
-      remove();
-    },
+    remove,
   };
 };

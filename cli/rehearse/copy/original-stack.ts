@@ -1,4 +1,8 @@
-import type { SettingSource } from "../../../provider/service/settings/settings.js";
+import {
+  describeSettings,
+  type SettingDescription,
+  type SettingSource,
+} from "../../../provider/service/settings/settings.js";
 import type { StackStates } from "../../../provider/stacks/stack-states.js";
 import { CommandFailure } from "../../command.js";
 import { type ConfigEntry, readStackConfig, stackAdvice } from "../../pulumi-cli/stack-config.js";
@@ -44,26 +48,38 @@ export const emptied = (original: OriginalStack): OriginalStack => ({
   },
 });
 
-const profilesInState = ({ document }: OriginalStack): readonly string[] =>
+/** As much of a stack as tells its profiles. */
+export type ProfileSources = Pick<OriginalStack, "document" | "config"> & {
+  readonly stack: Pick<OpenStack, "env">;
+};
+
+const profilesInState = ({ document }: Pick<OriginalStack, "document">): readonly string[] =>
   (document.deployment.resources ?? []).flatMap(({ inputs }) => {
     const { profile } = openedValues(inputs);
     return typeof profile === "string" ? [profile] : [];
   });
 
+const variableOf = /^CONVERSATION_([A-Z][A-Z0-9_]*)_BASE_URL$/;
+const entryOfProfile = /^conversation:([A-Za-z][\w-]*)\.(\w+)$/;
+
+/** A profile as its variables spell it. */
+const wordOf = (profile: string): string => profile.toUpperCase().replaceAll("-", "_");
+
 /**
  * Profiles that a program may use: those of the state, and those that have a base address in the
- * configuration or in the environment.
+ * configuration or in the environment. Without one no profile reaches anything.
  */
-export const profilesOf = (original: OriginalStack): readonly string[] => {
-  const inConfig = [...original.config.keys()].flatMap(
-    (key) => /^conversation:([A-Za-z][\w-]*)\.baseUrl$/.exec(key)?.[1] ?? [],
-  );
-  const known = [...new Set([...profilesInState(original), ...inConfig])];
-  const isKnown = (word: string) =>
-    known.some((name) => name.toUpperCase().replaceAll("-", "_") === word);
-  const inEnvironment = Object.keys(original.stack.env).flatMap((name) => {
-    const word = /^CONVERSATION_([A-Z][A-Z0-9_]*)_BASE_URL$/.exec(name)?.[1];
-    return word === undefined || isKnown(word) ? [] : [word.toLowerCase()];
+export const profilesOf = (original: ProfileSources): readonly string[] => {
+  const words = Object.keys(original.stack.env).flatMap((name) => variableOf.exec(name)?.[1] ?? []);
+  const inConfig = [...original.config.keys()].flatMap((key) => {
+    const [, profile = "", setting] = entryOfProfile.exec(key) ?? [];
+    return profile && (setting === "baseUrl" || words.includes(wordOf(profile))) ? [profile] : [];
   });
-  return [...known, ...inEnvironment];
+  const known = [...new Set([...profilesInState(original), ...inConfig])];
+  const others = words.filter((word) => !known.some((profile) => wordOf(profile) === word));
+  return [...known, ...others.map((word) => word.toLowerCase())];
 };
+
+/** Every setting by which a program may reach an account. */
+export const settingsReaching = (original: ProfileSources): readonly SettingDescription[] =>
+  [undefined, ...profilesOf(original)].flatMap((profile) => describeSettings(profile));

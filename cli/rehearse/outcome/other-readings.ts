@@ -89,10 +89,10 @@ const uncertain: readonly UncertainSwitch[] = [
 /** What is worth a run in the other reading: it bears upon the run, and nobody knows it. */
 export const otherReadingsOf = (
   run: CopyRun,
-  known: Partial<Switches>,
+  known: ReadonlySet<string>,
 ): readonly Partial<Switches>[] =>
   uncertain
-    .filter(({ name, matters }) => known[name] === undefined && matters(run))
+    .filter(({ name, matters }) => !known.has(name) && matters(run))
     .map(({ other }) => other);
 
 const titleOf = ({ kind = "", name = "" }: Refusal): string => `${kind} ${name}`.trim();

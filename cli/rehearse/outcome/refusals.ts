@@ -19,9 +19,21 @@ const isSummary = ({ urn = "", message }: EngineError): boolean =>
 
 const typeIn = (urn: string): string => urn.split("::")[2]?.split("$").at(-1) ?? "";
 
+/** A message without what Node prints behind it for developers: where in the code it was, and its members. */
+const withoutFrames = (message: string): string =>
+  message.replace(/\n\s+at \S[\s\S]*$/, "").replace(/<ref \*\d+> /g, "");
+
 /** What is said more than once is said once. */
 const reasonOf = (messages: readonly string[]): string =>
-  [...new Set(messages.map((message) => message.replace(/\s*\n\s*/g, " ").trim()))].join(" ");
+  [
+    ...new Set(
+      messages.map((message) =>
+        withoutFrames(message)
+          .replace(/\s*\n\s*/g, " ")
+          .trim(),
+      ),
+    ),
+  ].join(" ");
 
 const distinct = (obstacles: readonly Obstacle[]): readonly Obstacle[] => [
   ...new Map(obstacles.map((each) => [`${each.kind} ${each.id}`, each])).values(),

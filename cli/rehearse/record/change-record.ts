@@ -10,13 +10,13 @@ import { jsonDigest } from "./digest.js";
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** What a rehearsal was made from, by digests (SHA-256), and what it came to. */
-export const changeRecordSchema = z.object({
+export const changeRecordSchema = z.strictObject({
   format: z.literal("pulumi-conversation change record"),
   version: z.literal(1),
   madeAt: z.string(),
   /** Options of the run that was rehearsed. */
   args: z.array(z.string()),
-  digests: z.object({ program: digest, state: digest, account: digest, outcome: digest }),
+  digests: z.strictObject({ program: digest, state: digest, account: digest, outcome: digest }),
   rehearsal: z.looseObject({
     operation: z.enum(["up", "destroy"]),
     project: z.string(),

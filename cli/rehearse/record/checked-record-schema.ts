@@ -7,7 +7,7 @@ export const checkedRecordSchema = z.strictObject({
     .array(z.enum(["program", "state", "account", "outcome"]))
     .describe("Parts that are no longer as they were"),
   passes: z.boolean().describe("Whether the rehearsal went through"),
-  madeAt: z.iso.datetime(),
+  madeAt: z.string().describe("When the rehearsal was made"),
   operation: z.enum(["up", "destroy"]),
   project: z.string(),
   stack: z.string(),

@@ -1,4 +1,11 @@
-import { type Dirent, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import {
+  type Dirent,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+} from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { packageVersion } from "../../../provider/kernel/package-version.js";
 import { projectFile } from "../../pulumi-cli/stack-config.js";
@@ -12,6 +19,9 @@ const otherStackFile = (name: string, stack: string): boolean => {
   const [, of] = /^Pulumi\.(.+)\.(?:ya?ml|json)$/.exec(name) ?? [];
   return of !== undefined && of !== stack;
 };
+
+const relativePath = (root: string, path: string): string =>
+  relative(root, path).split(sep).join("/");
 
 const contentOf = (entry: Dirent, path: string): string =>
   entry.isSymbolicLink() ? `link ${readlinkSync(path)}` : digestOf(readFileSync(path));
@@ -46,18 +56,51 @@ const filesBelow = (
     if (entry.isDirectory()) return filesBelow(path, root, options);
     const counts =
       (entry.isFile() || entry.isSymbolicLink()) && !otherStackFile(entry.name, options.stack);
-    return counts ? [[relative(root, path).split(sep).join("/"), contentOf(entry, path)]] : [];
+    return counts ? [[relativePath(root, path), contentOf(entry, path)]] : [];
   });
 
+const isWithin = (root: string, path: string): boolean =>
+  path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
+
+/** The folder of the program, where `main` of the project file leads out of the folder of the project. */
+const foldersOutside = (project: string): readonly string[] => {
+  const root = dirname(project);
+  const [, text = "."] =
+    /^\s*"?main"?\s*:\s*["']?([^"'#\n,}]+)/m.exec(readFileSync(project, "utf8")) ?? [];
+  const main = resolve(root, text.trim());
+  const isFolder = statSync(main, { throwIfNoEntry: false })?.isDirectory() === true;
+  const folder = isFolder ? main : dirname(main);
+  return isWithin(root, main) || !existsSync(folder) ? [] : [folder];
+};
+
+const lockFiles = [
+  ...["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock"],
+  ...["bun.lock", "bun.lockb"],
+];
+
+/** The lock file of a workspace stands in a folder above, within the same repository. */
+const lockFileAbove = (folder: string): readonly string[] => {
+  const found = lockFiles.map((name) => join(folder, name)).filter((path) => existsSync(path));
+  const parent = dirname(folder);
+  const isTop = parent === folder || existsSync(join(folder, ".git"));
+  return found.length > 0 || isTop ? found : lockFileAbove(parent);
+};
+
 /**
- * The program by its files: everything in the folder of the project but what is installed (the lock file
- * stands for it) and the configuration of other stacks; and the version of this package.
+ * The program by its files: everything in the folder of the project, and in that of `main` where it is
+ * another, but what is installed (the lock file stands for it, wherever it is) and the configuration of
+ * other stacks; and the version of this package.
  *
  * @param folder where the command is run: the project is there or above
  */
 export const programDigest = (folder: string, options: ProgramFiles): string => {
   const project = projectFile(folder);
   const root = project === undefined ? resolve(folder) : dirname(project);
-  const files = filesBelow(root, root, options).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const outside = project === undefined ? [] : foldersOutside(project);
+  const locks = lockFileAbove(root).filter((path) => !isWithin(root, path));
+  const files = [
+    ...[root, ...outside].flatMap((each) => filesBelow(each, root, options)),
+    ...locks.map((path) => [relativePath(root, path), digestOf(readFileSync(path))] as const),
+  ].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return jsonDigest({ version: packageVersion(), files });
 };

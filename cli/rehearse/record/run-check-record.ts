@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { z } from "zod";
+import { isObject } from "../../../provider/kernel/json.js";
 import { jsonIn } from "../../../provider/kernel/json-text.js";
 import { CommandFailure, messageOf } from "../../command.js";
 import type { Printed } from "../../printed.js";
@@ -41,10 +42,15 @@ const readRecord = (file: string): ChangeRecord => {
   } catch (error) {
     throw new CommandFailure(`The record could not be read: ${messageOf(error)}`, 2);
   }
-  const record = changeRecordSchema.safeParse(jsonIn(text)).data;
+  const json = jsonIn(text);
+  const record = changeRecordSchema.safeParse(json).data;
   if (record) return record;
+  const isOther = isObject(json) && json.format === changeRecordSchema.shape.format.value;
+  const what = isOther
+    ? "is a change record of another release, or was changed by hand."
+    : "is no change record.";
   throw new CommandFailure(
-    `${file} is no change record. Make one with: npx pulumi-conversation rehearse --record ${file}`,
+    `${file} ${what} Make one with: npx pulumi-conversation rehearse --record ${file}`,
     2,
   );
 };

@@ -20,6 +20,7 @@ import {
 } from "../../../provider/service/settings/settings.js";
 import { type Conditions, endpointLimit } from "../../forecast/conditions.js";
 import { rateBucket } from "../../forecast/simulation/simulated-service.js";
+import { foundSwitches } from "../../probe/like-tenant.js";
 import type { StackExport } from "../../stack/stack-export.js";
 import { type CopiedObjects, copyAccount, knownBodies } from "./account-copy.js";
 import { type RehearsedCall, type RelayOptions, startRelay } from "./recording-relay.js";
@@ -81,6 +82,12 @@ const secretsSwitch = ({ masked, omitted, echoed }: Record<string, number>) => {
   if (masked) return { secrets: "mask" } as const;
   if (omitted) return { secrets: "omit" } as const;
   return echoed ? ({ secrets: "echo" } as const) : {};
+};
+
+/** What an account's settings say of the service, and what a probe of it found out. */
+export const knownSwitches = ({ put, findings }: Settings): Partial<Switches> => {
+  const found = findings === undefined ? {} : foundSwitches(findings);
+  return put === undefined ? found : { ...found, put };
 };
 
 /** The scopes that the token has; all where nobody tells them in words of the specification. */

@@ -1,0 +1,50 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isAbandoned, tryLock } from "./file-lock.js";
+
+/** A folder that only this user can read. */
+export interface PrivateFolder {
+  readonly folder: string;
+  /** Removes it with all that is in it. */
+  readonly remove: () => void;
+}
+
+const removeFolder = (folder: string): void =>
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+
+const ownerFile = (folder: string): string => join(folder, "owner");
+
+/** Removes what processes have left that could not clean up after themselves: they were killed. */
+const removeAbandoned = (parent: string, prefix: string): void => {
+  for (const name of readdirSync(parent)) {
+    const folder = join(parent, name);
+    if (!name.startsWith(prefix) || !isAbandoned(ownerFile(folder))) continue;
+    try {
+      removeFolder(folder);
+    } catch {
+      // Something may still be writing into it; the next one removes it.
+    }
+  }
+};
+
+/**
+ * Makes a folder below that for temporary files. It is gone when `remove` is called, and when this
+ * process ends; after SIGKILL when another one is made with the same prefix.
+ *
+ * @param prefix how the name begins
+ */
+export const privateFolder = (prefix: string): PrivateFolder => {
+  removeAbandoned(tmpdir(), prefix);
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  tryLock(ownerFile(folder));
+  const leave = () => removeFolder(folder);
+  process.once("exit", leave);
+  return {
+    folder,
+    remove: () => {
+      process.off("exit", leave);
+      leave();
+    },
+  };
+};

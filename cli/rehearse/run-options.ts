@@ -1,0 +1,68 @@
+/** Options that a preview does not take. */
+const onlyOfRuns = new Set([
+  ...["--yes", "-y", "--skip-preview", "-f", "--continue-on-error"],
+  ...["--suppress-progress", "--show-secrets", "--strict"],
+]);
+
+/** Options of `pulumi up` or `pulumi destroy` as a preview takes them. */
+export const forPreview = (args: readonly string[]): readonly string[] =>
+  args.filter((arg) => !onlyOfRuns.has(arg));
+
+const replacing = /^--(target-)?replace(=|$)/;
+
+/**
+ * Options for a look at what a second run would find: without what it is told to replace again. Where
+ * only that is run, that is what is looked at.
+ */
+export const forSecondLook = (args: readonly string[]): readonly string[] =>
+  forPreview(args).flatMap((arg, at, all) => {
+    if (arg.startsWith("--target-replace")) return [arg.replace("-replace", "")];
+    return replacing.test(arg) || all[at - 1] === "--replace" ? [] : [arg];
+  });
+
+/** Whether only a part of the stack is run, named by its resources. */
+export const namesTargets = (args: readonly string[]): boolean =>
+  args.some((arg) => /^(--target(-replace)?(=|$)|-t)/.test(arg));
+
+/** Whether only a part of the stack is run. */
+export const isPart = (args: readonly string[]): boolean =>
+  namesTargets(args) || args.some((arg) => /^--exclude(-protected)?(=|$)/.test(arg));
+
+/** Whether the run first asks the services what they have. */
+export const asksToRefresh = (args: readonly string[]): boolean =>
+  args.some((arg) => /^(--refresh(=true)?|-r)$/.test(arg));
+
+/**
+ * Options that keep Pulumi from these resources. It takes none beside targets: what is no target is left
+ * alone anyway. With `--refresh` it refuses the URN of what no state has yet, but not a pattern of it; that
+ * also fits longer names, of the same type: none of those is run, either.
+ */
+export const excluding = (urns: readonly string[], args: readonly string[]): readonly string[] =>
+  namesTargets(args)
+    ? []
+    : urns.flatMap((urn) => ["--exclude", asksToRefresh(args) ? `${urn}**` : urn]);
+
+/** `--parallel 16`, `--parallel=16`, `-p 16` or `-p16`. */
+export const parallelIn = (args: readonly string[]): number | undefined => {
+  const at = args.findIndex((arg) => arg === "--parallel" || arg === "-p");
+  const joined = args.flatMap((arg) => /^(?:--parallel=|-p=?)(\d+)$/.exec(arg)?.[1] ?? [])[0];
+  const given = Number(at >= 0 ? args[at + 1] : joined);
+  return Number.isInteger(given) && given > 0 ? given : undefined;
+};
+
+/** Options that would lead a run away from the copy, or write where a person keeps things. */
+const leadsAway =
+  /^(--(stack|cwd|config-file|secrets-provider|json|event-log|save-plan|import-file|preview-only|client|remote[\w-]*)(=|$)|-[a-zA-Z]?[sCj](=|$|[^a-zA-Z-]))/;
+
+/** Settings of the service, and of Pulumi: they would lead a run to others than those of the copy. */
+const setsWay = /^(--override-env|--config|-c)(=|$)/;
+const way = /^=?(conversation:|CONVERSATION_|PULUMI_)/;
+
+/** The first of these options that a run on a copy cannot be given. */
+export const optionNotHandedOn = (args: readonly string[]): string | undefined =>
+  args.find((arg, at) => {
+    if (leadsAway.test(arg)) return true;
+    const [name = ""] = setsWay.exec(arg) ?? [];
+    if (name === "") return false;
+    return way.test(name.endsWith("=") ? arg.slice(name.length) : (args[at + 1] ?? ""));
+  });

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import {
+  excluding,
+  forPreview,
+  forSecondLook,
+  isPart,
+  optionNotHandedOn,
+} from "../../cli/rehearse/run-options.js";
+
+test("a preview gets what it takes", () => {
+  const args = ["--yes", "--target", "urn:a", "--show-secrets", "--strict", "-f", "--parallel=4"];
+  expect(forPreview(args)).toEqual(["--target", "urn:a", "--parallel=4"]);
+});
+
+test("a second run is not asked to replace again", () => {
+  const args = ["--replace", "urn:a", "--refresh", "--replace=urn:b", "--target-replace", "urn:c"];
+  expect(forSecondLook([...args, "--target-replace=urn:d"])).toEqual([
+    ...["--refresh", "--target", "urn:c", "--target=urn:d"],
+  ]);
+});
+
+test.each([
+  "--target",
+  "--target=urn:a",
+  "-t",
+  "-turn:a",
+  "--target-replace",
+  "--target-replace=u",
+])("%s names targets, beside which Pulumi takes no --exclude", (option) => {
+  expect(excluding(["urn:b"], [option])).toEqual([]);
+  expect(isPart([option])).toBe(true);
+});
+
+test.each(["--exclude", "--exclude=urn:a", "--exclude-protected"])(
+  "with %s a part is run",
+  (arg) => {
+    expect(isPart([arg])).toBe(true);
+    expect(isPart(["--exclude-dependents"])).toBe(false);
+  },
+);
+
+describe("what is not handed on", () => {
+  test.each([
+    ...[["--stack=other"], ["-s", "other"], ["-C", "/elsewhere"], ["-C/elsewhere"], ["-s=other"]],
+    ...[
+      ["-yC", "/elsewhere"],
+      ["--config-file", "x"],
+      ["--secrets-provider", "passphrase"],
+    ],
+    ...[["-c", "conversation:us.baseUrl=https://x.example.com/v3"]],
+    ...[["--config=conversation:us.baseUrl=https://x.example.com/v3"]],
+    ...[["--override-env", "CONVERSATION_US_BASE_URL=https://x.example.com/v3"]],
+    ...[["--override-env=PULUMI_BACKEND_URL=file:///x"], ["--json"], ["-j"]],
+  ])("%s %s", (...args) => {
+    expect(optionNotHandedOn(["--parallel", "4", ...args])).toBe(args[0]);
+  });
+
+  test.each([
+    ...[
+      ["-c", "title=x"],
+      ["--config", "aws:region=x"],
+      ["--override-env", "TITLE=x"],
+    ],
+    ...[["--target", "urn:pulumi:s::C::s"], ["-turn:pulumi:prod::C"], ["-p4"], ["-r"], ["--diff"]],
+    ...[["-m", "a change"], ["--show-config"], ["--suppress-outputs"], ["--continue-on-error"]],
+  ])("but %s %s is", (...args) => {
+    expect(optionNotHandedOn(args)).toBeUndefined();
+  });
+});
