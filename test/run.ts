@@ -77,11 +77,6 @@ const withPulumi = async (root: string, signal: AbortSignal): Promise<Surroundin
 const colours = (): NodeJS.ProcessEnv =>
   process.stdout.isTTY ? { FORCE_COLOR: "1" } : { NO_COLOR: "1", FORCE_COLOR: undefined };
 
-/** Hundreds of processes load the same modules: each is compiled once. */
-const compiled = (root: string): NodeJS.ProcessEnv => ({
-  NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "node"),
-});
-
 const show = (line: string): void => {
   if (!line.startsWith("JSON report written to")) console.log(line);
 };
@@ -98,7 +93,7 @@ const runVitest = async (
     const ended = await runCommand(
       process.execPath,
       [script(root, "vitest/vitest.mjs"), ...options, ...reporters, ...filters],
-      { cwd: root, env: { ...env, ...colours(), ...compiled(root) }, signal, onLine: show },
+      { cwd: root, env: { ...env, ...colours() }, signal, onLine: show },
     );
     const counts = countsIn(readFileSync(report, "utf8"));
     // An error outside every test, such as an unhandled rejection, must not pass unseen.

@@ -6,10 +6,10 @@ import type { Plan } from "../service/settings/plans.js";
 import { type Settings, settingNames } from "../service/settings/settings.js";
 import { ownerParts } from "../stacks/owner.js";
 import { isDestroying } from "../stacks/pulumi-process.js";
+import { cancelSignal } from "./cancel-signal.js";
 import type { ForeseenCalls } from "./foreseen-calls.js";
 import { urnInQuestion } from "./resource-urn.js";
 import type { RunProgress } from "./run-progress.js";
-import { propertyOf, sdkModule, wrapMethod } from "./sdk-module.js";
 import { engineStatusLine } from "./status-line.js";
 
 /** The engine deletes without checking first, so the state says what a destruction is going to take. */
@@ -113,24 +113,4 @@ export const engineTell = (): Tell => {
     warned.add(text);
     show(text, urnInQuestion(), severity);
   };
-};
-
-/**
- * Aborted when the engine cancels the run (Ctrl-C), so that waiting ends at once. The SDK answers
- * the engine's Cancel call itself and tells nobody; but its request is the only empty message of
- * this process, so reading one is the sign. Never aborted where that cannot be seen.
- */
-const cancelSignal = (): AbortSignal => {
-  const controller = new AbortController();
-  const empty = propertyOf(sdkModule("google-protobuf/google/protobuf/empty_pb.js"), "Empty");
-  wrapMethod(
-    empty,
-    "deserializeBinary",
-    (original) =>
-      function (...args) {
-        controller.abort();
-        return original.call(this, ...args);
-      },
-  );
-  return controller.signal;
 };
