@@ -8,6 +8,7 @@ import { type CliProject, cliProject } from "../support/cli-project.js";
 import { type LimitedService, limitedService } from "../support/limited-service.js";
 import {
   accountProgram,
+  collections,
   type DeclaredItem,
   seededChange,
   seedObstacles,
@@ -101,17 +102,32 @@ const shownCall = (method: string, path: string, known: readonly string[]): stri
   return `${method} /${collection}/${known.includes(id) ? id : "new"}`;
 };
 
+/** Kinds of which every new object refers to a new one of the other kind: first the other has to be made. */
+const madeBefore = (made: readonly DeclaredItem[]) =>
+  (["app", "bot", "flow", "shop"] as const).flatMap((kind) =>
+    (["auth", "app", "channel", "flow"] as const)
+      .filter((other) => {
+        const others = made.filter((item) => item.kind === other).map(({ name }) => name);
+        const all = made.filter((item) => item.kind === kind);
+        return (
+          all.length > 0 && all.every(({ uses }) => uses.some((name) => others.includes(name)))
+        );
+      })
+      .map((other) => [collections[other], collections[kind]] as const),
+  );
+
 /**
- * The calls of each object, what is made in the order in which it has to be, and deletions last. Steps
- * that do not depend on each other begin in any order, in each real run too.
+ * The calls of each object, whether what is made comes in the order in which it has to, and where deletions
+ * begin. Steps that do not depend on each other begin in any order, in each real run too.
  */
-const inOrder = (calls: readonly string[]) => {
+const inOrder = (calls: readonly string[], pairs: ReturnType<typeof madeBefore>) => {
   const perObject = [...Map.groupBy(calls, (call) => call.replace(/^\w+ /, ""))];
-  const chain = ["authentications", "clientapplications", "participants"];
-  const made = chain.map((name) => calls.indexOf(`POST /${name}`)).filter((at) => at >= 0);
+  const first = (collection: string) => calls.indexOf(`POST /${collection}`);
   return {
     perObject: perObject.toSorted(([a], [b]) => (a < b ? -1 : 1)),
-    made: made.toSorted((a, b) => a - b).map((at) => made.indexOf(at)),
+    outOfOrder: pairs.filter(
+      ([before, after]) => first(before) < 0 || first(before) > first(after),
+    ),
     deletions: calls.findIndex((call) => call.startsWith("DELETE")),
   };
 };
@@ -168,7 +184,12 @@ test.each(
       shownCall(method, template.replace("{id}", id ?? ""), known),
     );
     if (outcome.passes) {
-      expect(inOrder(told), detail).toEqual(inOrder(made));
+      const created = outcome.steps.flatMap(({ operation, name }) =>
+        operation === "create" ? name : [],
+      );
+      const pairs = madeBefore(wanted.filter(({ name }) => created.includes(name)));
+      expect(inOrder(told, pairs), detail).toEqual({ ...inOrder(made, pairs), outOfOrder: [] });
+      expect(inOrder(made, pairs).outOfOrder, detail).toEqual([]);
       expect(outcome.objects, detail).toBe(objectsOf(place).length);
     }
     if (outcome.passes) expect(outcome.settled).toBe(true);

@@ -100,7 +100,8 @@ export const seededChange: fc.Arbitrary<SeededChange> = fc
     choice,
   }));
 
-const collections: Readonly<Record<DeclaredItem["kind"], string>> = {
+/** Collections of the service. */
+export const collections: Readonly<Record<DeclaredItem["kind"], string>> = {
   auth: "authentications",
   app: "clientapplications",
   bot: "participants",
