@@ -5,6 +5,7 @@ import { chaosProgram, namesOf, type Round, upOf } from "../support/chaos-rounds
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { follow, guideCommands } from "../support/guide-commands.js";
 import { type KillPoint, killedUp, killPoint } from "../support/kill-points.js";
+import { killedRepair, repairKill } from "../support/killed-repair.js";
 import { descendants, isAlive } from "../support/processes.js";
 
 /** How many kill points are tried: more on demand. */
@@ -138,14 +139,20 @@ test(`${rounds} kill points are repaired without a duplicate`, {
   project = await emulatedProject(chaosProgram);
   const killed: Record<string, number> = {};
   let [kills, records, notes] = [0, 0, 0];
-  const points = fc.sample(fc.infiniteStream(killPoint), { numRuns: 1, seed })[0] ?? [];
+  const points = fc.sample(fc.infiniteStream(fc.tuple(killPoint, repairKill)), {
+    ...{ numRuns: 1, seed },
+  })[0];
   let [number, from]: [number, Round] = [0, { ...always, names: [] }];
-  for (const point of points) {
+  for (const [point, kill] of points ?? []) {
     if (kills >= rounds) break;
     number += 1;
-    const at = `seed ${seed}, round ${number}: ${JSON.stringify(point)}`;
+    const at = `seed ${seed}, round ${number}: ${JSON.stringify([point, kill])}`;
     const action = await killedUp(project, from, point);
     if (action) kills += 1;
+    if (kill && (await killedRepair(project, kill))) {
+      const which = `repair ${kill.during}`;
+      killed[which] = (killed[which] ?? 0) + 1;
+    }
     const kind = `${action} ${point.victim} ${point.answer}`;
     killed[kind] = (killed[kind] ?? 0) + 1;
     const done = await repairAfter(at, point);
