@@ -21,6 +21,8 @@ export interface OrphansOptions extends StackOptions, StackAccountOptions {
   readonly ids?: readonly string[];
   /** Go on where the lock cannot be seen. */
   readonly ignoreLock?: true;
+  /** Ends it; what was not done by then has that as its reason. */
+  readonly signal?: AbortSignal;
 }
 
 const atWork = ({ project, stack }: StackNames, by: string | undefined): string =>
@@ -95,11 +97,11 @@ const purposeOf = ({ delete: remove, release }: OrphansOptions): Purpose | undef
  * where the service cannot be listed
  */
 export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult> => {
-  const { say = () => undefined, ids } = options;
+  const { say = () => undefined, ids, clock, signal } = options;
   const stack = await openStack(options);
   const { names } = stack;
   const ignoreLock = options.ignoreLock === true;
-  const access = accessService(await stack.readSettings(), stack.env, say, options.clock);
+  const access = accessService(await stack.readSettings(), stack.env, say, clock, signal);
   try {
     const objects = await markedObjects(access, resources);
     const lock = await stack.readLock();

@@ -1,6 +1,7 @@
 import type { Switches } from "../../emulator/index.js";
 import type { Plan } from "../../provider/service/settings/plans.js";
 import { openStack } from "../stack/open-stack.js";
+import { withCount } from "../terminal/columns.js";
 import { type OriginalStack, readOriginal } from "./copy/original-stack.js";
 import { laterRefusals, outcomeOf } from "./outcome/build-outcome.js";
 import { differencesBetween, otherReadingsOf } from "./outcome/other-readings.js";
@@ -92,6 +93,15 @@ const underOtherReadings = async (
   return { otherReadings, sameEitherWay: names(others).filter((name) => !isTold(name)) };
 };
 
+const cutOffNotes = ({ document }: OriginalStack): readonly string[] => {
+  const { pending_operations: pending } = document.deployment;
+  return pending?.length
+    ? [
+        `A run was cut off: the state notes ${withCount(pending.length, "operation")} as under way. What it left, and what to do: pulumi-conversation repair`,
+      ]
+    : [];
+};
+
 /**
  * Reads the account and the stack, and runs Pulumi on a copy of both. The service gets lists only; the
  * stack's state and its files are not written.
@@ -107,6 +117,7 @@ export const runRehearse = async (options: RehearseOptions): Promise<RehearsalRe
     notes.push("The stack is locked: a run may be changing what was just read.");
   const stateBefore = await stateDigest(stack);
   const original = await readOriginal(stack);
+  notes.push(...cutOffNotes(original));
   const { readings, notes: ofReading } = await readAccounts(original, options);
   const conditions = conditionsOf(options, original, readings);
   notes.push(...ofReading, ...conditions.notes);

@@ -75,6 +75,15 @@ test("while a run is at work it refuses; once it was killed, the guide brings al
     expect.objectContaining({ action: "record", kind: "ClientApplication", id: application?.id }),
   ]);
 
+  const rehearsed = JSON.parse((await project.tool(["rehearse", "--json"])).output);
+  expect(rehearsed).toMatchObject({
+    outcome: { passes: true, objects: 3 },
+    notes: expect.arrayContaining([
+      "The stack is locked: a run may be changing what was just read.",
+      expect.stringContaining("A run was cut off: the state notes 1 operation as under way."),
+    ]),
+  });
+
   const [look = "", apply = "", ...further] = guideCommands("killed-run");
   const { code, output } = await follow(project, look);
   expect({ code, state: project.state(), writes: await project.writes() }).toEqual({

@@ -32,6 +32,26 @@ test("left-overs are listed with what they are, and deleted users first", async 
   expect(await box.objects("authentications")).toEqual([]);
 });
 
+test("interrupted, it says of each left-over whether it is gone", async () => {
+  const box = await orphansSandbox();
+  box.states(deployed);
+  for (let n = 0; n < 20; n++) await box.make("Channel", `c${n}`, channel(`custom.c${n}`));
+  const controller = new AbortController();
+  const running = box.run({ delete: true, signal: controller.signal });
+  while (!(await box.calls()).some((call) => call.startsWith("DELETE")));
+  controller.abort("SIGINT");
+  const { found } = await running;
+  const left = (await box.objects("channels")).map(({ id }) => id);
+  const gone = found.filter(({ deleted }) => deleted);
+  expect(found).toHaveLength(20);
+  expect(gone.length).toBeLessThan(20);
+  for (const { id } of gone) expect(left).not.toContain(id);
+  for (const { deleted, reason } of found) if (!deleted) expect(reason).toBeDefined();
+  // The next one does the rest.
+  expect((await box.run({ delete: true })).found.every(({ deleted }) => deleted)).toBe(true);
+  expect(await box.objects("channels")).toEqual([]);
+});
+
 test("objects of a state, of others and without a mark are never listed", async () => {
   const box = await orphansSandbox();
   const own = await box.make("Channel", "own", channel("custom.own"));

@@ -34,7 +34,7 @@ JSON: [{ kind, name, id, label, standing, pending?, heldBy?: [{ stack, urn }],
          deleted?, released?, reason? }]
 
 Exit code: 0 done; 1 failed, refused, or something could not be deleted or
-released; 2 wrong command line.`;
+released; 2 wrong command line; 130 interrupted, what was done is shown.`;
 
 /** `orphans`: what interrupted runs and former states left behind. */
 export const registerOrphans: RegisterCommand = (program, session) => {
@@ -63,10 +63,23 @@ export const registerOrphans: RegisterCommand = (program, session) => {
       assertSensible(options);
       const { runOrphans } = await import("../../orphans/run-orphans.js");
       const { orphansReport } = await import("../../orphans/orphans-report.js");
+      const { interruption } = await import("../../process/interruption.js");
       const say = (text: string) => session.err(`${text}\n`);
-      const done = await runOrphans({ ...options, say });
-      for (const note of done.notes) say(`note: ${note}`);
-      session.out(json ? `${JSON.stringify(done.found, null, 2)}\n` : orphansReport(done));
-      session.exitCode = done.found.some(({ reason }) => reason !== undefined) ? 1 : 0;
+      const { signal, release } = interruption();
+      try {
+        const done = await runOrphans({ ...options, say, signal });
+        for (const note of done.notes) say(`note: ${note}`);
+        session.out(json ? `${JSON.stringify(done.found, null, 2)}\n` : orphansReport(done));
+        const isDone = done.found.every(({ reason }) => reason === undefined);
+        session.exitCode = isDone ? 0 : signal.aborted ? 130 : 1;
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        throw new CommandFailure(
+          "Interrupted. What is left over now: pulumi-conversation orphans",
+          130,
+        );
+      } finally {
+        release();
+      }
     });
 };
