@@ -62,7 +62,11 @@ export const createProgram = (session: CommandRun): Command => {
     .helpOption("-h, --help", "Show this help.")
     .helpCommand("help [command]", "Show the help of a command.")
     // The list of commands fits 80 columns so; what each takes, its own help says.
-    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .configureHelp({
+      subcommandTerm: (command) => command.name(),
+      // Lines are as long as the terminal has room for, wherever the source breaks them.
+      commandDescription: (command) => command.description().replace(/(?<!\n)\n(?!\n)/g, " "),
+    })
     .configureOutput({
       writeOut: (text) => session.out(foldedHelp(text)),
       writeErr: session.err,
