@@ -30,7 +30,7 @@ export const registerCheckRecord: RegisterCommand = (program, session) => {
       const { checkedRecordText, runCheckRecord } = await import(
         "../rehearse/record/run-check-record.js"
       );
-      const { untilSignal } = await import("../rehearse/until-signal.js");
+      const { untilSignal } = await import("../process/until-signal.js");
       const say = (text: string): void => session.err(`${text}\n`);
       const checked = await untilSignal((signal) =>
         runCheckRecord({ file, say, signal, ...(stack === undefined ? {} : { stack }) }),

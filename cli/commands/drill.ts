@@ -57,7 +57,7 @@ export const registerDrill: RegisterCommand = (program, session) => {
     .action(async ({ json, ...flags }: DrillFlags) => {
       const { runDrill } = await import("../drill/run-drill.js");
       const { drillReport } = await import("../drill/drill-report.js");
-      const { untilSignal } = await import("../rehearse/until-signal.js");
+      const { untilSignal } = await import("../process/until-signal.js");
       const say = (text: string): void => session.err(`${text}\n`);
       const drill = await untilSignal((signal) => runDrill({ ...flags, say, signal }));
       session.out(json ? `${JSON.stringify(drill, null, 2)}\n` : drillReport(drill));

@@ -1,13 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { CommandFailure, type CommandRun, messageOf } from "../command.js";
+import { untilSignal } from "../process/until-signal.js";
 import type { Rehearsal } from "./outcome/outcome.js";
 import { accountDigest, changeRecord, stateDigest } from "./record/change-record.js";
 import { besideProgram, programDigest } from "./record/program-digest.js";
 import { rehearsalMarkdown } from "./report/rehearsal-markdown.js";
 import { rehearsalReport } from "./report/rehearsal-report.js";
 import { type RehearsalResult, type RehearseOptions, runRehearse } from "./run-rehearse.js";
-import { untilSignal } from "./until-signal.js";
 
 /** What the command line says of a rehearsal. */
 export interface RehearseCommand extends Omit<RehearseOptions, "say" | "signal"> {

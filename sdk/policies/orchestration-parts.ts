@@ -18,11 +18,14 @@ export const orchestrationsAmong = (
 export const rolesOf = (application: PolicyResource): readonly string[] | undefined =>
   whereKnown(() => application.asType(ClientApplication)?.roles.map(({ name }) => name));
 
-/** The client application that a participant belongs to, as far as it is known. */
-export const ownApplication = (participant: PolicyResource): string | undefined => {
-  const id = whereKnown(() => participant.asType(Participant)?.application);
+const idOf = (read: () => unknown): string | undefined => {
+  const id = whereKnown(read);
   return typeof id === "string" ? id : undefined;
 };
+
+/** The client application that a participant belongs to, as far as it is known. */
+export const ownApplication = (participant: PolicyResource): string | undefined =>
+  idOf(() => participant.asType(Participant)?.application);
 
 /** The places of an orchestration, each with the roles that serve it. */
 const placeRoles = {
@@ -39,11 +42,6 @@ export interface Place {
   /** Ids of the applications in it; undefined for one that a preview does not know yet. */
   readonly ids: readonly (string | undefined)[];
 }
-
-const idOf = (read: () => unknown): string | undefined => {
-  const id = whereKnown(read);
-  return typeof id === "string" ? id : undefined;
-};
 
 /** The ids of a list, each as far as it is known: a walk over the list would stop at one that is not. */
 const idsIn = (read: () => readonly unknown[] | undefined): readonly (string | undefined)[] => {

@@ -63,23 +63,14 @@ export const registerOrphans: RegisterCommand = (program, session) => {
       assertSensible(options);
       const { runOrphans } = await import("../../orphans/run-orphans.js");
       const { orphansReport } = await import("../../orphans/orphans-report.js");
-      const { interruption } = await import("../../process/interruption.js");
+      const { untilSignal } = await import("../../process/until-signal.js");
       const say = (text: string) => session.err(`${text}\n`);
-      const { signal, release } = interruption();
-      try {
+      await untilSignal(async (signal) => {
         const done = await runOrphans({ ...options, say, signal });
         for (const note of done.notes) say(`note: ${note}`);
         session.out(json ? `${JSON.stringify(done.found, null, 2)}\n` : orphansReport(done));
         const isDone = done.found.every(({ reason }) => reason === undefined);
         session.exitCode = isDone ? 0 : signal.aborted ? 130 : 1;
-      } catch (error) {
-        if (!signal.aborted) throw error;
-        throw new CommandFailure(
-          "Interrupted. What is left over now: pulumi-conversation orphans",
-          130,
-        );
-      } finally {
-        release();
-      }
+      }, "What is left over now: pulumi-conversation orphans");
     });
 };
