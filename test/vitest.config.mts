@@ -4,6 +4,11 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
+/** What the shell says of a service, a stack or its passphrase is not for the programs of a test. */
+const ofTheShell =
+  /^(CONVERSATION_|PULUMI_(ACCESS_TOKEN|BACKEND_URL|CONFIG|OPTION_|PARALLEL|STACK))/;
+for (const name of Object.keys(process.env)) if (ofTheShell.test(name)) delete process.env[name];
+
 const built = (path: string) => fileURLToPath(new URL(`../dist/${path}`, import.meta.url));
 
 /** Files that replace modules or the timers of their process, which tests beside them would see. */
