@@ -59,9 +59,12 @@ export interface CommandFigure {
   readonly floorSeconds: number;
   /** The same with resources that have the values of this package's, the secret among them. */
   readonly sameValuesSeconds: number;
+  /** The same with a provider that makes the same calls, and does nothing else. */
+  readonly sameCallsSeconds: number;
   readonly seconds: number;
   readonly overFloor: number;
   readonly overSameValues: number;
+  readonly overSameCalls: number;
 }
 
 /** Pulumi's commands on a service without limits; the first three figures are those of `up`. */

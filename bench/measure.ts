@@ -3,7 +3,7 @@ import { CommandFailure, messageOf } from "../cli/command.js";
 import type { Progress } from "../cli/terminal/progress.js";
 import { packageVersion } from "../provider/kernel/package-version.js";
 import { plans } from "../provider/service/settings/plans.js";
-import { measureEngine } from "./engine-floor.js";
+import { measureEngine } from "./engine/engine-floor.js";
 import type { EngineFigure, Figures, Skipped } from "./figures.js";
 import { measureOverhead } from "./http/overhead.js";
 import { clients } from "./pacing/clients.js";

@@ -100,15 +100,19 @@ const engine = (figure: EngineFigure | Skipped): readonly string[] => {
     `Pulumi ${pulumi}, ${resources} resources, no limits`,
     "smallest provider",
     "the same values",
+    "the same calls",
     "pulumi-conversation",
-    "over the same",
+    "over the calls",
+    "over the values",
     "over the smallest",
   ];
   const rows = commands.map((one) => [
     one.command === "preview" ? "preview, unchanged" : one.command,
     seconds(one.floorSeconds),
     seconds(one.sameValuesSeconds),
+    seconds(one.sameCallsSeconds),
     seconds(one.seconds),
+    `×${one.overSameCalls.toFixed(2)}`,
     `×${one.overSameValues.toFixed(2)}`,
     `×${one.overFloor.toFixed(2)}`,
   ]);

@@ -39,14 +39,16 @@ test("the engine's floor and what is above it are shown", () => {
         command: "up",
         floorSeconds: 5,
         sameValuesSeconds: 6.4,
+        sameCallsSeconds: 7.2,
         seconds: 8,
         overFloor: 1.6,
         overSameValues: 1.25,
+        overSameCalls: 1.11,
       },
     ],
   };
   expect(report(figures({ engine })).join("\n")).toMatch(
-    /^up +5\.0 s +6\.4 s +8\.0 s +×1\.25 +×1\.60$/m,
+    /^up +5\.0 s +6\.4 s +7\.2 s +8\.0 s +×1\.11 +×1\.25 +×1\.60$/m,
   );
 });
 
