@@ -1,7 +1,12 @@
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { normaliseFields } from "../../provider/definition/normalise.js";
 import { fieldViolations } from "../../provider/definition/violations.js";
-import { holdsSecret, valuesIn } from "../../provider/definition/walk.js";
+import {
+  type ChangeValue,
+  changeInside,
+  changeMembers,
+  valuesIn,
+} from "../../provider/definition/walk.js";
 import { extraViolations } from "../../provider/definition/wire/extra.js";
 import { typedFields } from "../../provider/definition/wire/managed.js";
 import { looksMasked } from "../../provider/definition/wire/secret-evidence.js";
@@ -57,18 +62,9 @@ const isLeftOut = (field: Field, value: unknown): boolean =>
 
 const tidyValue = (field: Field, value: unknown): unknown => {
   if (field.secret) return isShown(value) ? value : undisclosed;
-  switch (field.type) {
-    case "object":
-      return isObject(value) ? tidyFields(field.fields, value) : value;
-    case "list":
-      return Array.isArray(value) ? value.map((item) => tidyValue(field.of, item)) : value;
-    case "map":
-      return isObject(value)
-        ? objectOf(Object.entries(value).map(([key, of]) => [key, tidyValue(field.of, of)]))
-        : value;
-    default:
-      return value;
-  }
+  return field.type === "object" && isObject(value)
+    ? tidyFields(field.fields, value)
+    : changeInside(field, value, tidyValue);
 };
 
 /** An object of the service that holds a secret which it must have, and does not show. */
@@ -91,24 +87,12 @@ const tidyFields = (fields: Fields, values: JsonObject): JsonObject => ({
   ...hiddenMembers(fields, values),
 });
 
+const publicValue: ChangeValue = (field, value) =>
+  field.secret ? undisclosed : changeInside(field, value, publicValue);
+
 /** Every secret as undisclosed: what may be written to a file. */
 export const withoutSecrets = (fields: Fields, values: JsonObject): JsonObject =>
-  objectOf(
-    Object.entries(values).map(([name, value]) => {
-      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      return [name, field && holdsSecret(field) ? publicValue(field, value) : value];
-    }),
-  );
-
-const publicValue = (field: Field, value: unknown): unknown => {
-  if (field.secret) return undisclosed;
-  if (field.type === "object" && isObject(value)) return withoutSecrets(field.fields, value);
-  if (field.type === "list" && Array.isArray(value))
-    return value.map((item) => publicValue(field.of, item));
-  if (field.type === "map" && isObject(value))
-    return objectOf(Object.entries(value).map(([key, of]) => [key, publicValue(field.of, of)]));
-  return value;
-};
+  changeMembers(fields, values, publicValue);
 
 /** Whether a value has a member anywhere that would become the prototype of what holds it. */
 const namesPrototype = (value: unknown): boolean =>

@@ -1,4 +1,5 @@
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
+import { changeInside } from "../../provider/definition/walk.js";
 import { fieldsFromWire, type VendorName } from "../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { readMark } from "../../provider/lifecycle/ownership/read-mark.js";
@@ -27,15 +28,10 @@ export interface ComparedAccount {
 }
 
 const withoutSecret = (field: Field, value: unknown): unknown => {
-  if (field.secret) return undefined;
-  if (field.type === "object" && isObject(value)) return publicFields(field.fields, value);
-  if (field.type === "list" && Array.isArray(value))
-    return value.map((item) => withoutSecret(field.of, item));
-  if (field.type === "map" && isObject(value)) {
-    if (field.of.secret) return undefined;
-    return objectOf(Object.entries(value).map(([key, of]) => [key, withoutSecret(field.of, of)]));
-  }
-  return value;
+  if (field.secret || (field.type === "map" && field.of.secret)) return undefined;
+  return field.type === "object" && isObject(value)
+    ? publicFields(field.fields, value)
+    : changeInside(field, value, withoutSecret);
 };
 
 /** Values of a program without anything secret. */

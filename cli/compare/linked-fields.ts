@@ -1,5 +1,5 @@
-import type { Field, Fields } from "../../provider/definition/define.js";
-import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { type ChangeValue, changeInside, changeMembers } from "../../provider/definition/walk.js";
+import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import type { ComparedSide } from "./compared-account.js";
 
 /** The same object on both sides. */
@@ -36,23 +36,16 @@ export class Links {
 
 type Link = (kind: string, id: unknown) => unknown;
 
-const linkedValue = (field: Field, value: unknown, link: Link): unknown => {
-  if (value === undefined || value === null) return undefined;
-  if (field.type === "reference") return link(field.to.kind, value);
-  if (field.type === "object" && isObject(value)) return linked(field.fields, value, link);
-  if (field.type === "list" && Array.isArray(value))
-    return value.map((item) => linkedValue(field.of, item, link));
-  if (field.type === "map" && isObject(value))
-    return objectOf(
-      Object.entries(value).map(([key, of]) => [key, linkedValue(field.of, of, link)]),
-    );
-  return value;
+const linked = ({ definition, fields }: ComparedSide, hidden: Set<string>, link: Link) => {
+  const inner: ChangeValue = (field, value) => {
+    if (value === undefined || value === null) return undefined;
+    return field.type === "reference"
+      ? link(field.to.kind, value)
+      : changeInside(field, value, inner);
+  };
+  const seen = Object.entries(fields).filter(([name]) => !hidden.has(name));
+  return changeMembers(definition.fields, objectOf(seen), inner);
 };
-
-const linked = (fields: Fields, values: JsonObject, link: Link): JsonObject =>
-  objectOf(
-    Object.entries(fields).map(([name, field]) => [name, linkedValue(field, values[name], link)]),
-  );
 
 /**
  * The fields of both sides, with names in the place of ids of what is on both sides, and without what
@@ -64,10 +57,8 @@ export const linkedFields = (
   links: Links,
 ): readonly [JsonObject, JsonObject] => {
   const hidden = new Set([...(a.encrypted ?? []), ...(b.encrypted ?? [])]);
-  const { fields } = a.definition;
-  const seen = Object.fromEntries(Object.entries(fields).filter(([name]) => !hidden.has(name)));
   return [
-    linked(seen, a.fields, (kind, id) => links.of("a", kind, id)),
-    linked(seen, b.fields, (kind, id) => links.of("b", kind, id)),
+    linked(a, hidden, (kind, id) => links.of("a", kind, id)),
+    linked(b, hidden, (kind, id) => links.of("b", kind, id)),
   ];
 };

@@ -1,23 +1,14 @@
 import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
 import { holdsUnknown, unknownValue } from "../kernel/unknown.js";
 import type { Field, MemberRule, Members } from "./define.js";
+import { changeInside } from "./walk.js";
 
 const normaliseValue = (field: Field, value: unknown): unknown => {
   if (value === unknownValue) return value;
-  switch (field.type) {
-    case "text":
-      return field.json && isObject(value) ? jsonText(value) : value;
-    case "object":
-      return isObject(value) ? normaliseFields(field, value) : value;
-    case "list":
-      return Array.isArray(value) ? value.map((item) => normaliseValue(field.of, item)) : value;
-    case "map":
-      return isObject(value)
-        ? objectOf(Object.entries(value).map(([key, of]) => [key, normaliseValue(field.of, of)]))
-        : value;
-    default:
-      return value;
-  }
+  if (field.type === "text") return field.json && isObject(value) ? jsonText(value) : value;
+  return field.type === "object" && isObject(value)
+    ? normaliseFields(field, value)
+    : changeInside(field, value, normaliseValue);
 };
 
 const jsonText = (value: JsonObject): string =>

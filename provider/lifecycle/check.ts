@@ -16,7 +16,7 @@ import { assertNothingErased } from "./put-in-place.js";
 import { planPut } from "./put-plan.js";
 import type { Resource } from "./resource.js";
 import { checkedSettings } from "./run/settings-check.js";
-import { tellMissingSecrets } from "./state/environment-secrets.js";
+import { checkedSecrets } from "./state/environment-secrets.js";
 import { type Properties, propertiesIn } from "./state/properties.js";
 import { stateInputs } from "./state/state-values.js";
 
@@ -48,8 +48,8 @@ export const check = async (
     !old || !isDeepStrictEqual(stateInputs(definition, old), stateInputs(definition, properties));
   if (old && isChanged) noteChange(resource, old);
   const settings = isChanged && checkedSettings(run, properties.profile);
-  if (isChanged) tellMissingSecrets(resource);
-  const broken = inputViolations(resource, news, old, namesake);
+  const seen = checkedSecrets(resource, isChanged).fields;
+  const broken = inputViolations(resource, seen, news, old, namesake);
   const reasons = [...broken, ...(settings ? settings.reasons : [])];
   const mayAdopt = reasons.length === 0 && settings && settings.areThere;
   const adopts = !old && isKnown(properties.adopt) && mayAdopt;

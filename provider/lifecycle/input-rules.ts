@@ -7,25 +7,26 @@ import { isId } from "../kernel/object-id.js";
 import { unknownValue } from "../kernel/unknown.js";
 import type { Resource } from "./resource.js";
 import type { ResourceIdentity } from "./run/decisions.js";
-import { misplacedSecrets, withSeenSecrets } from "./state/environment-secrets.js";
+import { misplacedSecrets } from "./state/environment-secrets.js";
 import type { Properties } from "./state/properties.js";
 
 /**
  * Every rule that the inputs of a resource break, each as a sentence that names the property.
  *
  * @param resource with its inputs in their normal form
+ * @param seen its fields with the secrets of the environment
  * @param news the inputs as they were given
  * @param old the inputs in the state; undefined for a resource that is not there yet
  * @param namesake another resource of the program that has the name, which is unique
  */
 export const inputViolations = (
   resource: Resource,
+  seen: JsonObject,
   news: JsonObject,
   old: Properties | undefined,
   namesake: ResourceIdentity | undefined,
 ): readonly string[] => {
   const { definition, properties } = resource;
-  const seen = withSeenSecrets(resource).properties;
   const others = [
     ...optionViolations(resource, news),
     ...moveViolations(old, properties),
@@ -33,7 +34,7 @@ export const inputViolations = (
     ...referenceViolations(resource),
     ...misplacedSecrets(resource),
   ];
-  return [...fieldViolations(definition, seen.fields), ...others].map(({ path, rule }) =>
+  return [...fieldViolations(definition, seen), ...others].map(({ path, rule }) =>
     path ? `${path} ${rule}` : `${definition.kind} ${rule}`,
   );
 };

@@ -33,8 +33,8 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Put
   const isPrograms = before?.properties.fields.description !== undefined;
   const description = isPrograms ? undefined : live.description;
   const soFar = { serial: serialOf(before ?? declared, live), description };
-  const [wanted, last] = [asWritten(declared), before && lastWritten(before, declared)];
-  const desired = desiredBody(wanted, soFar);
+  const last = before && lastWritten(before, declared);
+  const desired = desiredBody(asWritten(declared), soFar);
   const { serial, isMarked } = desired;
   const prior = last ? desiredBody(last, { serial }).body : {};
   const {

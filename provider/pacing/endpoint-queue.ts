@@ -1,10 +1,11 @@
+import { AsyncResource } from "node:async_hooks";
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
 import { type Endpoint, endpointName } from "../service/http/operations.js";
-import type { Pace, Wait } from "../service/http/pace.js";
+import type { Pace } from "../service/http/pace.js";
 import { retryAfterMs } from "../service/http/retry-after.js";
 import type { HttpResponse } from "../service/http/transport.js";
-import { AnnouncedWait } from "./announced-wait.js";
+import { AnnouncedWaits, type WaitListener } from "./announced-waits.js";
 import type {
   Admission,
   CallOutcome,
@@ -23,7 +24,7 @@ export interface EndpointQueueOptions {
    * A call has to wait; told again every 10 seconds with the time left, and sooner where it has become
    * longer, in the caller's asynchronous context.
    */
-  readonly onWait?: ((wait: Wait) => void) | undefined;
+  readonly onWait?: WaitListener | undefined;
 }
 
 /** One call on its way. */
@@ -40,7 +41,8 @@ interface Waiting {
   readonly call: Call;
   readonly go: (admission: Admission) => void;
   readonly fail: (error: unknown) => void;
-  readonly announced: AnnouncedWait | undefined;
+  /** Runs in the asynchronous context of the caller, and so knows who waits. */
+  readonly listener: WaitListener | undefined;
 }
 
 /** Default time for a call to get through, in milliseconds. */
@@ -75,6 +77,7 @@ class EndpointQueue {
   readonly #options: EndpointQueueOptions;
   /** The next one first. */
   readonly #waiting: Waiting[] = [];
+  readonly #announced = new AnnouncedWaits();
   #arrivals = 0;
   #isServing = false;
   #sleep: AbortController | undefined;
@@ -118,7 +121,7 @@ class EndpointQueue {
           signal?.removeEventListener("abort", cancel);
           reject(error);
         },
-        announced: onWait && new AnnouncedWait(onWait),
+        listener: onWait && AsyncResource.bind(onWait),
       };
       signal?.addEventListener("abort", cancel, { once: true });
       const place = this.#waiting.findLastIndex((other) => other.call.number < call.number) + 1;
@@ -194,10 +197,10 @@ class EndpointQueue {
     const { clock, announcedMs = 0 } = this.#options;
     const now = clock.now();
     const queued = this.#waiting.length;
-    for (const [ahead, { announced }] of this.#waiting.entries()) {
+    for (const [ahead, { listener }] of this.#waiting.entries()) {
       const waitMs = firstMs + ahead * periodMs;
-      if (waitMs > announcedMs)
-        announced?.tell({ ...this.#endpoint, queued, ahead, waitMs, periodMs }, now);
+      const wait = { ...this.#endpoint, queued, ahead, waitMs, periodMs };
+      if (listener && waitMs > announcedMs) this.#announced.tell(listener, wait, now);
     }
   }
 

@@ -1,10 +1,10 @@
-import { isObject, type JsonObject, memberOf, objectOf } from "../../kernel/json.js";
+import { isObject, type JsonObject, memberOf } from "../../kernel/json.js";
 import { type Field, type Fields, identityOf, type ListField, type MapField } from "../define.js";
 import { sameMeaning, sameValue } from "../meaning/same.js";
 import { below, sameExtra } from "../meaning/same-extra.js";
 import { plainText, sameContent } from "../meaning/text-forms.js";
 import { itemPath, memberPath } from "../paths.js";
-import { holdsSecret } from "../walk.js";
+import { changeInside, holdsSecret } from "../walk.js";
 import { pairs } from "./pairs.js";
 
 /** A member that is to be written over with something else. */
@@ -19,21 +19,8 @@ export interface FieldChange {
 
 const longest = 60;
 
-const veiled = (field: Field, value: unknown): unknown => {
-  if (field.secret) return "[secret]";
-  if (field.type === "list" && Array.isArray(value)) {
-    return value.map((item) => veiled(field.of, item));
-  }
-  if (!isObject(value)) return value;
-  if (field.type !== "object" && field.type !== "map") return value;
-  const fieldOf = (name: string) => (field.type === "map" ? field.of : field.fields[name]);
-  return objectOf(
-    Object.entries(value).map(([name, of]) => {
-      const member = fieldOf(name);
-      return [name, member && veiled(member, of)];
-    }),
-  );
-};
+const veiled = (field: Field, value: unknown): unknown =>
+  field.secret ? "[secret]" : changeInside(field, value, veiled);
 
 const shortJson = (value: unknown): string => {
   const characters = [...JSON.stringify(value)];

@@ -2,6 +2,7 @@ import { isObject, type JsonObject, memberOf, objectOf } from "../../kernel/json
 import type { Field, Fields, ListField, MapField } from "../define.js";
 import { sameMeaning } from "../meaning/same.js";
 import { numberOf, plainText } from "../meaning/text-forms.js";
+import { changeInside, changeMembers } from "../walk.js";
 import { pairs } from "./pairs.js";
 
 const typedValue = (field: Field, live: unknown): unknown => {
@@ -13,14 +14,8 @@ const typedValue = (field: Field, live: unknown): unknown => {
       return numberOf(live) ?? live;
     case "flag":
       return live === "true" ? true : live === "false" ? false : live;
-    case "object":
-      return isObject(live) ? typedFields(field.fields, live) : live;
-    case "list":
-      return Array.isArray(live) ? live.map((item) => typedValue(field.of, item)) : live;
-    case "map":
-      return isObject(live)
-        ? objectOf(Object.entries(live).map(([key, of]) => [key, typedValue(field.of, of)]))
-        : live;
+    default:
+      return changeInside(field, live, typedValue);
   }
 };
 
@@ -29,9 +24,7 @@ const typedValue = (field: Field, live: unknown): unknown => {
  * service wrote as text, or the other way round.
  */
 export const typedFields = (fields: Fields, live: JsonObject): JsonObject =>
-  objectOf(
-    Object.entries(fields).map(([name, field]) => [name, typedValue(field, memberOf(live, name))]),
-  );
+  changeMembers(fields, live, typedValue);
 
 /** Items in the service's order where it counts, else those known before first, in their order. */
 const managedList = (

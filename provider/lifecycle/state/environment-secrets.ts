@@ -9,6 +9,7 @@ import { ConversationError } from "../../kernel/errors.js";
 import type { JsonObject } from "../../kernel/json.js";
 import type { Resource } from "../resource.js";
 import type { RunEnvironment } from "../run.js";
+import type { Properties } from "./properties.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -33,10 +34,6 @@ export const writtenSecrets = <T>(value: T, environment: Environment = process.e
     );
   });
 
-/** The same, where variables that are not set may stay as they are. */
-export const seenSecrets = <T>(value: T, environment: Environment = process.env): T =>
-  withEnvironmentSecrets(value, ({ name }) => environment[name] || undefined);
-
 /** A resource as the service gets it. @throws ConversationError `SETTINGS_MISSING` */
 export const asWritten = <R extends Resource>(resource: R): R => ({
   ...resource,
@@ -55,11 +52,24 @@ export const lastWritten = <R extends Resource>(before: R, now: Resource): R => 
   return { ...before, properties: withEnvironmentSecrets(before.properties, known) };
 };
 
-/** The resource with the secrets that this process can see, so that they are checked, too. */
-export const withSeenSecrets = (resource: Resource): Resource => ({
-  ...resource,
-  properties: seenSecrets(resource.properties, environmentOf(resource.run)),
-});
+/**
+ * The properties with the secrets that this process can see, so that they are checked, too.
+ *
+ * @param tells whether to say which variables are not set: a preview goes on without them
+ */
+export const checkedSecrets = (resource: Resource, tells: boolean): Properties => {
+  const { run, definition, name, properties } = resource;
+  const environment = environmentOf(run);
+  return withEnvironmentSecrets(properties, (secret) => {
+    const found = environment[secret.name] || undefined;
+    if (!found && tells)
+      run.tell?.(
+        `${definition.kind} ${JSON.stringify(name)}: ${missing(secret)}. A preview goes on without it; pulumi up will not.`,
+        "warning",
+      );
+    return found;
+  });
+};
 
 /** What is not secret is shown and compared, so the environment cannot stand behind it. */
 export const misplacedSecrets = ({ definition, properties }: Resource): readonly Violation[] =>
@@ -74,19 +84,11 @@ export const misplacedSecrets = ({ definition, properties }: Resource): readonly
         ],
   );
 
-/** Says which variables are not set: a preview goes on without them. */
-export const tellMissingSecrets = ({ run, definition, name, properties }: Resource): void => {
-  const environment = environmentOf(run);
-  for (const secret of environmentSecretsIn(properties))
-    if (!environment[secret.name])
-      run.tell?.(
-        `${definition.kind} ${JSON.stringify(name)}: ${missing(secret)}. A preview goes on without it; pulumi up will not.`,
-        "warning",
-      );
-};
-
 /** Values of the engine with all secrets that this process can see, so that no message shows them. */
 export const secretsSeen = (
   values: JsonObject,
   run: Pick<RunEnvironment, "environment">,
-): JsonObject => seenSecrets(values, environmentOf(run));
+): JsonObject => {
+  const environment = environmentOf(run);
+  return withEnvironmentSecrets(values, ({ name }) => environment[name] || undefined);
+};
