@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 
 /** Longest name that the service takes, in UTF-16 characters. */
@@ -39,10 +39,8 @@ export interface NamedBy {
  * that is the same in every run for this project, stack, kind, parents and logical name.
  */
 export const autoName = ({ project, stack, kind, parents, name }: NamedBy): string => {
-  const suffix = createHash("sha256")
-    .update([project, stack, kind, ...(parents ? [parents] : []), name].join("\n"))
-    .digest("hex")
-    .slice(0, 7);
+  const parts = [project, stack, kind, ...(parents ? [parents] : []), name].join("\n");
+  const suffix = hash("sha256", parts).slice(0, 7);
   return `${start(name, longest - suffix.length - 1)}-${suffix}`;
 };
 

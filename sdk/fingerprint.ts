@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import { isObject } from "../provider/kernel/json.js";
 import { declaredArgs } from "./resource-class.js";
@@ -42,8 +42,4 @@ const canonical = (value: unknown): string => {
  * holds something unknown. A secret, since secrets may be guessed from it.
  */
 export const fingerprint = (value: unknown): pulumi.Output<string> =>
-  pulumi.secret(
-    followed(value).apply((known) =>
-      createHash("sha256").update(canonical(known)).digest("hex").slice(0, 16),
-    ),
-  );
+  pulumi.secret(followed(value).apply((known) => hash("sha256", canonical(known)).slice(0, 16)));

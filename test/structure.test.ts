@@ -29,9 +29,9 @@ const mayImport: Readonly<Record<string, readonly RegExp[]>> = {
     /^provider\/(kernel|definition|resources|service|pacing)\//,
     /^provider\/pointer/,
   ],
-  // A test needs all of it at once: an emulator, the checks of a preview, the search for Pulumi and
-  // the forecast of the commands. Nothing but tests imports it.
-  "sdk/testing": [/^(sdk|emulator|provider)\//, /^cli\/(forecast|pulumi-cli)\//],
+  // A test needs all of it at once: an emulator, the checks of a preview, the search for Pulumi, its
+  // folder and the forecast of the commands. Nothing but tests imports it.
+  "sdk/testing": [/^(sdk|emulator|provider)\//, /^cli\/(forecast|process|pulumi-cli)\//],
   emulator: [/^emulator\//, /^provider\/(kernel|definition|resources)\//],
   cli: [/./],
   bench: [/./],

@@ -11,7 +11,13 @@ import { extraViolations } from "../../provider/definition/wire/extra.js";
 import { typedFields } from "../../provider/definition/wire/managed.js";
 import { looksMasked } from "../../provider/definition/wire/secret-evidence.js";
 import { fieldsFromWire } from "../../provider/definition/wire/wire.js";
-import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import {
+  filledText,
+  isBlank,
+  isObject,
+  type JsonObject,
+  objectOf,
+} from "../../provider/kernel/json.js";
 import { isId } from "../../provider/kernel/object-id.js";
 import { undisclosed } from "../../provider/kernel/undisclosed.js";
 import type { Mark } from "../../provider/lifecycle/ownership/mark.js";
@@ -50,15 +56,9 @@ export interface ObjectInputs {
 const isShown = (value: unknown): boolean =>
   typeof value === "string" && value !== "" && !looksMasked(value);
 
-/** Nothing in it, in any of the forms that services give to what is not there. */
-const isEmpty = (value: unknown): boolean =>
-  value === "" ||
-  (Array.isArray(value) && value.length === 0) ||
-  (isObject(value) && Object.keys(value).length === 0);
-
 /** An optional member that is empty is as good as absent, unless the definition says otherwise. */
 const isLeftOut = (field: Field, value: unknown): boolean =>
-  !field.required && isEmpty(value) && !(field.type === "list" && field.emptyCounts);
+  !field.required && isBlank(value) && !(field.type === "list" && field.emptyCounts);
 
 const tidyValue = (field: Field, value: unknown): unknown => {
   if (field.secret) return isShown(value) ? value : undisclosed;
@@ -123,9 +123,6 @@ const leavesSecretsOut = ({ fields }: Definition, tidy: JsonObject, typed: JsonO
   );
 };
 
-const textOf = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" ? value : undefined;
-
 /** Reads an object of a list in a program's terms: everything that a program can say of it. */
 export const objectInputs = (
   definition: Definition,
@@ -139,7 +136,7 @@ export const objectInputs = (
   const typed = typedFields(definition.fields, live);
   const fields = normaliseFields(definition, tidyFields(definition.fields, typed));
   const { extra, undeclared } = unknownMembers(definition, wire);
-  const [created, modified] = [textOf(wire.created), textOf(wire.modified)];
+  const [created, modified] = [filledText(wire.created), filledText(wire.modified)];
   const problem = problemOf(definition, id, fields, extra);
   return {
     ...{ definition, id, fields, wire },

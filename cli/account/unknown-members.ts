@@ -2,7 +2,7 @@ import type { Definition, Fields } from "../../provider/definition/define.js";
 import { memberPath } from "../../provider/definition/paths.js";
 import { isSurelyMask } from "../../provider/definition/wire/secret-evidence.js";
 import { fieldsByWireName } from "../../provider/definition/wire/wire.js";
-import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { asText, isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { isAdded, unknownPaths } from "./unknown-paths.js";
 
 /** What no field of a kind knows of an object. */
@@ -20,11 +20,9 @@ export interface UnknownMembers {
 const isNoName = (name: string): boolean =>
   ["__proto__", "constructor", "prototype"].includes(name);
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
-
 /** What a member is called; one such as `{ "name": "X-Key", "value": "…" }` by both. */
 const titleOf = (holder: JsonObject, name: string): string =>
-  name === "value" ? `${textOf(holder.name)} ${textOf(holder.key)}` : name;
+  name === "value" ? `${asText(holder.name)} ${asText(holder.key)}` : name;
 
 /** Whether a value holds anywhere what no file may have, or no program can say. */
 const isKept = (title: string, value: unknown): boolean => {

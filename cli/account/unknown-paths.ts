@@ -8,7 +8,7 @@ import {
 import { itemPath, memberPath } from "../../provider/definition/paths.js";
 import { itemsOf, readWire } from "../../provider/definition/wire/pairs.js";
 import { fieldsByWireName, keyOf, membersOf } from "../../provider/definition/wire/wire.js";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject, listedObjects } from "../../provider/kernel/json.js";
 
 /** What a service adds to each object. */
 export const isAdded = (name: string): boolean =>
@@ -32,7 +32,7 @@ const inMembers = (fields: Fields, wire: JsonObject, path: string): readonly str
 
 const inEntries = (field: MapField, wire: unknown, path: string): readonly string[] => {
   const { key, value } = membersOf(field);
-  return (Array.isArray(wire) ? wire.filter(isObject) : []).flatMap((entry) => {
+  return listedObjects(wire).flatMap((entry) => {
     const at = memberPath(path, keyOf(field, entry) ?? "");
     return [...besides(entry, [key, value], at), ...unknownPaths(field.of, entry[value], at)];
   });

@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Field } from "../../provider/definition/define.js";
 import { naturalKey } from "../../provider/definition/references.js";
 import { neutralVendor } from "../../provider/definition/wire/wire.js";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { asText, isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { propertiesIn } from "../../provider/lifecycle/state/properties.js";
 import { resources } from "../../provider/resources/index.js";
 import { listingKeys } from "../../provider/service/objects/pages.js";
@@ -50,8 +50,6 @@ const importSchema = z.object({
   ),
 });
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
-
 /** One secret inside a list makes a secret of the whole list. */
 const holdsEncrypted = (field: Field | undefined, value: unknown): boolean => {
   if (!field || field.secret) return false;
@@ -78,7 +76,7 @@ const ofValues = (
   );
   return [
     {
-      ...{ definition, id, logicalName, name: textOf(fields[naturalKey(definition)]) },
+      ...{ definition, id, logicalName, name: asText(fields[naturalKey(definition)]) },
       fields: publicFields(definition.fields, fields),
       ...(encrypted.length > 0 ? { encrypted } : {}),
     },

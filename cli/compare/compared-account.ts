@@ -1,7 +1,7 @@
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { changeInside } from "../../provider/definition/walk.js";
 import { fieldsFromWire, type VendorName } from "../../provider/definition/wire/wire.js";
-import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { asText, isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { readMark } from "../../provider/lifecycle/ownership/read-mark.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/seen-object.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
@@ -51,12 +51,11 @@ export const sideOfWire = (
   vendor: VendorName,
 ): ComparedSide => {
   const { mark, description } = readMark(wire.description);
-  const name = nameOnWire(definition, wire);
   const fields = fieldsFromWire(definition.fields, { ...wire, description }, vendor);
   return {
     definition,
     id,
-    name: typeof name === "string" ? name : "",
+    name: asText(nameOnWire(definition, wire)),
     ...(mark ? { logicalName: logicalIn(mark.label) } : {}),
     fields: publicFields(definition.fields, fields),
   };

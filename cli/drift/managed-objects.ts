@@ -1,6 +1,6 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { changesOf, extraChanges } from "../../provider/definition/wire/changes.js";
-import { isObject } from "../../provider/kernel/json.js";
+import { asText, isObject } from "../../provider/kernel/json.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/seen-object.js";
 import { type Properties, propertiesIn } from "../../provider/lifecycle/state/properties.js";
@@ -46,14 +46,8 @@ const changesIn = (
   );
 };
 
-const nameOf = (
-  definition: Definition,
-  live: WireObject | undefined,
-  before: Properties,
-): string => {
-  const name = live ? nameOnWire(definition, live) : nameOnWire(definition, before.fields);
-  return typeof name === "string" ? name : "";
-};
+const nameOf = (definition: Definition, live: WireObject | undefined, before: Properties): string =>
+  asText(nameOnWire(definition, live ?? before.fields));
 
 const compared = async (
   resource: StateResource,

@@ -6,7 +6,7 @@ import { pairs } from "../../provider/definition/wire/pairs.js";
 import { isMissing, looksMasked } from "../../provider/definition/wire/secret-evidence.js";
 import { fieldsFromWire } from "../../provider/definition/wire/wire.js";
 import { environmentSecretsIn } from "../../provider/kernel/environment-secret.js";
-import { isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
+import { asText, isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
 
@@ -74,9 +74,7 @@ export interface SecretEvidence {
 const isSame = ({ field: { secret: _, ...open }, live, prior }: SecretPlace): boolean =>
   sameMeaning(open, live, prior);
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
-
-const isShown = ({ live }: SecretPlace): boolean => !isMissing(live) && !looksMasked(textOf(live));
+const isShown = ({ live }: SecretPlace): boolean => !isMissing(live) && !looksMasked(asText(live));
 
 /** Whether the state has the name of an environment variable in its place: its value is not known here. */
 const isElsewhere = ({ prior }: SecretPlace): boolean => environmentSecretsIn(prior).length > 0;
@@ -85,7 +83,7 @@ const isElsewhere = ({ prior }: SecretPlace): boolean => environmentSecretsIn(pr
 export const secretEvidence = (all: readonly SecretPlace[]): SecretEvidence => {
   const places = all.filter((place) => !isElsewhere(place));
   const others = places.filter((place) => isShown(place) && !isSame(place));
-  const texts = others.map(({ live }) => textOf(live));
+  const texts = others.map(({ live }) => asText(live));
   return {
     echoes: places.some((place) => isShown(place) && isSame(place)),
     masks: new Set(texts.filter((text, at) => texts.indexOf(text) !== at)),
@@ -112,6 +110,6 @@ export const secretStanding = (
   if (!isShown(place) || isElsewhere(place)) return "hidden";
   if (isSame(place)) return "same";
   if (echoes) return "changed";
-  const text = textOf(place.live);
+  const text = asText(place.live);
   return masks.has(text) || looksHashed(text) ? "hidden" : "changed";
 };

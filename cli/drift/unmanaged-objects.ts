@@ -1,4 +1,5 @@
 import type { Definition } from "../../provider/definition/define.js";
+import { asText } from "../../provider/kernel/json.js";
 import { stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import {
   kindOfMarked,
@@ -66,8 +67,7 @@ export const besideTheStack = (
     for (const [id, wire] of objects) {
       const place = placeOf(definition, id, wire, states, names);
       if (!place) continue;
-      const name = nameOnWire(definition, wire);
-      const named = { kind: definition.kind, name: typeof name === "string" ? name : "", id };
+      const named = { kind: definition.kind, name: asText(nameOnWire(definition, wire)), id };
       if ("other" in place) otherStacks.push({ ...named, stack: place.other });
       else
         unmanaged.push({

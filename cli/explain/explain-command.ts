@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { bodyOf } from "../../provider/definition/wire/wire.js";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { isObject, listedObjects } from "../../provider/kernel/json.js";
 import { jsonIn } from "../../provider/kernel/json-text.js";
 import { propertiesIn } from "../../provider/lifecycle/state/properties.js";
 import { typeToken } from "../../provider/pointer.js";
@@ -40,9 +40,6 @@ interface Source {
   readonly notes: readonly string[];
 }
 
-const listOf = (value: unknown): readonly JsonObject[] =>
-  Array.isArray(value) ? value.filter(isObject) : [];
-
 const platformNameIn = (env: NodeJS.ProcessEnv, profile: string | undefined): string =>
   env[settingNames("platformName", profile).environment] || "platform";
 
@@ -76,7 +73,11 @@ const fromFile = (file: string, { env = process.env, profile }: ExplainOptions):
       `Explaining ${file}: it holds neither a saved account nor the snapshot of an emulator. ` +
         "An emulator gives one at GET /snapshot of its control address.",
     );
-  return { ...common, notes: [], objectsOf: ({ collection }) => listOf(objects[collection]) };
+  return {
+    ...common,
+    notes: [],
+    objectsOf: ({ collection }) => listedObjects(objects[collection]),
+  };
 };
 
 const textOf = (file: string): string => {
@@ -98,7 +99,7 @@ const fromState = async (options: ExplainOptions): Promise<Source> => {
     );
   const document = jsonIn(answer.text);
   const deployment = isObject(document) ? document.deployment : undefined;
-  const all = listOf(isObject(deployment) ? deployment.resources : undefined);
+  const all = listedObjects(isObject(deployment) ? deployment.resources : undefined);
   const platformName = platformNameIn(env, profile);
   return {
     name: "the state of the stack",

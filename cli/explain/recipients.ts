@@ -1,3 +1,4 @@
+import { isHttpUrl } from "../../provider/definition/violations.js";
 import type { SenderKind } from "../../sdk/runtime/messages/message-types.js";
 import type {
   AccountObject,
@@ -81,9 +82,6 @@ const inactiveText = ({ application, participant }: NamedParty): string | undefi
   return undefined;
 };
 
-const isHttp = (callback: string): boolean =>
-  URL.canParse(callback) && /^https?:$/.test(new URL(callback).protocol);
-
 /** A bot is addressed by the role of its own type, if its application has it. */
 const orderedRoles = (side: ExplainedSide, participant: ParticipantObject | undefined) =>
   [...rolesOf[side]].sort(
@@ -120,7 +118,7 @@ const unreachedText = (
   if (inactive !== undefined) return inactive;
   if (callback === undefined)
     return `the client application ${application.name} has no role ${rolesOf[side].join(" or ")}`;
-  return isHttp(callback) ? undefined : `its callback is no http or https address`;
+  return isHttpUrl(callback) ? undefined : `its callback is no http or https address`;
 };
 
 const keyOf = ({ applicationId, role }: ExplainedRecipient): string => `${applicationId} ${role}`;

@@ -1,5 +1,6 @@
 import { naturalKey } from "../../provider/definition/references.js";
 import { referencesIn } from "../../provider/definition/walk.js";
+import { asText } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { CommandFailure } from "../command.js";
@@ -22,10 +23,8 @@ const kindNamed = (text: string) => {
   );
 };
 
-const nameOf = ({ definition, fields }: ObjectInputs): string => {
-  const name = fields[naturalKey(definition)];
-  return typeof name === "string" ? name : "";
-};
+const nameOf = ({ definition, fields }: ObjectInputs): string =>
+  asText(fields[naturalKey(definition)]);
 
 const patternOf = (text: string): RegExp => {
   const parts = text.split("*").map((part) => part.replaceAll(/[\\^$.|?+()[\]{}]/g, "\\$&"));

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
@@ -18,8 +18,6 @@ const manifestSchema = z.object({
 });
 
 export type ExportManifest = z.infer<typeof manifestSchema>;
-
-const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 const readText = (path: string): string | undefined =>
   existsSync(path) ? readFileSync(path, "utf8") : undefined;
@@ -80,7 +78,8 @@ const editedFiles = (
   Object.entries(former?.files ?? {}).flatMap(([name, written]) => {
     if (isKept(name)) return [];
     const text = readText(join(folder, name));
-    const isOurs = text === undefined || text === files.get(name) || digest(text) === written;
+    const isOurs =
+      text === undefined || text === files.get(name) || hash("sha256", text) === written;
     return isOurs ? [] : [name];
   });
 
@@ -115,7 +114,7 @@ export const writeExport = (
   ownership: string,
   former: ExportManifest | undefined,
 ): readonly string[] => {
-  const digests = [...files].map(([name, text]) => [name, digest(text)] as const);
+  const digests = [...files].map(([name, text]) => [name, hash("sha256", text)] as const);
   const manifest = { version: 1, ownership, files: Object.fromEntries(digests) };
   return writeTogether(folder, () => {
     assertUnchanged(folder, former, files);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Definition } from "../../provider/definition/define.js";
 import { valuesIn } from "../../provider/definition/walk.js";
 import type { PlannedResource } from "./program-plan.js";
@@ -27,8 +27,8 @@ export const secretKeys = () => {
     secrets: secrets as readonly ProgramSecret[],
     keyOf: (resource: PlannedResource, path: string): string => {
       const plain = resource.variable + upperFirst(camelCase(wordsIn(insideFirst(path))));
-      const hash = createHash("sha256").update(path).digest("hex").slice(0, 6);
-      const key = taken.has(plain.toLowerCase()) ? `${plain}${hash}` : plain;
+      const suffix = hash("sha256", path).slice(0, 6);
+      const key = taken.has(plain.toLowerCase()) ? `${plain}${suffix}` : plain;
       taken.add(key.toLowerCase());
       secrets.push({ key, resource, path });
       return key;

@@ -1,5 +1,6 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { naturalKey } from "../../provider/definition/references.js";
+import { asText } from "../../provider/kernel/json.js";
 import { objectTime } from "../../provider/lifecycle/ownership/read-mark.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 
@@ -57,8 +58,7 @@ const reserved = new Set(
   ).split(" "),
 );
 
-const hashOf = (text: string): string =>
-  createHash("sha256").update(text).digest("hex").slice(0, 6);
+const hashOf = (text: string): string => hash("sha256", text).slice(0, 6);
 
 /** At most so many characters; what is cut is told by a hash. */
 const short = (words: readonly string[]): readonly string[] => {
@@ -73,10 +73,8 @@ const short = (words: readonly string[]): readonly string[] => {
   ];
 };
 
-const nameOf = ({ definition, fields }: ObjectInputs): string => {
-  const name = fields[naturalKey(definition)];
-  return typeof name === "string" ? name : "";
-};
+const nameOf = ({ definition, fields }: ObjectInputs): string =>
+  asText(fields[naturalKey(definition)]);
 
 /** The oldest object of a name has it alone; so a younger one never changes what it is called. */
 const byAge = (a: ObjectInputs, b: ObjectInputs): number => {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import type { z } from "zod";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
@@ -36,7 +36,7 @@ export const personalPart = (baseUrl: string, names: StackNames): string => {
     // An account of the machine without a name.
   }
   const parts = [hostname(), user, baseUrl, names.project, names.stack];
-  return createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 16);
+  return hash("sha256", parts.join("\n")).slice(0, 16);
 };
 
 const propertiesOf = (

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { asText } from "../../provider/kernel/json.js";
 import type { Orphan, StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import type { Printed } from "../printed.js";
 import { wrapped } from "../terminal/columns.js";
@@ -15,7 +16,7 @@ export const shownOrphan = (orphan: Orphan): FoundOrphan => {
   const { definition, name, id, mark, standing, pending, heldBy } = orphan;
   return {
     kind: definition.kind,
-    name: typeof name === "string" ? name : "",
+    name: asText(name),
     id,
     label: mark.label,
     standing,

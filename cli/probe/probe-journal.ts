@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -40,7 +40,7 @@ const savedIn = (file: string): readonly JournalEntry[] => {
 /** Where the journal of a tenant is: in the user's cache folder. */
 export const journalFile = (baseUrl: string, env: NodeJS.ProcessEnv): string => {
   const folder = join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "pulumi-conversation");
-  const name = createHash("sha256").update(baseUrl).digest("hex").slice(0, 16);
+  const name = hash("sha256", baseUrl).slice(0, 16);
   return join(folder, "probe", `${name}.json`);
 };
 

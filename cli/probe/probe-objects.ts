@@ -1,7 +1,7 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { normaliseFields } from "../../provider/definition/normalise.js";
-import { deletionOrder, naturalKey } from "../../provider/definition/references.js";
-import { bodyOf, wireName } from "../../provider/definition/wire/wire.js";
+import { deletionOrder, namingOf, naturalKey } from "../../provider/definition/references.js";
+import { bodyOf } from "../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { listIn } from "./list-answer.js";
@@ -14,18 +14,13 @@ const placeholder = /^\$\{(\w+)\}$/;
 
 /** The object that an answer's list holds under this name. */
 const namedIn = (definition: Definition, answer: TenantAnswer, name: string) => {
-  const list = isObject(answer.body) ? answer.body[definition.listKey] : undefined;
-  const items = Array.isArray(list) ? list.filter(isObject) : [];
+  const { items } = listIn(answer, definition.listKey);
   const key = nameMember(definition);
   return { items, found: items.find((item) => item[key] === name) };
 };
 
 /** The member that holds the name of an object of the kind. */
-export const nameMember = (definition: Definition): string => {
-  const key = naturalKey(definition);
-  const field = definition.fields[key];
-  return field ? wireName(key, field) : key;
-};
+export const nameMember = (definition: Definition): string => namingOf(definition).wire;
 
 const mostPages = 200;
 

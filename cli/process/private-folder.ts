@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isAbandoned, tryLock } from "./file-lock.js";
@@ -15,11 +15,20 @@ const removeFolder = (folder: string): void =>
 
 const ownerFile = (folder: string): string => join(folder, "owner");
 
+/** A folder is without its owner for so long only where a process that was just ending wrote into it again. */
+const longestUnownedMs = 600_000;
+
+const isLeft = (folder: string): boolean => {
+  if (existsSync(ownerFile(folder))) return isAbandoned(ownerFile(folder));
+  const { mtimeMs = Date.now() } = statSync(folder, { throwIfNoEntry: false }) ?? {};
+  return Date.now() - mtimeMs > longestUnownedMs;
+};
+
 /** Removes what processes have left that could not clean up after themselves: they were killed. */
 const removeAbandoned = (parent: string, prefix: string): void => {
   for (const name of readdirSync(parent)) {
     const folder = join(parent, name);
-    if (!name.startsWith(prefix) || !isAbandoned(ownerFile(folder))) continue;
+    if (!name.startsWith(prefix) || !isLeft(folder)) continue;
     try {
       removeFolder(folder);
     } catch {

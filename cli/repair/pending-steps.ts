@@ -1,6 +1,6 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { naturalKey } from "../../provider/definition/references.js";
-import { isObject, type JsonObject, sameJson } from "../../provider/kernel/json.js";
+import { asText, isObject, type JsonObject, sameJson } from "../../provider/kernel/json.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import type { MarkedObject } from "../../provider/lifecycle/ownership/orphans.js";
 import { messageOf } from "../command.js";
@@ -17,8 +17,7 @@ import { heldResource, pendingOperations, type RepairFacts } from "./repair-fact
 import type { RepairStep } from "./repair-steps.js";
 
 /** The name of an object, as far as it is one. */
-export const markedName = ({ name }: MarkedObject): string =>
-  typeof name === "string" ? name : "";
+export const markedName = ({ name }: MarkedObject): string => asText(name);
 
 /** An object as steps name it. */
 export const namedInStep = (object: MarkedObject) => ({
@@ -116,9 +115,8 @@ const gatherHeld = async (
     return;
   }
   entries.push(read.entry);
-  const name = outputs[naturalKey(definition)];
-  const named = { kind: definition.kind, name: typeof name === "string" ? name : "", id: held.id };
-  steps.push({ action: "refresh", urn, ...named });
+  const name = asText(outputs[naturalKey(definition)]);
+  steps.push({ action: "refresh", urn, kind: definition.kind, name, id: held.id });
 };
 
 /** Decides on every operation that a run began and did not report on. */

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import { deletionOrder } from "../../provider/definition/references.js";
 import { referencesIn } from "../../provider/definition/walk.js";
-import type { JsonObject } from "../../provider/kernel/json.js";
+import { asText, type JsonObject } from "../../provider/kernel/json.js";
 import { markOn, nameOnWire } from "../../provider/lifecycle/ownership/seen-object.js";
 import { resources } from "../../provider/resources/index.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
@@ -47,10 +47,8 @@ interface Listed {
   readonly wire: JsonObject;
 }
 
-const nameIn = ({ definition, wire }: Pick<Listed, "definition" | "wire">): string => {
-  const name = nameOnWire(definition, wire);
-  return typeof name === "string" ? name : "";
-};
+const nameIn = ({ definition, wire }: Pick<Listed, "definition" | "wire">): string =>
+  asText(nameOnWire(definition, wire));
 
 const named = (object: Listed) => ({
   kind: object.definition.kind,

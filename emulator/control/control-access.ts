@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { ServiceResponse } from "../http/response.js";
 
@@ -18,7 +18,7 @@ const refusal = (status: number, error: string, headers = {}): ServiceResponse =
   headers,
 });
 
-const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 
 /** Compared in a time that tells nothing. */
 const hasSecret = ({ headers }: IncomingMessage, secret: string): boolean => {

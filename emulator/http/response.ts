@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { JsonObject } from "../../provider/kernel/json.js";
+import { abbreviated } from "../../provider/kernel/quoted.js";
 
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
@@ -16,7 +17,7 @@ interface Detail {
   readonly value: string;
 }
 
-const cut = (text: string): string => (text.length > 255 ? `${text.slice(0, 254)}…` : text);
+const cut = (text: string): string => abbreviated(text, 255);
 
 /** The only way in which a part of the emulator says no: an error body of the service (public reference). */
 export class HttpError extends Error {

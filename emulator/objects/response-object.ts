@@ -1,6 +1,6 @@
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { naturalKey } from "../../provider/definition/references.js";
-import { fieldsByWireName, membersOf, wireName } from "../../provider/definition/wire/wire.js";
+import { namingOf } from "../../provider/definition/references.js";
+import { fieldsByWireName, membersOf } from "../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import type { Switches } from "../control/switches.js";
 import { type NameOf, ownForms } from "./own-forms.js";
@@ -54,10 +54,8 @@ export const hideSecrets = (fields: Fields, values: JsonObject, way: SecretsSwit
 const namesIn =
   (store: Store): NameOf =>
   (to, id) => {
-    const name = naturalKey(to);
-    const field = to.fields[name];
     const target = typeof id === "string" ? store.get(to.collection, id) : undefined;
-    return field && target?.[wireName(name, field)];
+    return target?.[namingOf(to).wire];
   };
 
 /** A stored object as the service gives it back: in its own forms, and secrets hidden, by switch. */

@@ -53,7 +53,7 @@ const checkUnique = (key: string, items: readonly unknown[], errors: ValidationE
 };
 
 /** The one key of the object that a value travels in, such as `{ "id": … }`; undefined: in none. */
-const envelopeOf = (field: Field): string | undefined => {
+export const envelopeOf = (field: Field): string | undefined => {
   if (field.type === "reference") return field.plainId ? undefined : "id";
   return field.type === "text" || field.type === "list" ? field.envelope : undefined;
 };

@@ -2,6 +2,7 @@ import type { Field, Fields, MemberRule, TextField } from "../../provider/defini
 import { membersOf, wireName } from "../../provider/definition/wire/wire.js";
 import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { type Switches, vendorWord } from "../control/switches.js";
+import { envelopeOf } from "../objects/validate.js";
 
 /** What a schema is for. */
 export interface SchemaUse {
@@ -83,12 +84,6 @@ const valueSchema = (field: Field, use: SchemaUse): JsonObject => {
       return listOf(entry, field.min, field.max);
     }
   }
-};
-
-/** The key of the object that a value travels in; undefined: in none. */
-const envelopeOf = (field: Field): string | undefined => {
-  if (field.type === "reference") return field.plainId ? undefined : "id";
-  return field.type === "text" || field.type === "list" ? field.envelope : undefined;
 };
 
 const fieldSchema = (field: Field, use: SchemaUse): JsonObject => {

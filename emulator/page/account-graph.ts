@@ -1,7 +1,6 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { naturalKey } from "../../provider/definition/references.js";
-import { wireName } from "../../provider/definition/wire/wire.js";
-import type { JsonObject } from "../../provider/kernel/json.js";
+import { namingOf } from "../../provider/definition/references.js";
+import { asText, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { hideSecrets } from "../objects/response-object.js";
 import type { StoredObject } from "../objects/store.js";
@@ -36,12 +35,8 @@ export interface AccountGraph {
 /** A page with more is of no use to a person, and slow to send again after each change. */
 const mostObjects = 5_000;
 
-const nameOf = (definition: Definition, object: StoredObject): string => {
-  const key = naturalKey(definition);
-  const field = definition.fields[key];
-  const name = field && object[wireName(key, field)];
-  return typeof name === "string" ? name : "";
-};
+const nameOf = (definition: Definition, object: StoredObject): string =>
+  asText(object[namingOf(definition).wire]);
 
 const graphObject = (definition: Definition, object: StoredObject): GraphObject => ({
   collection: definition.collection,

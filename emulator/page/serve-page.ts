@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
@@ -56,7 +56,7 @@ const readPage = (): ReadonlyMap<string, PageFile> => {
     const type = contentTypes[extname(name)];
     if (type === undefined) return [];
     const bytes = readFileSync(join(folder(), name));
-    const tag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
+    const tag = `"${hash("sha256", bytes, "base64url").slice(0, 22)}"`;
     const path = name.replaceAll("\\", "/");
     return [[path === "index.html" ? "/" : `${pagePath}/${path}`, { type, bytes, tag }]];
   });

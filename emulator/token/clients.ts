@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { isObject } from "../../provider/kernel/json.js";
 import type { Journal } from "../journal.js";
 
@@ -51,7 +51,7 @@ export const parseClient = (value: unknown): Client => {
   return { clientId, clientSecret, scopes };
 };
 
-const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 
 /** The clients that may ask for tokens. They outlive a reset. */
 export class Clients {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { beforeOperation, sendWithFault } from "../control/fault-effects.js";
 import { readBytes } from "../http/request-body.js";
@@ -17,8 +17,7 @@ const byCredentials = ({ clients }: EmulatedService, required: Required): TokenC
   return { clientId: id, scopes: grantedScopes(scope, client.scopes), subject: "client" };
 };
 
-const challengeOf = (verifier: string): string =>
-  createHash("sha256").update(verifier).digest("base64url");
+const challengeOf = (verifier: string): string => hash("sha256", verifier, "base64url");
 
 /** The second part of the code flow: specification §5.3. */
 const byCode = ({ clients, tokens }: EmulatedService, required: Required, audience: Audience) => {

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
+import { abbreviated } from "../kernel/quoted.js";
 import { unknownValue } from "../kernel/unknown.js";
 import {
   type Definition,
@@ -30,7 +31,8 @@ interface Place {
 
 type Rules = readonly (string | false | undefined)[];
 
-const isHttpUrl = (value: string): boolean =>
+/** Whether a text is an absolute http or https address. */
+export const isHttpUrl = (value: string): boolean =>
   URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 
 const formats = {
@@ -82,9 +84,7 @@ const numberRules = (field: NumberField, value: unknown): Rules => {
 /** What was given, shortened: an id is no secret. */
 const shown = (given: unknown): string => {
   if (typeof given === "object") return Array.isArray(given) ? "a list" : "an object";
-  const text = [...String(given)];
-  if (typeof given !== "string") return text.join("");
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 39).join("")}…` : given);
+  return typeof given === "string" ? JSON.stringify(abbreviated(given, 40)) : String(given);
 };
 
 const referenceRules = ({ length, to }: ReferenceField, value: unknown): Rules => {

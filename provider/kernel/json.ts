@@ -17,6 +17,22 @@ export const objectOf = (entries: Iterable<readonly [string, unknown]>): JsonObj
 export const memberOf = (object: JsonObject, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
+/** A text as it is; anything else is the empty text. */
+export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** A text that is not empty; undefined for anything else. */
+export const filledText = (value: unknown): string | undefined => asText(value) || undefined;
+
+/** The objects in a list; none where it is no list. */
+export const listedObjects = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];
+
+/** Nothing in it, in any of the forms that services give to what is not there. */
+export const isBlank = (value: unknown): boolean =>
+  value === "" ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isObject(value) && Object.keys(value).length === 0);
+
 /** Whether two JSON values are the same: numbers by value, members in any order. */
 export const sameJson = (a: unknown, b: unknown): boolean => {
   if (Array.isArray(a) && Array.isArray(b)) {

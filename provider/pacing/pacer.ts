@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Clock } from "../kernel/clock.js";
 import { type Endpoint, endpointName } from "../service/http/operations.js";
 import type { Pace, Wait } from "../service/http/pace.js";
@@ -100,7 +100,7 @@ export const pacedCalls = (options: PacingOptions): Pace => {
   const { clock, share, burst, totalMs, rates = conversationRate } = options;
   const store = options.store ?? memoryBuckets(() => clock.now());
   // Others can read the store.
-  const tenant = createHash("sha256").update(options.tenant).digest("hex").slice(0, 16);
+  const tenant = hash("sha256", options.tenant).slice(0, 16);
   const plan = new TenantPlan({
     store,
     key: `${tenant}:plan ${options.plan ?? ""}`,

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../kernel/json.js";
+import { filledText, isObject, type JsonObject, listedObjects } from "../kernel/json.js";
 import { typeToken } from "../pointer.js";
 import { printedJson } from "./pulumi-queries.js";
 
@@ -45,17 +45,11 @@ export interface StackState {
 
 const tokenStart = typeToken("");
 
-const textOf = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" ? value : undefined;
-
-const objectsIn = (value: unknown): readonly JsonObject[] =>
-  Array.isArray(value) ? value.filter(isObject) : [];
-
 const kindOf = ({ type }: JsonObject): string | undefined =>
-  textOf(type)?.startsWith(tokenStart) ? String(type).slice(tokenStart.length) : undefined;
+  filledText(type)?.startsWith(tokenStart) ? String(type).slice(tokenStart.length) : undefined;
 
 const member = (holder: unknown, name: string): string | undefined =>
-  isObject(holder) ? textOf(holder[name]) : undefined;
+  isObject(holder) ? filledText(holder[name]) : undefined;
 
 /**
  * What the mark of a resource is made of now, from its URN: after `pulumi state rename` its inputs
@@ -76,7 +70,7 @@ interface Place {
 const holdingOf = (resource: JsonObject, { stack, own, ownership }: Place): readonly Holding[] => {
   const { urn, id, type } = resource;
   const kind = kindOf(resource);
-  if (!kind || kind === "Ownership" || !textOf(urn) || !textOf(id)) return [];
+  if (!kind || kind === "Ownership" || !filledText(urn) || !filledText(id)) return [];
   const written = member(resource.outputs, "owner") ?? member(resource.inputs, "owner");
   const owner = ownerOf(String(urn), String(type), ownership) ?? written;
   const serial = member(resource.outputs, "serial");
@@ -95,7 +89,7 @@ const pendingOf = ({ type, resource }: JsonObject): readonly PendingCreation[] =
   const kind = isObject(resource) ? kindOf(resource) : undefined;
   if (type !== "creating" || !isObject(resource) || !kind) return [];
   const owner = member(resource.inputs, "owner");
-  return [{ urn: textOf(resource.urn) ?? "", kind, ...(owner ? { owner } : {}) }];
+  return [{ urn: filledText(resource.urn) ?? "", kind, ...(owner ? { owner } : {}) }];
 };
 
 /** `urn:pulumi:<stack>::<project>::…`; every URN of a state says the same. */
@@ -114,19 +108,19 @@ export const stateIn = (text: string, own: boolean, stack?: string): StackState 
   const document = printedJson(text);
   const deployment = isObject(document) ? document.deployment : undefined;
   if (!isObject(deployment)) return undefined;
-  const resources = objectsIn(deployment.resources);
-  const pending = objectsIn(deployment.pending_operations);
+  const resources = listedObjects(deployment.resources);
+  const pending = listedObjects(deployment.pending_operations);
   const staying = resources.filter((resource) => resource.delete !== true);
   const held = [...staying, ...resources.filter((resource) => resource.delete === true)];
   const names = namesIn([
     ...resources,
-    ...pending.flatMap(({ resource }) => objectsIn([resource])),
+    ...pending.flatMap(({ resource }) => listedObjects([resource])),
   ]);
   const shown = stack ?? names.name ?? "";
-  const ownership = textOf(staying.find((resource) => kindOf(resource) === "Ownership")?.id);
+  const ownership = filledText(staying.find((resource) => kindOf(resource) === "Ownership")?.id);
   const replacedOwnerships = resources
     .filter((resource) => resource.delete === true && kindOf(resource) === "Ownership")
-    .flatMap(({ id }) => textOf(id) ?? []);
+    .flatMap(({ id }) => filledText(id) ?? []);
   const holdings = (external: boolean) =>
     held
       .filter((resource) => (resource.external === true) === external)

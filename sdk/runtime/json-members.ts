@@ -1,4 +1,10 @@
-import { isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
+import {
+  filledText,
+  isObject,
+  type JsonObject,
+  listedObjects,
+  memberOf,
+} from "../../provider/kernel/json.js";
 
 // Runs in browsers too: nothing of Node may be imported here, not even by what is imported.
 
@@ -10,16 +16,12 @@ export const valueAt = (value: unknown, ...path: readonly string[]): unknown =>
   );
 
 /** The text at a path of members; undefined where it is missing or empty. */
-export const textAt = (value: unknown, ...path: readonly string[]): string | undefined => {
-  const text = valueAt(value, ...path);
-  return typeof text === "string" && text !== "" ? text : undefined;
-};
+export const textAt = (value: unknown, ...path: readonly string[]): string | undefined =>
+  filledText(valueAt(value, ...path));
 
 /** The objects of a list, also where it is wrapped as `{ [wrapper]: [ … ] }`. */
-export const objectsIn = (value: unknown, wrapper: string): readonly JsonObject[] => {
-  const list = isObject(value) ? memberOf(value, wrapper) : value;
-  return Array.isArray(list) ? list.filter(isObject) : [];
-};
+export const objectsIn = (value: unknown, wrapper: string): readonly JsonObject[] =>
+  listedObjects(isObject(value) ? memberOf(value, wrapper) : value);
 
 /** Members without those that are undefined, for types that tell the two apart. */
 export const withoutUndefined = <T extends object>(

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
@@ -41,6 +41,9 @@ test("only this user can read it, and it is removed with all that is in it", () 
 
 test("what a killed process left is removed, and nothing else", () => {
   const left = leftBy(`${prefix}left`, `${ended()} on ${hostname()}`);
+  const longAgo = new Date(Date.now() - 11 * 60_000);
+  const old = leftBy(`${prefix}old-and-unowned`);
+  utimesSync(old, longAgo, longAgo);
   const staying = [
     leftBy(`${prefix}used`, `${process.pid} on ${hostname()}`),
     leftBy(`${prefix}elsewhere`, `${ended()} on elsewhere`),
@@ -48,7 +51,7 @@ test("what a killed process left is removed, and nothing else", () => {
     leftBy("other-left", `${ended()} on ${hostname()}`),
   ];
   const { remove } = privateFolder(prefix);
-  expect(existsSync(left)).toBe(false);
+  expect([left, old].filter((folder) => existsSync(folder))).toEqual([]);
   expect(staying.filter((folder) => !existsSync(folder))).toEqual([]);
   remove();
 });

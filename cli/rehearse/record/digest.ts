@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { isObject } from "../../../provider/kernel/json.js";
 
 /** JSON whose members are in one order, so that the same content is the same text. */
@@ -13,8 +13,7 @@ const canonical = (value: unknown): unknown => {
 };
 
 /** SHA-256 of a text or of bytes, in hexadecimal. */
-export const digestOf = (content: string | Uint8Array): string =>
-  createHash("sha256").update(content).digest("hex");
+export const digestOf = (content: string | Uint8Array): string => hash("sha256", content);
 
 /** The digest of a JSON value, whatever the order of its members. */
 export const jsonDigest = (value: unknown): string =>

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, memberOf } from "../../kernel/json.js";
+import { isBlank, isObject, type JsonObject, memberOf } from "../../kernel/json.js";
 import { undisclosed } from "../../kernel/undisclosed.js";
 import type { Field, Fields, ListField, MapField, ObjectField } from "../define.js";
 import { holdsSecret } from "../walk.js";
@@ -84,12 +84,6 @@ export const sameFields = (fields: Fields, a: JsonObject, b: JsonObject): boolea
 
 const flagOf = (value: unknown): unknown =>
   value === "true" ? true : value === "false" ? false : value;
-
-/** Empty, in any of the forms that services give to what is not there. */
-const isBlank = (value: unknown): boolean =>
-  value === "" ||
-  (Array.isArray(value) && value.length === 0) ||
-  (isObject(value) && Object.keys(value).length === 0);
 
 /** The value, its default where it is absent, and undefined where an optional one is empty. */
 const given = (field: Field, value: unknown): unknown => {

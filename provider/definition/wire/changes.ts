@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, memberOf } from "../../kernel/json.js";
+import { abbreviated } from "../../kernel/quoted.js";
 import { type Field, type Fields, identityOf, type ListField, type MapField } from "../define.js";
 import { sameMeaning, sameValue } from "../meaning/same.js";
 import { below, sameExtra } from "../meaning/same-extra.js";
@@ -22,12 +23,7 @@ const longest = 60;
 const veiled = (field: Field, value: unknown): unknown =>
   field.secret ? "[secret]" : changeInside(field, value, veiled);
 
-const shortJson = (value: unknown): string => {
-  const characters = [...JSON.stringify(value)];
-  return characters.length > longest
-    ? `${characters.slice(0, longest - 1).join("")}…`
-    : characters.join("");
-};
+const shortJson = (value: unknown): string => abbreviated(JSON.stringify(value), longest);
 
 const shown = (field: Field, value: unknown): string =>
   field.secret ? "[secret]" : shortJson(veiled(field, value));

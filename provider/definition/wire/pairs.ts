@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, memberOf } from "../../kernel/json.js";
+import { isObject, type JsonObject, listedObjects, memberOf } from "../../kernel/json.js";
 import { type Field, identityOf, type ListField, type MapField } from "../define.js";
 import { matching } from "../meaning/matching.js";
 import { sameMeaning, sameValue } from "../meaning/same.js";
@@ -30,9 +30,8 @@ export const partnersOf = (
 
 /** The entries of a map as it travels, by their keys; none where it has another shape. */
 export const entriesByKey = (field: MapField, wire: unknown): ReadonlyMap<string, JsonObject> => {
-  const entries = Array.isArray(wire) ? wire.filter(isObject) : [];
   return new Map(
-    entries.flatMap((entry) => {
+    listedObjects(wire).flatMap((entry) => {
       const key = keyOf(field, entry);
       return key === undefined ? [] : [[plainText(key), entry] as const];
     }),

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectOf } from "../../kernel/json.js";
+import { filledText, isObject, type JsonObject, objectOf } from "../../kernel/json.js";
 import { unknownValue } from "../../kernel/unknown.js";
 
 /** A resource's values: the fields of its kind, and what every resource takes besides. */
@@ -30,9 +30,6 @@ export interface ObjectRecord {
   readonly undeclared?: readonly string[];
 }
 
-const textOf = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" ? value : undefined;
-
 const textsOf = (value: unknown): readonly string[] | undefined => {
   const texts = Array.isArray(value)
     ? value.filter((item): item is string => typeof item === "string")
@@ -52,18 +49,18 @@ export const propertiesIn = (values: JsonObject): Properties => {
   const { owner, adopt, extra, extraSecrets, profile, eraseHidden, ...others } = values;
   const { serial, created, modified, undeclared, __provider, id, autoName, ...fields } = others;
   const record = present<ObjectRecord>({
-    serial: textOf(serial),
-    created: textOf(created),
-    modified: textOf(modified),
+    serial: filledText(serial),
+    created: filledText(created),
+    modified: filledText(modified),
     undeclared: textsOf(undeclared),
   });
   return present<Properties>({
     fields: objectOf(Object.entries(fields)),
-    owner: textOf(owner),
-    adopt: adopt === true ? adopt : textOf(adopt),
+    owner: filledText(owner),
+    adopt: adopt === true ? adopt : filledText(adopt),
     extra: isObject(extra) ? extra : extra === unknownValue ? unknownValue : undefined,
     extraSecrets: textsOf(extraSecrets),
-    profile: textOf(profile),
+    profile: filledText(profile),
     eraseHidden: eraseHidden === true ? eraseHidden : undefined,
     record,
   });

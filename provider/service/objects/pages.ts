@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Definition } from "../../definition/define.js";
 import { ConversationError, isConversationError } from "../../kernel/errors.js";
 import { isObject, type JsonObject } from "../../kernel/json.js";
@@ -187,8 +187,7 @@ export const isWorthWidening = (count: number, pageSize: number): boolean =>
 export const listCalls = (count: number, pageSize: number): number =>
   isWorthWidening(count, pageSize) ? 1 + pagesOf(count, widestPage) : pagesOf(count, pageSize);
 const shownCharacters = 40;
-const hashOf = (text: string): string =>
-  createHash("sha256").update(text).digest("hex").slice(0, 16);
+const hashOf = (text: string): string => hash("sha256", text).slice(0, 16);
 /** Other values, such as objects, are no ids at all. */
 const idText = (id: unknown): string | undefined =>
   (typeof id === "string" && id !== "") || typeof id === "number" ? String(id) : undefined;

@@ -1,4 +1,4 @@
-import { cleaned } from "../../kernel/quoted.js";
+import { abbreviated, cleaned } from "../../kernel/quoted.js";
 import { inBase64 } from "./credential-texts.js";
 
 const hidden = "[secret]";
@@ -124,8 +124,7 @@ export const redact = (text: string, secrets: readonly string[]): string => {
 /** Text of the service as a message may show it: no secrets, no control characters, at most 300 characters. */
 export const shownText = (text: string, secrets: readonly string[]): string => {
   const clean = cleaned(redact(text.slice(0, longestForeign), secrets)).trim();
-  const characters = [...clean];
-  return characters.length <= longestText ? clean : `${characters.slice(0, longestText).join("")}…`;
+  return abbreviated(clean, longestText);
 };
 
 /**

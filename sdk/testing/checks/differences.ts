@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { isObject, memberOf } from "../../../provider/kernel/json.js";
+import { abbreviated } from "../../../provider/kernel/quoted.js";
 
 /** What a value may be expected to be: the same, or for a text to match a pattern; objects in part. */
 export type Expected = unknown;
@@ -52,7 +53,7 @@ const longestShown = 200;
 export const shown = (value: unknown): string => {
   if (value === undefined) return "missing";
   const text = inspect(value, { depth: 6, breakLength: Number.POSITIVE_INFINITY });
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+  return abbreviated(text, longestShown);
 };
 
 /** A line for people. `show` hides what must not be seen. */

@@ -1,3 +1,4 @@
+import { abbreviated } from "../../../provider/kernel/quoted.js";
 import type { Party, ReceivedMessage } from "../../runtime/messages/received-message.js";
 import type { Reached, ReachedMessage } from "./reached.js";
 
@@ -7,13 +8,14 @@ export const participantText = ({ kind, name }: Party): string =>
 
 const longest = 120;
 
-const cut = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
-
 /** What a message says, in one line, whatever its type. */
 export const saidText = ({ text, content, attachments }: ReceivedMessage): string => {
   const files = attachments.map(({ name, id }) => `+ ${name ?? id ?? "a file"}`);
   const said = text ?? (content === undefined ? undefined : JSON.stringify(content));
-  return [said === undefined ? undefined : cut(said.replaceAll("\n", " ")), ...files]
+  return [
+    said === undefined ? undefined : abbreviated(said.replaceAll("\n", " "), longest),
+    ...files,
+  ]
     .filter((each) => each !== undefined)
     .join(" ");
 };

@@ -1,10 +1,9 @@
 import { sameJson } from "../../../provider/kernel/json.js";
+import { abbreviated } from "../../../provider/kernel/quoted.js";
 import { participantText } from "../conversations/message-text.js";
 import type { GoldenConversation, GoldenMessage, GoldenRecipient } from "./golden-document.js";
 
-const longest = 100;
-
-const cut = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
+const cut = (text: string): string => abbreviated(text, 100);
 
 const bodyText = ({ body: { text, content } }: GoldenMessage): string =>
   cut(typeof text === "string" ? JSON.stringify(text) : content ? JSON.stringify(content) : "");

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { ConversationError } from "../../../provider/kernel/errors.js";
 import type { JsonObject } from "../../../provider/kernel/json.js";
 import { type Lifecycle, lifecycle } from "../../../provider/lifecycle/index.js";
@@ -38,9 +38,9 @@ export const mockedChecks = (): MockedChecks => {
 
 /** An id as the service makes them, always the same for the same resource. */
 export const mockedId = (type: string, name: string): string => {
-  const hash = createHash("sha256").update(`${type} ${name}`).digest("hex");
-  const parts = [hash.slice(0, 8), hash.slice(8, 12), `4${hash.slice(13, 16)}`];
-  return [...parts, `8${hash.slice(17, 20)}`, hash.slice(20, 32)].join("-");
+  const digest = hash("sha256", `${type} ${name}`);
+  const parts = [digest.slice(0, 8), digest.slice(8, 12), `4${digest.slice(13, 16)}`];
+  return [...parts, `8${digest.slice(17, 20)}`, digest.slice(20, 32)].join("-");
 };
 
 /** The inputs without what only the provider needs. */
