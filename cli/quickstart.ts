@@ -1,6 +1,6 @@
 import { packageRoot } from "../provider/kernel/package-version.js";
 import { CommandFailure, messageOf } from "./command.js";
-import { interruption } from "./process/interruption.js";
+import { untilSignal } from "./process/until-signal.js";
 import { runQuickstart } from "./quickstart/run-quickstart.js";
 
 const USAGE = `npm run quickstart               a complete conversation account on the emulator
@@ -16,12 +16,10 @@ const wantsDestroy = (args: readonly string[]): boolean => {
 const main = async (args: readonly string[]): Promise<void> => {
   if (args.includes("--help") || args.includes("-h")) return console.log(USAGE);
   const destroy = wantsDestroy(args);
-  const { signal, release } = interruption();
-  try {
-    await runQuickstart({ root: packageRoot(), destroy, signal, stream: process.stdout });
-  } finally {
-    release();
-  }
+  await untilSignal(
+    (signal) => runQuickstart({ root: packageRoot(), destroy, signal, stream: process.stdout }),
+    "Nothing is left running; npm run quickstart goes on from here.",
+  );
 };
 
 main(process.argv.slice(2)).then(

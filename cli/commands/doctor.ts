@@ -17,7 +17,7 @@ export const registerDoctor: RegisterCommand = (program, session) => {
     .summary("Check Node, Pulumi, settings, token, scopes and clock.")
     .description(
       "Checks everything that a run needs and says what to do about what is wrong.\n" +
-        "Changes nothing, shows no secret, and makes at most two calls to the service.",
+        "Changes nothing, shows no secret, and makes a few calls to the service that only read.",
     )
     .option("--profile <name>", "Look at the settings of this profile.")
     .option("--stack <name>", "Read the configuration of this stack (default: the selected one).")

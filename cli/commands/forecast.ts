@@ -35,7 +35,8 @@ JSON: { operation, plan, parallel, totalSeconds, totalCalls,
                       order: [{ action, kind, name, id }] } }
 
 Exit code: 0 done; 1 failed; 2 wrong command line; 3 the run goes beyond a budget;
-4 the service will refuse a deletion, as something still uses what is deleted.`;
+4 the service will refuse a deletion, as something still uses what is deleted;
+130 interrupted.`;
 
 /** `forecast`: says beforehand how many calls a run makes and how long it takes. */
 export const registerForecast: RegisterCommand = (program, run) => {
@@ -45,7 +46,8 @@ export const registerForecast: RegisterCommand = (program, run) => {
     .description(
       "Says how many calls the next run of Pulumi makes and how long it takes under the\n" +
         "rate limits. Makes a preview and exports the state of the stack, or reads both from\n" +
-        "files. Calls the service only as far as a preview does: for what a program looks up.\n" +
+        "files. Calls the service only as far as a preview does, for what a program looks up,\n" +
+        "and to see whether the stack's objects are there (not with --from).\n" +
         "Where the run deletes something it also lists who still uses that (not with --from).",
     )
     .addOption(
@@ -95,6 +97,7 @@ export const registerForecast: RegisterCommand = (program, run) => {
     .addHelpText("after", details)
     .action(async (options: ForecastOptions) => {
       const { runForecast } = await import("../forecast/run-forecast.js");
-      await runForecast(options, run);
+      const { untilSignal } = await import("../process/until-signal.js");
+      await untilSignal((signal) => runForecast({ ...options, signal }, run));
     });
 };

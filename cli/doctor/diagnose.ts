@@ -3,8 +3,11 @@ import {
   readSettings,
   type SettingSource,
 } from "../../provider/service/settings/settings.js";
+import { queryPulumi } from "../../provider/stacks/pulumi-queries.js";
+import { type PulumiResource, readDocument, resourcesOf } from "../forecast/documents.js";
 import { pulumiPlace, readStackConfig } from "../pulumi-cli/stack-config.js";
 import { type Diagnosis, type DoctorCheck, skipped } from "./check.js";
+import { checkHeldObjects } from "./held-objects.js";
 import { checkCertificates, checkProxy } from "./network-checks.js";
 import { checkConnection, skippedAfterToken } from "./service-checks.js";
 import { checkConfig, checkSetting, checkVersionSegment } from "./setting-checks.js";
@@ -26,7 +29,18 @@ const checkSettings = (source: SettingSource, profile?: string): readonly Doctor
     return setting.key === "baseUrl" ? [check, checkVersionSegment(setting, source)] : [check];
   });
 
-/** Looks at everything that a run needs, and touches nothing. Makes at most two calls to the service. */
+/** The resources of the stack; none without project, stack or Pulumi, which other checks tell. */
+const resourcesIn = async (
+  ...place: Parameters<typeof pulumiPlace>
+): Promise<readonly PulumiResource[]> => {
+  const found = pulumiPlace(...place);
+  const answer = found && (await queryPulumi(found, ["stack", "export"]));
+  return answer && "text" in answer ? resourcesOf(readDocument(answer.text)?.state) : [];
+};
+
+const isFine = ({ name, status }: DoctorCheck): boolean => name === "service" && status === "ok";
+
+/** Looks at everything that a run needs, and touches nothing. Makes a few calls that only read. */
 export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis> => {
   const { folder = process.cwd(), env = process.env, profile, stack } = options;
   const [pulumi, config] = await Promise.all([
@@ -34,23 +48,28 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
     readStackConfig(folder, env, stack),
   ]);
   const { source } = config;
-  const parallel = await checkParallel(pulumiPlace(folder, env, stack), source);
+  const held = await resourcesIn(folder, env, stack);
   const settings = checkSettings(source, profile);
   const usable = settings.every(({ status }) => status !== "fail");
   const why = "the settings cannot be used yet";
+  const read = () => readSettings(source, profile);
   const connection = usable
-    ? await checkConnection(readSettings(source, profile), env)
+    ? await checkConnection(read(), env)
     : [skipped("token", why), ...skippedAfterToken(why)];
+  const objects = connection.some(isFine)
+    ? await checkHeldObjects(held, read(), env)
+    : skipped("stack-objects", "the service does not answer yet");
   const checks = [
     checkNode(),
     checkSdk(folder),
     pulumi,
     ...checkConfig(config, stack),
     ...settings,
-    parallel,
+    checkParallel(held, source),
     checkProxy(env),
     checkCertificates(env),
     ...connection,
+    objects,
   ];
   return { ok: checks.every(({ status }) => status !== "fail"), checks };
 };

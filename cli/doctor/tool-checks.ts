@@ -5,8 +5,7 @@ import { leastNode } from "../../provider/kernel/node-version.js";
 import type { Plan } from "../../provider/service/settings/plans.js";
 import { plan as planRule } from "../../provider/service/settings/setting-rules.js";
 import { type SettingSource, settingNames } from "../../provider/service/settings/settings.js";
-import { type PulumiPlace, queryPulumi } from "../../provider/stacks/pulumi-queries.js";
-import { type PulumiResource, readDocument, resourcesOf } from "../forecast/documents.js";
+import type { PulumiResource } from "../forecast/documents.js";
 import { countKinds } from "../forecast/planned-steps.js";
 import { recommendedParallel } from "../forecast/recommended-parallel.js";
 import { defaultParallel } from "../forecast/simulation/engine.js";
@@ -69,20 +68,14 @@ const planOf = ({ environment, config }: SettingSource): Plan => {
   return "value" in parsed ? parsed.value : "enterprise";
 };
 
-/** The resources of the stack; none without project, stack or Pulumi, which other checks tell. */
-const resourcesIn = async (place: PulumiPlace | undefined): Promise<readonly PulumiResource[]> => {
-  const answer = place && (await queryPulumi(place, ["stack", "export"]));
-  return answer && "text" in answer ? resourcesOf(readDocument(answer.text)?.state) : [];
-};
-
 /** Whether Pulumi runs enough steps together for the objects of the stack: advice only. */
-export const checkParallel = async (
-  place: PulumiPlace | undefined,
+export const checkParallel = (
+  held: readonly PulumiResource[],
   source: SettingSource,
-): Promise<DoctorCheck> => {
+): DoctorCheck => {
   const name = "parallel";
   const now = defaultParallel(source.environment);
-  const counts = countKinds(await resourcesIn(place));
+  const counts = countKinds(held);
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const best = recommendedParallel(planOf(source), counts, now);
   const together = `Pulumi runs ${now} steps together`;

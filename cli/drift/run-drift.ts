@@ -177,7 +177,7 @@ export const runDrift = async (options: DriftOptions): Promise<DriftResult> => {
     const reading = await readStack(stack, document, opened);
     const found = await driftOf(reading, stack.names, options.managedOnly === true);
     if (!options.preview) return found;
-    const { preview } = await currentDocuments("up", stack.place);
+    const { preview } = await currentDocuments("up", stack.place, options.signal);
     const kinds = reading.accounts.flatMap((account) => account.reading.kinds);
     const changes = changesOfPreview(preview?.steps ?? []);
     return { ...found, deletions: blastRadius(changes, { kinds }, reading.states) };

@@ -70,11 +70,9 @@ const accountLines = (account: ExplainedAccount): readonly string[] => [
 
 /** The explanation as a person reads it, within 80 columns. */
 export const explanationText = ({ accounts, notes }: Explanation): string => {
-  const none = accounts.length === 0 ? ["There is no account.", ""] : [];
-  const lines = [
-    ...none,
-    ...accounts.flatMap(accountLines),
-    ...notes.map((note) => `note: ${note}`),
-  ];
+  const told = notes.flatMap((note) => wrapped(`note: ${note}`, 80));
+  // What could not be read comes first: it may be why there is no account.
+  if (accounts.length === 0) return `${[...told, "There is no account to explain."].join("\n")}\n`;
+  const lines = [...accounts.flatMap(accountLines), ...told];
   return `${lines.join("\n").trimEnd()}\n`;
 };

@@ -2,7 +2,7 @@ import { messageOf } from "../command.js";
 import { type BlastRadius, blastRadius, type PlannedChanges } from "../stack/blast-radius.js";
 import { openStack, type StackOptions } from "../stack/open-stack.js";
 import { changesOfDestroy, changesOfPreview } from "../stack/planned-changes.js";
-import { openAccounts } from "../stack/stack-accounts.js";
+import { openAccounts, type StackAccountOptions } from "../stack/stack-accounts.js";
 import { exportStack } from "../stack/stack-export.js";
 import { profilesIn, readStack } from "../stack/stack-reading.js";
 import { type Documents, resourcesOf } from "./documents.js";
@@ -26,21 +26,22 @@ export type DeletionForecast = { readonly radius: BlastRadius } | { readonly unr
 export const deletionForecast = async (
   changes: PlannedChanges,
   options: StackOptions,
-  say: (text: string) => void,
+  accounts: StackAccountOptions,
 ): Promise<DeletionForecast | undefined> => {
   if (changes.deletions.length === 0) return undefined;
   try {
     const stack = await openStack(options);
     const document = await exportStack(stack.place, "clear");
-    const opened = await openAccounts(stack, profilesIn(document), { say });
+    const opened = await openAccounts(stack, profilesIn(document), accounts);
     try {
-      const { accounts, states } = await readStack(stack, document, opened);
-      const kinds = accounts.flatMap(({ reading }) => reading.kinds);
-      return { radius: blastRadius(changes, { kinds }, states) };
+      const reading = await readStack(stack, document, opened);
+      const kinds = reading.accounts.flatMap(({ reading }) => reading.kinds);
+      return { radius: blastRadius(changes, { kinds }, reading.states) };
     } finally {
       await opened.close();
     }
   } catch (error) {
+    accounts.signal?.throwIfAborted();
     return { unread: messageOf(error) };
   }
 };

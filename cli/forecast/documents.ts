@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import { printedJson } from "../../provider/stacks/pulumi-queries.js";
 import { CommandFailure, messageOf } from "../command.js";
-import { runCommand } from "../process/run-command.js";
+import { runCommand, type Stops } from "../process/run-command.js";
 import { findProgram } from "../pulumi-cli/pulumi-cli.js";
 import type { ForecastOperation } from "./simulation/workload.js";
 
@@ -104,7 +104,18 @@ export interface RunPlace {
   readonly stack?: string;
 }
 
-const printed = async (what: readonly string[], { folder, env, stack }: RunPlace) => {
+/** Once: the preview is given up and its lock with it. Twice: at once. */
+const stops: Stops = [
+  { signal: "SIGINT", afterMs: 0 },
+  { signal: "SIGINT", afterMs: 3000 },
+  { signal: "SIGKILL", afterMs: 10_000 },
+];
+
+const printed = async (
+  what: readonly string[],
+  { folder, env, stack }: RunPlace,
+  signal: AbortSignal | undefined,
+) => {
   const command = findProgram("pulumi", env.PATH);
   if (command === undefined)
     throw new CommandFailure(
@@ -115,7 +126,9 @@ const printed = async (what: readonly string[], { folder, env, stack }: RunPlace
   const ended = await runCommand(command, [...args, "--non-interactive"], {
     cwd: folder,
     env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
+    ...{ signal, stops },
   });
+  signal?.throwIfAborted();
   if (ended.code !== 0) throw failed(shown, ended.stdout, ended.lastLines);
   const document = readDocument(ended.stdout);
   if (document) return document;
@@ -124,15 +137,20 @@ const printed = async (what: readonly string[], { folder, env, stack }: RunPlace
   );
 };
 
-/** Has Pulumi make a preview of the project in a folder, and export the state of its stack. */
+/**
+ * Has Pulumi make a preview of the project in a folder, and export the state of its stack.
+ *
+ * @param signal ends Pulumi, which leaves no lock
+ */
 export const currentDocuments = async (
   operation: ForecastOperation,
   place: RunPlace,
+  signal?: AbortSignal,
 ): Promise<Documents> => {
-  const state = await printed(["stack", "export"], place);
+  const state = await printed(["stack", "export"], place, signal);
   if (operation !== "up") return state;
   const start = performance.now();
-  const preview = await printed(["preview", "--json"], place);
+  const preview = await printed(["preview", "--json"], place, signal);
   return { ...state, ...preview, previewSeconds: (performance.now() - start) / 1000 };
 };
 

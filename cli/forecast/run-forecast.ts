@@ -1,11 +1,14 @@
 import type { z } from "zod";
+import { readSettings, type SettingSource } from "../../provider/service/settings/settings.js";
 import type { CommandRun } from "../command.js";
 import type { Printed } from "../printed.js";
 import { environmentOnly, readStackConfig } from "../pulumi-cli/stack-config.js";
 import { blastRadiusLines, blockedDeletionCode } from "../stack/blast-radius-report.js";
+import { elsewhereAdvice, stateStanding } from "../stack/objects-elsewhere.js";
+import { isOurType, profileIn } from "../stack/stack-reading.js";
 import { type ConditionOptions, givenConditions } from "./conditions.js";
 import { type DeletionForecast, deletionForecast, plannedChanges } from "./deletion-forecast.js";
-import { currentDocuments, type Documents, savedDocuments } from "./documents.js";
+import { currentDocuments, type Documents, resourcesOf, savedDocuments } from "./documents.js";
 import { type Forecast, forecast } from "./forecast.js";
 import type { printedForecastSchema } from "./forecast-schema.js";
 import { workloadOf } from "./planned-steps.js";
@@ -26,6 +29,8 @@ export interface ForecastOptions extends ConditionOptions, Budget {
   readonly comparePlans?: true;
   readonly from?: readonly string[];
   readonly json?: true;
+  /** Ends Pulumi and the calls. */
+  readonly signal?: AbortSignal;
 }
 
 /** Exit code of a run that would go beyond its budget. */
@@ -52,20 +57,45 @@ const overBudget = (
 
 /** Settings of the stack count where the stack is there; files may come from elsewhere. */
 const readInputs = async (
-  { operation, from, stack }: ForecastOptions,
+  { operation, from, stack, signal }: ForecastOptions,
   folder: string,
   env: NodeJS.ProcessEnv,
 ) => {
   if (from)
     return { documents: await savedDocuments(operation, from), source: environmentOnly(env) };
   const place = { folder, env, ...(stack === undefined ? {} : { stack }) };
-  const documents = await currentDocuments(operation, place);
+  const documents = await currentDocuments(operation, place, signal);
   return { documents, source: (await readStackConfig(folder, env, stack)).source };
+};
+
+/**
+ * What of a stack is at another service than its settings name, a sentence for each profile. Without
+ * settings, or a service that answers, nothing: a forecast needs neither.
+ */
+const elsewhere = async (
+  { from, signal }: ForecastOptions,
+  { state }: Documents,
+  source: SettingSource,
+  env: NodeJS.ProcessEnv,
+): Promise<readonly string[]> => {
+  if (from || !state) return [];
+  const held = resourcesOf(state);
+  const looks = [
+    ...new Set(
+      held.filter(({ type }) => isOurType(type)).map(({ inputs }) => profileIn(inputs ?? {})),
+    ),
+  ].map(async (profile) => {
+    const { problem } = await stateStanding(held, readSettings(source, profile), { env, signal });
+    return problem === undefined ? [] : [`${problem}. ${elsewhereAdvice}`];
+  });
+  const found = await Promise.allSettled(looks);
+  signal?.throwIfAborted();
+  return found.flatMap((look) => (look.status === "fulfilled" ? look.value : []));
 };
 
 /** Says who stands in the way of deletions; documents from elsewhere are no reason to ask the service. */
 const deletionsOf = (
-  { operation, from, stack }: ForecastOptions,
+  { operation, from, stack, signal }: ForecastOptions,
   documents: Documents,
   folder: string,
   env: NodeJS.ProcessEnv,
@@ -75,7 +105,10 @@ const deletionsOf = (
   const place = { folder, env, ...(stack === undefined ? {} : { stack }) };
   return from
     ? Promise.resolve(undefined)
-    : deletionForecast(changes, place, (text) => run.err(`${text}\n`));
+    : deletionForecast(changes, place, {
+        say: (text) => run.err(`${text}\n`),
+        ...(signal ? { signal } : {}),
+      });
 };
 
 /**
@@ -94,6 +127,8 @@ export const runForecast = async (
   const workload = workloadOf(options.operation, documents);
   const made = forecast(workload, conditions);
   for (const sentence of assumed) run.err(`note: ${sentence}\n`);
+  for (const sentence of await elsewhere(options, documents, source, env))
+    run.err(`warning: ${sentence}\n`);
   const found = await deletionsOf(options, documents, folder, env, run);
   const radius = found && "radius" in found ? found.radius : undefined;
   if (found && "unread" in found)

@@ -1,6 +1,13 @@
 import { CommandFailure } from "../command.js";
 import { interruption } from "./interruption.js";
 
+/** Exit code of a command that a signal has ended, as shells tell it. */
+const interruptedCode = 130;
+
+/** Whether the work itself has told that it was interrupted, and what is left. */
+const tellsItself = (error: unknown): boolean =>
+  error instanceof CommandFailure && error.exitCode === interruptedCode;
+
 /**
  * Does work that a signal ends: with exit code 130 then.
  *
@@ -14,8 +21,8 @@ export const untilSignal = async <T>(
   try {
     return await work(signal);
   } catch (error) {
-    if (!signal.aborted) throw error;
-    throw new CommandFailure(`Interrupted. ${left}`, 130);
+    if (!signal.aborted || tellsItself(error)) throw error;
+    throw new CommandFailure(`Interrupted. ${left}`, interruptedCode);
   } finally {
     release();
   }

@@ -4,7 +4,6 @@ import { connectService } from "../../provider/service/connect.js";
 import type { Collections, WireObject } from "../../provider/service/objects/collections.js";
 import { readSettings } from "../../provider/service/settings/settings.js";
 import { environmentOnly } from "../pulumi-cli/stack-config.js";
-import { shortened } from "../terminal/columns.js";
 import { textTable } from "../terminal/text-table.js";
 
 /** An object that exists in the service. */
@@ -56,20 +55,12 @@ const mentioned = (object: ServiceObject, names: ReadonlyMap<string, string>): s
   return [...ids].flatMap((id) => names.get(id) ?? []).join("\n");
 };
 
-/** Enough of an id to tell objects of a small account apart. */
-const shownId = 9;
-
-/** The objects and how they hang together, as lines of a table. */
+/** The objects and how they hang together, as lines of a table; their names tell them apart, and stay whole. */
 export const objectTable = (objects: readonly ServiceObject[]): readonly string[] => {
   const names = new Map(objects.map(({ id, name }) => [id, name]));
   return textTable(
-    ["kind", "name", "id", "refers to"],
-    objects.map((object) => [
-      object.kind,
-      object.name,
-      shortened(object.id, shownId),
-      mentioned(object, names),
-    ]),
+    ["kind", "name", "refers to"],
+    objects.map((object) => [object.kind, object.name, mentioned(object, names)]),
     { width: 78, whole: ["kind"] },
   );
 };

@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import { CommandFailure } from "../command.js";
 import { endProcessesWith } from "../process/process-group.js";
 import { type Ended, runCommand, type Stops } from "../process/run-command.js";
+import { environmentOfNobody } from "../pulumi-cli/own-environment.js";
 import { environmentFor, type PulumiCli } from "../pulumi-cli/pulumi-cli.js";
 import type { Progress } from "../terminal/progress.js";
 import { type ProjectState, STACK } from "./state-folder.js";
@@ -71,7 +72,7 @@ const STOPS: Stops = [
 const LONGEST_MS = 600_000;
 
 const environment = ({ cli, folder, settings }: ProjectOptions): NodeJS.ProcessEnv => ({
-  ...environmentFor(cli, process.env),
+  ...environmentFor(cli, environmentOfNobody(process.env)),
   PULUMI_HOME: `${folder}/home`,
   PULUMI_BACKEND_URL: `file://${folder}`,
   // The state of a demo is no secret.

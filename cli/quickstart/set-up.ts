@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { CommandFailure } from "../command.js";
 import { runCommand } from "../process/run-command.js";
+import { environmentOfNobody } from "../pulumi-cli/own-environment.js";
 import { padded, wrapped } from "../terminal/columns.js";
 import { objectTable, readObjects } from "./object-table.js";
 import {
@@ -72,7 +73,7 @@ const converse = async (context: QuickstartContext, pulumi: PulumiProject): Prom
   const ended = await runCommand(process.execPath, [join(pulumi.state.source, "converse.mts")], {
     cwd: state.root,
     env: {
-      ...process.env,
+      ...environmentOfNobody(process.env),
       ...ownedBy(state.folder),
       ...settings,
       ORDERS_BOT_STACK: outputs,

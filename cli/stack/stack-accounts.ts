@@ -23,6 +23,8 @@ export interface StackAccounts {
 export interface StackAccountOptions {
   /** Told in a sentence when calls have to wait for long. */
   readonly say?: (text: string) => void;
+  /** Ends waiting calls. */
+  readonly signal?: AbortSignal;
   /** Tests pass their own. */
   readonly clock?: Clock;
 }
@@ -54,12 +56,12 @@ const tenantsOf = async (
 export const openAccounts = async (
   stack: OpenStack,
   profiles: readonly ProfileName[],
-  { say = () => undefined, clock }: StackAccountOptions = {},
+  { say = () => undefined, clock, signal }: StackAccountOptions = {},
 ): Promise<StackAccounts> => {
   const tenants = await tenantsOf(stack, profiles);
   const all = tenants.map(({ settings, profiles: of }) => ({
     profiles: of,
-    access: accessService(settings, stack.env, say, clock),
+    access: accessService(settings, stack.env, say, clock, signal),
   }));
   return {
     all,

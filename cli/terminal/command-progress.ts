@@ -1,5 +1,5 @@
 import type { CommandRun } from "../command.js";
-import { interruption } from "../process/interruption.js";
+import { untilSignal } from "../process/until-signal.js";
 import { type Progress, progressOn } from "./progress.js";
 
 /** What a command that takes a while is done with: it tells how far it is, and ends when it is told to. */
@@ -9,17 +9,18 @@ export interface CommandWork {
   readonly signal: AbortSignal;
 }
 
-/** Runs a command that takes a while; a Ctrl-C ends it. */
-export const withProgress = async <T>(
+/**
+ * Runs a command that takes a while; a signal ends it, with exit code 130.
+ *
+ * @param left what the person is told then. Default: that everything was taken away again
+ */
+export const withProgress = <T>(
   session: CommandRun,
   work: (work: CommandWork) => Promise<T>,
+  left?: string,
 ): Promise<T> => {
-  const { signal, release } = interruption();
   const isTTY = session.coloured && process.stderr.isTTY === true;
   const columns = process.stderr.columns ?? 80;
-  try {
-    return await work({ progress: progressOn({ isTTY, columns, write: session.err }), signal });
-  } finally {
-    release();
-  }
+  const progress = progressOn({ isTTY, columns, write: session.err });
+  return untilSignal((signal) => work({ progress, signal }), left);
 };

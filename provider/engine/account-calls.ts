@@ -2,6 +2,7 @@ import { conversationRate, likelyBurst } from "../pacing/plan/plan-rates.js";
 import { allOperations, type Endpoint, endpointName } from "../service/http/operations.js";
 import type { Plan } from "../service/settings/plans.js";
 import type { Settings } from "../service/settings/settings.js";
+import { phaseOf } from "./deletion-phase.js";
 import { EndpointProgress, type ExpectedRate } from "./endpoint-progress.js";
 import type { ForeseenCalls } from "./foreseen-calls.js";
 
@@ -62,7 +63,10 @@ export class AccountCalls {
     return [...this.#endpoints.values()].some(({ begun, ended }) => begun > ended);
   }
 
-  /** What takes longest; undefined where nothing has to wait. */
+  /**
+   * What takes longest, and how long everything takes: endpoints wait beside each other, and parts of
+   * the run one after the other. Undefined where nothing has to wait.
+   */
   slowest(now: number): EndpointTime | undefined {
     const endpoints = this.everyEndpoint();
     // An endpoint that was not called yet hardly takes more at once than the others did.
@@ -74,7 +78,10 @@ export class AccountCalls {
       endpoint: calls.endpoint,
       leftMs: calls.leftMs(now, mostAtOnce),
     }));
-    return longest(times);
+    const parts = [...Map.groupBy(times, ({ endpoint }) => phaseOf(endpoint)).values()];
+    const waits = parts.flatMap((part) => longest(part) ?? []);
+    const most = longest(waits);
+    return most && { ...most, leftMs: waits.reduce((sum, { leftMs }) => sum + leftMs, 0) };
   }
 }
 

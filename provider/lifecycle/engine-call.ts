@@ -57,7 +57,8 @@ const failure = (call: EngineCall, error: unknown): Error => {
     (values) => secretsIn(definition.fields, values),
   );
   const subject = `${objectTitle(definition, inputs)}${id ? ` (id ${id.slice(0, 140)})` : ""}`;
-  const message = `${doing} the ${subject} failed: ${reasonOf(error, secrets)}`;
+  const reason = onceTold(run, error) ?? reasonOf(error, secrets);
+  const message = `${doing} the ${subject} failed: ${reason}`;
   const plain = plainError(message);
   if (!(error instanceof ResourceInitFailed)) return plain;
   const properties = { ...error.outputs, __provider: inputs.__provider };
@@ -66,6 +67,19 @@ const failure = (call: EngineCall, error: unknown): Error => {
     properties: JSON.parse(JSON.stringify(properties)) as JsonObject,
     reasons: [message],
   });
+};
+
+const refusals = new WeakMap<object, Set<string>>();
+
+/** Refused credentials fail every resource of a run: the reason stands at the first, undefined there. */
+const onceTold = (run: object, error: unknown): string | undefined => {
+  if (!isConversationError(error, "CREDENTIALS_REFUSED")) return undefined;
+  const told = refusals.get(run) ?? new Set();
+  refusals.set(run, told);
+  if (told.has(error.message))
+    return "the credentials were refused (CREDENTIALS_REFUSED); another resource of this run tells how, and what to do.";
+  told.add(error.message);
+  return undefined;
 };
 
 /** Every text of a resource that no message may show. */

@@ -1,5 +1,9 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CliProject, cliProject } from "../support/cli-project.js";
@@ -11,6 +15,10 @@ const description = process.env.DESCRIBE;
 const auth = new c.Authentication("auth", { description, basicAuth: { username: "hub", password: "hidden" } });
 const role = { name: "custom_bot", version: "v3", callback: "https://x.example.com/", notificationEmail: "ops@example.com" };
 const app = new c.ClientApplication("app", { description, roles: [{ ...role, authentication: auth }] });
+if (process.env.STARTED) {
+  require("node:fs").writeFileSync(process.env.STARTED, "");
+  setTimeout(() => {}, 600_000);
+}
 for (let i = 0; i < 8; i++) new c.Participant("bot" + i, { description, type: "custom_bot", application: app });
 `;
 
@@ -46,21 +54,13 @@ afterAll(async () => {
   await emulator.close();
 });
 
+const main = join(process.cwd(), "dist/cli/main.js");
+
 /** Runs the compiled command beside the project, with the Pulumi that the tests use. */
 const forecast = (...args: string[]): Promise<Made> =>
   new Promise((resolve, reject) => {
-    const env = {
-      ...process.env,
-      PATH: `${process.env.PULUMI_CONVERSATION_TEST_PULUMI}:${process.env.PATH}`,
-      PULUMI_BACKEND_URL: `file://${join(project.folder, "backend")}`,
-      PULUMI_CONFIG_PASSPHRASE: "test",
-      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-      PULUMI_HOME: join(project.folder, "home"),
-      CONVERSATION_PLAN: "enterprise",
-      CONVERSATION_BURST: "1",
-      DESCRIBE: describe,
-    };
-    const command = [join(process.cwd(), "dist/cli/main.js"), "forecast", "--json", ...args];
+    const env = { ...project.environment, DESCRIBE: describe };
+    const command = [main, "forecast", "--json", ...args];
     execFile(process.execPath, command, { cwd: project.folder, env }, (error, stdout, stderr) =>
       error ? reject(new Error(stderr)) : resolve(JSON.parse(stdout) as Made),
     );
@@ -100,5 +100,49 @@ test.each([
     const { calls, seconds } = await real(operation);
     expect(calls).toBe(made.totalCalls);
     expect(Math.abs(spanOf(made) - seconds), `${spanOf(made)} s for ${seconds} s`).toBeLessThan(2);
+  },
+);
+
+const filesIn = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" });
+
+/** Processes that have this variable in their environment. */
+const processesWith = (name: string, value: string): readonly string[] =>
+  readdirSync("/proc").filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, "utf8").includes(`${name}=${value}`);
+    } catch {
+      return false;
+    }
+  });
+
+test.each([
+  ["SIGINT", ["forecast"]],
+  ["SIGTERM", ["forecast", "--json"]],
+  ["SIGHUP", ["drift", "--preview"]],
+] as const)(
+  "%s during the preview of %j ends Pulumi, with exit code 130 and nothing left",
+  async (signal, args) => {
+    const own = join(project.folder, signal);
+    mkdirSync(own);
+    const STARTED = join(project.folder, `${signal}-started`);
+    const env = { ...project.environment, TMPDIR: own, STARTED };
+    const child = spawn(process.execPath, [main, ...args], { cwd: project.folder, env });
+    const said = Promise.all([text(child.stdout), text(child.stderr)]);
+    while (!existsSync(STARTED)) await pause(50);
+    child.kill(signal);
+    const [code] = await once(child, "exit");
+    const [out, err] = await said;
+    expect({ code, out }).toEqual({ code: 130, out: "" });
+    expect(err).toMatch(
+      /^error: Interrupted\. Nothing was written, and nothing is left behind\.$/m,
+    );
+    expect(processesWith("STARTED", STARTED)).toEqual([]);
+    expect(
+      filesIn(join(project.folder, "backend")).filter((name) => /locks.*json/.test(name)),
+    ).toEqual([]);
+    // What Pulumi itself leaves of every run that ends so, and its compiler's memory.
+    const ours = readdirSync(own).filter((name) => !/^(pulumi-node-pipes|ts-node-)/.test(name));
+    expect(ours).toEqual([]);
   },
 );

@@ -7,12 +7,15 @@ import { runQuickstart } from "../../cli/quickstart/run-quickstart.js";
 import { packageRoot } from "../../provider/kernel/package-version.js";
 import { type Checkout, checkout } from "../cli/quickstart-checkout.js";
 import { transcript } from "../cli/quickstart-transcript.js";
+import { shellOfSomebody } from "../support/shell-of-somebody.js";
 
 let clone: Checkout;
 
 beforeAll(() => {
   const path = [process.env.PULUMI_CONVERSATION_TEST_PULUMI, process.env.PATH];
   vi.stubEnv("PATH", path.join(delimiter));
+  // A shell that is at work on a real service and stack: none of it may reach the quick start.
+  for (const [name, value] of Object.entries(shellOfSomebody)) vi.stubEnv(name, value);
   clone = checkout();
 });
 

@@ -2,15 +2,18 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { VirtualTime } from "../../bench/pacing/virtual-time.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
+import type { Definition } from "../../provider/definition/define.js";
 import { ForeseenCalls } from "../../provider/engine/foreseen-calls.js";
 import { RunProgress } from "../../provider/engine/run-progress.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
 import { conversationRate } from "../../provider/pacing/plan/plan-rates.js";
+import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
+import { clientApplication } from "../../provider/resources/client-application.js";
 import { participant } from "../../provider/resources/participant.js";
-import type { Endpoint } from "../../provider/service/http/operations.js";
+import { setUpOperation } from "../../provider/service/http/operations.js";
 import type { Plan } from "../../provider/service/settings/plans.js";
-import { calling } from "../pacing/support/simulation.js";
+import { calling, series } from "../pacing/support/simulation.js";
 
 /** A run of creations whose length is foreseen, and a tenant. */
 interface Run {
@@ -39,8 +42,15 @@ const leftIn = (text: string): number => {
   );
 };
 
-/** Everything that a run shows of its time, and when it was over. */
-const played = async ({ channels, participants, plan, burst, planIsKnown }: Run) => {
+/** Calls of a run to one endpoint. */
+interface Calls {
+  readonly definition: Definition;
+  readonly action: "create" | "delete";
+  readonly times: number;
+}
+
+/** A way to make each call of a run, and what it shows meanwhile. */
+const watched = ({ plan, burst, planIsKnown }: Omit<Run, "channels" | "participants">) => {
   const time = new VirtualTime();
   const planned = new ForeseenCalls(() => ({ foreseen: {}, keep: () => undefined }));
   const shown: Shown[] = [];
@@ -66,30 +76,33 @@ const played = async ({ channels, participants, plan, burst, planIsKnown }: Run)
     }),
     () => undefined,
   );
-  let refused = 0;
-  const calls = [
-    { definition: channel, endpoint: { method: "POST", template: "/channels" }, times: channels },
-    {
-      definition: participant,
-      endpoint: { method: "POST", template: "/participants" },
-      times: participants,
-    },
-  ] as const;
-  const all = calls.flatMap(({ definition, endpoint, times }) => {
+  const counts = { refused: 0 };
+  const callsOf = ({ definition, action, times }: Calls) => {
+    const endpoint = setUpOperation(definition, action);
     const bucket = new TrueBucket(conversationRate(endpoint, plan), burst);
     const call = calling(time, bucket, { roundTripMs: 50 });
     const attempt = async () => {
       const response = await call();
-      if (response.status === 429) refused += 1;
+      if (response.status === 429) counts.refused += 1;
       return response;
     };
     return Array.from({ length: times }, () => {
-      planned.foresee(definition, undefined, "create");
-      return (of: Endpoint = endpoint) => pace(of, attempt);
+      planned.foresee(definition, undefined, action);
+      return () => pace(endpoint, attempt);
     });
-  });
+  };
+  return { time, shown, counts, callsOf };
+};
+
+/** Everything that a run shows of its time, and when it was over. */
+const played = async ({ channels, participants, ...tenant }: Run) => {
+  const { time, shown, counts, callsOf } = watched(tenant);
+  const all = [
+    ...callsOf({ definition: channel, action: "create", times: channels }),
+    ...callsOf({ definition: participant, action: "create", times: participants }),
+  ];
   await time.during(Promise.all(all.map((begin) => begin())));
-  return { shown, endedAt: time.now(), refused };
+  return { shown, endedAt: time.now(), refused: counts.refused };
 };
 
 const run = (planIsKnown: boolean): fc.Arbitrary<Run> =>
@@ -141,3 +154,54 @@ test(
     );
   },
 );
+
+/** What Pulumi deletes together, before it goes on: users before what they use. */
+const levels = [[participant], [clientApplication], [authentication, channel]] as const;
+
+const destruction = fc.record({
+  times: fc.tuple(
+    ...levels.map((kinds) => fc.tuple(...kinds.map(() => fc.integer({ min: 0, max: 40 })))),
+  ),
+  plan: fc.constantFrom("developer" as const, "basic" as const),
+  burst: fc.integer({ min: 1, max: 12 }),
+  slots: fc.constantFrom(4, 8, 16, 64),
+  seed: fc.integer(),
+});
+
+type Begin = () => Promise<unknown>;
+
+/** Pulumi takes what it deletes together in any order, so many at a time. */
+const deleted = async (calls: readonly Begin[], slots: number, seed: number): Promise<void> => {
+  const random = series(seed);
+  const mixed = calls
+    .map((begin) => ({ begin, place: random() }))
+    .sort((one, other) => one.place - other.place);
+  const slot = async (): Promise<void> => {
+    for (let next = mixed.shift(); next; next = mixed.shift()) await next.begin();
+  };
+  await Promise.all(Array.from({ length: slots }, slot));
+};
+
+test("the time left of a destruction counts one level after the other", patience, async () => {
+  await fc.assert(
+    fc.asyncProperty(destruction, async ({ times, plan, burst, slots, seed }) => {
+      const { time, shown, callsOf } = watched({ plan, burst, planIsKnown: true });
+      const all = levels.map((kinds, level) =>
+        kinds.flatMap((definition, place) =>
+          callsOf({ definition, action: "delete", times: times[level]?.[place] ?? 0 }),
+        ),
+      );
+      const run = async () => {
+        for (const level of all) await deleted(level, slots, seed);
+      };
+      await time.during(run());
+      const endedAt = time.now();
+      const periodMs = 1000 / conversationRate(setUpOperation(participant, "delete"), plan);
+      // With few slots a kind may find none free, while calls to another endpoint wait in all of them.
+      const periods = 1.5 * levels.length + 8 / slots;
+      for (const { at, leftMs } of shown)
+        expect(Math.abs(at + leftMs - endedAt)).toBeLessThanOrEqual(1000 + periods * periodMs);
+    }),
+    settings,
+  );
+});

@@ -1,10 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { checkParallel } from "../../cli/doctor/tool-checks.js";
+import { diagnose } from "../../cli/doctor/diagnose.js";
 import { recommendedParallel } from "../../cli/forecast/recommended-parallel.js";
 import { defaultParallel } from "../../cli/forecast/simulation/engine.js";
-import { environmentOnly, pulumiPlace } from "../../cli/pulumi-cli/stack-config.js";
 import { shellScript, temporaryFolder } from "../cli/temporary-folder.js";
 import { programs, stateOf } from "./support/program.js";
 
@@ -29,7 +28,7 @@ test("a stack that the bursts take whole needs nothing", () => {
   expect(recommendedParallel("enterprise", { Channel: 12, Account: 12 }, 8)).toBe(8);
 });
 
-const doctored = (state: string) => {
+const doctored = async (state: string) => {
   const bin = temporaryFolder();
   const file = join(bin, "state.json");
   writeFileSync(file, state);
@@ -39,7 +38,8 @@ const doctored = (state: string) => {
     CONVERSATION_PLAN: "developer",
     PULUMI_PARALLEL: "8",
   };
-  return checkParallel(pulumiPlace(temporaryFolder(), env), environmentOnly(env));
+  const { checks } = await diagnose({ folder: temporaryFolder(), env });
+  return checks.find(({ name }) => name === "parallel");
 };
 
 test("doctor names a number of parallel steps where it would help", async () => {
@@ -54,5 +54,5 @@ test("doctor names a number of parallel steps where it would help", async () => 
 
 test("doctor gives no advice where the number will do", async () => {
   expect(await doctored(stateOf(programs["30 participants"]))).toMatchObject({ advice: "" });
-  expect((await doctored("nothing")).message).toContain("the command forecast says whether");
+  expect((await doctored("nothing"))?.message).toContain("the command forecast says whether");
 });

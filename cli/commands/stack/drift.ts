@@ -29,7 +29,7 @@ JSON: { project, stack, readAt, consistent, drift,
 
 Exit code: 0 no drift; 2 drift; 1 failed, wrong command line, or no drift as far
 as the service let itself be read; 4 the preview holds a deletion that will be
-refused.`;
+refused; 130 interrupted.`;
 
 /** `drift`: what differs between a stack and the service. */
 export const registerDrift: RegisterCommand = (program, session) => {
@@ -57,8 +57,9 @@ export const registerDrift: RegisterCommand = (program, session) => {
       const { runDrift } = await import("../../drift/run-drift.js");
       const { driftReport } = await import("../../drift/drift-report.js");
       const { driftMarkdown } = await import("../../drift/drift-markdown.js");
+      const { untilSignal } = await import("../../process/until-signal.js");
       const say = (text: string) => session.err(`${text}\n`);
-      const result = await runDrift({ ...flags, say });
+      const result = await untilSignal((signal) => runDrift({ ...flags, say, signal }));
       const text = markdown ? driftMarkdown(result) : driftReport(result);
       session.out(json ? `${JSON.stringify(result, null, 2)}\n` : text);
       const isBlocked = (result.deletions?.blocked.length ?? 0) > 0;

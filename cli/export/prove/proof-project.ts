@@ -2,10 +2,10 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { packageName, packageRoot } from "../../../provider/kernel/package-version.js";
-import { quietEnvironment } from "../../../provider/stacks/pulumi-queries.js";
 import { CommandFailure } from "../../command.js";
 import { privateFolder } from "../../process/private-folder.js";
 import { type Ended, runCommand } from "../../process/run-command.js";
+import { environmentOfNobody } from "../../pulumi-cli/own-environment.js";
 import { environmentFor, type PulumiCli } from "../../pulumi-cli/pulumi-cli.js";
 import { plainProgram } from "./plain-program.js";
 
@@ -34,7 +34,7 @@ const fill = (folder: string, { files, stack }: ProofProjectOptions): void => {
 };
 
 const environment = (folder: string, { cli, settings }: ProofProjectOptions) => ({
-  ...environmentFor(cli, quietEnvironment(process.env)),
+  ...environmentFor(cli, environmentOfNobody(process.env)),
   PULUMI_HOME: join(folder, "home"),
   PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
   PULUMI_CONFIG_PASSPHRASE: "proof",

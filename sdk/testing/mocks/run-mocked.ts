@@ -1,6 +1,7 @@
 import { AssertionError } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { assertNode } from "../../../provider/kernel/node-version.js";
 import { differenceLine, differences } from "../checks/differences.js";
 import { conversationMocks, type MockedResource } from "./conversation-mocks.js";
 
@@ -103,6 +104,7 @@ const runNow = async (
   program: () => unknown,
   { project = "test", stack = "test", config = {} }: MockedRunOptions,
 ): Promise<MockedProgram> => {
+  assertNode();
   const mocks = conversationMocks();
   // What an earlier program still registers would come here.
   await pulumi.runtime.disconnect();

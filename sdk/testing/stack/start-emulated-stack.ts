@@ -1,5 +1,6 @@
 import type { OutputMap, PulumiFn } from "@pulumi/pulumi/automation/index.js";
 import { type Emulator, type StoredObject, startEmulator } from "../../../emulator/index.js";
+import { assertNode } from "../../../provider/kernel/node-version.js";
 import { clientApplication } from "../../../provider/resources/client-application.js";
 import { type ConversationClient, connect } from "../../runtime/connection/connect.js";
 import { objectsIn, textAt } from "../../runtime/json-members.js";
@@ -35,6 +36,7 @@ const endAll = async ({ client, emulator, server, pulumi }: Partial<Parts>): Pro
 };
 
 const startParts = async (options: EmulatedStackOptions): Promise<Parts> => {
+  assertNode();
   const { createPulumiStack } = await import("./pulumi-workspace.js");
   const server = await startCallbackServer();
   const begun: Partial<Parts> = { server };

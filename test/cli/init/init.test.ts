@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Question } from "../../../cli/init/ask.js";
 import type { Pipeline } from "../../../cli/init/template-project.js";
+import { leastNode } from "../../../provider/kernel/node-version.js";
 import { run } from "../session.js";
 import { calls, folder, made, quiet, toFetch, useInitSandbox } from "./init-sandbox.js";
 
@@ -40,6 +41,9 @@ test("a project has every file, its name in them, and nothing left to fill in", 
   expect(JSON.parse(made("shop/package.json"))).toMatchObject({
     name: "shop",
     description: 'Chat: "web" & more',
+    // An older Node is told in one sentence, before the test runner fails in its own way.
+    scripts: { pretest: "pulumi-conversation --version" },
+    engines: { node: `>=${leastNode}` },
   });
   expect(made("shop/Pulumi.yaml")).toMatch(/^name: shop\ndescription: "Chat: \\"web\\" & more"$/m);
   expect(made("shop/Pulumi.yaml")).not.toContain("template:");

@@ -21,8 +21,8 @@ export interface Line {
 }
 
 /** The same series of numbers from 0 to 1 in every run. */
-export const series = (): (() => number) => {
-  let state = 12345;
+export const series = (seed = 12345): (() => number) => {
+  let state = Math.abs(seed) % 2147483648;
   return () => {
     state = (state * 1103515245 + 12345) % 2147483648;
     return state / 2147483648;

@@ -1,0 +1,115 @@
+import type { Definition } from "../../provider/definition/define.js";
+import { isConversationError } from "../../provider/kernel/errors.js";
+import { isId } from "../../provider/kernel/object-id.js";
+import { connectService, type Service } from "../../provider/service/connect.js";
+import { setUpOperation } from "../../provider/service/http/operations.js";
+import { httpTransport } from "../../provider/service/http/transport.js";
+import type { Settings } from "../../provider/service/settings/settings.js";
+import type { ProfileName } from "./stack-accounts.js";
+import { definitionOfType, logicalName } from "./stack-export.js";
+
+/** A resource of a state, as far as it tells an object of the service. */
+export interface HeldResource {
+  readonly urn: string;
+  readonly type: string;
+  readonly id?: string | null | undefined;
+  readonly inputs?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly external?: boolean | null | undefined;
+  readonly delete?: boolean | null | undefined;
+}
+
+interface HeldObject {
+  readonly definition: Definition;
+  readonly id: string;
+  readonly name: string;
+}
+
+/** One object may have been deleted by hand; so many of different kinds hardly are. */
+const mostAsked = 3;
+const callMs = 15_000;
+
+const objectIn = ({
+  urn,
+  type,
+  id,
+  external,
+  delete: leaving,
+}: HeldResource): readonly HeldObject[] => {
+  const definition = definitionOfType(type);
+  if (!definition || !id || !isId(id) || external || leaving) return [];
+  return [{ definition, id, name: logicalName(urn) }];
+};
+
+/** Objects of a profile that are worth a look: of different kinds where there are some. */
+const examples = (held: readonly HeldResource[], profile: ProfileName): readonly HeldObject[] => {
+  const own = held.filter(({ inputs }) => (inputs?.profile ?? undefined) === profile);
+  const all = own.flatMap(objectIn);
+  const kinds = new Map(all.map((object) => [object.definition, object]));
+  return [...new Set([...kinds.values(), ...all])].slice(0, mostAsked);
+};
+
+/** Whether an object is there. A 404 is believed: what follows from it is a sentence, and no deletion. */
+const isThere = async ({ request }: Service, { definition, id }: HeldObject): Promise<boolean> => {
+  try {
+    await request(setUpOperation(definition, "get"), { id });
+    return true;
+  } catch (error) {
+    if (isConversationError(error) && error.code === "NOT_FOUND") return false;
+    throw error;
+  }
+};
+
+const missingAmong = async (
+  service: Service,
+  objects: readonly HeldObject[],
+): Promise<readonly HeldObject[]> => {
+  for (const object of objects) if (await isThere(service, object)) return [];
+  return objects;
+};
+
+/** What a state and the settings say of each other. */
+export interface StateStanding {
+  /** Objects that were asked for before one was found. */
+  readonly asked: number;
+  /** Left out: at least one is there, or there is none to ask for. */
+  readonly problem?: string;
+}
+
+/** What to do where a stack's objects are not where its settings lead. */
+export const elsewhereAdvice =
+  "If the settings lead to another service, correct baseUrl, or use a stack of its own for this one: pulumi stack init. If the objects are gone, pulumi up --refresh makes them again.";
+
+/**
+ * Looks whether the objects that a state holds are at the service that the settings name, by up to
+ * three reads: a state does not tell at which service its objects were made.
+ *
+ * @param profile only the resources that name it; undefined: those that name none
+ * @throws ConversationError where the service does not tell
+ */
+export const stateStanding = async (
+  held: readonly HeldResource[],
+  settings: Settings,
+  { env, signal }: { readonly env: NodeJS.ProcessEnv; readonly signal?: AbortSignal | undefined },
+): Promise<StateStanding> => {
+  const { baseUrl, profile } = settings;
+  const objects = examples(held, profile);
+  if (objects.length === 0) return { asked: 0 };
+  const transport = httpTransport({ callTimeoutMs: callMs, environment: env });
+  const service = connectService(settings, {
+    ...{ transport, retry: { retries: 0 } },
+    ...(signal ? { signal } : {}),
+  });
+  try {
+    const missing = await missingAmong(service, objects);
+    if (missing.length === 0) return { asked: objects.length };
+    const names = missing.map(
+      ({ definition: { kind }, name }) => `${kind} ${JSON.stringify(name)}`,
+    );
+    return {
+      asked: objects.length,
+      problem: `the state's objects are not at ${baseUrl} (looked for ${names.join(", ")}): the stack was deployed to another service, or they were deleted there`,
+    };
+  } finally {
+    await service.close();
+  }
+};

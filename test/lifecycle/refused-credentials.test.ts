@@ -1,0 +1,50 @@
+import { expect, onTestFinished, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { startEmulator } from "../../emulator/index.js";
+import { lifecycle } from "../../provider/lifecycle/index.js";
+import { createRun } from "../../provider/lifecycle/run.js";
+import { channel } from "../../provider/resources/channel.js";
+import { connectService } from "../../provider/service/connect.js";
+import { readSettings } from "../../provider/service/settings/settings.js";
+
+/** What three resources of one run say whose client secret is wrong. */
+const failures = async (): Promise<readonly string[]> => {
+  const emulator = await startEmulator();
+  onTestFinished(() => emulator.close());
+  const environment = {
+    ...emulatorEnvironment(emulator),
+    CONVERSATION_CLIENT_SECRET: "not-this-one",
+  };
+  const settings = readSettings({ environment, config: () => undefined });
+  const service = connectService(settings);
+  onTestFinished(() => service.close());
+  const cycle = lifecycle(
+    channel,
+    createRun(async () => ({ settings, service })),
+  );
+  const ended = await Promise.allSettled(
+    ["a", "b", "c"].map((name) =>
+      cycle.create({
+        type: `custom.${name}`,
+        displayName: name,
+        icon: "aVZC",
+        owner: `p/s/r/${name}`,
+      }),
+    ),
+  );
+  return ended.map((each) => (each.status === "rejected" ? String(each.reason.stack) : ""));
+};
+
+test("refused credentials are told once for a run, and each resource says that it failed for them", async () => {
+  for (const said of [await failures(), await failures()]) {
+    const whole = said.filter((text) => text.includes("clientSecret"));
+    expect(whole).toHaveLength(1);
+    const others = said.filter((text) => !whole.includes(text));
+    expect(others).toHaveLength(2);
+    for (const text of others)
+      expect(text).toMatch(
+        /channel .* failed: the credentials were refused \(CREDENTIALS_REFUSED\); another resource/,
+      );
+    expect(said.join()).not.toContain("not-this-one");
+  }
+});
