@@ -2,11 +2,12 @@
 const mostDepth = 128;
 
 /**
- * JSON text as a value, without any `__proto__` member: such a member is harmless where it stands
+ * JSON text as a value, after a byte order mark as well (RFC 8259 §8.1), without any `__proto__` member: such a member is harmless where it stands
  * but changes the prototype of whatever it is merged into. Throws a SyntaxError, also where the
  * text is nested deeper than 128 levels.
  */
-export const parseJson = (text: string): unknown => {
+export const parseJson = (given: string): unknown => {
+  const text = given.startsWith("\ufeff") ? given.slice(1) : given;
   if (isDeep(text)) throw new SyntaxError(`more than ${mostDepth} levels`);
   // The cheap look first: a reviver makes parsing several times slower. `\u` may spell the name too.
   const suspicious = text.includes("__proto__") || text.includes("\\u");

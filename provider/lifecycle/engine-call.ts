@@ -100,8 +100,10 @@ const valueAt = (value: unknown, path: string): unknown =>
 /** Our own words stay; what others said is shown without secrets. */
 const reasonOf = (error: unknown, secrets: readonly string[]): string => {
   const cause = error instanceof ResourceInitFailed ? error.cause : error;
-  if (isConversationError(cause))
-    return `${withoutQuotedSecrets(cause.message, cause.details, secrets)} ${moreAbout(cause.code)}`;
+  if (isConversationError(cause)) {
+    const said = withoutQuotedSecrets(cause.message, cause.details, secrets);
+    return `${said.replace(/(?<![.!?])$/, ".")} ${moreAbout(cause.code)}`;
+  }
   const reason = foreignMessage(cause, secrets);
   return error === cause
     ? `${reason} (this is a defect of pulumi-conversation; please report it)`

@@ -104,7 +104,7 @@ export const connectService = (settings: Settings, options: ServiceOptions = {})
     ...restCollections({ request, address, time }),
     request: async (operation, callOptions) => {
       const answer = await request(operation, callOptions);
-      if (!answer.unreadable) address.confirm();
+      address.confirm();
       return answer;
     },
     token: async () => infoOf(await tokens.current(), clock),

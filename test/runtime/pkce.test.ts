@@ -85,6 +85,8 @@ test("the customers' variant is another address, whose own parameters stay", () 
 test.each<[string, object]>([
   ["no client", { clientId: "" }],
   ["no redirect address", { redirectUri: "" }],
+  ["a redirect address that is not absolute", { redirectUri: "/back" }],
+  ["a redirect address with a fragment", { redirectUri: "https://app.example.com/#back" }],
   ["no scope", { scope: [] }],
   ["no state", { state: "" }],
   ["a challenge that is no S256", { challenge: "short" }],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { channel } from "../../provider/resources/channel.js";
 import { connected } from "./support/connected.js";
-import { inTurn, json, raw } from "./support/fake-hub.js";
+import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
 
 describe("create", () => {
   test.each([200, 201, 202])("takes %i with an id", async (status) => {
@@ -63,12 +63,12 @@ describe("replace and remove", () => {
     });
   });
 
-  test.each([
+  test.each<[string, ...Handler[]]>([
     ["204", raw(204, "")],
-    ["200 with junk", raw(200, "gone!")],
+    ["200 with junk and then a 404", raw(200, "gone!"), json(404, {})],
     ["404", json(404, {})],
-  ])("remove takes %s for success", async (_, answer) => {
-    await using live = await connected(inTurn(json(200, { channel: [] }), answer));
+  ])("remove takes %s for success", async (_, ...answers) => {
+    await using live = await connected(inTurn(json(200, { channel: [] }), ...answers));
     await live.service.list(channel);
     expect(await live.service.remove(channel, "c1")).toBeUndefined();
   });

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { ConversationError, type Effect } from "../../provider/kernel/errors.js";
+import type { Method } from "../../provider/service/http/operations.js";
 import { mayRepeat, withRetry } from "../../provider/service/http/retry.js";
 import { JumpingClock } from "./support/clocks.js";
 import { failureOf, noPauses } from "./support/connected.js";
@@ -28,11 +29,15 @@ test.each([
   expect(mayRepeat({ method, template }, error, 1)).toBe(allowed);
 });
 
-test("an unreadable answer to a GET is asked for again twice", () => {
-  const allowed = [1, 2, 3].map((failures) =>
-    mayRepeat({ method: "GET", template }, failing("BAD_RESPONSE", "none"), failures),
-  );
-  expect(allowed).toEqual([true, true, false]);
+test("what may be sent again is sent twice more where the answer cannot be read", () => {
+  const allowed = (method: Method) =>
+    [1, 2, 3].map((failures) =>
+      mayRepeat({ method, template }, failing("BAD_RESPONSE", "unknown"), failures),
+    );
+  for (const method of ["GET", "PUT", "DELETE"] as const)
+    expect(allowed(method)).toEqual([true, true, false]);
+  for (const method of ["POST", "PATCH"] as const)
+    expect(allowed(method)).toEqual([false, false, false]);
 });
 
 test("pauses double from half a second to eight, with up to as much again at random", async () => {

@@ -55,7 +55,7 @@ describe("a creation", () => {
 describe("a replacement", () => {
   test.each([
     ["the time of its answer", at(date, raw(204, "")), { modified: iso }],
-    ["the time of an answer without a use", at(date, raw(200, "<html>")), { modified: iso }],
+    ["the time of an answer without a use", at(date, json(200, [])), { modified: iso }],
     ["what its answer tells", at(date, json(200, { modified: "then" })), { modified: "then" }],
     ["no time where nobody tells one", timeless(raw(204, "")), {}],
   ])("has %s", async (_, handler, told) => {

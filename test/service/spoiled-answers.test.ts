@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { calls } from "./support/calls.js";
 import { connected, failureOf } from "./support/connected.js";
@@ -62,6 +63,43 @@ test("an answer that is not JSON leaves the effect of a POST unknown", async () 
     effect: "unknown",
   });
   expect(live.hub.calls).toHaveLength(1);
+});
+
+const unclear = { code: "BAD_RESPONSE", effect: "unknown" };
+
+/** What somebody in front of the service may answer with. */
+const notJson = fc.oneof(
+  fc.constantFrom("<html>Sign in</html>", "OK", "upstream", "<!doctype html>", "{", "\ufeff<html>"),
+  fc.string({ minLength: 1 }).map((text) => `<p>${text}`),
+);
+
+test("a change or deletion counts only where the service itself answered", () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom("PUT" as const, "DELETE" as const),
+      fc.integer({ min: 0, max: 4 }),
+      notJson,
+      async (method, pages, text) => {
+        const answers = Array.from({ length: pages }, () => raw(200, text));
+        await using live = await connected(inTurn(...answers, raw(204, "")));
+        const outcome = live.service.request(...calls[method]);
+        if (pages <= 2) expect(await outcome).toMatchObject({ status: 204 });
+        else expect(await failureOf(outcome)).toMatchObject(unclear);
+        expect(live.hub.calls).toHaveLength(Math.min(pages + 1, 3));
+      },
+    ),
+    { numRuns: 20 },
+  ));
+
+test("a PATCH that somebody else answered is not sent again", async () => {
+  await using live = await connected(raw(200, "<html>"));
+  expect(await failureOf(live.service.request(...calls.PATCH))).toMatchObject(unclear);
+  expect(live.hub.calls).toHaveLength(1);
+});
+
+test("a byte order mark before the JSON is no part of it", async () => {
+  await using live = await connected(raw(200, '\ufeff{"id":"c1"}'));
+  expect(await live.service.request(...calls.GET)).toMatchObject({ body: { id: "c1" } });
 });
 
 const huge: Handler = (_seen, response) => {

@@ -11,14 +11,12 @@ import { connectionFault } from "./transport-faults.js";
 export interface Answer {
   /** HTTP status: 200 to 299. */
   readonly status: number;
-  /** The JSON value; undefined where there is no body, or none that can be read after a PUT, PATCH or DELETE. */
+  /** The JSON value; undefined where there is no body, or where the body of a PUT, PATCH or DELETE breaks off. */
   readonly body: unknown;
 }
 
 /** An answer, and what can be learnt from it besides. */
 export interface DatedAnswer extends Answer {
-  /** A body is there, but it is no JSON. */
-  readonly unreadable?: true;
   /** When it was made by the service's clock, in milliseconds since 1970. Left out: it does not tell. */
   readonly date?: number;
 }
@@ -32,7 +30,7 @@ export interface Exchange {
 /** An id at the very start of a body that cannot be read to its end. */
 const leadingId = /^\s*\{\s*"id"\s*:\s*"([^"\\]{1,128})"/;
 
-/** The status alone tells all that callers want to know of a PUT, PATCH or DELETE. */
+/** Where the answer to a PUT, PATCH or DELETE breaks off, its status tells all that callers want to know. */
 const needsBody = ({ operation }: Call): boolean =>
   operation.method === "GET" || operation.method === "POST";
 
@@ -72,7 +70,8 @@ const parsed = (exchange: Exchange): unknown => {
   try {
     return parseJson(response.text);
   } catch {
-    if (!needsBody(call)) return undefined;
+    if (response.broken) return undefined;
+    // A page in front of the service may answer in its place: its status says nothing of the call.
     const what = "its answer is not JSON. Check that the base address is the service's own";
     throw damaged(exchange, "BAD_RESPONSE", what);
   }
@@ -93,7 +92,6 @@ export const answerOf = (exchange: Exchange): DatedAnswer => {
   return {
     status,
     body,
-    ...(body === undefined && response.text.trim() !== "" ? { unreadable: true as const } : {}),
     ...(date === undefined ? {} : { date }),
   };
 };

@@ -28,7 +28,7 @@ export interface RetryOptions {
   readonly clock?: Clock;
 }
 
-/** An answer that cannot be read is asked for again twice at most. */
+/** What was answered with something that cannot be read is sent again twice at most. */
 const unreadableRetries = 2;
 
 /**
@@ -43,7 +43,7 @@ export const mayRepeat = (endpoint: Endpoint, error: unknown, failures: number):
   if (error.details.template !== endpoint.template) return false;
   switch (error.code) {
     case "BAD_RESPONSE":
-      return endpoint.method === "GET" && failures <= unreadableRetries;
+      return isIdempotent(endpoint) && failures <= unreadableRetries;
     case "UNREACHABLE":
     case "TIMED_OUT":
     case "UNAVAILABLE":

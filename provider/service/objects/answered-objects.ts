@@ -18,10 +18,6 @@ const wrongAnswer = (
     effect,
   );
 
-/** The doubt about a write that was accepted with an answer that the service does not give. */
-export const notJson = (operation: Operation, status: number): ConversationError =>
-  wrongAnswer(operation, status, "its answer is not JSON", "unknown");
-
 /** The object that a GET answers with. */
 export const answeredObject = (operation: Operation, { body, status }: Answer): WireObject => {
   if (isObject(body)) return body;

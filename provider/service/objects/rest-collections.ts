@@ -6,7 +6,7 @@ import type { DatedRequest } from "../http/client.js";
 import { setUpOperation } from "../http/operations.js";
 import { secretTexts } from "../redaction/secret-texts.js";
 import type { ServiceAddress } from "./absence.js";
-import { answeredObject, createdOf, notJson, timesOf } from "./answered-objects.js";
+import { answeredObject, createdOf, timesOf } from "./answered-objects.js";
 import type { Collections, ListProgress, WireObject } from "./collections.js";
 import { ListCache } from "./list-cache.js";
 import { readFirstPage } from "./pages.js";
@@ -81,15 +81,13 @@ export const restCollections = ({ request, address, time }: CollectionParts): Co
   ): Promise<DatedAnswer> => {
     const sent = body && { body, secrets: secretTexts(definition.fields, body) };
     const answer = await request(setUpOperation(definition, action), { id, ...sent });
-    if (!answer.unreadable) address.confirm();
+    address.confirm();
     return answer;
   };
-  const assertService = (definition: Definition, doubt: ConversationError) =>
-    address.assertAbsent(definition, doubt, () => cacheOf(definition).answered());
   /** The 404 where it is proven to mean absence. */
   const absent = async (definition: Definition, error: unknown): Promise<ConversationError> => {
     if (!isConversationError(error, "NOT_FOUND")) throw error;
-    await assertService(definition, error);
+    await address.assertAbsent(definition, error, () => cacheOf(definition).answered());
     return error;
   };
 
@@ -144,10 +142,7 @@ export const restCollections = ({ request, address, time }: CollectionParts): Co
       guarded(cacheOf(definition), async () => {
         assertId(id, definition.noun);
         try {
-          const { unreadable, status } = await written(definition, "delete", { id });
-          // A page that is shown for everything is shown for a deletion, too.
-          const doubt = unreadable && notJson(setUpOperation(definition, "delete"), status);
-          if (doubt) await assertService(definition, doubt);
+          await written(definition, "delete", { id });
         } catch (error) {
           await absent(definition, error);
         }

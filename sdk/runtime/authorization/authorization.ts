@@ -106,7 +106,7 @@ export interface AuthorizationRequest {
   readonly authUrl: string;
   /** Identifier of the public client. */
   readonly clientId: string;
-  /** Where the user is sent back to: an address that is registered for the client. */
+  /** Where the user is sent back to: an address that is registered for the client, absolute and without a fragment. */
   readonly redirectUri: string;
   /** Any of the scopes that are assigned to the client application. */
   readonly scope: string | readonly string[];
@@ -144,11 +144,18 @@ const scopeOf = (scope: AuthorizationRequest["scope"]): string => {
   throw inputInvalid(doing, "scope must be text, or a list of texts");
 };
 
+/** Where the user is sent back to is an absolute address without a fragment (RFC 6749 §3.1.2). */
+const assertRedirect = (redirectUri: string): void => {
+  if (URL.canParse(redirectUri) && !redirectUri.includes("#")) return;
+  throw inputInvalid(doing, 'redirectUri must be an absolute address without "#"');
+};
+
 const urlOf = (request: Parameters<typeof authorizationUrl>[0]): string => {
   assertObject(doing, "the request", request);
   const { authUrl, clientId, redirectUri, state, challenge } = request;
   const scope = scopeOf(request.scope);
   assertFilled(doing, { clientId, redirectUri, scope, state, challenge });
+  assertRedirect(redirectUri);
   if (!isChallenge(challenge)) throw inputInvalid(doing, "challenge is no S256 challenge");
   const url = addressOf(doing, "authUrl", authUrl);
   const parameters = {
