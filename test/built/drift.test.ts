@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { smallAccount } from "../support/small-account.js";
+import { toolLine } from "../support/tool-process.js";
 
 let project: EmulatedProject;
 
@@ -86,8 +86,7 @@ test("a stack that has made nothing has no drift but what is in no stack", async
 
 test("a reader that goes away before the end, such as head, gets no stack trace", async () => {
   await project.control("PUT", "/snapshot", await withChannels(1000));
-  const main = join(process.cwd(), "dist", "cli", "main.js");
-  const line = `"${process.execPath}" "${main}" drift --json | head -c 9; echo "\${PIPESTATUS[0]}"`;
+  const line = `${toolLine} drift --json | head -c 9; echo "\${PIPESTATUS[0]}"`;
   const { stdout, stderr } = await project.inShell((env, cwd) =>
     promisify(execFile)("bash", ["-c", line], { env, cwd }),
   );

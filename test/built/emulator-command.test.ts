@@ -1,8 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { join } from "node:path";
+import type { ChildProcess } from "node:child_process";
 import { expect, onTestFinished, test } from "vitest";
-
-const main = join(__dirname, "..", "..", "dist", "cli", "main.js");
+import { startTool } from "../support/tool-process.js";
 
 /** Says the address of its emulator, and then what it gets. */
 const patient = `
@@ -19,13 +17,11 @@ interface Running {
 }
 
 const started = (...command: readonly string[]): Running => {
-  const child = spawn(process.execPath, [main, "emulator", "--", ...command], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = startTool(["emulator", "--", ...command]);
   onTestFinished(() => void child.kill("SIGKILL"));
   const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const lines: string[] = [];
-  child.stdout?.on("data", (chunk: Buffer) => lines.push(...chunk.toString().trim().split("\n")));
+  child.stdout.on("data", (chunk: Buffer) => lines.push(...chunk.toString().trim().split("\n")));
   const line = async (): Promise<string> => {
     await expect.poll(() => lines.length, { timeout: 20_000, interval: 10 }).toBeGreaterThan(0);
     return lines.shift() ?? "";
@@ -63,9 +59,7 @@ test("the exit code and the output of the command are handed on", async () => {
 });
 
 test("whoever reads the help may stop reading: nothing is said of it", async () => {
-  const child = spawn(process.execPath, [main, "emulator", "--help"], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = startTool(["emulator", "--help"]);
   child.stdout.destroy();
   let said = "";
   child.stderr.on("data", (chunk: Buffer) => {

@@ -1,36 +1,19 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
-
-const main = join(__dirname, "../../dist/cli/main.js");
+import { emulatorProcess } from "../support/tool-process.js";
 
 type Json = Record<string, unknown>;
 
-interface Addresses {
-  readonly baseUrl: string;
-  readonly tokenUrl: string;
-  readonly controlUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-}
+type Addresses = Awaited<ReturnType<typeof emulatorProcess>>;
 
 const dataFile = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "emulator-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return join(folder, "objects.db");
-};
-
-/** The emulator as a process of its own, once it has printed its first line. */
-const emulator = async (...options: string[]) => {
-  const args = [main, "emulator", "--json", "--port", "0", ...options];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const [line] = await once(createInterface({ input: child.stdout }), "line");
-  return { child, ...(JSON.parse(String(line)) as Addresses) };
 };
 
 const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<unknown[]> => {
@@ -66,7 +49,7 @@ const channel = (type: string) => ({ type, displayName: "Kiosk", icon: "QUJD" })
 
 test("what was acknowledged outlives SIGKILL: objects, clients, switches, credentials", async () => {
   const data = dataFile();
-  const first = await emulator("--data", data);
+  const first = await emulatorProcess("--data", data);
   const call = await caller(first);
   const control = (path: string, method: string, body: unknown) =>
     fetch(first.controlUrl + path, { method, body: JSON.stringify(body) });
@@ -85,7 +68,7 @@ test("what was acknowledged outlives SIGKILL: objects, clients, switches, creden
   expect(last.status).toBe(201);
   await end(first.child, "SIGKILL");
 
-  const second = await emulator("--data", data);
+  const second = await emulatorProcess("--data", data);
   expect(second.clientSecret).toBe(first.clientSecret);
   expect((await tokenOf(second, "robot", "s")).status).toBe(200);
   const again = await caller(second);
@@ -102,7 +85,7 @@ test("what was acknowledged outlives SIGKILL: objects, clients, switches, creden
 
 test("of objects made at once, each that was acknowledged before SIGKILL is there", async () => {
   const data = dataFile();
-  const first = await emulator("--data", data);
+  const first = await emulatorProcess("--data", data);
   const call = await caller(first);
   const acknowledged: unknown[] = [];
   const making = Array.from({ length: 200 }, async (_, place) => {
@@ -113,7 +96,7 @@ test("of objects made at once, each that was acknowledged before SIGKILL is ther
   await Promise.allSettled(making);
   expect(acknowledged.length).toBeGreaterThanOrEqual(40);
 
-  const second = await emulator("--data", data);
+  const second = await emulatorProcess("--data", data);
   const { objects } = await jsonOf(await fetch(`${second.controlUrl}/snapshot`));
   const kept = (objects as Record<string, Json[]>).channels?.map(({ id }) => id);
   expect(kept).toEqual(expect.arrayContaining(acknowledged));
@@ -121,35 +104,35 @@ test("of objects made at once, each that was acknowledged before SIGKILL is ther
 
 test("a snapshot and a reset are kept, too", async () => {
   const data = dataFile();
-  const first = await emulator("--data", data);
+  const first = await emulatorProcess("--data", data);
   const call = await caller(first);
   await call("POST", "/channels", channel("kept"));
   const snapshot = await (await fetch(`${first.controlUrl}/snapshot`)).text();
   await fetch(`${first.controlUrl}/reset`, { method: "POST" });
   await end(first.child, "SIGKILL");
-  const second = await emulator("--data", data);
+  const second = await emulatorProcess("--data", data);
   expect((await jsonOf(await fetch(`${second.controlUrl}/snapshot`))).objects).toMatchObject({
     channels: [],
   });
   await fetch(`${second.controlUrl}/snapshot`, { method: "PUT", body: snapshot });
   await end(second.child, "SIGKILL");
-  const third = await emulator("--data", data);
+  const third = await emulatorProcess("--data", data);
   expect(await (await fetch(`${third.controlUrl}/snapshot`)).text()).toBe(snapshot);
 });
 
 test("--switch wins over what was saved", async () => {
   const data = dataFile();
-  const first = await emulator("--data", data);
+  const first = await emulatorProcess("--data", data);
   await fetch(`${first.controlUrl}/switches`, { method: "PUT", body: '{"pageSize":7}' });
   await end(first.child, "SIGTERM");
-  const second = await emulator("--data", data, "--switch", "pageSize=8");
+  const second = await emulatorProcess("--data", data, "--switch", "pageSize=8");
   expect(await jsonOf(await fetch(`${second.controlUrl}/switches`))).toMatchObject({ pageSize: 8 });
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)(
   "%s ends it with code 0, also with a call under way",
   async (signal) => {
-    const at = await emulator("--data", dataFile());
+    const at = await emulatorProcess("--data", dataFile());
     const call = await caller(at);
     await fetch(`${at.controlUrl}/faults`, {
       method: "POST",

@@ -1,4 +1,3 @@
-import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -54,17 +53,13 @@ afterAll(async () => {
   await emulator.close();
 });
 
-const main = join(process.cwd(), "dist/cli/main.js");
-
 /** Runs the compiled command beside the project, with the Pulumi that the tests use. */
-const forecast = (...args: string[]): Promise<Made> =>
-  new Promise((resolve, reject) => {
-    const env = { ...project.environment, DESCRIBE: describe };
-    const command = [main, "forecast", "--json", ...args];
-    execFile(process.execPath, command, { cwd: project.folder, env }, (error, stdout, stderr) =>
-      error ? reject(new Error(stderr)) : resolve(JSON.parse(stdout) as Made),
-    );
-  });
+const forecast = async (...args: string[]): Promise<Made> => {
+  const tool = project.tool(["forecast", "--json", ...args], { DESCRIBE: describe });
+  const { code, output, errors } = await tool;
+  expect(code, errors).toBe(0);
+  return JSON.parse(output) as Made;
+};
 
 let describe = "first";
 
@@ -126,8 +121,7 @@ test.each([
     const own = join(project.folder, signal);
     mkdirSync(own);
     const STARTED = join(project.folder, `${signal}-started`);
-    const env = { ...project.environment, TMPDIR: own, STARTED };
-    const child = spawn(process.execPath, [main, ...args], { cwd: project.folder, env });
+    const child = project.startTool(args, { TMPDIR: own, STARTED });
     const said = Promise.all([text(child.stdout), text(child.stderr)]);
     while (!existsSync(STARTED)) await pause(50);
     child.kill(signal);

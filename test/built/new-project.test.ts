@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { toolMain } from "../support/tool-process.js";
 
 const root = join(__dirname, "..", "..");
 const run = promisify(execFile);
@@ -61,9 +62,8 @@ const proved = async (project: string): Promise<void> => {
 
 test("a project of init is checked, tested and applied without an edit", async () => {
   const project = join(folder, "web chat");
-  const main = join(root, "dist/cli/main.js");
   const args = ["init", project, "--emulator", "--no-install", "--pipeline", "github", "--json"];
-  const { stdout } = await run(process.execPath, [main, ...args], { env });
+  const { stdout } = await run(process.execPath, [toolMain, ...args], { env });
   expect(JSON.parse(stdout)).toMatchObject({ name: "web-chat", stack: "dev", stackMade: true });
   expect(readFileSync(join(project, "Pulumi.dev.yaml"), "utf8")).toMatch(
     /web-chat:callbackSecret:\n\s+secure: /,

@@ -6,6 +6,7 @@ import { shellScript } from "../cli/temporary-folder.js";
 import { pageCommands, simpleCommands } from "../docs/page-commands.js";
 import { onlyChecked, pageRuns } from "../docs/page-runs.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { toolLine } from "../support/tool-process.js";
 
 const program = `
 const { Authentication, ConversationAccount, fromEnv } = require("pulumi-conversation");
@@ -25,8 +26,7 @@ beforeAll(async () => {
   project = await emulatedProject(program, {}, { CONVERSATION_PLAN: "enterprise" });
   await project.succeed(["up", "--yes", "--skip-preview"]);
   const folder = join(project.folder, "bin");
-  const main = join(__dirname, "..", "..", "dist", "cli", "main.js");
-  shellScript(join(folder, "pulumi-conversation"), `exec "${process.execPath}" "${main}" "$@"`);
+  shellScript(join(folder, "pulumi-conversation"), `exec ${toolLine} "$@"`);
   shellScript(join(folder, "npx"), `exec "$@"`);
   const manifest = { name: "shop", main: "index.js", scripts: { test: "node -e 0" } };
   writeFileSync(join(project.folder, "package.json"), JSON.stringify(manifest));

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,8 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-
-const main = join(__dirname, "..", "..", "dist", "cli", "main.js");
+import { startTool } from "../support/tool-process.js";
 
 let emulator: Emulator;
 let folder: string;
@@ -24,10 +22,9 @@ afterAll(async () => {
 });
 
 const start = () =>
-  spawn(process.execPath, [main, "probe", "--yes", "--no-burst", "--out", join(folder, "f.json")], {
+  startTool(["probe", "--yes", "--no-burst", "--out", join(folder, "f.json")], {
     cwd: folder,
     env: { ...process.env, ...emulatorEnvironment(emulator), XDG_CACHE_HOME: folder },
-    stdio: "ignore",
   });
 
 const left = async (): Promise<unknown[]> =>

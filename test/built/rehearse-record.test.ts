@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   existsSync,
@@ -162,12 +161,7 @@ const temporary = () => join(project.folder, "tmp");
 const copies = (): readonly string[] =>
   readdirSync(temporary()).filter((name) => name.startsWith("pulumi-conversation-rehearsal-"));
 
-const startRehearsal = () =>
-  spawn(process.execPath, [join(process.cwd(), "dist/cli/main.js"), "rehearse"], {
-    cwd: project.folder,
-    env: { ...project.environment, ...second, TMPDIR: temporary() },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+const startRehearsal = () => project.startTool(["rehearse"], { ...second, TMPDIR: temporary() });
 
 test("a rehearsal that is killed leaves no secret that anybody can read", async () => {
   mkdirSync(temporary());

@@ -1,33 +1,16 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { Pool } from "undici";
 import { expect, onTestFinished, test } from "vitest";
+import { emulatorProcess } from "../support/tool-process.js";
 
 /** `npm run test:long`: 1,000,000 calls, a tenth of them messages. */
 const calls = Number(process.env.SOAK_CALLS ?? 20_000);
 const messages = calls / 10;
 const mostMebibytes = 250;
 
-const main = join(__dirname, "..", "..", "dist", "cli", "main.js");
-
-interface Addresses {
-  readonly baseUrl: string;
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-}
-
-const started = async (): Promise<Addresses & { readonly child: ChildProcess }> => {
-  const args = [main, "emulator", "--json", "--port", "0", "--switch", "tokenLifetime=86400"];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const line = await new Promise<string>((resolve) =>
-    child.stdout?.once("data", (chunk: Buffer) => resolve(chunk.toString())),
-  );
-  return { ...JSON.parse(line), child };
-};
+type Emulator = Omit<Awaited<ReturnType<typeof emulatorProcess>>, "child">;
 
 const memoryOf = ({ pid }: ChildProcess): number =>
   Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / 1024;
@@ -39,7 +22,7 @@ class Caller {
   readonly #pool: Pool;
   #token = "";
 
-  constructor(private readonly at: Addresses) {
+  constructor(private readonly at: Emulator) {
     this.#pool = new Pool(new URL(at.baseUrl).origin, { connections: 8, pipelining: 4 });
   }
 
@@ -183,7 +166,7 @@ const someMessages = async (caller: Caller, place: number): Promise<void> => {
 test(`${calls.toLocaleString("en")} calls, a tenth of them messages, leave it within ${mostMebibytes} MiB`, {
   timeout: 60_000 + calls * 2,
 }, async () => {
-  const { child, ...at } = await started();
+  const { child, ...at } = await emulatorProcess("--switch", "tokenLifetime=86400");
   const bot = await callback();
   const caller = new Caller(at);
   onTestFinished(() => caller.close());

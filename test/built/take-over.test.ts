@@ -13,6 +13,7 @@ import {
   type StrictService,
   startStrictService,
 } from "../support/strict-service.js";
+import { toolLine } from "../support/tool-process.js";
 
 const root = join(__dirname, "..", "..");
 
@@ -101,8 +102,7 @@ const readersPrograms = (): string => {
   const pulumi = join(process.env.PULUMI_CONVERSATION_TEST_PULUMI ?? "", "pulumi");
   // What a reader would type when asked for a value.
   shellScript(join(bin, "pulumi"), `printf any-value | "${pulumi}" "$@"`);
-  const main = join(root, "dist", "cli", "main.js");
-  shellScript(join(bin, "npx"), "shift", `exec "${process.execPath}" "${main}" "$@"`);
+  shellScript(join(bin, "npx"), "shift", `exec ${toolLine} "$@"`);
   shellScript(join(bin, "npm"), "exit 0");
   return bin;
 };

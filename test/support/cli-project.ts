@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { assertPrinted } from "./printed-json.js";
+import { startTool, toolMain } from "./tool-process.js";
 
 const root = join(__dirname, "..", "..");
 
@@ -41,6 +42,11 @@ export interface CliProject {
     environment?: Readonly<Record<string, string>>,
     below?: string,
   ): Promise<CliResult & { readonly errors: string }>;
+  /** Starts `pulumi-conversation` in the project and leaves it to the caller. */
+  startTool(
+    args: readonly string[],
+    environment?: Readonly<Record<string, string>>,
+  ): ReturnType<typeof startTool>;
   /** Starts `pulumi` and leaves it to the caller. */
   start(
     args: readonly string[],
@@ -121,10 +127,9 @@ export const cliProject = async (
   };
   const runTool: CliProject["tool"] = (args, more = {}, below = ".") =>
     new Promise((resolve) => {
-      const main = join(root, "dist", "cli", "main.js");
       const env = { ...common, ...more };
       const settings = { cwd: join(folder, below), env, maxBuffer: 64 * 1024 * 1024 };
-      execFile(process.execPath, [main, ...args], settings, (error, output, errors) => {
+      execFile(process.execPath, [toolMain, ...args], settings, (error, output, errors) => {
         const code = error ? (typeof error.code === "number" ? error.code : 1) : 0;
         resolve({ code, output, errors });
       });
@@ -159,6 +164,7 @@ export const cliProject = async (
     pulumi,
     succeed,
     tool,
+    startTool: (args, more = {}) => startTool(args, { cwd: folder, env: { ...common, ...more } }),
     start,
     inShell: (work) => work(common, folder),
     state: () => readFileSync(join(backend, ".pulumi", "stacks", "shop", `${stack}.json`), "utf8"),

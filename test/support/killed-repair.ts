@@ -1,11 +1,7 @@
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import type { EmulatedProject } from "./emulated-project.js";
 import { descendants, isAlive, killTree } from "./processes.js";
-
-const main = join(__dirname, "..", "..", "dist", "cli", "main.js");
 
 /** When a repair is killed, and what of it. */
 export interface RepairKill {
@@ -32,11 +28,7 @@ export const killedRepair = async (
   { during, victim }: RepairKill,
 ): Promise<boolean> => {
   const calls = (await project.log()).length;
-  const child = spawn(process.execPath, [main, "repair", "--apply"], {
-    cwd: project.folder,
-    env: project.environment,
-    stdio: "ignore",
-  });
+  const child = project.startTool(["repair", "--apply"]);
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const isReached = async (): Promise<boolean> =>
     during === "GET"
