@@ -1,12 +1,12 @@
-import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { normaliseFields } from "../../provider/definition/normalise.js";
-import { fieldViolations } from "../../provider/definition/violations.js";
 import {
   type ChangeValue,
   changeInside,
   changeMembers,
-  valuesIn,
-} from "../../provider/definition/walk.js";
+} from "../../provider/definition/change-values.js";
+import type { Definition, Field, Fields } from "../../provider/definition/define.js";
+import { normaliseFields } from "../../provider/definition/normalise.js";
+import { fieldViolations } from "../../provider/definition/violations.js";
+import { valuesIn } from "../../provider/definition/walk.js";
 import { extraViolations } from "../../provider/definition/wire/extra.js";
 import { typedFields } from "../../provider/definition/wire/managed.js";
 import { looksMasked } from "../../provider/definition/wire/secret-evidence.js";

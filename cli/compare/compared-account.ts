@@ -1,5 +1,5 @@
+import { changeInside } from "../../provider/definition/change-values.js";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { changeInside } from "../../provider/definition/walk.js";
 import { fieldsFromWire, type VendorName } from "../../provider/definition/wire/wire.js";
 import { asText, isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { readMark } from "../../provider/lifecycle/ownership/read-mark.js";

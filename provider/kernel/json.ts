@@ -13,6 +13,13 @@ export const isObject = (value: unknown): value is JsonObject =>
 export const objectOf = (entries: Iterable<readonly [string, unknown]>): JsonObject =>
   Object.fromEntries([...entries].filter(([, value]) => value !== undefined));
 
+/** Members that have a value. */
+export const present = <T extends object>(
+  values: {
+    readonly [K in keyof T]: T[K] | undefined;
+  },
+): T => objectOf(Object.entries(values)) as T;
+
 /** A member of the object itself, never of its prototype. */
 export const memberOf = (object: JsonObject, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
@@ -22,6 +29,14 @@ export const asText = (value: unknown): string => (typeof value === "string" ? v
 
 /** A text that is not empty; undefined for anything else. */
 export const filledText = (value: unknown): string | undefined => asText(value) || undefined;
+
+/** The texts in a list; undefined where there are none. */
+export const filledTexts = (value: unknown): readonly string[] | undefined => {
+  const texts = Array.isArray(value)
+    ? value.filter((item): item is string => typeof item === "string")
+    : [];
+  return texts.length > 0 ? texts : undefined;
+};
 
 /** The objects in a list; none where it is no list. */
 export const listedObjects = (value: unknown): readonly JsonObject[] =>

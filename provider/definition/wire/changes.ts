@@ -1,11 +1,12 @@
 import { isObject, type JsonObject, memberOf } from "../../kernel/json.js";
 import { abbreviated } from "../../kernel/quoted.js";
+import { changeInside } from "../change-values.js";
 import { type Field, type Fields, identityOf, type ListField, type MapField } from "../define.js";
 import { sameMeaning, sameValue } from "../meaning/same.js";
 import { below, sameExtra } from "../meaning/same-extra.js";
 import { plainText, sameContent } from "../meaning/text-forms.js";
 import { itemPath, memberPath } from "../paths.js";
-import { changeInside, holdsSecret } from "../walk.js";
+import { holdsSecret } from "../walk.js";
 import { pairs } from "./pairs.js";
 
 /** A member that is to be written over with something else. */

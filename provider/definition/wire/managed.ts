@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, memberOf, objectOf } from "../../kernel/json.js";
+import { changeInside, changeMembers } from "../change-values.js";
 import type { Field, Fields, ListField, MapField } from "../define.js";
 import { sameMeaning } from "../meaning/same.js";
 import { numberOf, plainText } from "../meaning/text-forms.js";
-import { changeInside, changeMembers } from "../walk.js";
 import { pairs } from "./pairs.js";
 
 const typedValue = (field: Field, live: unknown): unknown => {

@@ -98,7 +98,9 @@ const look = (id: string, name: unknown, wire: WireObject): Told => {
   const known = looked.get(wire);
   if (known?.id === id && known.name === name) return known;
   const hasPlainName = hasOneForm(name);
-  const told = { mark: markOn(wire), id, isReachable: isId(id), name, hasPlainName };
+  const isReachable = isId(id);
+  const { mark } = readMark(wire.description);
+  const told = { mark, id, isReachable, name, hasPlainName };
   looked.set(wire, told);
   return told;
 };

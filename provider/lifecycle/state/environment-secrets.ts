@@ -45,8 +45,8 @@ export const asWritten = <R extends Resource>(resource: R): R => ({
  * any more, so what stands in its place stays.
  */
 export const lastWritten = <R extends Resource>(before: R, now: Resource): R => {
-  const declared = new Set(environmentSecretsIn(now.properties).map(({ text }) => text));
   const environment = environmentOf(now.run);
+  const declared = new Set(environmentSecretsIn(now.properties).map(({ text }) => text));
   const known = ({ name, text }: EnvironmentSecret) =>
     declared.has(text) ? environment[name] || undefined : undefined;
   return { ...before, properties: withEnvironmentSecrets(before.properties, known) };

@@ -1,4 +1,11 @@
-import { filledText, isObject, type JsonObject, objectOf } from "../../kernel/json.js";
+import {
+  filledText,
+  filledTexts,
+  isObject,
+  type JsonObject,
+  objectOf,
+  present,
+} from "../../kernel/json.js";
 import { unknownValue } from "../../kernel/unknown.js";
 
 /** A resource's values: the fields of its kind, and what every resource takes besides. */
@@ -30,17 +37,6 @@ export interface ObjectRecord {
   readonly undeclared?: readonly string[];
 }
 
-const textsOf = (value: unknown): readonly string[] | undefined => {
-  const texts = Array.isArray(value)
-    ? value.filter((item): item is string => typeof item === "string")
-    : [];
-  return texts.length > 0 ? texts : undefined;
-};
-
-/** Members that have a value. */
-const present = <T extends object>(values: { readonly [K in keyof T]: T[K] | undefined }): T =>
-  objectOf(Object.entries(values)) as T;
-
 /**
  * The values that the engine hands over, in their parts; what the engine or the service put in besides
  * is left out, and so is `autoName`, which is for the check alone.
@@ -52,14 +48,14 @@ export const propertiesIn = (values: JsonObject): Properties => {
     serial: filledText(serial),
     created: filledText(created),
     modified: filledText(modified),
-    undeclared: textsOf(undeclared),
+    undeclared: filledTexts(undeclared),
   });
   return present<Properties>({
     fields: objectOf(Object.entries(fields)),
     owner: filledText(owner),
     adopt: adopt === true ? adopt : filledText(adopt),
     extra: isObject(extra) ? extra : extra === unknownValue ? unknownValue : undefined,
-    extraSecrets: textsOf(extraSecrets),
+    extraSecrets: filledTexts(extraSecrets),
     profile: filledText(profile),
     eraseHidden: eraseHidden === true ? eraseHidden : undefined,
     record,
