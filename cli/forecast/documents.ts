@@ -5,6 +5,7 @@ import { printedJson } from "../../provider/stacks/pulumi-queries.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { runCommand, type Stops } from "../process/run-command.js";
 import { findProgram } from "../pulumi-cli/pulumi-cli.js";
+import { stackAdvice } from "../pulumi-cli/stack-config.js";
 import type { ForecastOperation } from "./simulation/workload.js";
 
 const names = z.array(z.string()).nullish();
@@ -78,22 +79,26 @@ export const readDocument = (text: string): Documents | undefined => {
 export const resourcesOf = (state: Documents["state"]): readonly PulumiResource[] =>
   state?.deployment.resources ?? [];
 
+const projectIsMissing = /no Pulumi\.yaml/;
+
 /** What a preview that failed says was wrong, without colours; empty where it says nothing. */
 const errorsIn = (text: string): readonly string[] =>
   (errorSchema.safeParse(printedJson(text)).data?.diagnostics ?? [])
     .filter(({ severity }) => severity === "error")
     .map(({ message }) => stripVTControlCharacters(message).trim());
 
+const adviceFor = (said: string): string =>
+  projectIsMissing.test(said)
+    ? `${stackAdvice(said)} forecast also takes saved documents, with --from.`
+    : stackAdvice(said);
+
 /** What Pulumi said of its failure, and what may help. */
 const failed = (shown: string, stdout: string, lastLines: readonly string[]): CommandFailure => {
   const errors = errorsIn(stdout);
   const lines = errors.length > 0 ? errors : lastLines.filter((line) => line.trim() !== "");
   const said = lines.join("\n");
-  const advice = /no Pulumi\.yaml/.test(said)
-    ? "Run it in the folder of a Pulumi project; forecast also takes saved documents, with --from."
-    : /no stack/.test(said)
-      ? "Select a stack (pulumi stack select), or name one with --stack."
-      : "Correct that first, and try again.";
+  // What a preview reports comes from the program; all else is about project, stack or backend.
+  const advice = errors.length > 0 ? "Correct that first, and try again." : adviceFor(said);
   return new CommandFailure(`${shown} failed. Pulumi says:\n${said}\n${advice}`);
 };
 

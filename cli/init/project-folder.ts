@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { CommandFailure } from "../command.js";
+import { CommandFailure, messageOf } from "../command.js";
 import type { ProjectFile } from "./template-project.js";
 
 /** What may be in a folder before a project is made there. */
@@ -8,6 +8,11 @@ const harmless = new Set([".git", ".gitattributes", "LICENSE", "LICENSE.md"]);
 
 /** @throws CommandFailure where something is in the way; nothing was made then */
 export const assertRoom = (folder: string): void => {
+  const isFile = existsSync(folder) && !statSync(folder).isDirectory();
+  if (isFile)
+    throw new CommandFailure(
+      `${folder} is a file, and no folder. Nothing was made. Name a new folder: pulumi-conversation init <folder>`,
+    );
   const found = existsSync(folder) ? readdirSync(folder).filter((name) => !harmless.has(name)) : [];
   if (found.length === 0) return;
   const named = found.slice(0, 5).join(", ") + (found.length > 5 ? ", …" : "");
@@ -16,11 +21,19 @@ export const assertRoom = (folder: string): void => {
   );
 };
 
-/** Writes the files of a project. */
+const writeFile = (folder: string, { path, text, executable }: ProjectFile): void => {
+  const file = join(folder, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text, { mode: executable ? 0o755 : 0o644, flag: "wx" });
+};
+
+/** Writes the files of a project. @throws CommandFailure where the folder cannot be written */
 export const writeProject = (folder: string, files: readonly ProjectFile[]): void => {
-  for (const { path, text, executable } of files) {
-    const file = join(folder, path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text, { mode: executable ? 0o755 : 0o644, flag: "wx" });
+  try {
+    for (const file of files) writeFile(folder, file);
+  } catch (error) {
+    throw new CommandFailure(
+      `Making the project in ${folder}: it cannot be written: ${messageOf(error)}. Name another folder: pulumi-conversation init <folder>`,
+    );
   }
 };

@@ -20,6 +20,15 @@ const advices = [
     text: "The file of the state is cut off. pulumi-conversation repair puts back what Pulumi keeps beside it; without such a copy, bring one back from your own backups.",
   },
   {
+    // It names the file that is not there, which is no reason to correct it.
+    when: /no Pulumi\.yaml|no project file/,
+    text: "Run this in the folder of a Pulumi project.",
+  },
+  {
+    when: /fully qualified name/,
+    text: "Run this in the folder of the stack's project, or name the stack as organization/project/stack.",
+  },
+  {
     when: /(?<!meta\.)yaml|unmarshal|invalid character/i,
     text: "Correct Pulumi.yaml, or the stack's own file beside it.",
   },
@@ -34,10 +43,6 @@ const advices = [
   {
     when: /no stack selected|--stack flag/,
     text: "Select a stack (pulumi stack select), or name one with --stack.",
-  },
-  {
-    when: /no Pulumi\.yaml|no project file/,
-    text: "Run this in the folder of a Pulumi project.",
   },
   {
     when: /state directory|backend|bucket|dial tcp|connect/,

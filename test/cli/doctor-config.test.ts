@@ -110,6 +110,14 @@ test.each([
   ["PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions", "Log in"],
   ["could not unmarshal '/p/Pulumi.yaml': invalid YAML file: yaml: line 1", "Correct Pulumi.yaml"],
   ["invalid YAML file: yaml: line 1: did not find expected ',' or ']'", "stack's own file"],
+  [
+    "no Pulumi.yaml project file found (searching upwards from /p). If you have not created a project yet, use `pulumi new` to do so: no project file found",
+    "Run this in the folder of a Pulumi project.",
+  ],
+  [
+    "if you're using the --stack flag, pass the fully qualified name (organization/project/stack)",
+    "name the stack as organization/project/stack",
+  ],
   ["no stack selected; please use `pulumi stack select`", "Select a stack"],
   ["no stack named 'nope' found", "Name a stack"],
   ["incorrect passphrase", "PULUMI_CONFIG_PASSPHRASE"],

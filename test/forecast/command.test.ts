@@ -174,7 +174,9 @@ test("without files Pulumi is asked for a preview and the state of the stack", a
 });
 
 test.each([
-  ["no Pulumi.yaml project file found", "Run it in the folder of a Pulumi project"],
+  ["no Pulumi.yaml project file found", "a Pulumi project. forecast also takes saved documents"],
+  ["no stack named nope found", "pulumi stack ls shows them"],
+  ["getting stack configuration: incorrect passphrase", "Set PULUMI_CONFIG_PASSPHRASE"],
   ["no stack selected; please use `pulumi stack select`", "or name one with --stack"],
 ])("when Pulumi says %j, what to do is said too", async (said, advice) => {
   const failing = withPulumi(`echo 'error: ${said}' >&2; exit 1`);

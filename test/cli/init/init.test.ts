@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Question } from "../../../cli/init/ask.js";
@@ -152,6 +152,19 @@ test("a folder with something in it is left as it is", async () => {
   mkdirSync(join(folder, "shop", ".git"), { recursive: true });
   await quiet().done;
   await expect(quiet().done).rejects.toThrow(/shop is not empty \(.*Nothing was made/);
+});
+
+test.each([
+  ["shop", /shop is a file, and no folder\. Nothing was made\. Name a new folder/],
+  [
+    "shop/below",
+    /^Making the project in .*shop\/below: it cannot be written: ENOTDIR.*Name another/,
+  ],
+])("where a file is in the way of %s, that is said with what to do", async (name, said) => {
+  writeFileSync(join(folder, "shop"), "a file");
+  const made = await run("init", join(folder, name), "--yes", "--emulator", "--no-install");
+  expect(made).toMatchObject({ code: 1, out: "" });
+  expect(made.err.replace(/^error: /, "")).toMatch(said);
 });
 
 test.each([
