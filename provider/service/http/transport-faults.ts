@@ -12,6 +12,9 @@ export interface ConnectionFault {
 const tlsCode =
   /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH$|UND_ERR_PRX_TLS$)/;
 
+/** What stands there speaks something else than TLS: plain HTTP, most often. */
+const withoutTls = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
+
 const timeouts: readonly string[] = ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"];
 
 const codeOf = (cause: unknown): string => {
@@ -60,6 +63,12 @@ export const connectionFault = (
 ): ConnectionFault => {
   const { host } = new URL(url);
   const code = tellingCode(cause);
+  if (withoutTls.test(code)) {
+    return lasting(
+      "UNREACHABLE",
+      `the TLS connection to ${host} could not be trusted (${code}): what answers there speaks no TLS; check the port of the address, and whether it begins with http:// there`,
+    );
+  }
   if (tlsCode.test(code)) {
     return lasting(
       "UNREACHABLE",
