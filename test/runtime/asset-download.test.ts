@@ -170,3 +170,16 @@ test("a deletion is one call", async () => {
   await hub.client.assets.delete("a-7");
   expect(hub.log).toEqual(["DELETE /assets/a-7"]);
 });
+
+test.each([
+  ["is gone by an attempt whose answer was lost", 500, undefined],
+  ["was never there", 404, "NOT_FOUND"],
+])("a deletion of what %s succeeds or fails by that", async (_, first, code) => {
+  await using hub = await hubWith(status(200));
+  hub.deletion = (...call) => {
+    const isFirst = hub.log.filter((line) => line.startsWith("DELETE")).length === 1;
+    status(isFirst ? first : 404)(...call);
+  };
+  const outcome = await hub.client.assets.delete("a-7").catch((error) => error.code);
+  expect(outcome).toBe(code);
+});

@@ -91,6 +91,22 @@ test("a change or deletion counts only where the service itself answered", () =>
     { numRuns: 20 },
   ));
 
+test.each(["PUT", "DELETE"] as const)(
+  "a %s that is refused after an attempt that may have acted may have had its effect",
+  async (method) => {
+    await using live = await connected(inTurn(raw(500, ""), json(404, {})));
+    expect(await failureOf(live.service.request(...calls[method]))).toMatchObject({
+      code: "NOT_FOUND",
+      effect: "unknown",
+    });
+    live.hub.handle = json(404, {});
+    expect(await failureOf(live.service.request(...calls[method]))).toHaveProperty(
+      "effect",
+      "none",
+    );
+  },
+);
+
 test("a PATCH that somebody else answered is not sent again", async () => {
   await using live = await connected(raw(200, "<html>"));
   expect(await failureOf(live.service.request(...calls.PATCH))).toMatchObject(unclear);

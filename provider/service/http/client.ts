@@ -1,3 +1,4 @@
+import { ConversationError, isConversationError } from "../../kernel/errors.js";
 import { type Answer, answerOf, type DatedAnswer } from "./answers.js";
 import { authorized } from "./authorized.js";
 import { type CallOptions, callOf } from "./call.js";
@@ -15,6 +16,23 @@ export type Request = (operation: Operation, options?: CallOptions) => Promise<A
 /** The same with what can be learnt besides. */
 export type DatedRequest = (operation: Operation, options?: CallOptions) => Promise<DatedAnswer>;
 
+/** The same attempt for each repeat: where an earlier one may have acted, no later failure says that nothing was done. */
+const remembering = <T>(attempt: () => Promise<T>): (() => Promise<T>) => {
+  let mayHaveActed = false;
+  return async () => {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isConversationError(error)) throw error;
+      const { code, message, details, effect, cause } = error;
+      if (effect === "none" && mayHaveActed)
+        throw new ConversationError(code, message, details, "unknown", { cause });
+      mayHaveActed ||= effect !== "none";
+      throw error;
+    }
+  };
+};
+
 /** A call goes down through the policies: repeat, wait for a turn, sign in, send; its answer is read once. */
 export const datedRequest =
   (parts: ClientParts): DatedRequest =>
@@ -22,7 +40,7 @@ export const datedRequest =
     const call = callOf(parts, operation, options);
     const { signal } = call;
     return withRetry(
-      async () => answerOf(await authorized(parts, call)),
+      remembering(async () => answerOf(await authorized(parts, call))),
       (error, failures) => mayRepeat(operation, error, failures),
       { limits: parts.retry ?? {}, signal, clock: parts.clock },
     );

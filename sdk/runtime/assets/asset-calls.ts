@@ -163,6 +163,8 @@ export const deleteAsset = async (
   try {
     await calls.request(operation, { id, ...signal });
   } catch (error) {
+    // An attempt whose answer was lost has deleted it.
+    if (isConversationError(error, "NOT_FOUND") && error.effect !== "none") return;
     if (!isConversationError(error, "FORBIDDEN", "REJECTED")) throw error;
     const { status, serviceCode, serviceMessage } = error.details;
     const said = [status, serviceCode, serviceMessage].filter((each) => each !== undefined);
