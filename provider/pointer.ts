@@ -3,14 +3,15 @@ export const typeToken = (kind: string): string => `pulumi-nodejs:dynamic/conver
 
 /**
  * What the state keeps as a resource's provider: not code but a pointer to the installed package,
- * the same on every machine and in every release. `configure` only remembers the configuration, at
- * once, because the engine's calls do not wait for it. Where the package is installed only as a
- * dependency of a dependency (pnpm), it is found from the Pulumi SDK's place instead.
+ * the same on every machine. `configure` only remembers the configuration, at once, because the
+ * engine's calls do not wait for it. Where the package is installed only as a dependency of a
+ * dependency (pnpm), it is found from the Pulumi SDK's place instead.
  *
- * Part of every state file: never changed without a new entry point beside `provider/v1`.
+ * Short, and without characters that JSON writes longer: the engine keeps it twice for each resource,
+ * and writes the whole state with every step. Part of every state file: those of earlier releases
+ * must go on working, and this one with their `lifecycleOf` of `provider/v1`.
  */
 export const pointerTo = (kind: string): string =>
-  `exports.handler=()=>{let c;const s="pulumi-conversation/provider/v1",h={configure:async r=>{c=r.config}};` +
-  `for(const m of"check diff create read update delete".split(" "))h[m]=async(...a)=>(await import(s).catch(e=>` +
-  `{if(e.code!="ERR_MODULE_NOT_FOUND")throw e;return require("module").createRequire(process.argv[1])(s)}))` +
-  `.lifecycleOf("${kind}",c)[m](...a);return h}`;
+  `exports.handler=()=>{let c,f=require('module').createRequire,s='pulumi-conversation/provider/v1',r=f(process.cwd()+'/');` +
+  `try{r.resolve(s)}catch{r=f(process.argv[1])}` +
+  `return{...r(s).lifecycleOf('${kind}',{get:k=>c?.get(k)}),configure:async r=>{c=r.config}}}`;
