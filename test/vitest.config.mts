@@ -26,20 +26,30 @@ const mocking = [
 const longest = [
   "rehearse-record",
   "take-over",
-  "rehearse-time",
   "page-commands",
+  "rehearse-time",
   "engine",
-  "quickstart",
-  "stack-states",
-  "rehearse",
-  "adoption",
   "repair",
+  "stack-states",
+  "quickstart",
+  "smoke-test",
+  "orphans",
+  "rehearse",
+  "interruption",
+  "testing-kit",
+  "strict-service",
+  "component-libraries",
+  "adoption",
+  "accessibility",
+  "model",
+  "browser",
+  "changing-emulator",
 ].map((name) => `${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ project, moduleId }: TestSpecification): number => {
-      const found = project.name === "built" ? longest.indexOf(basename(moduleId)) : -1;
+    const place = ({ moduleId }: TestSpecification): number => {
+      const found = longest.indexOf(basename(moduleId));
       return found < 0 ? longest.length : found;
     };
     const sorted = await super.sort(files);
