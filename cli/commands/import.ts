@@ -4,7 +4,8 @@ import { selectionHelp } from "./selection-options.js";
 
 const details = `${selectionHelp}
 
-Runs: pulumi import --from conversation --generate-code=false --protect=false --yes
+Runs: pulumi import --from conversation --generate-code=false --protect=false
+--yes, in such a way that no file is written.
 An object has the name that export gives it. Refused are objects that a state has
 already, objects with the mark of another stack, and a Pulumi older than 3.255.
 A secret is taken to be what the program gives first, unless --with-secrets.
@@ -12,7 +13,8 @@ A secret is taken to be what the program gives first, unless --with-secrets.
 JSON: { project, stack, applied, objects: [{ kind, id, name }],
         left: [{ kind, id, name, reason }], notes: [text] }
 
-Exit code: 0 done or shown; 1 failed, or refused; 2 wrong command line.`;
+Exit code: 0 done or shown; 1 failed, refused, or a run is at work on the stack;
+2 wrong command line; 130 interrupted.`;
 
 /** `import`: takes objects of the account into the state of a stack. */
 export const registerImport: RegisterCommand = (program, session) => {

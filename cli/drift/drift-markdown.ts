@@ -97,7 +97,7 @@ export const driftMarkdown = (result: DriftResult): string => {
           ),
     ),
     ...folded(
-      "Secrets that the service hides, so that nobody can tell",
+      "Secrets that the service hides or only the environment has, so that nobody can tell",
       uncheckable.length === 0
         ? []
         : table(

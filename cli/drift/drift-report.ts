@@ -65,7 +65,7 @@ export const driftReport = (result: DriftResult): string => {
       listed(otherStacks, (each) => indented(`${titleOf(each)}: ${each.stack}`, 2)),
     ),
     ...section(
-      "Cannot be checked, as the service hides it:",
+      "Cannot be checked (hidden by the service, or kept in the environment):",
       listed(uncheckable, (each) =>
         indented(
           `${titleOf(each)}: ${each.paths.join(", ")}${each.changedSince ? `; the object was changed ${each.changedSince}` : ""}`,

@@ -67,7 +67,9 @@ export const driftSchema = z.strictObject({
   otherStacks: z.array(otherStacksSchema),
   uncheckable: z
     .array(uncheckableSchema)
-    .describe("Secrets that the service hides, so that nobody can tell whether they changed"),
+    .describe(
+      "Secrets that the service hides, or that only the environment has (fromEnv), so that nobody can tell whether they changed",
+    ),
   unread: z
     .array(z.strictObject({ kind: z.string(), problem: z.string() }))
     .describe("Kinds that could not be read whole, and why"),

@@ -3,7 +3,7 @@ import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { nameOnWire, originalMark } from "../../provider/lifecycle/ownership/seen-object.js";
 import { currentDocuments } from "../forecast/documents.js";
 import { blastRadius } from "../stack/blast-radius.js";
-import { openStack, type StackOptions } from "../stack/open-stack.js";
+import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
 import { changesOfPreview } from "../stack/planned-changes.js";
 import { openAccounts, type StackAccountOptions } from "../stack/stack-accounts.js";
 import { exportStack } from "../stack/stack-export.js";
@@ -130,6 +130,18 @@ const notesOf = (
   ];
 };
 
+const begunNote = (object: string): string =>
+  `${object} is being made by a run of this stack. If that run was killed: pulumi-conversation repair.`;
+
+const lockNotes = async ({ readLock, names }: OpenStack): Promise<readonly string[]> => {
+  const lock = await readLock();
+  if (lock.state !== "locked") return [];
+  const by = lock.by ? ` (${lock.by})` : "";
+  return [
+    `${names.project}/${names.stack} is locked${by}: a run may be at work, and what it has just done may be listed.`,
+  ];
+};
+
 /** What differs, by what was read. */
 export const driftOf = async (
   reading: StackReading,
@@ -141,7 +153,9 @@ export const driftOf = async (
   const deleted = objects
     .filter(({ live, isRead }) => !live && isRead)
     .map((object) => deletedObject(object, reading));
-  const beside = managedOnly ? { unmanaged: [], otherStacks: [] } : besideTheStack(reading, names);
+  const { begun, ...beside } = managedOnly
+    ? { unmanaged: [], otherStacks: [], begun: [] }
+    : besideTheStack(reading, names);
   const unread = reading.accounts.flatMap((account) =>
     account.reading.kinds.flatMap(({ definition: { kind }, problem }) =>
       problem === undefined ? [] : [{ kind, problem }],
@@ -158,7 +172,7 @@ export const driftOf = async (
     ...beside,
     unread,
     compared: objects.length,
-    notes: notesOf(objects, found, reading),
+    notes: [...begun.map(begunNote), ...notesOf(objects, found, reading)],
   };
 };
 
@@ -170,12 +184,14 @@ export const driftOf = async (
  */
 export const runDrift = async (options: DriftOptions): Promise<DriftResult> => {
   const stack = await openStack(options);
+  const locked = await lockNotes(stack);
   const document = await exportStack(stack.place, "clear");
   const profiles = profilesIn(document);
   const opened = await openAccounts(stack, profiles.length > 0 ? profiles : [undefined], options);
   try {
     const reading = await readStack(stack, document, opened);
-    const found = await driftOf(reading, stack.names, options.managedOnly === true);
+    const compared = await driftOf(reading, stack.names, options.managedOnly === true);
+    const found = { ...compared, notes: [...locked, ...compared.notes] };
     if (!options.preview) return found;
     const { preview } = await currentDocuments("up", stack.place, options.signal);
     const kinds = reading.accounts.flatMap((account) => account.reading.kinds);

@@ -1,11 +1,12 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { asText } from "../../provider/kernel/json.js";
-import { stackMark } from "../../provider/lifecycle/ownership/mark.js";
+import { markOf, stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import {
   kindOfMarked,
   markedObject,
   type StackNames,
 } from "../../provider/lifecycle/ownership/orphans.js";
+import { isSameResource } from "../../provider/lifecycle/ownership/read-mark.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/seen-object.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
@@ -14,6 +15,8 @@ import type { OtherStacksObject, UnmanagedObject } from "./drift.js";
 
 /** What is in the accounts and not in the stack. */
 export interface BesideTheStack {
+  /** What a run has begun to make and not reported on, named for people. */
+  readonly begun: readonly string[];
   readonly unmanaged: readonly UnmanagedObject[];
   readonly otherStacks: readonly OtherStacksObject[];
 }
@@ -23,7 +26,11 @@ const textIn = (wire: WireObject, name: string): Readonly<Record<string, string>
   return typeof value === "string" ? { [name]: value } : {};
 };
 
-type Place = { readonly other: string } | Pick<UnmanagedObject, "standing" | "label"> | undefined;
+type Place =
+  | { readonly other: string }
+  | { readonly begun: true }
+  | Pick<UnmanagedObject, "standing" | "label">
+  | undefined;
 
 /** `shop/prod`, of `shop/prod kiosk` */
 const stackIn = (label: string): string => label.split(" ")[0] ?? label;
@@ -46,6 +53,13 @@ const placeOf = (
   if (!marked) return { standing: "foreign" };
   const { mark } = marked;
   const { ownership } = states.own;
+  const isBegun = states.pending.some(
+    (each) =>
+      each.kind === kind &&
+      each.owner !== undefined &&
+      isSameResource(markOf(kind, each.owner), mark),
+  );
+  if (isBegun && kindOfMarked(marked, states) === "left-over") return { begun: true };
   if (ownership !== undefined && mark.stack === stackMark(ownership))
     return { standing: kindOfMarked(marked, states), label: mark.label };
   const isSeen = states.ownerships.map(stackMark).includes(mark.stack);
@@ -62,13 +76,15 @@ export const besideTheStack = (
 ): BesideTheStack => {
   const unmanaged: UnmanagedObject[] = [];
   const otherStacks: OtherStacksObject[] = [];
+  const begun: string[] = [];
   const all = accounts.flatMap(({ reading }) => reading.kinds);
   for (const { definition, objects } of all)
     for (const [id, wire] of objects) {
       const place = placeOf(definition, id, wire, states, names);
       if (!place) continue;
       const named = { kind: definition.kind, name: asText(nameOnWire(definition, wire)), id };
-      if ("other" in place) otherStacks.push({ ...named, stack: place.other });
+      if ("begun" in place) begun.push(`${named.kind} "${named.name}" (id ${id})`);
+      else if ("other" in place) otherStacks.push({ ...named, stack: place.other });
       else
         unmanaged.push({
           ...named,
@@ -77,5 +93,5 @@ export const besideTheStack = (
           ...textIn(wire, "modified"),
         });
     }
-  return { unmanaged, otherStacks };
+  return { unmanaged, otherStacks, begun };
 };

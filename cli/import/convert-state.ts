@@ -1,6 +1,7 @@
+import { devNull } from "node:os";
 import { dirname } from "node:path";
 import { Command, Option } from "commander";
-import { pulumiOfThisRun } from "../../provider/stacks/pulumi-process.js";
+import { cliOfThisRun, pulumiOfThisRun } from "../../provider/stacks/pulumi-process.js";
 import { readAccountInputs } from "../account/open-account.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { type ImportFlags, withImport } from "../commands/import-options.js";
@@ -23,6 +24,23 @@ const flagsIn = (args: readonly string[]): ImportFlags => {
   } catch (error) {
     throw new CommandFailure(`${messageOf(error)} (after --)`, 2);
   }
+};
+
+/**
+ * Where an import fails, Pulumi writes what it was given into the folder of the project, secrets in clear,
+ * unless it is told where to.
+ *
+ * @throws CommandFailure where secrets were asked for, and it was not
+ */
+const assertNoFile = ({ withSecrets }: ImportFlags): void => {
+  const words = cliOfThisRun()?.args;
+  const isTold = words?.some((word) => /^--generate-resources(=|$)/.test(word)) ?? true;
+  if (withSecrets && !isTold)
+    throw new CommandFailure(
+      "With --with-secrets, an import that fails would leave a file with all secrets in clear in the folder of the project. " +
+        `Give pulumi import also: --generate-resources ${devNull}`,
+      2,
+    );
 };
 
 /** The stack that the Pulumi which started this process imports into. */
@@ -49,6 +67,7 @@ export const convertState = async (args: readonly string[]): Promise<readonly Im
   const handed = process.env[entriesVariable];
   if (handed) return handedOver(handed);
   const flags = flagsIn(args);
+  assertNoFile(flags);
   const { stack, options } = await stackOfThisRun(flags.profile);
   const { command: _, ...account } = options;
   const { objects } = await readAccountInputs({

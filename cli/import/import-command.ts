@@ -9,13 +9,7 @@ export const importCommand = (
   json: boolean,
   session: CommandRun,
 ): Promise<void> =>
-  withProgress(
-    session,
-    async (work) => {
-      const result = await runImport({ ...options, ...work });
-      session.out(json ? `${JSON.stringify(importJson(result), null, 2)}\n` : importReport(result));
-    },
-    options.apply
-      ? "What was imported by then is in the state; run it again for the rest."
-      : undefined,
-  );
+  withProgress(session, async (work) => {
+    const result = await runImport({ ...options, ...work });
+    session.out(json ? `${JSON.stringify(importJson(result), null, 2)}\n` : importReport(result));
+  });

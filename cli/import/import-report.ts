@@ -47,7 +47,7 @@ export const importReport = ({ names, applied, taken, left, notes }: ImportResul
   const next = applied
     ? `Imported into ${names.project}/${names.stack}. The program must declare them under these names; then ` +
       "pulumi preview shows what differs, and the first pulumi up writes the dependencies into the state."
-    : `Nothing was imported. To import these ${taken.length} objects into ${names.project}/${names.stack}, add --apply.`;
+    : `Nothing was imported. To import ${taken.length === 1 ? "this object" : `these ${taken.length} objects`} into ${names.project}/${names.stack}, add --apply.`;
   const lines = [
     ...textTable(["kind", "id", "resource"], rows),
     "",

@@ -1,11 +1,13 @@
 import { chmodSync, writeFileSync } from "node:fs";
+import { devNull } from "node:os";
 import { delimiter, join } from "node:path";
 import { quietEnvironment } from "../../provider/stacks/pulumi-queries.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
 import { CommandFailure } from "../command.js";
 import { type PrivateFolder, privateFolder } from "../process/private-folder.js";
-import { runCommand } from "../process/run-command.js";
+import { type Ended, runCommand } from "../process/run-command.js";
 import { type OpenStack, openStack } from "../stack/open-stack.js";
+import { withCount } from "../terminal/columns.js";
 import { entriesVariable, handOver } from "./entry-handover.js";
 import { type ImportPlan, type PlanImportOptions, planImport } from "./plan-import.js";
 import { assertImports } from "./pulumi-version.js";
@@ -36,7 +38,35 @@ const converterFolder = (): PrivateFolder => {
   return { folder, remove };
 };
 
-const flags = ["--generate-code=false", "--protect=false", "--yes", "--skip-preview"];
+const flags = [
+  ...["--generate-code=false", "--protect=false", "--yes", "--skip-preview"],
+  // Where an import fails, Pulumi writes what it was given into the project, secrets in clear.
+  ...["--generate-resources", devNull],
+];
+
+/** @throws CommandFailure where a run holds the lock: Pulumi would refuse, too, only later and in other words */
+const assertUnlocked = async ({ readLock, names }: OpenStack): Promise<void> => {
+  const lock = await readLock();
+  if (lock.state !== "locked") return;
+  throw new CommandFailure(
+    `Nothing was imported: the stack ${names.project}/${names.stack} is locked${lock.by ? ` (${lock.by})` : ""}, so a run may be at work on it. ` +
+      "Wait until it has ended; if it was killed, run: pulumi-conversation repair. Then import again.",
+  );
+};
+
+const again =
+  "What was imported by then is in the state. Run pulumi-conversation repair, which takes away what was left, " +
+  "then import the rest with --skip-managed.";
+
+const aboutFile = /^Generated import file written out/;
+
+/** How an import that did not end well ended. */
+const failureOf = ({ code, lastLines }: Ended, isInterrupted: boolean): CommandFailure => {
+  if (isInterrupted) return new CommandFailure(`Interrupted. ${again}`, 130);
+  if (code === undefined) return new CommandFailure(`pulumi import was killed. ${again}`);
+  const said = lastLines.filter((line) => !aboutFile.test(line)).slice(-15);
+  return new CommandFailure(`pulumi import failed. ${again}\n${said.join("\n").trim()}`);
+};
 
 const runPulumi = async (
   { place, env }: OpenStack,
@@ -61,10 +91,7 @@ const runPulumi = async (
         { signal: "SIGKILL", afterMs: 30_000 },
       ],
     });
-    if (ended.code === 0) return;
-    throw new CommandFailure(
-      `pulumi import failed; what it had imported by then is in the state.\n${ended.lastLines.slice(-15).join("\n")}`,
-    );
+    if (ended.code !== 0) throw failureOf(ended, signal?.aborted === true);
   } finally {
     await close();
     remove();
@@ -87,10 +114,13 @@ export const runImport = async (options: ImportOptions): Promise<ImportResult> =
   const plan = planImport(objects, { names: stack.names, states }, options);
   const { apply = false, progress, signal } = options;
   if (apply) {
-    const step = progress?.step(`Importing ${plan.taken.length} objects`);
+    await assertUnlocked(stack);
+    if (signal?.aborted) throw new CommandFailure("Interrupted. Nothing was imported.", 130);
+    const count = withCount(plan.taken.length, "object");
+    const step = progress?.step(`Importing ${count}`);
     try {
       await runPulumi(stack, plan, signal);
-      step?.done(`Imported ${plan.taken.length} objects`);
+      step?.done(`Imported ${count}`);
     } catch (error) {
       step?.failed();
       throw error;

@@ -1,4 +1,5 @@
-import { stackMark } from "../../provider/lifecycle/ownership/mark.js";
+import { markOf, stackMark } from "../../provider/lifecycle/ownership/mark.js";
+import { isSameResource } from "../../provider/lifecycle/ownership/read-mark.js";
 import { typeToken } from "../../provider/pointer.js";
 import type { Holding, StackStates } from "../../provider/stacks/stack-states.js";
 import { type ObjectInputs, withoutSecrets } from "../account/object-inputs.js";
@@ -29,6 +30,14 @@ const namesake = ({ object, logical }: Candidate, { holdings }: StackStates) =>
       urn.split("::").slice(2).join("::") === `${typeToken(kind)}::${logical}`,
   );
 
+/** Whether a run has begun to make an object and did not report on it: its own name is to stand for it. */
+const isBegun = ({ object: { definition, mark } }: Candidate, { pending }: StackStates): boolean =>
+  mark !== undefined &&
+  pending.some(
+    ({ kind, owner }) =>
+      owner !== undefined && kind === definition.kind && isSameResource(markOf(kind, owner), mark),
+  );
+
 /** Why a state must not take an object over; undefined where it may. */
 const obstacle = (candidate: Candidate, states: StackStates): string | undefined => {
   const { definition, id, mark, problem } = candidate.object;
@@ -39,6 +48,8 @@ const obstacle = (candidate: Candidate, states: StackStates): string | undefined
   const isOurs =
     mark !== undefined && ownership !== undefined && mark.stack === stackMark(ownership);
   if (mark && !isOurs) return `it carries the mark of another stack: ${mark.label}`;
+  if (mark && isBegun(candidate, states))
+    return `a run of this stack has begun to make it (${mark.label}): pulumi-conversation repair writes it into the state`;
   const other = namesake(candidate, states);
   if (other) return `the state has another object for this name: ${other.urn} (id ${other.id})`;
   return problem === undefined ? undefined : `no program can declare it as it is: ${problem}`;

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { readSettings, type Settings } from "../../provider/service/settings/settings.js";
 import { type PulumiPlace, queryPulumi } from "../../provider/stacks/pulumi-queries.js";
@@ -10,6 +9,7 @@ import {
   type StateScope,
 } from "../../provider/stacks/stack-states.js";
 import { CommandFailure } from "../command.js";
+import { projectDocument } from "../pulumi-cli/project-document.js";
 import {
   projectFile,
   pulumiPlace,
@@ -67,7 +67,7 @@ const statesAt = async (place: PulumiPlace, scope: StateScope): Promise<StackSta
 /** The name of the project in a folder, as its file has it. */
 export const projectIn = (folder: string): string | undefined => {
   const file = projectFile(folder);
-  return file && /^\s*"?name"?\s*:\s*["']?([\w.-]+)/m.exec(readFileSync(file, "utf8"))?.[1];
+  return file && projectDocument(file).name;
 };
 
 /**

@@ -13,7 +13,7 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/);
 export const changeRecordSchema = z.strictObject({
   format: z.literal("pulumi-conversation change record"),
   version: z.literal(1),
-  madeAt: z.string(),
+  madeAt: z.iso.datetime(),
   /** Options of the run that was rehearsed. */
   args: z.array(z.string()),
   digests: z.strictObject({ program: digest, state: digest, account: digest, outcome: digest }),
@@ -71,13 +71,15 @@ const recorded = (rehearsal: Rehearsal): ChangeRecord["rehearsal"] => {
   return changeRecordSchema.shape.rehearsal.parse(isObject(value) ? value : {});
 };
 
-/** The digest of what a record says of the outcome. */
+/** The digest of what a record says of the outcome, and of what that outcome is of. */
 export const outcomeDigest = ({
   madeAt,
   args,
   rehearsal,
-}: Pick<ChangeRecord, "madeAt" | "args" | "rehearsal">): string =>
-  jsonDigest({ madeAt, args, rehearsal });
+  digests: { program, state, account },
+}: Pick<ChangeRecord, "madeAt" | "args" | "rehearsal"> & {
+  readonly digests: Omit<RecordedDigests, "outcome">;
+}): string => jsonDigest({ madeAt, args, rehearsal, program, state, account });
 
 /** A record of a rehearsal. */
 export const changeRecord = (
@@ -93,7 +95,7 @@ export const changeRecord = (
   return {
     format: "pulumi-conversation change record",
     version: 1,
-    digests: { ...digests, outcome: outcomeDigest(said) },
+    digests: { ...digests, outcome: outcomeDigest({ ...said, digests }) },
     ...said,
   };
 };

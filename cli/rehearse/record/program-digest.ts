@@ -8,6 +8,7 @@ import {
 } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { packageVersion } from "../../../provider/kernel/package-version.js";
+import { projectDocument } from "../../pulumi-cli/project-document.js";
 import { projectFile } from "../../pulumi-cli/stack-config.js";
 import { digestOf, jsonDigest } from "./digest.js";
 
@@ -65,9 +66,7 @@ const isWithin = (root: string, path: string): boolean =>
 /** The folder of the program, where `main` of the project file leads out of the folder of the project. */
 const foldersOutside = (project: string): readonly string[] => {
   const root = dirname(project);
-  const [, text = "."] =
-    /^\s*"?main"?\s*:\s*["']?([^"'#\n,}]+)/m.exec(readFileSync(project, "utf8")) ?? [];
-  const main = resolve(root, text.trim());
+  const main = resolve(root, projectDocument(project).main ?? ".");
   const isFolder = statSync(main, { throwIfNoEntry: false })?.isDirectory() === true;
   const folder = isFolder ? main : dirname(main);
   return isWithin(root, main) || !existsSync(folder) ? [] : [folder];

@@ -1,21 +1,14 @@
-import { readFileSync } from "node:fs";
 import type { z } from "zod";
-import { isObject } from "../../../provider/kernel/json.js";
-import { jsonIn } from "../../../provider/kernel/json-text.js";
-import { CommandFailure, messageOf } from "../../command.js";
+import { CommandFailure } from "../../command.js";
 import type { Printed } from "../../printed.js";
 import { openStack } from "../../stack/open-stack.js";
+import { shellWord } from "../../terminal/shell-word.js";
 import { readOriginal } from "../copy/original-stack.js";
 import { readAccounts } from "../service/read-accounts.js";
-import {
-  accountDigest,
-  type ChangeRecord,
-  changeRecordSchema,
-  outcomeDigest,
-  stateDigest,
-} from "./change-record.js";
+import { accountDigest, outcomeDigest, stateDigest } from "./change-record.js";
 import type { checkedRecordSchema } from "./checked-record-schema.js";
 import { besideProgram, programDigest } from "./program-digest.js";
+import { readRecord } from "./read-record.js";
 
 /** Whether a record still holds, as `--json` prints it. */
 export type CheckedRecord = Printed<z.output<typeof checkedRecordSchema>>;
@@ -34,26 +27,6 @@ export interface CheckRecordOptions {
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
 }
-
-const readRecord = (file: string): ChangeRecord => {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new CommandFailure(`The record could not be read: ${messageOf(error)}`, 2);
-  }
-  const json = jsonIn(text);
-  const record = changeRecordSchema.safeParse(json).data;
-  if (record) return record;
-  const isOther = isObject(json) && json.format === changeRecordSchema.shape.format.value;
-  const what = isOther
-    ? "is a change record of another release, or was changed by hand."
-    : "is no change record.";
-  throw new CommandFailure(
-    `${file} ${what} Make one with: npx pulumi-conversation rehearse --record ${file}`,
-    2,
-  );
-};
 
 /**
  * Looks whether program, state, account and the record itself are as they were at the rehearsal. Reads
@@ -104,7 +77,7 @@ const meanings: Readonly<Record<RecordPart, string>> = {
 /** What a check found, for a person. */
 export const checkedRecordText = (checked: CheckedRecord): string => {
   const { holds, changed, passes, madeAt, operation, project, stack, args } = checked;
-  const run = `pulumi ${[operation, ...args].join(" ")}`;
+  const run = `pulumi ${[operation, ...args.map(shellWord)].join(" ")}`;
   if (holds)
     return `The rehearsal of ${project}/${stack} at ${madeAt} still holds.\nGo on with: ${run}\n`;
   const lines = changed.map((part) => `  - ${meanings[part]}`);

@@ -1,0 +1,82 @@
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import fc from "fast-check";
+import { afterEach, expect, test } from "vitest";
+import { type CliProject, cliProject } from "../support/cli-project.js";
+import { importKill, importWords, killedImport, locksOf } from "../support/killed-import.js";
+import { oddAccount, oddCanary } from "../support/odd-account.js";
+import { isAlive } from "../support/processes.js";
+import { type StrictService, startStrictService } from "../support/strict-service.js";
+
+/** How many imports are killed: more on demand. */
+const rounds = Number(process.env.IMPORT_KILLS ?? 1);
+const seed = Number(process.env.IMPORT_SEED ?? 20_261_124);
+
+let project: CliProject;
+let service: StrictService;
+
+afterEach(async () => {
+  project?.remove();
+  await service?.close();
+});
+
+const latest = () => JSON.parse(project.state()).checkpoint.latest ?? {};
+
+/** What the state holds of the service, and what it notes as under way. */
+const held = () => {
+  const { resources = [], pending_operations: pending } = latest();
+  const ids: string[] = resources.flatMap(({ id }: { id?: string }) => id ?? []);
+  return { ids: ids.filter((id) => /^\d{8}-/.test(id)).sort(), pending: pending ?? [] };
+};
+
+const textsBelow = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes("node_modules"))
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1"));
+
+/** Imports what is left, and repairs where it is told to, as a person would. */
+const brought = async (at: string, environment: Readonly<Record<string, string>>) => {
+  for (let attempt = 1; attempt <= 20; attempt += 1) {
+    const { code, errors } = await project.tool([...importWords, "--skip-managed"], environment);
+    if (code === 0 || errors.includes("There is nothing to import")) return attempt;
+    expect({ at, errors }).toEqual({ at, errors: expect.stringContaining("conversation repair") });
+    expect({ at, errors }).not.toEqual({ at, errors: expect.stringMatching(/^ {4}at /m) });
+    await project.tool(["repair", "--apply"], environment);
+  }
+  throw new Error(`${at}: never done`);
+};
+
+test(`${rounds} killed imports: nothing is lost, nothing is there twice, no secret is on disk`, {
+  timeout: 60_000 + rounds * 60_000,
+}, async () => {
+  service = await startStrictService("echo");
+  const account = oddAccount(2);
+  for (const [collection, list] of Object.entries(account))
+    for (const object of list) service.plant(collection, { ...object, id: String(object.id) });
+  const free = { CONVERSATION_PLAN: "enterprise", CONVERSATION_BURST: "1000" };
+  project = await cliProject("", { ...service.environment, ...free });
+  const TMPDIR = join(project.folder, "tmp");
+  mkdirSync(TMPDIR);
+  const ids = Object.values(account)
+    .flatMap((list) => list.map(({ id }) => String(id)))
+    .sort();
+  const kills = fc.sample(importKill, { numRuns: rounds, seed });
+  for (const [round, kill] of kills.entries()) {
+    const at = `seed ${seed}, round ${round + 1}: ${JSON.stringify(kill)}`;
+    await project.succeed(["stack", "rm", "prod", "--yes", "--force"]);
+    await project.succeed(["stack", "init", "prod"]);
+    const { engines } = await killedImport(project, service, kill, { TMPDIR });
+    const attempts = await brought(at, { TMPDIR });
+    // A Pulumi that outlived its command ends by itself, and finds its work done.
+    while (engines.some(isAlive)) await pause(50);
+    expect({ at, ...held() }).toEqual({ at, ids, pending: [] });
+    expect({ at, locks: locksOf(project) }).toEqual({ at, locks: [] });
+    const { code, output } = await project.tool(["drift", "--json"]);
+    expect({ at, code, output: code === 0 ? "" : output }).toEqual({ at, code: 0, output: "" });
+    for (const text of textsBelow(project.folder)) expect(text).not.toContain(oddCanary);
+    expect(readdirSync(TMPDIR).filter((name) => name.startsWith("conversation-"))).toEqual([]);
+    console.log(`${at}: ${attempts} more`);
+  }
+  expect(service.calls.filter(({ method }) => method !== "GET")).toEqual([]);
+});

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { runDrift } from "../../../cli/drift/run-drift.js";
+import { runImport } from "../../../cli/import/run-import.js";
+import { pending, stackSandbox } from "./stack-sandbox.js";
+
+const holder = { pid: process.pid, hostname: "runner", username: "ci", timestamp: "2026-01-01" };
+const channel = (type: string) => ({ type, displayName: "Web", icon: "aVZC" });
+
+/** A stack whose run has made one object, is making another, and holds the lock; a person has made a third. */
+const runAtWork = async () => {
+  const box = await stackSandbox();
+  await box.up("Channel", "made", channel("custom.made"));
+  await box.up("Channel", "begun", channel("custom.begun"));
+  const begun = box.popped();
+  await box.control.byHand("POST", "/channels", channel("custom.hand"));
+  box.write(pending("creating", begun));
+  box.lock(holder);
+  return { box, id: String(begun.id) };
+};
+
+test("drift beside a run: what it is making is no drift, and the lock is told", async () => {
+  const { box, id } = await runAtWork();
+  const { unmanaged, changed, deleted, notes } = await runDrift(box.options);
+  expect(unmanaged).toMatchObject([{ name: "custom.hand", standing: "foreign" }]);
+  expect([changed, deleted]).toEqual([[], []]);
+  expect(notes[0]).toContain("shop/prod is locked (ci@runner, process");
+  expect(notes[1]).toContain(`Channel "custom.begun" (id ${id}) is being made by a run`);
+  box.unlock();
+  expect((await runDrift(box.options)).notes[0]).toContain("is being made by a run");
+});
+
+test("import beside a run: what it is making is left to it, and nothing is imported while it holds the lock", async () => {
+  const { box } = await runAtWork();
+  const options = { ...box.options, skipManaged: true };
+  await expect(runImport({ ...options, apply: true })).rejects.toThrow(
+    /^Nothing was imported: the stack shop\/prod is locked \(ci@runner, process .*run: pulumi-conversation repair/,
+  );
+  const { left, taken } = await runImport(options);
+  expect(taken.map(({ object }) => object.wire.type)).toEqual(["custom.hand"]);
+  expect(left.map(({ reason }) => reason)).toEqual([
+    expect.stringContaining("the state already has it"),
+    expect.stringContaining("a run of this stack has begun to make it (shop/prod begun)"),
+  ]);
+  await expect(runImport(box.options)).rejects.toThrow("has begun to make it");
+  expect(box.asked().filter((line) => line.startsWith("import"))).toEqual([]);
+});
