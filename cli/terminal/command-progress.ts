@@ -9,18 +9,13 @@ export interface CommandWork {
   readonly signal: AbortSignal;
 }
 
-/**
- * Runs a command that takes a while; a signal ends it, with exit code 130.
- *
- * @param left what the person is told then. Default: that everything was taken away again
- */
+/** Runs a command that takes a while; a signal ends it, with exit code 130. */
 export const withProgress = <T>(
   session: CommandRun,
   work: (work: CommandWork) => Promise<T>,
-  left?: string,
 ): Promise<T> => {
   const isTTY = session.coloured && process.stderr.isTTY === true;
   const columns = process.stderr.columns ?? 80;
   const progress = progressOn({ isTTY, columns, write: session.err });
-  return untilSignal((signal) => work({ progress, signal }), left);
+  return untilSignal((signal) => work({ progress, signal }));
 };

@@ -74,12 +74,7 @@ test("cut off anywhere it is refused in one sentence", () => {
 });
 
 test("what is no text of a record is refused in one sentence", () => {
-  const odd = [
-    Buffer.from(text, "utf16le"),
-    `${text}${text}`,
-    `[${text}]`,
-    "null",
-  ];
+  const odd = [Buffer.from(text, "utf16le"), `${text}${text}`, `[${text}]`, "null"];
   for (const content of [...odd, "[".repeat(1e6), "0".repeat(1e6), new Uint8Array(1000).fill(0xff)])
     expect(verdict(content)).toMatch(refusal);
   const folder = temporaryFolder();
