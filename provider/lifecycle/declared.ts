@@ -1,3 +1,6 @@
+import { sameFieldsMeaning } from "../definition/meaning/same.js";
+import { managedFields } from "../definition/wire/managed.js";
+import { fieldsFromWire } from "../definition/wire/wire.js";
 import type { JsonObject } from "../kernel/json.js";
 import type { WireObject } from "../service/objects/collections.js";
 import type { Mark } from "./ownership/mark.js";
@@ -37,3 +40,13 @@ export const connected = async (
 /** The resource as it was when its object was last written, in the account where it is now. */
 export const declaredBefore = (declared: Declared, olds: JsonObject): Promise<Declared> =>
   connected(resourceIn(declared, { ...olds, profile: declared.properties.profile }), declared);
+
+/** Whether an object of the service holds what the program declares, as far as the service shows it. */
+export const isAsDeclared = (
+  { definition, properties, settings }: Declared,
+  wire: WireObject,
+): boolean => {
+  const fields = fieldsFromWire(definition.fields, wire, settings);
+  const managed = managedFields(definition.fields, fields, properties.fields);
+  return sameFieldsMeaning(definition.fields, managed, properties.fields);
+};

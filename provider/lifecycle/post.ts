@@ -1,9 +1,6 @@
-import { sameFieldsMeaning } from "../definition/meaning/same.js";
-import { managedFields } from "../definition/wire/managed.js";
-import { fieldsFromWire } from "../definition/wire/wire.js";
 import { type ConversationError, isConversationError } from "../kernel/errors.js";
 import { type KnownObjects, wholeObject } from "./adoption/known-objects.js";
-import type { Declared } from "./declared.js";
+import { type Declared, isAsDeclared } from "./declared.js";
 import { desiredBody } from "./desired-body.js";
 import { leftOvers, removeLeftOvers } from "./ownership/left-overs.js";
 import { type SeenObject, seenObject, seenObjects } from "./ownership/seen-object.js";
@@ -127,17 +124,14 @@ const madeByRun = (
  * carries no mark, that is all there is to recognise one by.
  */
 const newObjects = (
-  { definition, properties, settings, run }: Declared,
+  declared: Declared,
   before: KnownObjects,
   objects: readonly SeenObject[],
 ): readonly SeenObject[] => {
   const known = new Set(before.objects.map(({ id }) => id));
   return objects.filter(({ id, wire, addedMark }) => {
-    const isNew = !known.has(id) && !run.decisions.holders.has(id);
-    if (!isNew || addedMark !== undefined) return false;
-    const fields = fieldsFromWire(definition.fields, wire, settings);
-    const managed = managedFields(definition.fields, fields, properties.fields);
-    return sameFieldsMeaning(definition.fields, managed, properties.fields);
+    const isNew = !known.has(id) && !declared.run.decisions.holders.has(id);
+    return isNew && addedMark === undefined && isAsDeclared(declared, wire);
   });
 };
 

@@ -1,6 +1,7 @@
-import { ConversationError } from "../kernel/errors.js";
+import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { objectOf } from "../kernel/json.js";
-import type { Declared } from "./declared.js";
+import { wholeObject } from "./adoption/known-objects.js";
+import { type Declared, isAsDeclared } from "./declared.js";
 import { describe } from "./ownership/seen-object.js";
 import type { PutPlan } from "./put-plan.js";
 import type { ObjectRecord } from "./state/properties.js";
@@ -23,10 +24,10 @@ export const assertNothingErased = ({ definition, properties }: Declared, plan: 
 
 /** Writes the object in one PUT; what is known of it then. */
 export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<ObjectRecord> => {
-  const { definition, service, run } = declared;
-  const { live, body, serial, isMarked, undeclared, staying } = plan;
+  const { definition, run } = declared;
+  const { live, serial, isMarked, undeclared, staying } = plan;
   assertNothingErased(declared, plan);
-  const { modified } = await service.replace(definition, live.id, body);
+  const modified = await replaced(declared, plan);
   if (staying.length > 0) {
     run.tell?.(
       `the ${describe(definition, live)} still has ${staying.join(", ")}, which the program declares no more: ` +
@@ -40,4 +41,23 @@ export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<Obj
     ["modified", modified],
     ["undeclared", undeclared.length > 0 ? undeclared : undefined],
   ]) as ObjectRecord;
+};
+
+/**
+ * Sends the PUT; when the object was changed. Where the answer is none of the service's, what the
+ * object holds now tells whether it was written.
+ */
+const replaced = async (
+  declared: Declared,
+  { live, body }: PutPlan,
+): Promise<string | undefined> => {
+  const { definition, service } = declared;
+  try {
+    return (await service.replace(definition, live.id, body)).modified;
+  } catch (error) {
+    if (!isConversationError(error, "BAD_RESPONSE") || error.effect === "none") throw error;
+    const now = await wholeObject(declared, live.id);
+    if (!now || !isAsDeclared(declared, now)) throw error;
+    return typeof now.modified === "string" ? now.modified : undefined;
+  }
 };

@@ -124,6 +124,18 @@ test("a vendor's own word is mapped both ways", async () => {
   expect(inputs).toMatchObject({ roles: [{ name: "platform_bot" }] });
 });
 
+test.each([
+  ["status-after-commit", undefined],
+  ["status", /its answer is not JSON/],
+] as const)("where only pages answer a PUT (%s), the object tells", async (kind, failure) => {
+  const { id, state } = await make("Channel", kiosk());
+  await hub.faults({ on: "PUT /channels/{id}", kind, status: 200, body: "<html>", times: 9 });
+  const changed = change("Channel", id, state, kiosk({ displayName: "New" }));
+  if (failure) await expect(changed).rejects.toThrow(failure);
+  else await changed;
+  expect((await hub.objects("channels"))[0]?.displayName === "New").toBe(!failure);
+});
+
 test("an update of what is gone says how to make it again", async () => {
   const { id, state } = await make("Channel", kiosk());
   await hub.service.remove(channelDefinition, id);

@@ -48,6 +48,8 @@ describe("read", () => {
 });
 
 describe("replace and remove", () => {
+  const junk = Array.from({ length: 3 }, () => raw(200, "gone!"));
+
   test.each([200, 201, 202, 204])("replace takes %i", async (status) => {
     await using live = await connected(raw(status, ""));
     await live.service.replace(channel, "c1", { type: "x" });
@@ -66,11 +68,22 @@ describe("replace and remove", () => {
   test.each<[string, ...Handler[]]>([
     ["204", raw(204, "")],
     ["200 with junk and then a 404", raw(200, "gone!"), json(404, {})],
+    ["junk for each try, where the object is gone", ...junk, json(404, {})],
     ["404", json(404, {})],
   ])("remove takes %s for success", async (_, ...answers) => {
     await using live = await connected(inTurn(json(200, { channel: [] }), ...answers));
     await live.service.list(channel);
     expect(await live.service.remove(channel, "c1")).toBeUndefined();
+  });
+
+  test("remove fails where only junk answers and the object is there", async () => {
+    const answers = [json(200, { channel: [] }), ...junk, json(200, { id: "c1" })];
+    await using live = await connected(inTurn(...answers));
+    await live.service.list(channel);
+    await expect(live.service.remove(channel, "c1")).rejects.toMatchObject({
+      code: "BAD_RESPONSE",
+    });
+    expect(live.hub.log.at(-1)).toBe("GET /channels/c1");
   });
 
   test.each(["read", "remove"] as const)("%s refuses a hostile id unsent", async (method) => {

@@ -29,6 +29,9 @@ const guarded = async <T>(cache: ListCache, write: () => Promise<T>): Promise<T>
   }
 };
 
+const isUnclear = (error: unknown): boolean =>
+  isConversationError(error, "BAD_RESPONSE") && error.effect !== "none";
+
 type Watch = (progress: ListProgress) => void;
 
 /** Who is told of the pages of which collection. */
@@ -91,6 +94,19 @@ export const restCollections = ({ request, address, time }: CollectionParts): Co
     return error;
   };
 
+  const read = async (definition: Definition, id: string): Promise<WireObject | undefined> => {
+    const operation = setUpOperation(definition, "get");
+    assertId(id, definition.noun);
+    try {
+      const object = answeredObject(operation, await request(operation, { id }));
+      address.confirm();
+      return object;
+    } catch (error) {
+      await absent(definition, error);
+      return undefined;
+    }
+  };
+
   return {
     list: async (definition, { fresh = false, onPage } = {}) => {
       const listing = () => (fresh ? cacheOf(definition).fresh() : cacheOf(definition).get());
@@ -99,18 +115,7 @@ export const restCollections = ({ request, address, time }: CollectionParts): Co
 
     find: async (definition, id) => cacheOf(definition).find(id),
 
-    read: async (definition, id) => {
-      const operation = setUpOperation(definition, "get");
-      assertId(id, definition.noun);
-      try {
-        const object = answeredObject(operation, await request(operation, { id }));
-        address.confirm();
-        return object;
-      } catch (error) {
-        await absent(definition, error);
-        return undefined;
-      }
-    },
+    read,
 
     create: (definition, body) =>
       guarded(cacheOf(definition), async () => {
@@ -144,7 +149,9 @@ export const restCollections = ({ request, address, time }: CollectionParts): Co
         try {
           await written(definition, "delete", { id });
         } catch (error) {
-          await absent(definition, error);
+          // Where somebody else answered in place of the service, only the object tells.
+          if (!isUnclear(error)) await absent(definition, error);
+          else if (await read(definition, id)) throw error;
         }
         cacheOf(definition).wrote(id, undefined);
       }),
