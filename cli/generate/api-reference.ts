@@ -45,14 +45,20 @@ const isPublic = (member: ts.ClassElement | ts.TypeElement): boolean => {
   );
 };
 
+/** What may be left out may be undefined as well: that it says so once is enough. */
+const orLeftOut = /(\?: [^;,()\n]*?) \| undefined(?=[;,)\n]|$)/g;
+
 /** How a member is written, without words that say nothing to its user. */
-const shapeOf = (member: ts.Node, source: ts.SourceFile): string =>
-  member
+const shapeOf = (member: ts.Node, source: ts.SourceFile): string => {
+  const shape = member
     .getText(source)
     .replaceAll(/\b(readonly|declare|export|static|override) /g, "")
     .replaceAll(/\/\*\*.*?\*\//gs, "")
-    .replaceAll(/ \| undefined/g, "")
+    .replaceAll(orLeftOut, "$1")
     .replace(/;$/, "");
+  const isOptional = ts.isPropertySignature(member) && member.questionToken;
+  return isOptional ? shape.replace(/ \| undefined$/, "") : shape;
+};
 
 const memberRows = ({ node, source }: ExportedDeclaration): readonly string[] => {
   if (!ts.isInterfaceDeclaration(node) && !ts.isClassDeclaration(node)) return [];

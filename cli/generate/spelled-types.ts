@@ -29,6 +29,9 @@ const programOf = (file: string): ts.Program => {
   return program;
 };
 
+/** What may be left out may be undefined as well: once is enough. Its type may end lines below its name. */
+const orLeftOut = /(\?: .*|^ *\}.*) \| undefined;/gm;
+
 /** A long list of words, one in each line. */
 const inLines = (count: number, text: string): string => {
   const words = text.split(" | ");
@@ -55,6 +58,6 @@ export const spelledType = (file: string, name: string): string => {
   const text = ts
     .createPrinter()
     .printNode(ts.EmitHint.Unspecified, node, declared.getSourceFile());
-  const plain = text.replaceAll(" | undefined;", ";");
+  const plain = text.replaceAll(orLeftOut, "$1;");
   return ts.isUnionTypeNode(node) && plain.length > 80 ? inLines(node.types.length, plain) : plain;
 };

@@ -19,13 +19,16 @@ export interface RepairOptions extends StackOptions, StackAccountOptions {
 
 /** Writes all that the state lacks, at once. @returns why it was not written */
 const written = async (
-  { place }: OpenStack,
+  stack: OpenStack,
   before: StackExport,
   plan: RepairPlan,
+  options: RepairOptions,
 ): Promise<string | undefined> => {
   if (plan.left.length > 0) return "see below: the state is written once that is settled";
   try {
-    await writeToState(place, before, plan.entries);
+    // A run that has begun since would write its own state over this one, or this one over that.
+    await assertNoRun(stack, options);
+    await writeToState(stack.place, before, plan.entries);
     return undefined;
   } catch (error) {
     return messageOf(error);
@@ -65,8 +68,9 @@ const performed = async (
   stack: OpenStack,
   options: RepairOptions,
 ): Promise<readonly RepairStep[]> => {
+  options.signal?.throwIfAborted();
   const ofState = plan.steps.filter(({ action }) => action !== "delete");
-  const reason = ofState.length > 0 ? await written(stack, before, plan) : undefined;
+  const reason = ofState.length > 0 ? await written(stack, before, plan, options) : undefined;
   const done = ofState.map((step) => outcome(step, reason));
   for (const step of plan.steps) {
     const duplicate = plan.duplicates.find(

@@ -41,12 +41,12 @@ export const connected = async (
 export const declaredBefore = (declared: Declared, olds: JsonObject): Promise<Declared> =>
   connected(resourceIn(declared, { ...olds, profile: declared.properties.profile }), declared);
 
-/** Whether an object of the service holds what the program declares, as far as the service shows it. */
-export const isAsDeclared = (
-  { definition, properties, settings }: Declared,
+/** Whether an object of the service holds these values, as far as the service shows it. */
+export const holdsFields = (
+  { definition: { fields }, settings }: Declared,
   wire: WireObject,
+  wanted: JsonObject,
 ): boolean => {
-  const fields = fieldsFromWire(definition.fields, wire, settings);
-  const managed = managedFields(definition.fields, fields, properties.fields);
-  return sameFieldsMeaning(definition.fields, managed, properties.fields);
+  const live = managedFields(fields, fieldsFromWire(fields, wire, settings), wanted);
+  return sameFieldsMeaning(fields, live, wanted);
 };

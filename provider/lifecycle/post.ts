@@ -1,6 +1,6 @@
 import { type ConversationError, isConversationError } from "../kernel/errors.js";
 import { type KnownObjects, wholeObject } from "./adoption/known-objects.js";
-import { type Declared, isAsDeclared } from "./declared.js";
+import { type Declared, holdsFields } from "./declared.js";
 import { desiredBody } from "./desired-body.js";
 import { leftOvers, removeLeftOvers } from "./ownership/left-overs.js";
 import { type SeenObject, seenObject, seenObjects } from "./ownership/seen-object.js";
@@ -129,9 +129,10 @@ const newObjects = (
   objects: readonly SeenObject[],
 ): readonly SeenObject[] => {
   const known = new Set(before.objects.map(({ id }) => id));
+  const { fields } = declared.properties;
   return objects.filter(({ id, wire, addedMark }) => {
     const isNew = !known.has(id) && !declared.run.decisions.holders.has(id);
-    return isNew && addedMark === undefined && isAsDeclared(declared, wire);
+    return isNew && addedMark === undefined && holdsFields(declared, wire, fields);
   });
 };
 

@@ -1,7 +1,8 @@
+import { fieldsFromWire } from "../definition/wire/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { objectOf } from "../kernel/json.js";
 import { wholeObject } from "./adoption/known-objects.js";
-import { type Declared, isAsDeclared } from "./declared.js";
+import { type Declared, holdsFields } from "./declared.js";
 import { describe } from "./ownership/seen-object.js";
 import type { PutPlan } from "./put-plan.js";
 import type { ObjectRecord } from "./state/properties.js";
@@ -51,13 +52,14 @@ const replaced = async (
   declared: Declared,
   { live, body }: PutPlan,
 ): Promise<string | undefined> => {
-  const { definition, service } = declared;
+  const { definition, service, settings } = declared;
   try {
     return (await service.replace(definition, live.id, body)).modified;
   } catch (error) {
     if (!isConversationError(error, "BAD_RESPONSE") || error.effect === "none") throw error;
     const now = await wholeObject(declared, live.id);
-    if (!now || !isAsDeclared(declared, now)) throw error;
+    const sent = fieldsFromWire(definition.fields, body, settings);
+    if (!now || !holdsFields(declared, now, sent)) throw error;
     return typeof now.modified === "string" ? now.modified : undefined;
   }
 };

@@ -130,7 +130,8 @@ test.each([
 ] as const)("where only pages answer a PUT (%s), the object tells", async (kind, failure) => {
   const { id, state } = await make("Channel", kiosk());
   await hub.faults({ on: "PUT /channels/{id}", kind, status: 200, body: "<html>", times: 9 });
-  const changed = change("Channel", id, state, kiosk({ displayName: "New" }));
+  const changes = { displayName: "New", description: "A person's words" };
+  const changed = change("Channel", id, state, kiosk(changes));
   if (failure) await expect(changed).rejects.toThrow(failure);
   else await changed;
   expect((await hub.objects("channels"))[0]?.displayName === "New").toBe(!failure);

@@ -25,7 +25,7 @@ JSON: { project, stack, applied, steps: [{ action, kind?, name?, id?, urn?,
         reason? }], notes: [text], left: [text] }
 
 Exit code: 0 done, or only shown; 1 failed, refused, or something is left that
-needs a person; 2 wrong command line.`;
+needs a person; 2 wrong command line; 130 interrupted.`;
 
 /** `repair`: brings a stack in order after a run that was killed. */
 export const registerRepair: RegisterCommand = (program, session) => {
@@ -51,9 +51,12 @@ export const registerRepair: RegisterCommand = (program, session) => {
       const { runRepair } = await import("../../repair/run-repair.js");
       const { repairReport } = await import("../../repair/repair-report.js");
       const { isRepaired } = await import("../../repair/repair-steps.js");
+      const { untilSignal } = await import("../../process/until-signal.js");
       const say = (text: string) => session.err(`${text}\n`);
-      const result = await runRepair({ ...flags, say });
-      session.out(json ? `${JSON.stringify(result, null, 2)}\n` : repairReport(result));
-      session.exitCode = isRepaired(result) ? 0 : 1;
+      await untilSignal(async (signal) => {
+        const result = await runRepair({ ...flags, say, signal });
+        session.out(json ? `${JSON.stringify(result, null, 2)}\n` : repairReport(result));
+        session.exitCode = isRepaired(result) ? 0 : signal.aborted ? 130 : 1;
+      }, "What is left to do now: pulumi-conversation repair");
     });
 };

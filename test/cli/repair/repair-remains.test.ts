@@ -44,14 +44,38 @@ test("a lock that is empty was cut off; its number given to another process sinc
   expect(await box.repair()).toMatchObject({ steps: [{ action: "cancel" }, {}] });
 });
 
+const lockOfRun = () => {
+  const child = spawn("sleep", ["600"]);
+  onTestFinished(() => void child.kill());
+  return lockOf(child.pid, new Date().toISOString());
+};
+
+test("a run that begins while repair looks is left alone: the state is not written", async () => {
+  const box = await cutOff();
+  const before = box.deployment();
+  // At the third export all states are read; then the steps are done.
+  box.lockThen(3, lockOfRun());
+  const { steps } = await box.repair({ apply: true });
+  const reason = expect.stringContaining("A run is at work on the stack shop/prod");
+  expect(steps).toMatchObject([{ action: "record", done: false, reason }]);
+  expect(box.deployment()).toEqual(before);
+});
+
+test("what was interrupted while it looked writes nothing", async () => {
+  const box = await cutOff();
+  const before = box.deployment();
+  const controller = new AbortController();
+  const say = () => undefined;
+  const repairing = box.repair({ apply: true, say, signal: controller.signal });
+  controller.abort(new Error("interrupted"));
+  await expect(repairing).rejects.toThrow();
+  expect(box.deployment()).toEqual(before);
+});
+
 const refusals: readonly (readonly [string, (box: StackSandbox) => void, string])[] = [
   [
     "of a run that lives, whatever its program is called",
-    (box) => {
-      const child = spawn("sleep", ["600"]);
-      onTestFinished(() => void child.kill());
-      box.lock(lockOf(child.pid, new Date().toISOString()));
-    },
+    (box) => box.lock(lockOfRun()),
     "A run is at work on the stack shop/prod",
   ],
   [

@@ -67,6 +67,7 @@ export const stackSandbox = async (
     `"config"*) echo '{}';;`,
     `"preview"*) cat preview.json;;`,
     `"stack export"*) [ -e "then-$n" ] && mv "then-$n" ${stateFile};`,
+    `  [ -e "lock-$n" ] && mv "lock-$n" ${locks}/1.json;`,
     `  [ -e ${stateFile}.attrs ] && { echo "error: failed to load checkpoint: EOF" >&2; exit 255; }`,
     `  case "$*" in *--show-secrets*) cat ${stateFile};; *) sed 's/"plaintext":/"ciphertext":/g' ${stateFile};; esac;;`,
     `"stack import"*) sed 's/"ciphertext":/"plaintext":/g' > new.json; mv new.json ${stateFile};;`,
@@ -101,6 +102,9 @@ export const stackSandbox = async (
     /** At the export of that number, counted from 1, the state has become this. */
     writeThen: (look: number, ...operations: JsonObject[]): void =>
       writeFileSync(at(`then-${look}`), document(operations)),
+    /** At that export a run has begun, with this lock. */
+    lockThen: (look: number, content: unknown): void =>
+      writeFileSync(at(`lock-${look}`), JSON.stringify(content)),
     lock: (content: unknown, name = "1.json"): void =>
       writeFileSync(
         join(locks, name),
