@@ -77,6 +77,11 @@ const withPulumi = async (root: string, signal: AbortSignal): Promise<Surroundin
 const colours = (): NodeJS.ProcessEnv =>
   process.stdout.isTTY ? { FORCE_COLOR: "1" } : { NO_COLOR: "1", FORCE_COLOR: undefined };
 
+/** Hundreds of runs of Pulumi load the same modules: a tenth of their time is compiling them. */
+const compiledIn = (folder: string): NodeJS.ProcessEnv => ({
+  NODE_COMPILE_CACHE: join(folder, "compiled"),
+});
+
 const show = (line: string): void => {
   if (!line.startsWith("JSON report written to")) console.log(line);
 };
@@ -93,7 +98,7 @@ const runVitest = async (
     const ended = await runCommand(
       process.execPath,
       [script(root, "vitest/vitest.mjs"), ...options, ...reporters, ...filters],
-      { cwd: root, env: { ...env, ...colours() }, signal, onLine: show },
+      { cwd: root, env: { ...env, ...colours(), ...compiledIn(folder) }, signal, onLine: show },
     );
     const counts = countsIn(readFileSync(report, "utf8"));
     // An error outside every test, such as an unhandled rejection, must not pass unseen.
