@@ -34,9 +34,9 @@ export const deletionForecast = async (
     const document = await exportStack(stack.place, "clear");
     const opened = await openAccounts(stack, profilesIn(document), accounts);
     try {
-      const reading = await readStack(stack, document, opened);
-      const kinds = reading.accounts.flatMap(({ reading }) => reading.kinds);
-      return { radius: blastRadius(changes, { kinds }, reading.states) };
+      const read = await readStack(stack, document, opened);
+      const kinds = read.accounts.flatMap(({ reading }) => reading.kinds);
+      return { radius: blastRadius(changes, { kinds }, read.states) };
     } finally {
       await opened.close();
     }

@@ -7,6 +7,7 @@ import { httpTransport } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
 import type { ProfileName } from "./stack-accounts.js";
 import { definitionOfType, logicalName } from "./stack-export.js";
+import { profileIn } from "./stack-reading.js";
 
 /** A resource of a state, as far as it tells an object of the service. */
 export interface HeldResource {
@@ -42,7 +43,7 @@ const objectIn = ({
 
 /** Objects of a profile that are worth a look: of different kinds where there are some. */
 const examples = (held: readonly HeldResource[], profile: ProfileName): readonly HeldObject[] => {
-  const own = held.filter(({ inputs }) => (inputs?.profile ?? undefined) === profile);
+  const own = held.filter(({ inputs }) => profileIn(inputs ?? {}) === profile);
   const all = own.flatMap(objectIn);
   const kinds = new Map(all.map((object) => [object.definition, object]));
   return [...new Set([...kinds.values(), ...all])].slice(0, mostAsked);
@@ -54,7 +55,7 @@ const isThere = async ({ request }: Service, { definition, id }: HeldObject): Pr
     await request(setUpOperation(definition, "get"), { id });
     return true;
   } catch (error) {
-    if (isConversationError(error) && error.code === "NOT_FOUND") return false;
+    if (isConversationError(error, "NOT_FOUND")) return false;
     throw error;
   }
 };
@@ -69,7 +70,7 @@ const missingAmong = async (
 
 /** What a state and the settings say of each other. */
 export interface StateStanding {
-  /** Objects that were asked for before one was found. */
+  /** How many objects there were to ask for, at most three. */
   readonly asked: number;
   /** Left out: at least one is there, or there is none to ask for. */
   readonly problem?: string;

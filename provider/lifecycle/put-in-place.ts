@@ -1,6 +1,7 @@
 import { fieldsFromWire } from "../definition/wire/wire.js";
-import { ConversationError, isConversationError } from "../kernel/errors.js";
+import { ConversationError } from "../kernel/errors.js";
 import { objectOf } from "../kernel/json.js";
+import { isUnclear } from "../service/objects/answered-objects.js";
 import { wholeObject } from "./adoption/known-objects.js";
 import { type Declared, holdsFields } from "./declared.js";
 import { describe } from "./ownership/seen-object.js";
@@ -56,7 +57,7 @@ const replaced = async (
   try {
     return (await service.replace(definition, live.id, body)).modified;
   } catch (error) {
-    if (!isConversationError(error, "BAD_RESPONSE") || error.effect === "none") throw error;
+    if (!isUnclear(error)) throw error;
     const now = await wholeObject(declared, live.id);
     const sent = fieldsFromWire(definition.fields, body, settings);
     if (!now || !holdsFields(declared, now, sent)) throw error;

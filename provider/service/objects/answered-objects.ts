@@ -1,4 +1,4 @@
-import { ConversationError, type Effect } from "../../kernel/errors.js";
+import { ConversationError, type Effect, isConversationError } from "../../kernel/errors.js";
 import { isObject } from "../../kernel/json.js";
 import { isId } from "../../kernel/object-id.js";
 import type { Answer, DatedAnswer } from "../http/answers.js";
@@ -17,6 +17,10 @@ const wrongAnswer = (
     { method: operation.method, template: operation.template, status },
     effect,
   );
+
+/** Whether a change or deletion may have been made although its answer is none of the service's: only the object tells. */
+export const isUnclear = (error: unknown): boolean =>
+  isConversationError(error, "BAD_RESPONSE") && error.effect !== "none";
 
 /** The object that a GET answers with. */
 export const answeredObject = (operation: Operation, { body, status }: Answer): WireObject => {

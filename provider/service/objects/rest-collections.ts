@@ -6,7 +6,7 @@ import type { DatedRequest } from "../http/client.js";
 import { setUpOperation } from "../http/operations.js";
 import { secretTexts } from "../redaction/secret-texts.js";
 import type { ServiceAddress } from "./absence.js";
-import { answeredObject, createdOf, timesOf } from "./answered-objects.js";
+import { answeredObject, createdOf, isUnclear, timesOf } from "./answered-objects.js";
 import type { Collections, ListProgress, WireObject } from "./collections.js";
 import { ListCache } from "./list-cache.js";
 import { readFirstPage } from "./pages.js";
@@ -28,9 +28,6 @@ const guarded = async <T>(cache: ListCache, write: () => Promise<T>): Promise<T>
     throw error;
   }
 };
-
-const isUnclear = (error: unknown): boolean =>
-  isConversationError(error, "BAD_RESPONSE") && error.effect !== "none";
 
 type Watch = (progress: ListProgress) => void;
 
