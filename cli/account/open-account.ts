@@ -5,7 +5,7 @@ import { readStackConfig } from "../pulumi-cli/stack-config.js";
 import type { Progress } from "../terminal/progress.js";
 import { type ObjectInputs, objectInputs } from "./object-inputs.js";
 import { type AccountReading, readAccount } from "./read-account.js";
-import { accessService } from "./service-access.js";
+import { accessService, type Say } from "./service-access.js";
 
 /** Which account a command is about, and how it is read. */
 export interface AccountOptions {
@@ -60,7 +60,8 @@ export const readAccountInputs = async (options: AccountOptions): Promise<Accoun
   const { env = process.env, progress, signal, clock } = options;
   const settings = await accountSettings(options);
   const step = progress?.step("Reading the account");
-  const access = accessService(settings, env, (text) => step?.detail(text), clock, signal);
+  const say: Say = (text, about) => (about === "wait" ? step?.detail(text) : step?.print(text));
+  const access = accessService(settings, env, say, clock, signal);
   try {
     const reading = await readAccount(access, {
       ...(signal ? { signal } : {}),

@@ -1,10 +1,12 @@
-import { waitText } from "../../provider/engine/wait-text.js";
+import { durationText, waitText } from "../../provider/engine/wait-text.js";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
+import { isConversationError } from "../../provider/kernel/errors.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { servicePaces } from "../../provider/pacing/pacer.js";
 import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
 import { connectService } from "../../provider/service/connect.js";
 import type { Pace } from "../../provider/service/http/pace.js";
+import type { OnRepeat } from "../../provider/service/http/retry.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
 
 /** The service within the rates of the tenant. */
@@ -17,17 +19,29 @@ export interface ServiceAccess extends AccountSession {
   close(): Promise<void>;
 }
 
+/** Told in a sentence when calls have to wait for long, and once when the service does not answer as it should. */
+export type Say = (text: string, about: "wait" | "failure") => void;
+
+/** Tells of the first failure alone: what stands in the way of one call most often does so for all. */
+const tellsOnce = (say: Say): OnRepeat => {
+  let isTold = false;
+  return (error, longestMs) => {
+    if (isTold || !isConversationError(error)) return;
+    isTold = true;
+    say(`${error.message} Trying again, for up to ${durationText(longestMs)}.`, "failure");
+  };
+};
+
 /**
  * Opens the service.
  *
- * @param say told in a sentence when calls have to wait for long
  * @param ownClock default: the system's; with another one the rates are not shared with other processes
  * @param signal ends waiting calls with `CANCELLED`
  */
 export const accessService = (
   settings: Settings,
   environment: NodeJS.ProcessEnv,
-  say: (text: string) => void,
+  say: Say,
   ownClock?: Clock,
   signal?: AbortSignal,
 ): ServiceAccess => {
@@ -37,8 +51,8 @@ export const accessService = (
     clock,
     environment,
     ...(buckets ? { buckets } : {}),
-    onNotice: say,
-    onWait: (wait) => say(waitText(wait)),
+    onNotice: (text) => say(text, "wait"),
+    onWait: (wait) => say(waitText(wait), "wait"),
   });
   const paced = paces.pace(settings);
   let check = async (): Promise<void> => undefined;
@@ -51,7 +65,11 @@ export const accessService = (
       },
       signal,
     );
-  const service = connectService(settings, { pace, clock, ...(signal ? { signal } : {}) });
+  const onRepeat = tellsOnce(say);
+  const service = connectService(settings, {
+    ...{ pace, clock, onRepeat },
+    ...(signal ? { signal } : {}),
+  });
   return {
     settings,
     service,

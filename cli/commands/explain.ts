@@ -54,7 +54,10 @@ export const registerExplain: RegisterCommand = (program, session) => {
       const { explanationText } = await import("../explain/text-report.js");
       const { mermaidDiagram, plainDiagram } = await import("../explain/diagrams.js");
       const shown = { table: explanationText, mermaid: mermaidDiagram, plain: plainDiagram };
-      const explanation = await explainSetUp(options);
+      const { withProgress } = await import("../terminal/command-progress.js");
+      const explanation = await withProgress(session, (work) =>
+        explainSetUp({ ...options, ...work }),
+      );
       session.out(json ? `${JSON.stringify(explanation, null, 2)}\n` : shown[format](explanation));
       const isLost = explanation.accounts.some(({ deadEnds }) => deadEnds.length > 0);
       session.exitCode = check && isLost ? 3 : 0;

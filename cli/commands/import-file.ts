@@ -44,11 +44,14 @@ export const registerImportFile: RegisterCommand = (program, session) => {
       assertOneWay(id, flags);
       const { byName, out, ...rest } = flags;
       const { runImportFile } = await import("../import/run-import-file.js");
-      const text = await runImportFile({
-        ...{ kind, name, ...rest },
-        ...(id === undefined ? {} : { id }),
-        ...(typeof byName === "string" ? { byName } : {}),
-      });
+      const { withStep } = await import("../terminal/command-progress.js");
+      const text = await withStep(session, "Looking at the object and at the states", (step) =>
+        runImportFile({
+          ...{ kind, name, ...rest, ...step },
+          ...(id === undefined ? {} : { id }),
+          ...(typeof byName === "string" ? { byName } : {}),
+        }),
+      );
       if (out === undefined) return session.out(text);
       const { writeFileSync } = await import("node:fs");
       writeFileSync(out, text);

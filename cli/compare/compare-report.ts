@@ -1,5 +1,5 @@
 import { indented, wrapped } from "../terminal/columns.js";
-import type { Comparison, OneSided, SideDifference } from "./comparison.js";
+import { type Comparison, isDifferent, type OneSided, type SideDifference } from "./comparison.js";
 
 const width = 80;
 
@@ -21,6 +21,16 @@ const differenceLines = ({ path, a, b }: SideDifference): readonly string[] => [
   ...indented(`B: ${shown(b)}`, 6),
 ];
 
+const unreadLines = ({ unread }: Comparison): readonly string[] => [
+  ...(unread.length > 0 ? [""] : []),
+  ...unread.flatMap(({ side, kind }) =>
+    wrapped(
+      `Not all of ${kind} could be read in ${side.toUpperCase()}: what only the other side has of it is not told.`,
+      width,
+    ),
+  ),
+];
+
 /** What differs, for people, within 80 columns. */
 export const compareReport = (result: Comparison): string => {
   const { a, b, same, matched, different, onlyInA, onlyInB, notes } = result;
@@ -29,8 +39,8 @@ export const compareReport = (result: Comparison): string => {
     ...wrapped(`A: ${a}`, width),
     ...wrapped(`B: ${b}`, width),
     "",
-    same
-      ? `No difference: ${count}.`
+    !isDifferent(result)
+      ? `No difference${same ? "" : " as far as both could be read"}: ${count}.`
       : `${count}, ${different.length} of them different; ${onlyInA.length} only in A, ${onlyInB.length} only in B.`,
     ...different.flatMap((object) => [
       "",
@@ -42,6 +52,7 @@ export const compareReport = (result: Comparison): string => {
     ]),
     ...oneSided("Only in A:", onlyInA),
     ...oneSided("Only in B:", onlyInB),
+    ...unreadLines(result),
     "",
     ...notes.flatMap((note) => wrapped(note, width)),
   ];

@@ -10,10 +10,10 @@ import { propertiesIn } from "../../provider/lifecycle/state/properties.js";
 import { resources } from "../../provider/resources/index.js";
 import { listingKeys } from "../../provider/service/objects/pages.js";
 import { printedJson } from "../../provider/stacks/pulumi-queries.js";
-import { readAccountInputs } from "../account/open-account.js";
+import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
 import { savedAccountIn } from "../account/saved-account.js";
 import { CommandFailure, messageOf } from "../command.js";
-import { openStack, type StackOptions } from "../stack/open-stack.js";
+import { openStack } from "../stack/open-stack.js";
 import {
   definitionOfType,
   exportStack,
@@ -29,6 +29,9 @@ import {
   publicFields,
   sideOfWire,
 } from "./compared-account.js";
+
+/** Where the project is, whose settings count, and how the reading is told and ended. */
+export type CompareOptions = Omit<AccountOptions, "clock">;
 
 const wireObject = z.looseObject({ id: z.string() });
 
@@ -128,6 +131,7 @@ const ofSaved = (title: string, text: string): ComparedAccount | undefined => {
             objects.map((wire) => sideOfWire(definition, keyOf(wire), wire, neutralVendor)),
           ),
       ),
+      unread: saved.kinds.flatMap(({ kind, problem }) => (problem === undefined ? [] : [kind])),
       notes: saved.kinds.flatMap(({ kind, problem }) =>
         problem === undefined ? [] : [`${title}: ${kind}: ${problem}`],
       ),
@@ -165,7 +169,7 @@ const ofFile = async (path: string): Promise<ComparedAccount> => {
   );
 };
 
-const ofStack = async (name: string, options: StackOptions): Promise<ComparedAccount> => {
+const ofStack = async (name: string, options: CompareOptions): Promise<ComparedAccount> => {
   const stack = await openStack({ ...options, stack: name });
   // Without the passphrase of the stack most of it can still be compared.
   const { deployment } = await exportStack(stack.place, "clear").catch(() =>
@@ -174,7 +178,7 @@ const ofStack = async (name: string, options: StackOptions): Promise<ComparedAcc
   return ofState(`stack ${name}`, deployment.resources ?? []);
 };
 
-const ofProfile = async (profile: string | undefined, options: StackOptions) => {
+const ofProfile = async (profile: string | undefined, options: CompareOptions) => {
   const { settings, reading, notes } = await readAccountInputs({
     ...options,
     ...(profile ? { profile } : {}),
@@ -184,6 +188,9 @@ const ofProfile = async (profile: string | undefined, options: StackOptions) => 
     title,
     objects: reading.kinds.flatMap(({ definition, objects }) =>
       [...objects].map(([id, wire]) => sideOfWire(definition, id, wire, settings)),
+    ),
+    unread: reading.kinds.flatMap(({ definition: { kind }, problem }) =>
+      problem === undefined ? [] : [kind],
     ),
     notes: notes.map((note) => `${title}: ${note}`),
   };
@@ -197,10 +204,12 @@ const ofProfile = async (profile: string | undefined, options: StackOptions) => 
  */
 export const comparedAccount = async (
   source: string,
-  options: StackOptions,
+  options: CompareOptions,
 ): Promise<ComparedAccount> => {
   if (existsSync(source)) return ofFile(source);
   const [, kind, name = ""] = /^(stack|profile):(.*)$/.exec(source) ?? [];
+  if (kind !== undefined && name === "")
+    throw new CommandFailure(`Comparing: "${source}" names no ${kind}.`);
   if (kind === "stack") return ofStack(name, options);
   if (kind === "profile" || source === "live") return ofProfile(name || undefined, options);
   if (/[./\\]/.test(source))

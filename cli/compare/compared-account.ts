@@ -23,6 +23,8 @@ export interface ComparedAccount {
   /** What it is, for messages. */
   readonly title: string;
   readonly objects: readonly ComparedSide[];
+  /** Kinds of which objects are missing, as the service did not let them be read. */
+  readonly unread?: readonly string[];
   /** Sentences about what is not there. */
   readonly notes: readonly string[];
 }

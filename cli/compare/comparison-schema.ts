@@ -28,11 +28,14 @@ export const oneSidedSchema = z.strictObject(object);
 export const comparisonSchema = z.strictObject({
   a: z.string(),
   b: z.string(),
-  same: z.boolean(),
+  same: z.boolean().describe("Nothing differs, and both sides could be read whole"),
   matched: z.int().min(0).describe("Objects found on both sides"),
   different: z.array(differentSchema),
   onlyInA: z.array(oneSidedSchema),
   onlyInB: z.array(oneSidedSchema),
+  unread: z
+    .array(z.strictObject({ side: z.enum(["a", "b"]), kind: z.string() }))
+    .describe("Kinds that a side could not read whole: what only the other side has is not told"),
   notes: z.array(z.string()),
 });
 

@@ -54,6 +54,13 @@ const oneSided = ({ definition, name, id }: ComparedSide): OneSided => ({
   ...{ kind: definition.kind, name, id },
 });
 
+const unreadIn = (side: "a" | "b", { unread = [] }: ComparedAccount): Comparison["unread"] =>
+  unread.map((kind) => ({ side, kind }));
+
+/** Whether something was found to differ, whatever could not be read. */
+export const isDifferent = ({ different, onlyInA, onlyInB }: Comparison): boolean =>
+  different.length + onlyInA.length + onlyInB.length > 0;
+
 /** Compares two accounts by meaning: objects by what they are known by, references by where they lead. */
 export const comparison = (a: ComparedAccount, b: ComparedAccount): Comparison => {
   const { pairs, links, onlyInA, onlyInB } = matchedObjects(a, b);
@@ -68,13 +75,15 @@ export const comparison = (a: ComparedAccount, b: ComparedAccount): Comparison =
       },
     ];
   });
+  const unread = [...unreadIn("a", a), ...unreadIn("b", b)];
   return {
     ...{ a: a.title, b: b.title },
-    same: different.length + onlyInA.length + onlyInB.length === 0,
+    same: different.length + onlyInA.length + onlyInB.length + unread.length === 0,
     matched: pairs.length,
     different,
     onlyInA: onlyInA.map(oneSided),
     onlyInB: onlyInB.map(oneSided),
+    unread,
     notes: [...a.notes, ...b.notes, secretNote],
   };
 };

@@ -16,6 +16,12 @@ interface Linked {
 export class Links {
   readonly #texts = { a: new Map<string, string>(), b: new Map<string, string>() };
   readonly #taken = new Set<string>();
+  readonly #unread: ReadonlySet<string>;
+
+  /** @param unread kinds of which one side lacks objects: nobody can tell where their references lead */
+  constructor(unread: ReadonlySet<string> = new Set()) {
+    this.#unread = unread;
+  }
 
   add({ a, b }: Linked): void {
     const { kind } = a.definition;
@@ -33,6 +39,7 @@ export class Links {
   }
 
   of(side: "a" | "b", kind: string, id: unknown): string {
+    if (this.#unread.has(kind)) return `${kind} that could not be read`;
     const whole = `${kind} ${id}`;
     return this.#texts[side].get(whole) ?? whole;
   }

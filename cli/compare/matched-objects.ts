@@ -40,15 +40,25 @@ const withoutName = (object: ComparedSide): ComparedSide => {
   return { ...object, fields };
 };
 
+const unreadOf = ({ unread = [] }: ComparedAccount): readonly string[] => unread;
+
+/** Objects that the other side surely does not have. */
+const missingIn = (
+  objects: readonly ComparedSide[],
+  other: ComparedAccount,
+): readonly ComparedSide[] =>
+  objects.filter(({ definition: { kind } }) => !unreadOf(other).includes(kind));
+
 class Matching {
   readonly pairs: MatchedPair[] = [];
-  readonly links = new Links();
+  readonly links: Links;
   readonly #free: Readonly<Record<Side, Set<ComparedSide>>>;
   readonly #around: ReadonlyMap<ComparedSide, string>;
 
-  constructor(a: readonly ComparedSide[], b: readonly ComparedSide[]) {
-    this.#free = { a: new Set(a), b: new Set(b) };
-    this.#around = new Map([...neighbours(a), ...neighbours(b)]);
+  constructor(a: ComparedAccount, b: ComparedAccount) {
+    this.links = new Links(new Set([...unreadOf(a), ...unreadOf(b)]));
+    this.#free = { a: new Set(a.objects), b: new Set(b.objects) };
+    this.#around = new Map([...neighbours(a.objects), ...neighbours(b.objects)]);
   }
 
   free(side: Side): readonly ComparedSide[] {
@@ -104,7 +114,7 @@ class Matching {
  * paired that are the same, or that the same objects refer to.
  */
 export const matchedObjects = (a: ComparedAccount, b: ComparedAccount): MatchedObjects => {
-  const matching = new Matching(a.objects, b.objects);
+  const matching = new Matching(a, b);
   const { isSame, isPlacedSame } = matching;
   const closest: readonly Fits[] = [
     (one, other) => isPlacedSame(one, other) && isSame(one, other),
@@ -118,5 +128,9 @@ export const matchedObjects = (a: ComparedAccount, b: ComparedAccount): MatchedO
     matching.pairBy(definition, "references", matching.whereItLeads, [sameShape]);
   }
   const { pairs, links } = matching;
-  return { pairs, links, onlyInA: matching.free("a"), onlyInB: matching.free("b") };
+  return {
+    ...{ pairs, links },
+    onlyInA: missingIn(matching.free("a"), b),
+    onlyInB: missingIn(matching.free("b"), a),
+  };
 };

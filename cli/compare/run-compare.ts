@@ -2,8 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { readAccountInputs } from "../account/open-account.js";
 import { savedAccount } from "../account/saved-account.js";
 import { CommandFailure, messageOf } from "../command.js";
-import type { StackOptions } from "../stack/open-stack.js";
-import { comparedAccount } from "./compare-sources.js";
+import { type CompareOptions, comparedAccount } from "./compare-sources.js";
 import { type Comparison, comparison } from "./comparison.js";
 
 /**
@@ -14,7 +13,7 @@ import { type Comparison, comparison } from "./comparison.js";
 export const runCompare = async (
   a: string,
   b: string,
-  options: StackOptions,
+  options: CompareOptions,
 ): Promise<Comparison> =>
   comparison(await comparedAccount(a, options), await comparedAccount(b, options));
 
@@ -22,7 +21,7 @@ export const runCompare = async (
 export const saveAccount = async (
   source: string,
   file: string,
-  options: StackOptions,
+  options: CompareOptions,
 ): Promise<number> => {
   const profile = /^profile:(.+)$/.exec(source)?.[1] ?? (source === "live" ? undefined : source);
   const { reading } = await readAccountInputs({ ...options, ...(profile ? { profile } : {}) });

@@ -97,7 +97,7 @@ export const driftMarkdown = (result: DriftResult): string => {
           ),
     ),
     ...folded(
-      "Secrets that the service hides or only the environment has, so that nobody can tell",
+      "Secrets that are hidden, kept in the environment or not read by an import: nobody can tell",
       uncheckable.length === 0
         ? []
         : table(

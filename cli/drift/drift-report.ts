@@ -65,7 +65,7 @@ export const driftReport = (result: DriftResult): string => {
       listed(otherStacks, (each) => indented(`${titleOf(each)}: ${each.stack}`, 2)),
     ),
     ...section(
-      "Cannot be checked (hidden by the service, or kept in the environment):",
+      "Cannot be checked (hidden, kept in the environment, or not read by an import):",
       listed(uncheckable, (each) =>
         indented(
           `${titleOf(each)}: ${each.paths.join(", ")}${each.changedSince ? `; the object was changed ${each.changedSince}` : ""}`,

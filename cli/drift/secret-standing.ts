@@ -7,6 +7,7 @@ import { isMissing, looksMasked } from "../../provider/definition/wire/secret-ev
 import { fieldsFromWire } from "../../provider/definition/wire/wire.js";
 import { environmentSecretsIn } from "../../provider/kernel/environment-secret.js";
 import { asText, isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
+import { holdsUndisclosed } from "../../provider/kernel/undisclosed.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
 
@@ -76,8 +77,9 @@ const isSame = ({ field: { secret: _, ...open }, live, prior }: SecretPlace): bo
 
 const isShown = ({ live }: SecretPlace): boolean => !isMissing(live) && !looksMasked(asText(live));
 
-/** Whether the state has the name of an environment variable in its place: its value is not known here. */
-const isElsewhere = ({ prior }: SecretPlace): boolean => environmentSecretsIn(prior).length > 0;
+/** Whether the state has something else in its place: the name of an environment variable, or what an import did not read. */
+const isElsewhere = ({ prior }: SecretPlace): boolean =>
+  environmentSecretsIn(prior).length > 0 || holdsUndisclosed(prior);
 
 /** What the secrets of an account tell of the service's way with them. */
 export const secretEvidence = (all: readonly SecretPlace[]): SecretEvidence => {
@@ -105,6 +107,8 @@ export const secretStanding = (
   { echoes, masks, shown }: SecretEvidence,
   isTouched: boolean,
 ): "same" | "changed" | "hidden" => {
+  // The service may have left it out already when it was imported.
+  if (holdsUndisclosed(place.prior)) return "hidden";
   const isGone = isMissing(place.live) && (shown.has(place.field) || (echoes && isTouched));
   if (isGone) return "changed";
   if (!isShown(place) || isElsewhere(place)) return "hidden";

@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { CommandFailure, messageOf } from "../command.js";
+import { makeFolders } from "../process/make-folders.js";
 
 /** Folder in which files wait until all of them are written; who has made it may write. */
 export const stagingName = ".conversation-export.partial";
@@ -101,11 +102,11 @@ export const writeTogether = <T>(folder: string, plan: () => FolderChange<T>): T
   let made: string | undefined;
   let staging: string | undefined;
   try {
-    made = mkdirSync(folder, { recursive: true });
+    made = makeFolders(folder);
     staging = makeStaging(folder);
     return put(folder, staging, stage(folder, staging, plan));
   } catch (error) {
-    throw failed(folder, error, "Nothing was changed.");
+    throw failed(folder, error, "Nothing was changed. Name another folder with --out.");
   } finally {
     if (staging !== undefined) rmSync(staging, { recursive: true, force: true });
     if (made !== undefined) removeEmpty(folder, made);

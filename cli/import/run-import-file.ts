@@ -5,7 +5,7 @@ import { resources } from "../../provider/resources/index.js";
 import type { Collections, WireObject } from "../../provider/service/objects/collections.js";
 import { objectInputs } from "../account/object-inputs.js";
 import { type AccountOptions, accountSettings } from "../account/open-account.js";
-import { accessService } from "../account/service-access.js";
+import { accessService, type Say } from "../account/service-access.js";
 import { CommandFailure } from "../command.js";
 import { openStack } from "../stack/open-stack.js";
 import { inImportFile } from "./import-entries.js";
@@ -21,6 +21,7 @@ export interface ImportFileOptions extends AccountOptions {
   readonly id?: string;
   /** Name of the object at the service. */
   readonly byName?: string;
+  readonly say?: Say;
 }
 
 const definitionNamed = (kind: string): Definition => {
@@ -72,7 +73,8 @@ export const runImportFile = async (options: ImportFileOptions): Promise<string>
   await assertImports(stack.place, "file");
   const settings = await accountSettings(options);
   const { env = process.env, signal, clock, name: logical, id, profile } = options;
-  const access = accessService(settings, env, () => undefined, clock, signal);
+  const { say = () => undefined } = options;
+  const access = accessService(settings, env, say, clock, signal);
   try {
     const [found, wire] = await (id === undefined
       ? byName(access.service, definition, options.byName ?? logical)

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CommandFailure, messageOf } from "../command.js";
+import { makeFolders } from "../process/make-folders.js";
 import type { ProjectFile } from "./template-project.js";
 
 /** What may be in a folder before a project is made there. */
@@ -23,7 +24,7 @@ export const assertRoom = (folder: string): void => {
 
 const writeFile = (folder: string, { path, text, executable }: ProjectFile): void => {
   const file = join(folder, path);
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolders(dirname(file));
   writeFileSync(file, text, { mode: executable ? 0o755 : 0o644, flag: "wx" });
 };
 

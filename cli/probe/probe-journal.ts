@@ -1,11 +1,12 @@
 import { hash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { jsonIn } from "../../provider/kernel/json-text.js";
 import { CommandFailure } from "../command.js";
 import { tryLock } from "../process/file-lock.js";
+import { makeFolders } from "../process/make-folders.js";
 
 const entry = z.object({
   /** Path segment of the collection, such as `channels`. */
@@ -110,7 +111,7 @@ export class ProbeJournal {
   }
 
   #write(): void {
-    mkdirSync(dirname(this.file), { recursive: true });
+    makeFolders(dirname(this.file));
     const draft = `${this.file}.${process.pid}`;
     const text = JSON.stringify({ baseUrl: this.baseUrl, objects: this.#objects });
     writeFileSync(draft, text, { mode: 0o600 });

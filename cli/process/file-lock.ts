@@ -1,6 +1,7 @@
-import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
+import { makeFolders } from "./make-folders.js";
 import { isRunning } from "./process-group.js";
 
 /** Nothing that is locked here takes as long: an older lock was left behind. */
@@ -53,7 +54,7 @@ const take = (path: string): boolean => {
 export const tryLock = (
   path: string,
 ): { readonly release: () => void } | { readonly heldBy: string; readonly release?: never } => {
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolders(dirname(path));
   const release = () => rmSync(path, { force: true });
   if (take(path)) return { release };
   const owner = ownerOf(path);

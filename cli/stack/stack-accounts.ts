@@ -1,6 +1,6 @@
 import type { Clock } from "../../provider/kernel/clock.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
-import { accessService, type ServiceAccess } from "../account/service-access.js";
+import { accessService, type Say, type ServiceAccess } from "../account/service-access.js";
 import type { OpenStack } from "./open-stack.js";
 
 /** A name of settings; undefined for those without a name. */
@@ -21,8 +21,7 @@ export interface StackAccounts {
 }
 
 export interface StackAccountOptions {
-  /** Told in a sentence when calls have to wait for long. */
-  readonly say?: (text: string) => void;
+  readonly say?: Say;
   /** Ends waiting calls. */
   readonly signal?: AbortSignal;
   /** Tests pass their own. */

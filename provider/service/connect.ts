@@ -4,7 +4,7 @@ import { packageName, packageVersion } from "../kernel/package-version.js";
 import { waitOutRefusals } from "../pacing/wait-out-refusals.js";
 import { datedRequest, type Request } from "./http/client.js";
 import type { Pace, Wait } from "./http/pace.js";
-import type { RetryLimits } from "./http/retry.js";
+import type { OnRepeat, RetryLimits } from "./http/retry.js";
 import { httpTransport, type Transport } from "./http/transport.js";
 import { serviceAddress } from "./objects/absence.js";
 import type { Collections } from "./objects/collections.js";
@@ -42,6 +42,7 @@ export interface ServiceOptions {
   /** Told whenever calls begin to wait for an endpoint; only for the default pace. */
   readonly onWait?: (wait: Wait) => void;
   readonly retry?: Partial<RetryLimits>;
+  readonly onRepeat?: OnRepeat;
   /** Ends waiting calls with `CANCELLED`, like `close`. */
   readonly signal?: AbortSignal;
 }
@@ -62,9 +63,9 @@ export interface SharedParts extends Omit<TokenParts, "pace"> {
 /** Sends nothing: connections are had on first use. */
 export const sharedParts = (
   settings: Settings,
-  options: Pick<ServiceOptions, "clock" | "transport" | "retry" | "signal">,
+  options: Pick<ServiceOptions, "clock" | "transport" | "retry" | "onRepeat" | "signal">,
 ): SharedParts => {
-  const { clock = systemClock, transport = httpTransport(), retry, signal } = options;
+  const { clock = systemClock, transport = httpTransport(), retry, onRepeat, signal } = options;
   const closing = new AbortController();
   return {
     settings,
@@ -74,6 +75,7 @@ export const sharedParts = (
     headers: commonHeaders(),
     signal: signal ? AbortSignal.any([closing.signal, signal]) : closing.signal,
     ...(retry ? { retry } : {}),
+    ...(onRepeat ? { onRepeat } : {}),
     close: async () => {
       closing.abort(
         new ConversationError("CANCELLED", "The connection to the service was closed."),

@@ -116,3 +116,29 @@ test("an answer that comes after the signal is not thrown away", async () => {
   const options = { signal: giveUp.signal, limits: noPauses };
   expect(await withRetry(attempt, () => true, options)).toBe("made");
 });
+
+test.each([
+  [{}, 0, 15_000],
+  [{ retries: 6 }, 0, 31_000],
+  [{ retries: 1, minTimeoutMs: 100 }, 10_000, 10_200],
+  [{}, 60_000, 180_000],
+] as const)(
+  "who waits is told once how long repeats may take: %j, %i ms each",
+  async (limits, attemptMs, longestMs) => {
+    const clock = new JumpingClock();
+    const told: number[] = [];
+    const attempt = async (): Promise<never> => {
+      await clock.sleep(attemptMs);
+      throw failing("UNREACHABLE", "none");
+    };
+    const ended = new AbortController();
+    const onRepeat = (_: unknown, ms: number): void => {
+      told.push(ms);
+      ended.abort();
+    };
+    await failureOf(
+      withRetry(attempt, () => true, { limits, clock, onRepeat, signal: ended.signal }),
+    );
+    expect(told).toEqual([longestMs]);
+  },
+);

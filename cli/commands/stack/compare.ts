@@ -1,5 +1,6 @@
 import { CommandFailure, type CommandRun, type RegisterCommand } from "../../command.js";
 import type { StackOptions } from "../../stack/open-stack.js";
+import type { CommandWork } from "../../terminal/command-progress.js";
 
 interface CompareFlags extends StackOptions {
   readonly save?: string;
@@ -24,20 +25,25 @@ JSON: { a, b, same, matched,
         different: [{ kind, name, idA, idB, matchedBy,
                       differences: [{ path, a?, b? }] }],
         onlyInA: [{ kind, name, id }], onlyInB: [{ kind, name, id }],
-        notes: [text] }
+        unread: [{ side, kind }], notes: [text] }
 JSON of --save: { file, objects }
 
-Exit code: 0 the same, or saved; 2 different; 1 failed, or wrong command line.`;
+Exit code: 0 the same, or saved; 2 different; 1 failed, wrong command line, or the same
+as far as both sides could be read.`;
 
 interface Sides {
   readonly a: string;
   readonly b?: string | undefined;
 }
 
-const compare = async ({ a, b }: Sides, flags: CompareFlags, session: CommandRun) => {
+const compare = async (
+  { a, b }: Sides,
+  { json, save: file, ...options }: CompareFlags & CommandWork,
+  session: CommandRun,
+) => {
   const { runCompare, saveAccount } = await import("../../compare/run-compare.js");
+  const { isDifferent } = await import("../../compare/comparison.js");
   const { compareReport } = await import("../../compare/compare-report.js");
-  const { json, save: file, ...options } = flags;
   const print = (value: unknown, text: string) =>
     session.out(json ? `${JSON.stringify(value, null, 2)}\n` : text);
   if (file !== undefined) {
@@ -49,7 +55,7 @@ const compare = async ({ a, b }: Sides, flags: CompareFlags, session: CommandRun
   if (b === undefined) throw new CommandFailure("Name two sides, or one with --save <file>.");
   const result = await runCompare(a, b, options);
   print(result, compareReport(result));
-  session.exitCode = result.same ? 0 : 2;
+  session.exitCode = isDifferent(result) ? 2 : result.same ? 0 : 1;
 };
 
 /** `compare`: what differs between two accounts. */
@@ -71,7 +77,8 @@ export const registerCompare: RegisterCommand = (program, session) => {
       session.wrongLineCode = 1;
       throw error;
     })
-    .action((a: string, b: string | undefined, flags: CompareFlags) =>
-      compare({ a, b }, flags, session),
-    );
+    .action(async (a: string, b: string | undefined, flags: CompareFlags) => {
+      const { withProgress } = await import("../../terminal/command-progress.js");
+      await withProgress(session, (work) => compare({ a, b }, { ...flags, ...work }, session));
+    });
 };

@@ -12,7 +12,8 @@ What counts as drift:
   deleted    an object is gone
   unmanaged  an object that no stack of the backend has; not with --managed-only
 Objects of other stacks are listed and are no drift. Secrets are never shown;
-those that the service hides cannot be checked, and are said to be so.
+those that the service hides, or that an import did not read, cannot be checked, and are
+said to be so.
 
 JSON: { project, stack, readAt, consistent, drift,
         changed: [{ kind, name, id, urn, changes: [{ path, state?, live? }],
@@ -57,9 +58,10 @@ export const registerDrift: RegisterCommand = (program, session) => {
       const { runDrift } = await import("../../drift/run-drift.js");
       const { driftReport } = await import("../../drift/drift-report.js");
       const { driftMarkdown } = await import("../../drift/drift-markdown.js");
-      const { untilSignal } = await import("../../process/until-signal.js");
-      const say = (text: string) => session.err(`${text}\n`);
-      const result = await untilSignal((signal) => runDrift({ ...flags, say, signal }));
+      const { withStep } = await import("../../terminal/command-progress.js");
+      const result = await withStep(session, "Comparing the stack with its account", (step) =>
+        runDrift({ ...flags, ...step }),
+      );
       const text = markdown ? driftMarkdown(result) : driftReport(result);
       session.out(json ? `${JSON.stringify(result, null, 2)}\n` : text);
       const isBlocked = (result.deletions?.blocked.length ?? 0) > 0;

@@ -63,14 +63,19 @@ export const registerOrphans: RegisterCommand = (program, session) => {
       assertSensible(options);
       const { runOrphans } = await import("../../orphans/run-orphans.js");
       const { orphansReport } = await import("../../orphans/orphans-report.js");
-      const { untilSignal } = await import("../../process/until-signal.js");
-      const say = (text: string) => session.err(`${text}\n`);
-      await untilSignal(async (signal) => {
-        const done = await runOrphans({ ...options, say, signal });
-        for (const note of done.notes) say(`note: ${note}`);
-        session.out(json ? `${JSON.stringify(done.found, null, 2)}\n` : orphansReport(done));
-        const isDone = done.found.every(({ reason }) => reason === undefined);
-        session.exitCode = isDone ? 0 : signal.aborted ? 130 : 1;
-      }, "What is left over now: pulumi-conversation orphans");
+      const { withStep } = await import("../../terminal/command-progress.js");
+      const { done, isEnded } = await withStep(
+        session,
+        "Looking at the account and at the states",
+        async ({ say, signal }) => {
+          const result = await runOrphans({ ...options, say, signal });
+          return { done: result, isEnded: signal.aborted };
+        },
+        "What is left over now: pulumi-conversation orphans",
+      );
+      for (const note of done.notes) session.err(`note: ${note}\n`);
+      session.out(json ? `${JSON.stringify(done.found, null, 2)}\n` : orphansReport(done));
+      const isDone = done.found.every(({ reason }) => reason === undefined);
+      session.exitCode = isDone ? 0 : isEnded ? 130 : 1;
     });
 };

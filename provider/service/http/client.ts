@@ -42,7 +42,7 @@ export const datedRequest =
     return withRetry(
       remembering(async () => answerOf(await authorized(parts, call))),
       (error, failures) => mayRepeat(operation, error, failures),
-      { limits: parts.retry ?? {}, signal, clock: parts.clock },
+      { limits: parts.retry ?? {}, signal, clock: parts.clock, onRepeat: parts.onRepeat },
     );
   };
 

@@ -26,7 +26,15 @@ export interface RetryOptions {
   /** Ends the pauses, never an attempt that is under way. */
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock;
+  readonly onRepeat?: OnRepeat | undefined;
 }
+
+/**
+ * Told once, when a call that failed is to be sent again.
+ *
+ * @param longestMs what the repeats may take if they fail as the first attempt did, in milliseconds
+ */
+export type OnRepeat = (error: unknown, longestMs: number) => void;
 
 /** What was answered with something that cannot be read is sent again twice at most. */
 const unreadableRetries = 2;
@@ -80,12 +88,26 @@ export const withRetry = async <T>(
   options: RetryOptions = {},
 ): Promise<T> => {
   if (options.signal?.aborted) throw cancelled();
+  const clock = options.clock ?? systemClock;
+  const began = clock.now();
   try {
     return await attempt();
   } catch (error) {
     if (!may(error, 1) && !options.signal?.aborted) throw error;
+    options.onRepeat?.(error, longestRepeats(options.limits, clock.now() - began));
     return repeated(attempt, may, options, error);
   }
+};
+
+/** @param attemptMs what one attempt takes */
+const longestRepeats = (limits: Partial<RetryLimits> = {}, attemptMs: number): number => {
+  const given = { ...defaultRetryLimits, ...limits };
+  const { retries, minTimeoutMs, maxTimeoutMs, maxRetryTimeMs } = given;
+  const pauses = Array.from({ length: retries }, (_, repeat) =>
+    Math.min(maxTimeoutMs, 2 * minTimeoutMs * 2 ** repeat),
+  );
+  const all = pauses.reduce((sum, ms) => sum + ms, retries * attemptMs);
+  return Math.min(all, maxRetryTimeMs + attemptMs);
 };
 
 /** The repeats after a first failure; only here is the retry library needed, so only here it is loaded. */

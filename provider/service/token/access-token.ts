@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.js";
 import { ConversationError, isConversationError } from "../../kernel/errors.js";
 import type { Pace } from "../http/pace.js";
-import { type RetryLimits, withRetry } from "../http/retry.js";
+import { type OnRepeat, type RetryLimits, withRetry } from "../http/retry.js";
 import { type HttpResponse, type Transport, TransportFailure } from "../http/transport.js";
 import { connectionFault } from "../http/transport-faults.js";
 import { foreignError } from "../redaction/redaction.js";
@@ -95,6 +95,7 @@ export interface TokenParts {
   /** Of every call. */
   readonly headers: Readonly<Record<string, string>>;
   readonly retry?: Partial<RetryLimits>;
+  readonly onRepeat?: OnRepeat;
   /** Ends all waiting of all calls. */
   readonly signal: AbortSignal;
 }
@@ -134,7 +135,8 @@ const asked = async (parts: TokenParts): Promise<TokenGrant> => {
 
 /** The one token of a service, fetched from its token address on first use. */
 export const tokenSource = (parts: TokenParts): AccessTokens => {
-  const { retry: limits = {}, signal, clock } = parts;
-  const fetchGrant = () => withRetry(() => asked(parts), mayAskAgain, { limits, signal, clock });
+  const { retry: limits = {}, signal, clock, onRepeat } = parts;
+  const options = { limits, signal, clock, onRepeat };
+  const fetchGrant = () => withRetry(() => asked(parts), mayAskAgain, options);
   return accessTokens(fetchGrant, clock);
 };

@@ -5,6 +5,7 @@ import { compareReport } from "../../../cli/compare/compare-report.js";
 import { comparison } from "../../../cli/compare/comparison.js";
 import { runCompare, saveAccount } from "../../../cli/compare/run-compare.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
+import { resources } from "../../../provider/resources/index.js";
 import { managedStack } from "../drift/managed-stack.js";
 import { run } from "../session.js";
 import { temporaryFolder } from "../temporary-folder.js";
@@ -102,5 +103,30 @@ test("the help, exit codes and wrong sides", async () => {
   expect((await run("compare", "./nowhere.json", "./elsewhere.json")).err).toContain(
     "no file or folder",
   );
+  for (const kind of ["stack", "profile"])
+    expect((await run("compare", `${kind}:`, "live")).err).toContain(`names no ${kind}`);
   expect(await run("compare", "live")).toMatchObject({ code: 1 });
 });
+
+test.each(resources.map(({ kind, collection }) => ({ kind, collection })))(
+  "what one side could not read is told, and nothing is said to be missing there: $kind",
+  async ({ kind, collection }) => {
+    const { a, folder, fileOf } = await twoAccounts();
+    const env = { ...emulatorEnvironment(a.control.emulator), PATH: "", XDG_CACHE_HOME: folder };
+    const whole = await fileOf(a, "a.json");
+    await a.control.faults({ on: `GET /${collection}`, kind: "status", status: 403, times: 100 });
+    for (const [one, other, side] of [
+      ["live", whole, "a"],
+      [whole, "live", "b"],
+    ] as const) {
+      const found = await runCompare(one, other, { env, folder });
+      expect(found).toMatchObject({
+        ...{ same: false, different: [], onlyInA: [], onlyInB: [] },
+        unread: [{ side, kind }],
+      });
+      const report = compareReport(found);
+      expect(report).toContain("No difference as far as both could be read");
+      for (const line of report.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    }
+  },
+);

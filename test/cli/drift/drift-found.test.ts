@@ -41,6 +41,38 @@ test.each(services)("no drift after up, whatever is declared: %j", async (switch
   }
 });
 
+test.each(services)("no drift after an import, of secrets neither: %j", async (switches) => {
+  const stack = await managedStack(switches);
+  await stack.upSamples(() => true);
+  const places = async (withSecrets: boolean): Promise<number> => {
+    await stack.importAll(withSecrets);
+    const { drift, changed, uncheckable } = await stack.drift();
+    expect({ withSecrets, drift, changed }).toEqual({ withSecrets, drift: false, changed: [] });
+    return uncheckable.flatMap(({ paths }) => paths).length;
+  };
+  const [unread, read] = [await places(false), await places(true)];
+  expect(unread).toBeGreaterThan(0);
+  expect(read).toBeLessThanOrEqual(switches.secrets === "echo" ? 0 : unread);
+});
+
+test("an object that was imported without its secrets and changed since is said to be so", async () => {
+  const stack = await managedStack({ secrets: "echo" });
+  await stack.up("Authentication", "auth", {
+    name: "auth",
+    basicAuth: { username: "hub", password: "first-secret" },
+  });
+  await stack.importAll(false);
+  const modified = "2099-01-01T00:00:00.000Z";
+  await stack.edit((objects) => {
+    for (const object of objects.authentications ?? [])
+      Object.assign(object, { modified, basicAuth: { username: "hub", password: "another" } });
+  });
+  expect(await stack.drift()).toMatchObject({
+    drift: false,
+    uncheckable: [{ paths: ["basicAuth.password"], changedSince: modified }],
+  });
+});
+
 /** A place of a state and a value that means something else. */
 interface Edit {
   readonly id: string;

@@ -1,7 +1,9 @@
 import { onTestFinished } from "vitest";
+import { objectInputs } from "../../../cli/account/object-inputs.js";
 import { readAccount } from "../../../cli/account/read-account.js";
 import { driftOf } from "../../../cli/drift/run-drift.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
+import { entryOf } from "../../../cli/import/take-over.js";
 import { stackExportIn, stateValue } from "../../../cli/stack/stack-export.js";
 import type { StackReading } from "../../../cli/stack/stack-reading.js";
 import { startEmulator } from "../../../emulator/index.js";
@@ -119,6 +121,23 @@ export const managedStack = async (switches: Readonly<Record<string, string>> = 
         createRun(async () => open()),
       ),
     upSamples,
+    /** Puts into the state what an import of everything that is there would, in the place of what runs wrote. */
+    importAll: async (withSecrets: boolean): Promise<void> => {
+      const ownership = ownershipOf("prod");
+      const { accounts } = await reading();
+      const lists = accounts.flatMap(({ reading: { kinds } }) => kinds);
+      const imported = lists.flatMap(({ definition, objects }) =>
+        [...objects].map(([id, wire]) => {
+          const object = objectInputs(definition, id, wire, settings);
+          const { type, name, inputs, outputs } = entryOf(
+            { object, logical: id },
+            { ownership, withSecrets },
+          );
+          return { urn: urnOf(definition.kind, name), type, id, inputs, outputs };
+        }),
+      );
+      state.splice(1, state.length, ...imported);
+    },
     drift: async () => driftOf(await reading(), names, false),
     /** Changes what the service holds. @returns whether that is something that it may hold */
     edit: async (change: (objects: Record<string, Record<string, unknown>[]>) => void) => {

@@ -36,6 +36,17 @@ test("is refused where a written file was edited; a file that was removed is wri
   expect(hub.files()["index.ts"]).toContain("new Account");
 });
 
+test.runIf(process.platform === "linux")(
+  "a place where no folder can be made is refused, and the export ends",
+  async () => {
+    const hub = await exportSandbox();
+    for (const out of ["/proc/none", "/proc/none/below/it", "/dev/fd/none"])
+      await expect(hub.export({ out })).rejects.toThrow(
+        /Writing the export to .* failed: ENOENT.*Nothing was changed/,
+      );
+  },
+);
+
 const one = new Map([["index.ts", "one"]]);
 const two = new Map([["index.ts", "two"]]);
 
