@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { isObject } from "../../provider/kernel/json.js";
 import { jsonIn } from "../../provider/kernel/json-text.js";
 
@@ -21,14 +22,41 @@ const memberIn = (text: string, name: string): string | undefined => {
   return (found?.[1] ?? found?.[2] ?? found?.[3])?.trim();
 };
 
-/** Reads a project file, in YAML or in JSON, as far as its members are plain texts. */
-export const projectDocument = (file: string): ProjectDocument => {
+/** Reads the members of a file, in YAML or in JSON, that are plain texts. */
+const membersOfFile = (file: string): ((name: string) => string | undefined) => {
   const text = readFileSync(file, "utf8").replace(/^\ufeff/, "");
   const json = jsonIn(text);
-  const of = (name: string): string | undefined => {
+  return (name) => {
     if (!isObject(json)) return memberIn(text, name);
     return typeof json[name] === "string" ? json[name] : undefined;
   };
+};
+
+/** Reads a project file, in YAML or in JSON, as far as its members are plain texts. */
+export const projectDocument = (file: string): ProjectDocument => {
+  const of = membersOfFile(file);
   const [name, main] = [of("name"), of("main")];
   return { ...(name ? { name } : {}), ...(main ? { main } : {}) };
+};
+
+/**
+ * The file with the configuration of a stack, where there is one.
+ *
+ * @param file the project file
+ */
+export const stackFile = (file: string, stack: string): string | undefined => {
+  const folder = join(dirname(file), membersOfFile(file)("stackConfigDir") ?? ".");
+  const files = ["yaml", "yml", "json"].map((form) => join(folder, `Pulumi.${stack}.${form}`));
+  return files.find((path) => existsSync(path));
+};
+
+/**
+ * The salt that the file of a stack keeps of its passphrase; undefined where it has another way to
+ * encrypt, or none yet.
+ *
+ * @param file the project file
+ */
+export const saltOfStack = (file: string, stack: string): string | undefined => {
+  const found = stackFile(file, stack);
+  return found && membersOfFile(found)("encryptionsalt");
 };

@@ -82,7 +82,7 @@ test("what is no text of a record is refused in one sentence", () => {
   symlinkSync(join(folder, "itself"), join(folder, "itself"));
   for (const name of ["folder", "itself", "gone"])
     expect(verdictOn(join(folder, name))).toMatch(
-      /^The record could not be read: E[A-Z]+: [^\n]+$/,
+      /^The record could not be read: E[A-Z]+: [^\n]+\. Make one with: npx pulumi-conversation rehearse --record <file>$/,
     );
 });
 

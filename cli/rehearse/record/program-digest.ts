@@ -8,9 +8,11 @@ import {
 } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { packageVersion } from "../../../provider/kernel/package-version.js";
-import { projectDocument } from "../../pulumi-cli/project-document.js";
+import { projectDocument, stackFile } from "../../pulumi-cli/project-document.js";
 import { projectFile } from "../../pulumi-cli/stack-config.js";
 import { digestOf, jsonDigest } from "./digest.js";
+import { importedFiles } from "./imported-files.js";
+import { linkedPackages } from "./linked-packages.js";
 
 /** Folders that are made from the others, or by every run. */
 const leftOut = new Set(["node_modules", ".git", ".pulumi", ".hg", ".svn"]);
@@ -86,9 +88,10 @@ const lockFileAbove = (folder: string): readonly string[] => {
 };
 
 /**
- * The program by its files: everything in the folder of the project, and in that of `main` where it is
- * another, but what is installed (the lock file stands for it, wherever it is) and the configuration of
- * other stacks; and the version of this package.
+ * The program by its files: everything in the folder of the project, in that of `main` where it is
+ * another, and in the packages that are links to sources, and every file elsewhere that one of these
+ * names by a path; but for what is installed (the lock file stands for it, wherever it is) and the
+ * configuration of other stacks; and the version of this package.
  *
  * @param folder where the command is run: the project is there or above
  */
@@ -96,10 +99,18 @@ export const programDigest = (folder: string, options: ProgramFiles): string => 
   const project = projectFile(folder);
   const root = project === undefined ? resolve(folder) : dirname(project);
   const outside = project === undefined ? [] : foldersOutside(project);
+  const folders = [root, ...outside, ...linkedPackages([root, ...outside])];
+  const own = new Map(folders.flatMap((each) => filesBelow(each, root, options)));
+  const imported = importedFiles(
+    [...own.keys()].map((path) => resolve(root, path)),
+    root,
+  ).filter((path) => !folders.some((folder) => isWithin(folder, path)));
   const locks = lockFileAbove(root).filter((path) => !isWithin(root, path));
-  const files = [
-    ...[root, ...outside].flatMap((each) => filesBelow(each, root, options)),
-    ...locks.map((path) => [relativePath(root, path), digestOf(readFileSync(path))] as const),
-  ].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const config = project && stackFile(project, options.stack);
+  const configs = config && !isWithin(root, config) ? [config] : [];
+  const others = [...imported, ...locks, ...configs].map(
+    (path) => [relativePath(root, path), digestOf(readFileSync(path))] as const,
+  );
+  const files = [...new Map([...own, ...others])].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return jsonDigest({ version: packageVersion(), files });
 };

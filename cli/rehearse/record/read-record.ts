@@ -7,12 +7,14 @@ import { type ChangeRecord, changeRecordSchema } from "./change-record.js";
 /** No record comes near: that of an account with 10,000 objects has some ten million bytes. */
 const mostBytes = 256 * 1024 * 1024;
 
+const advice = "Make one with: npx pulumi-conversation rehearse --record <file>";
+
 const textOf = (file: string): string => {
   try {
     if (statSync(file).size > mostBytes) return "";
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new CommandFailure(`The record could not be read: ${messageOf(error)}`, 2);
+    throw new CommandFailure(`The record could not be read: ${messageOf(error)}. ${advice}`, 2);
   }
 };
 
@@ -39,8 +41,5 @@ export const readRecord = (file: string): ChangeRecord => {
   const what = isOther
     ? "is a change record of another release, or was changed by hand."
     : "is no change record.";
-  throw new CommandFailure(
-    `${file} ${what} Make one with: npx pulumi-conversation rehearse --record <file>`,
-    2,
-  );
+  throw new CommandFailure(`${file} ${what} ${advice}`, 2);
 };

@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { projectDocument } from "../../../cli/pulumi-cli/project-document.js";
+import { projectDocument, saltOfStack } from "../../../cli/pulumi-cli/project-document.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 const read = (text: string) => {
@@ -49,4 +49,20 @@ test("what is not there is not made up", () => {
   expect(read("runtime: nodejs\n")).toEqual({});
   expect(read(nested)).toEqual({});
   expect(read("")).toEqual({});
+});
+
+test("the salt of a stack stands in the stack's own file, beside the project file or where that says", () => {
+  const folder = temporaryFolder();
+  const project = join(folder, "Pulumi.yaml");
+  writeFileSync(project, "name: shop\n");
+  expect(saltOfStack(project, "prod")).toBeUndefined();
+  writeFileSync(join(folder, "Pulumi.prod.yaml"), "encryptionsalt: v1:a+/=:v1:b:c==\nconfig: {}\n");
+  writeFileSync(join(folder, "Pulumi.test.yaml"), "secretsprovider: awskms://key\n");
+  expect(saltOfStack(project, "prod")).toBe("v1:a+/=:v1:b:c==");
+  expect(saltOfStack(project, "test")).toBeUndefined();
+  mkdirSync(join(folder, "stacks"));
+  writeFileSync(project, "name: shop\nstackConfigDir: stacks\n");
+  expect(saltOfStack(project, "prod")).toBeUndefined();
+  writeFileSync(join(folder, "stacks", "Pulumi.prod.yaml"), '"encryptionsalt": "v1:x:v1:y:z"\n');
+  expect(saltOfStack(project, "prod")).toBe("v1:x:v1:y:z");
 });
