@@ -1,6 +1,6 @@
 import { createDecipheriv, pbkdf2Sync } from "node:crypto";
 import { expect, test } from "vitest";
-import { createCrypter } from "../../cli/rehearse/copy/passphrase-crypter.js";
+import { createCrypter, hasPassphrase } from "../../cli/rehearse/copy/passphrase-crypter.js";
 import { encryptedValue, openedSecrets } from "../../cli/stack/stack-export.js";
 
 /** Decrypts as Pulumi does, from its documentation of the passphrase provider. */
@@ -32,4 +32,19 @@ test("every secret of a state is encrypted, however deep, and nothing else is to
   expect(JSON.stringify(copy)).not.toContain("hidden");
   expect(copy).toMatchObject({ a: [{ b: { ciphertext: "<14>" } }], d: "seen" });
   expect(openedSecrets(state)).toEqual({ a: [{ b: { c: "hidden" } }], d: "seen", e: ["hidden"] });
+});
+
+test("only the passphrase of a stack opens its salt; one of another form is left to Pulumi", async () => {
+  const { passphrase, salt } = await createCrypter();
+  expect(await hasPassphrase(passphrase, salt)).toBe(true);
+  for (const other of ["", `${passphrase} `, passphrase.slice(1), passphrase.toUpperCase()])
+    expect(await hasPassphrase(other, salt), other).toBe(false);
+  const [, random = "", , nonce = "", word = ""] = salt.split(":");
+  for (const damaged of [
+    `v1:${random}:v1:${nonce}:${word.slice(4)}`,
+    `v1:${nonce}:v1:${nonce}:${word}`,
+  ])
+    expect(await hasPassphrase(passphrase, damaged)).toBe(false);
+  for (const unknown of ["", "v2:a:b", `v1:${random}`, `v1:${random}:v2:${nonce}:${word}`])
+    expect(await hasPassphrase("other", unknown)).toBe(true);
 });

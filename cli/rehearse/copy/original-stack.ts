@@ -8,6 +8,7 @@ import { CommandFailure } from "../../command.js";
 import { type ConfigEntry, readStackConfig, stackAdvice } from "../../pulumi-cli/stack-config.js";
 import type { OpenStack } from "../../stack/open-stack.js";
 import { exportStack, openedValues, type StackExport } from "../../stack/stack-export.js";
+import { assertPassphrase } from "./assert-passphrase.js";
 
 /** Everything that is copied of a stack; nothing of it is ever changed. */
 export interface OriginalStack {
@@ -23,7 +24,7 @@ export interface OriginalStack {
 /**
  * Reads state, configuration and the states beside it.
  *
- * @throws CommandFailure where one of the stack's own cannot be read
+ * @throws CommandFailure where one of the stack's own cannot be read, or the passphrase is another one
  */
 export const readOriginal = async (stack: OpenStack): Promise<OriginalStack> => {
   const { place, env } = stack;
@@ -31,6 +32,7 @@ export const readOriginal = async (stack: OpenStack): Promise<OriginalStack> => 
     exportStack(place, "clear"),
     readStackConfig(place.folder, env, place.stack),
     stack.readStates("all"),
+    assertPassphrase(stack),
   ]);
   if (config.unread !== undefined)
     throw new CommandFailure(
