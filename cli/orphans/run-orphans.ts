@@ -11,6 +11,7 @@ import { accessService } from "../account/service-access.js";
 import { CommandFailure } from "../command.js";
 import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
 import type { StackAccountOptions } from "../stack/stack-accounts.js";
+import { whileAlone } from "../stack/while-alone.js";
 import { changeOrphan, type Purpose } from "./orphan-changes.js";
 import { type FoundOrphan, type OrphansResult, shownOrphan } from "./orphans-report.js";
 import { chosenAmong } from "./permission.js";
@@ -97,8 +98,13 @@ const purposeOf = ({ delete: remove, release }: OrphansOptions): Purpose | undef
  * where the service cannot be listed
  */
 export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult> => {
-  const { say = () => undefined, ids, clock, signal } = options;
   const stack = await openStack(options);
+  const orphans = () => orphansOf(stack, options);
+  return purposeOf(options) ? whileAlone(stack, orphans) : orphans();
+};
+
+const orphansOf = async (stack: OpenStack, options: OrphansOptions): Promise<OrphansResult> => {
+  const { say = () => undefined, ids, clock, signal } = options;
   const { names } = stack;
   const ignoreLock = options.ignoreLock === true;
   const access = accessService(await stack.readSettings(), stack.env, say, clock, signal);

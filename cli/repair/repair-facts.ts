@@ -31,11 +31,9 @@ export const heldResource = (
   return undefined;
 };
 
-/** Creations of other packages that a run began and did not report on. */
-export const foreignCreations = ({ deployment }: StackExport): readonly PendingOperation[] =>
-  (deployment.pending_operations ?? []).filter(
-    ({ type, resource }) => type === "creating" && !isOurType(resource.type),
-  );
+/** What a run began on resources of other packages and did not report on. */
+export const foreignOperations = ({ deployment }: StackExport): readonly PendingOperation[] =>
+  (deployment.pending_operations ?? []).filter(({ resource }) => !isOurType(resource.type));
 
 const known = new WeakMap<AccountReading, readonly MarkedObject[]>();
 

@@ -8,8 +8,9 @@ import {
 import { isSameResource } from "../../provider/lifecycle/ownership/read-mark.js";
 import type { PendingOperation } from "../stack/stack-export.js";
 import type { AccountRead } from "../stack/stack-reading.js";
+import { withCount } from "../terminal/columns.js";
 import { markedName, namedInStep, pendingSteps } from "./pending-steps.js";
-import { foreignCreations, markedIn, type RepairFacts } from "./repair-facts.js";
+import { foreignOperations, markedIn, type RepairFacts } from "./repair-facts.js";
 import type { RepairStep } from "./repair-steps.js";
 
 /** A left-over beside the object that stands for its resource. */
@@ -54,9 +55,21 @@ const noteOn = (object: MarkedObject): string =>
   `${object.definition.kind} "${markedName(object)}" (id ${object.id}) was made by a run that left no note of it. ` +
   "The next pulumi up takes it over, if the program still declares it; else: pulumi-conversation orphans --delete";
 
-const foreignNote = ({ resource: { urn } }: PendingOperation): string =>
-  `The creation of ${urn} is pending, too, and its package is another one: run pulumi refresh in a terminal, which asks about it, then repair again. ` +
-  "Until then the state is left as it is.";
+/** So many operations of other packages are named; a run may have left hundreds. */
+const namedForeign = 3;
+
+/** What is pending for other packages, in one sentence: a state that is imported loses all of it. */
+const foreignNotes = (operations: readonly PendingOperation[]): readonly string[] => {
+  if (operations.length === 0) return [];
+  const named = operations
+    .slice(0, namedForeign)
+    .map(({ type, resource: { urn } }) => `${type} ${urn}`);
+  const more = operations.length - named.length;
+  return [
+    `Resources of other packages have ${withCount(operations.length, "operation")} pending, too: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}. ` +
+      "Run pulumi refresh in a terminal, which asks about creations and settles the rest, then repair again. Until then the state is left as it is.",
+  ];
+};
 
 const incompleteNote =
   "Not every stack of the backend could be read, and one of the others may hold what looks like a duplicate: none is deleted.";
@@ -97,6 +110,6 @@ export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
       ...(twice.length > duplicates.length ? [incompleteNote] : []),
       ...unreadNotes(facts),
     ],
-    left: [...foreignCreations(facts.document).map(foreignNote), ...left],
+    left: [...foreignNotes(foreignOperations(facts.document)), ...left],
   };
 };

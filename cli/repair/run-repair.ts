@@ -5,6 +5,7 @@ import { type OpenStack, openStack, type StackOptions } from "../stack/open-stac
 import { openAccounts, type StackAccountOptions } from "../stack/stack-accounts.js";
 import { exportStack, type StackExport } from "../stack/stack-export.js";
 import { profilesIn, readStack } from "../stack/stack-reading.js";
+import { whileAlone } from "../stack/while-alone.js";
 import { writeToState } from "../stack/write-state.js";
 import { type Duplicate, type RepairPlan, repairPlan } from "./repair-plan.js";
 import type { RepairResult, RepairStep } from "./repair-steps.js";
@@ -110,7 +111,7 @@ const torn = "The state cannot be read before that is done; what else there is t
  * processes, the notes of creations that it began, and objects that are there twice. Objects are found
  * by their marks. The service is listed before the states are read.
  *
- * @throws CommandFailure where a run is at work, or may be; ConversationError where the service cannot be listed
+ * @throws CommandFailure where a run, or another repair, is at work, or may be; ConversationError where the service cannot be listed
  */
 export const runRepair = async (options: RepairOptions): Promise<RepairResult> => {
   const applied = options.apply === true;
@@ -124,7 +125,10 @@ export const runRepair = async (options: RepairOptions): Promise<RepairResult> =
     const names = { project: "", stack: options.stack ?? "" };
     return { ...names, applied, steps: files, notes: [torn], left: [] };
   }
-  const remains = await lockRemains(stack, options);
-  const rest = await ofStateAndService(stack, options);
-  return { ...stack.names, applied, ...rest, steps: [...files, ...remains, ...rest.steps] };
+  const inOrder = async (): Promise<RepairResult> => {
+    const remains = await lockRemains(stack, options);
+    const rest = await ofStateAndService(stack, options);
+    return { ...stack.names, applied, ...rest, steps: [...files, ...remains, ...rest.steps] };
+  };
+  return applied ? whileAlone(stack, inOrder) : inOrder();
 };

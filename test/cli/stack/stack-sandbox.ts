@@ -59,6 +59,7 @@ export const stackSandbox = async (
   shellScript(
     at("pulumi"),
     `cd ${folder}; echo "$*" >> asked; n=$(grep -c "stack export" asked)`,
+    `killed() { [ -e "$1" ] && [ "$(wc -l < asked)" -ge "$(cat "$1")" ]; }; killed before && exit 137`,
     `case "$*" in`,
     `version*) echo v3.259.0;;`,
     `whoami*) echo '{"url":"${backend ?? `file://${folder}`}"}';;`,
@@ -72,7 +73,7 @@ export const stackSandbox = async (
     `  case "$*" in *--show-secrets*) cat ${stateFile};; *) sed 's/"plaintext":/"ciphertext":/g' ${stateFile};; esac;;`,
     `"stack import"*) sed 's/"ciphertext":/"plaintext":/g' > new.json; mv new.json ${stateFile};;`,
     `"cancel"*) rm -rf ${locks};;`,
-    `*) exit 1;; esac`,
+    `*) exit 1;; esac; rc=$?; killed after && exit 137; exit $rc`,
   );
   const document = (operations: readonly JsonObject[]): string => {
     const root = {
@@ -110,6 +111,12 @@ export const stackSandbox = async (
         join(locks, name),
         typeof content === "string" ? content : JSON.stringify(content),
       ),
+    /** From that question to Pulumi on, counted from 1, nothing answers: before it has done anything, or after. */
+    killedAt: (question: number, moment: "before" | "after"): void =>
+      writeFileSync(at(moment), String(question)),
+    alive: (): void => {
+      for (const moment of ["before", "after"]) rmSync(at(moment), { force: true });
+    },
     unlock: (): void => rmSync(join(locks, "1.json"), { force: true }),
     /** The newest of what was made, taken out of the state. */
     popped: (): JsonObject => {

@@ -1,0 +1,45 @@
+import { hash } from "node:crypto";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { CommandFailure } from "../command.js";
+import { tryLock } from "../process/file-lock.js";
+import type { OpenStack } from "./open-stack.js";
+
+type ChangedStack = Pick<OpenStack, "env" | "names">;
+
+/** The same for every process of a user that changes this stack. */
+const lockFile = ({ env, names: { project, stack } }: ChangedStack): string => {
+  const cache = env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache");
+  const key = hash("sha256", JSON.stringify([env.PULUMI_BACKEND_URL ?? "", project, stack]));
+  return join(cache, "pulumi-conversation", `stack-${key.slice(0, 16)}.lock`);
+};
+
+/** Nobody else can hold a lock where none can be kept. */
+const lockOf = (stack: ChangedStack): ReturnType<typeof tryLock> => {
+  try {
+    return tryLock(lockFile(stack));
+  } catch {
+    return { release: () => undefined };
+  }
+};
+
+/**
+ * Does something that only one command at a time may do to a stack. Pulumi's own lock does not tell of
+ * them: between what one has decided and what it does, the other would take away what that is about.
+ *
+ * @throws CommandFailure where another command of this user is at it on this machine
+ */
+export const whileAlone = async <R>(stack: ChangedStack, work: () => Promise<R>): Promise<R> => {
+  const lock = lockOf(stack);
+  if (lock.release === undefined) {
+    const { project, stack: name } = stack.names;
+    throw new CommandFailure(
+      `Another repair or orphans command is changing ${project}/${name} (${lock.heldBy}), so nothing was done. Wait until it has ended, then try again.`,
+    );
+  }
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
+};
