@@ -116,6 +116,6 @@ export const runDrill = async (options: DrillOptions): Promise<Drill> => {
     lost: readings.flatMap((reading, place) =>
       lostIn(reading, run.accounts[place], original.states),
     ),
-    notes: [...conditions.notes, ...notes, ...problemsOf(readings)],
+    notes: [...conditions.notes, ...notes, ...problemsOf(readings), ...run.missing],
   };
 };

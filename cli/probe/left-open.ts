@@ -13,6 +13,8 @@ const reasons = {
   channelRestrictions: `${conversation}, and a message beyond the restrictions that is not refused begins one. Send one where nobody is disturbed`,
   deliveryRetries: `${conversation}. Count the calls to a callback that answers 500`,
   notificationMails: `${conversation}, and the mail goes to a person. Look into the mailbox after a callback could not be reached`,
+  deletionRule:
+    "where it is not refused, an orchestration is left that names what is gone. Delete a client application that only an orchestration names",
   callbackContent: `${conversation}. Look at the content of a call to a callback`,
 } as const satisfies Partial<Record<SwitchName, string>>;
 

@@ -76,6 +76,14 @@ const afterRun = (
     after: objects(),
   }));
 
+/** A program may ask other packages for values: nothing shows whether it does, and what it was told is real. */
+const askedNotes = (packages: readonly string[]): readonly string[] =>
+  packages.length === 0
+    ? []
+    : [
+        `The program uses other packages, too: ${packages.join(", ")}. Where it calls their functions, they were really asked and answered as of today; what depends on that may come out otherwise once resources that were left out have changed.`,
+      ];
+
 /** The copy is looked at afterwards, so its stack stays. */
 const isOfRuns = (arg: string): boolean => arg !== "--remove";
 
@@ -106,7 +114,11 @@ const runIn = async (
     calls: calls.toSorted((a, b) => a.sentAt - b.sentAt),
     ...{ startedAt, endedAt, before, after: copy.state(), accounts },
     ahead,
-    missing: [...tenants.flatMap(({ missing }) => missing), ...ahead.missing],
+    missing: [
+      ...tenants.flatMap(({ missing }) => missing),
+      ...ahead.missing,
+      ...(operation === "up" && !refused ? askedNotes(copy.otherPackages()) : []),
+    ],
     showsSecrets: tenants.every(({ showsSecrets }) => showsSecrets),
   };
 };

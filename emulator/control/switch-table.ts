@@ -98,6 +98,12 @@ export const switchTable = {
     default: "account",
     basis: assumed,
   },
+  deletionRule: {
+    doc: "What holds an object that is to be deleted: everything that refers to it, or only what the specification names (§2), so not an orchestration.",
+    values: ["every-reference", "specification"],
+    default: "every-reference",
+    basis: assumed,
+  },
   refusedCosts: {
     doc: "Whether a call that is refused for its rate takes a token all the same.",
     values: yesOrNo,

@@ -1,5 +1,6 @@
 import type { Definition } from "../../provider/definition/define.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
+import { resources } from "../../provider/resources/index.js";
 import type { Switches } from "../control/switches.js";
 import { HttpError } from "../http/response.js";
 import { invalidAttribute } from "../http/validation-errors.js";
@@ -46,15 +47,35 @@ export const assertReferences = (
 const isHeld = (store: Store, target: Definition): boolean =>
   (target.heldByAny?.kinds ?? []).some((kind) => store.count(kind.collection) > 0);
 
+/** Whether an object is referred to by one of a kind for which the specification has a rule. */
+const isReferredToByRule = (store: Store, target: Definition, id: string): boolean =>
+  resources
+    .filter(({ holds = "spec" }) => holds === "spec")
+    .some((definition) =>
+      store
+        .all(definition.collection)
+        .some((object) =>
+          storedReferences(definition, object).some(
+            (reference) => reference.to.kind === target.kind && reference.id === id,
+          ),
+        ),
+    );
+
+const isInUse = ({ store, switches }: Stored, target: Definition, id: string): boolean => {
+  if (target.heldByAny !== undefined && switches.channelRule === "any-client-application")
+    return isHeld(store, target);
+  if (!store.isReferredTo(target, id)) return false;
+  return switches.deletionRule === "every-reference" || isReferredToByRule(store, target, id);
+};
+
 /**
  * The deletion rules of the specification's §2, and the references of orchestrations (assumed).
  *
  * @throws HttpError that names nobody, as the service's does
  */
-export const assertNotInUse = ({ store, switches }: Stored, target: Definition, id: string) => {
-  const byLetter =
-    target.heldByAny !== undefined && switches.channelRule === "any-client-application";
-  if (!(byLetter ? isHeld(store, target) : store.isReferredTo(target, id))) return;
+export const assertNotInUse = (stored: Stored, target: Definition, id: string) => {
+  const { switches } = stored;
+  if (!isInUse(stored, target, id)) return;
   const status = switches.inUseStatus;
   throw new HttpError(
     status,

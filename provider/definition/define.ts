@@ -27,6 +27,8 @@ export interface Definition extends Members {
     readonly basis: Basis;
     readonly doc: string;
   };
+  /** How certain it is that nothing can be deleted to which an object of this kind refers. Default: `spec`. */
+  readonly holds?: Basis;
   /** A complete example as a program would write it, references as `${Kind}` placeholders. */
   readonly example: Readonly<Record<string, unknown>>;
 }

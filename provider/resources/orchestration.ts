@@ -17,6 +17,7 @@ export const orchestration = defineResource({
   collection: "orchestrations",
   listKey: "orchestration",
   doc: "How a conversation moves between customer, bots and agents.",
+  holds: "assumed",
   fields: {
     name: text({
       doc: "Name, which need not be unique; made from the logical name where a program gives none.",

@@ -100,8 +100,11 @@ test("a deletion names everybody who uses something, also what is reached only l
     name: "night 🌙",
     applications: { botConfiguration: { bots }, agentConfiguration: { agents: [{ id: app?.id }] } },
   });
-  const { outcome } = await rehearse(second, "--destroy");
+  const { outcome, otherReadings } = await rehearse(second, "--destroy");
   expect(outcome.passes).toBe(false);
+  expect(otherReadings).toMatchObject([
+    { switches: { deletionRule: "specification" }, passes: true },
+  ]);
   const night = expect.objectContaining({ kind: "Orchestration", name: "night 🌙", id });
   expect(outcome.refusals).toMatchObject([
     { kind: "Participant", name: "bot", operation: "delete", inTheWay: [night] },

@@ -117,6 +117,22 @@ test("a change of the switch holds at once", async () => {
   expect((await drop(service, "channels", channel)).status).toBe(204);
 });
 
+test("by the specification an orchestration holds nothing, and everything else what it refers to", async () => {
+  const service = await running({ switches: { deletionRule: "specification" } });
+  const ids = await account(service);
+  const held = ["Authentication", "Channel", "Orchestration"];
+  for (const { kind, collection } of resources.filter(({ kind }) => kind in ids)) {
+    if (held.includes(kind))
+      expect({ kind, status: (await drop(service, collection, ids[kind])).status }).toEqual({
+        kind,
+        status: 400,
+      });
+  }
+  expect((await drop(service, "clientapplications", ids.ClientApplication)).status).toBe(400);
+  expect((await drop(service, "participants", ids.Participant)).status).toBe(204);
+  expect((await drop(service, "clientapplications", ids.ClientApplication)).status).toBe(204);
+});
+
 /** Every place of an orchestration that names a client application. */
 test.each<[string, (bot: object, spare: object) => object]>([
   ["bots[].id", (bot, spare) => ({ botConfiguration: { bots: [{ ...bot, ...spare }] } })],

@@ -24,6 +24,7 @@ const table: Readonly<Record<string, readonly unknown[]>> = {
   staleModified: ["ignore", "refuse"],
   forms: ["given", "own"],
   channelRule: ["account", "any-client-application"],
+  deletionRule: ["every-reference", "specification"],
   refusedCosts: [false, true],
   retryAfter: ["none", "seconds", "date"],
   idleTimeout: ["minutes", "ignore"],

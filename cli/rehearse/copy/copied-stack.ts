@@ -21,6 +21,8 @@ export interface CopiedStack {
   readonly addStack: (referenced: ReferencedStack) => void;
   /** What its state holds now. */
   readonly state: () => StackState;
+  /** Other packages whose providers its last run started, such as `aws`. */
+  readonly otherPackages: () => readonly string[];
   /** Removes the folder and all that is in it. */
   readonly remove: () => void;
 }
@@ -106,6 +108,26 @@ const copyState = (
   writeCheckpoint(backend, [project, name], version, sealedState(deployment, crypter));
 };
 
+/** What a file backend keeps as the latest state of a stack. */
+const latestIn = (file: string): unknown => {
+  const document: unknown = JSON.parse(readFileSync(file, "utf8"));
+  const checkpoint = isObject(document) ? document.checkpoint : undefined;
+  return isObject(checkpoint) ? checkpoint.latest : undefined;
+};
+
+const providerType = "pulumi:providers:";
+/** Runs all dynamic resources, those of this package among them. */
+const dynamicProvider = `${providerType}pulumi-nodejs`;
+
+const packagesIn = (latest: unknown): readonly string[] => {
+  const resources = isObject(latest) && Array.isArray(latest.resources) ? latest.resources : [];
+  const types = resources.flatMap((each: unknown) =>
+    isObject(each) && typeof each.type === "string" ? [each.type] : [],
+  );
+  const others = types.filter((type) => type.startsWith(providerType) && type !== dynamicProvider);
+  return [...new Set(others.map((type) => type.slice(providerType.length)))];
+};
+
 /**
  * Copies a stack into a folder that only this user can read. It is gone when `remove` is called, and
  * when this process ends; after SIGKILL with the next copy.
@@ -137,18 +159,11 @@ export const copyStack = async (
         },
       ),
     addStack: (referenced) => copyReferenced(referenced, original.states, places.backend, crypter),
-    state: () => {
-      const document: unknown = JSON.parse(readFileSync(stackFile, "utf8"));
-      const checkpoint = isObject(document) ? document.checkpoint : undefined;
-      const latest = isObject(checkpoint) ? checkpoint.latest : undefined;
-      return (
-        stateIn(JSON.stringify({ deployment: latest }), true) ?? {
-          holdings: [],
-          lookUps: [],
-          pending: [],
-        }
-      );
-    },
+    state: () =>
+      stateIn(JSON.stringify({ deployment: latestIn(stackFile) }), true) ?? {
+        ...{ holdings: [], lookUps: [], pending: [] },
+      },
+    otherPackages: () => packagesIn(latestIn(stackFile)),
     remove,
   };
 };

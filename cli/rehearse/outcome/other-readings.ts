@@ -2,6 +2,7 @@ import type { Switches, SwitchName } from "../../../emulator/index.js";
 import { holdsSecret } from "../../../provider/definition/walk.js";
 import { fieldsByWireName } from "../../../provider/definition/wire/wire.js";
 import { resources } from "../../../provider/resources/index.js";
+import { wireReferences } from "../../account/account-lists.js";
 import type { CopyRun } from "../run-on-copy.js";
 import type { RehearsedCall } from "../service/recording-relay.js";
 import type { AccountChange, Refusal, RehearsedOutcome } from "./outcome.js";
@@ -25,6 +26,25 @@ const isRefused = ({ status }: RehearsedCall): boolean => status >= 400 && statu
 const deletesHeld = ({ method, collection }: RehearsedCall): boolean =>
   method === "DELETE" &&
   resources.some((each) => each.collection === collection && each.heldByAny !== undefined);
+
+/** Whether a deletion was refused only for the sake of users of which it is not certain that they hold anything. */
+const isHeldByAssumption =
+  ({ accounts }: CopyRun) =>
+  (call: RehearsedCall): boolean => {
+    const target = resources.find(({ collection }) => collection === call.collection);
+    if (call.method !== "DELETE" || !isRefused(call) || !target || !call.id) return false;
+    const { id } = call;
+    const holders = resources.filter((definition) =>
+      accounts.some(({ after }) =>
+        (after[definition.collection] ?? []).some((object) =>
+          wireReferences(definition, object).some(
+            (reference) => reference.to.kind === target.kind && reference.id === id,
+          ),
+        ),
+      ),
+    );
+    return holders.length > 0 && holders.every(({ holds = "spec" }) => holds !== "spec");
+  };
 
 const holdsSecrets = ({ collection }: RehearsedCall): boolean =>
   resources.some(
@@ -63,6 +83,11 @@ const uncertain: readonly UncertainSwitch[] = [
     name: "channelRule",
     other: { channelRule: "any-client-application" },
     matters: (run) => called(run, deletesHeld),
+  },
+  {
+    name: "deletionRule",
+    other: { deletionRule: "specification" },
+    matters: (run) => called(run, isHeldByAssumption(run)),
   },
   {
     name: "inUseStatus",
