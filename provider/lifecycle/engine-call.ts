@@ -7,14 +7,14 @@ import { textsIn } from "../service/redaction/credential-texts.js";
 import { foreignMessage } from "../service/redaction/redaction.js";
 import { secretTexts } from "../service/redaction/secret-texts.js";
 import { withoutQuotedSecrets } from "../service/redaction/service-quote.js";
-import type { RunEnvironment } from "./run.js";
+import type { Run } from "./run.js";
 import { secretsSeen } from "./state/environment-secrets.js";
 import { propertiesIn } from "./state/properties.js";
 
 /** One call of the engine: what it is about. */
 interface EngineCall {
   readonly definition: Definition;
-  readonly run: Pick<RunEnvironment, "about" | "environment">;
+  readonly run: Partial<Pick<Run, "about" | "environment" | "decisions">>;
   readonly doing: string;
   readonly id?: string;
   readonly inputs: JsonObject;
@@ -69,16 +69,12 @@ const failure = (call: EngineCall, error: unknown): Error => {
   });
 };
 
-const refusals = new WeakMap<object, Set<string>>();
-
 /** Refused credentials fail every resource of a run: the reason stands at the first, undefined there. */
-const onceTold = (run: object, error: unknown): string | undefined => {
+const onceTold = ({ decisions }: EngineCall["run"], error: unknown): string | undefined => {
   if (!isConversationError(error, "CREDENTIALS_REFUSED")) return undefined;
-  const told = refusals.get(run) ?? new Set();
-  refusals.set(run, told);
-  if (told.has(error.message))
+  if (decisions?.toldRefusals.has(error.message))
     return "the credentials were refused (CREDENTIALS_REFUSED); another resource of this run tells how, and what to do.";
-  told.add(error.message);
+  decisions?.toldRefusals.add(error.message);
   return undefined;
 };
 

@@ -70,6 +70,8 @@ export interface Decisions {
   readonly changed: Set<string>;
   /** Serials of the objects that this run sent a POST for: only what it made itself carries them. */
   readonly posted: Set<string>;
+  /** What was said of refused credentials. */
+  readonly toldRefusals: Set<string>;
   /** Whether this very run sent the POST that made the object with this serial. */
   made(serial: string | undefined): boolean;
 }
@@ -90,7 +92,8 @@ export const createDecisions = (): Decisions => {
     return first.key === resource.key ? undefined : first;
   };
   return {
-    ...{ objects, holders, skipped, posted, take, changed: new Set<string>() },
+    ...{ objects, holders, skipped, posted, take },
+    ...{ changed: new Set<string>(), toldRefusals: new Set<string>() },
     declare: (resource, name) => {
       declared.add(resource.key);
       return name === undefined ? undefined : take(name, resource);
