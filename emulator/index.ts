@@ -77,11 +77,13 @@ const originOf = (scheme: string, host: string, port: number): string => {
 
 /** Room for the long headers of some callers. */
 const maxHeaderSize = 64 * 1024;
+/** Longer than clients keep a connection without a call, so that none is closed just when its next call is sent. */
+const keepAliveTimeout = 65_000;
 /** Callers of old say which HTTP they speak before they call (`curl --http1.0`); Node knows the newer one only. */
-const tlsOptions = { maxHeaderSize, ALPNProtocols: ["http/1.1", "http/1.0"] };
+const tlsOptions = { maxHeaderSize, keepAliveTimeout, ALPNProtocols: ["http/1.1", "http/1.0"] };
 
 const serverWith = (listener: RequestListener, tls: TlsFiles | undefined) => {
-  if (!tls) return createServer({ maxHeaderSize }, listener);
+  if (!tls) return createServer({ maxHeaderSize, keepAliveTimeout }, listener);
   try {
     return createTlsServer({ ...tlsOptions, cert: tls.cert, key: tls.key }, listener);
   } catch (error) {

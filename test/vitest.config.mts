@@ -4,10 +4,20 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** What the shell says of a service, a stack or its passphrase is not for the programs of a test. */
+/**
+ * What the shell says of a service, a stack or its passphrase is not for the programs of a test, nor what it
+ * says of its terminal, its language and who runs it: what they print depends on that.
+ */
 const ofTheShell =
-  /^(CONVERSATION_|PULUMI_(ACCESS_TOKEN|BACKEND_URL|CONFIG|OPTION_|PARALLEL|STACK))/;
+  /^(CONVERSATION_|PULUMI_(ACCESS_TOKEN|BACKEND_URL|CONFIG|DEBUG|HOME|OPTION_|PARALLEL|STACK)|(CI|COLUMNS|LINES|TERM|FORCE_COLOR|NO_COLOR|LANG|LANGUAGE|NODE_OPTIONS)$|LC_|GIT_|GITHUB_)/;
 for (const name of Object.keys(process.env)) if (ofTheShell.test(name)) delete process.env[name];
+// Farthest from the time of services: where a text tells the time of this machine, every machine shows it.
+process.env.TZ = "Pacific/Kiritimati";
+// A proxy of this machine does not lead back to it.
+process.env.NO_PROXY = [process.env.NO_PROXY ?? process.env.no_proxy, "127.0.0.1,localhost,::1"]
+  .filter(Boolean)
+  .join();
+delete process.env.no_proxy;
 
 const built = (path: string) => fileURLToPath(new URL(`../dist/${path}`, import.meta.url));
 
@@ -57,8 +67,15 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** A busy machine may make a test slow, never wrong: these limits only end what stands still. */
+const patience = {
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 120_000, interval: 20 } },
+};
+
 /** One process on each core takes file after file, so that each module is loaded once. */
-const shared = { root: "test", testTimeout: 20_000, maxWorkers: "100%" };
+const shared = { ...patience, root: "test", maxWorkers: "100%" };
 
 /** `source` and `mocked`: what runs from source. `built`: needs `npm run build` and the Pulumi CLI. */
 export default defineConfig({
@@ -88,8 +105,9 @@ export default defineConfig({
           name: "built",
           root: "test",
           include: ["built/**/*.test.ts", "../examples/orders-bot/*.test.mts"],
-          testTimeout: 240_000,
-          hookTimeout: 240_000,
+          ...patience,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
           // A test waits for processes most of the time: one more than there are cores keeps them at work.
           maxWorkers: availableParallelism() + 1,
           sequence: { groupOrder: 1 },

@@ -68,7 +68,7 @@ const play = async (played: Round, faults: readonly unknown[]): Promise<void> =>
 };
 
 test(`${roundCount} rounds of faults and kills through the real engine end with exactly what is declared`, {
-  timeout: roundCount * 120_000,
+  timeout: roundCount * 600_000,
 }, async () => {
   const seed = chaosSeed();
   const rounds = fc.sample(disturbedRound, { numRuns: roundCount, seed });

@@ -23,7 +23,7 @@ const started = (...command: readonly string[]): Running => {
   const lines: string[] = [];
   child.stdout.on("data", (chunk: Buffer) => lines.push(...chunk.toString().trim().split("\n")));
   const line = async (): Promise<string> => {
-    await expect.poll(() => lines.length, { timeout: 20_000, interval: 10 }).toBeGreaterThan(0);
+    await expect.poll(() => lines.length).toBeGreaterThan(0);
     return lines.shift() ?? "";
   };
   return { child, line, ended };

@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CliProject, cliProject } from "../support/cli-project.js";
+import { withSlowness } from "../support/slowness.js";
 
 /** Eight calls that follow each other at one call per second. */
 const program = `
@@ -92,9 +93,12 @@ test.each([
   async (_, operation, text) => {
     describe = text;
     const made = await forecast("--operation", operation);
-    const { calls, seconds } = await real(operation);
+    const { result, slowness } = await withSlowness(() => real(operation));
+    const { calls, seconds } = result;
     expect(calls).toBe(made.totalCalls);
-    expect(Math.abs(spanOf(made) - seconds), `${spanOf(made)} s for ${seconds} s`).toBeLessThan(2);
+    const detail = `${spanOf(made)} s for ${seconds} s, slowness ${slowness}`;
+    expect(spanOf(made) - seconds, detail).toBeLessThan(2);
+    expect(seconds - spanOf(made), detail).toBeLessThan(2 * slowness);
   },
 );
 
@@ -122,10 +126,11 @@ test.each([
     mkdirSync(own);
     const STARTED = join(project.folder, `${signal}-started`);
     const child = project.startTool(args, { TMPDIR: own, STARTED });
+    const ended = once(child, "exit");
     const said = Promise.all([text(child.stdout), text(child.stderr)]);
     while (!existsSync(STARTED)) await pause(50);
     child.kill(signal);
-    const [code] = await once(child, "exit");
+    const [code] = await ended;
     const [out, err] = await said;
     expect({ code, out }).toEqual({ code: 130, out: "" });
     expect(err).toMatch(

@@ -104,7 +104,7 @@ const play = async (played: Round, faults: readonly WriteFault[]): Promise<void>
 };
 
 test(`${roundCount} rounds of a service with faults of its own and of kills end with exactly what is declared`, {
-  timeout: roundCount * 120_000,
+  timeout: roundCount * 600_000,
 }, async () => {
   const seed = chaosSeed();
   const rounds = fc.sample(disturbedRound, { numRuns: roundCount, seed });

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
-import { descendants, isAlive } from "../support/processes.js";
+import { descendants, isAlive, stopProviders } from "../support/processes.js";
 
 const program = `
 const { Channel } = require("pulumi-conversation");
@@ -78,7 +78,7 @@ test("what was interrupted is found by its mark, and deleted on demand once no r
   await project.faults({ on: "POST /channels", kind: "drip", after: 1 });
   const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
   await until(async () => (await channels()).length === 2);
-  const providers = descendants(child.pid ?? 0, "dynamic-provider");
+  const providers = stopProviders(child);
   const remove = () => project.tool(["orphans", "--delete", "--json"]);
   const underWay = await remove();
   expect(underWay).toMatchObject({ code: 1, output: "" });

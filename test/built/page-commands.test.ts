@@ -71,7 +71,9 @@ const codes: Readonly<Record<string, number>> = {
   "npx pulumi-conversation probe": 2,
 };
 
-test("every command of these pages does what a reader expects", { timeout: 600_000 }, async () => {
+test("every command of these pages does what a reader expects", {
+  timeout: 1_800_000,
+}, async () => {
   expect(lines.length).toBeGreaterThan(20);
   let exported = "";
   const wrong: string[] = [];
@@ -87,7 +89,7 @@ test("every command of these pages does what a reader expects", { timeout: 600_0
   expect(wrong).toEqual([]);
 });
 
-test("Pulumi has every command and option that the pages name", { timeout: 120_000 }, async () => {
+test("Pulumi has every command and option that the pages name", async () => {
   const used = new Map<string, Set<string>>();
   for (const [name, ...words] of pageCommands.flatMap(({ text }) => simpleCommands(text))) {
     if (name !== "pulumi") continue;

@@ -35,9 +35,10 @@ test.each([2, 7, 13, 20, 26])(
   async (call) => {
     await emulator.control.reset();
     const killed = start();
+    const ended = once(killed, "exit");
     while ((await emulator.control.log()).length < call) await pause(1);
     killed.kill("SIGKILL");
-    await once(killed, "exit");
+    await ended;
     const [code] = await once(start(), "exit");
     expect([code, await left()]).toEqual([0, []]);
   },
@@ -46,8 +47,9 @@ test.each([2, 7, 13, 20, 26])(
 test("one that is interrupted removes everything by itself", async () => {
   await emulator.control.reset();
   const interrupted = start();
+  const ended = once(interrupted, "exit");
   while ((await emulator.control.log()).length < 9) await pause(1);
   interrupted.kill("SIGINT");
-  const [code] = await once(interrupted, "exit");
+  const [code] = await ended;
   expect([code, await left()]).toEqual([130, []]);
 });

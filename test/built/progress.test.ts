@@ -16,11 +16,14 @@ afterEach(() => project?.close());
 
 test("a log has one line that says how far the run is, and none for each resource", async () => {
   project = await emulatedProject(program, { plan: "basic", burst: 1 }, limits);
+  const begun = performance.now();
   const output = await project.succeed(["up", "--yes"]);
   const told = output.split("\n").filter((line) => line.includes(" left"));
-  expect(told).toHaveLength(1);
+  // The next one comes after half a minute, which the run takes only on a busy machine.
+  const most = 1 + Math.floor((performance.now() - begun) / 30_000);
+  expect(told.length).toBeLessThanOrEqual(most);
   // Four channels and the list that is looked at first, foreseen by the preview.
-  expect(told[0]).toMatch(
+  expect(told[0] ?? "none").toMatch(
     /pulumi:pulumi:Stack .*\b[1-4]\/5 calls, \d+ s left, POST \/channels decides/,
   );
 });

@@ -7,6 +7,7 @@ import { runQuickstart } from "../../cli/quickstart/run-quickstart.js";
 import { packageRoot } from "../../provider/kernel/package-version.js";
 import { type Checkout, checkout } from "../cli/quickstart-checkout.js";
 import { transcript } from "../cli/quickstart-transcript.js";
+import { isFreePort } from "../support/low-port.js";
 import { shellOfSomebody } from "../support/shell-of-somebody.js";
 
 let clone: Checkout;
@@ -39,6 +40,9 @@ const run = async ({ destroy = false, signal, onText }: Run = {}): Promise<strin
     onText?.(more);
   };
   const end = signal ?? new AbortController().signal;
+  // Another program may have connected from the declared port meanwhile; the quick start would declare another.
+  const port = declared();
+  if (port) await expect.poll(() => isFreePort(port)).toBe(true);
   await runQuickstart({ root: clone.root, destroy, signal: end, stream: { write } });
   // Dots say that it is alive, as often as the machine is slow.
   return text.replace(/^\.+\n/gm, "");
@@ -50,8 +54,10 @@ const conversation = transcript.map((line) => (line === "" ? "" : `  ${line}`)).
 const sums = (text: string): readonly string[] =>
   [...text.matchAll(/^ {6}(?:[+~-] )?(\d+ .*)$/gm)].map(([, sum = ""]) => sum);
 
+/** The port of the callbacks; 0 where nothing is declared. */
 const declared = (): number => {
   const file = join(clone.root, ".quickstart", "orders-bot", "Pulumi.quickstart.yaml");
+  if (!existsSync(file)) return 0;
   return Number(/callbackUrl: http:\/\/127\.0\.0\.1:(\d+)/.exec(readFileSync(file, "utf8"))?.[1]);
 };
 

@@ -3,6 +3,7 @@ import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 import { type LimitedService, limitedService } from "../support/limited-service.js";
 import { accountProgram, type DeclaredItem } from "../support/rehearsed-account.js";
+import { withSlowness } from "../support/slowness.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
 
 let strict: StrictService;
@@ -50,14 +51,17 @@ test.each([
   if (output === "") throw new Error(errors);
   const { outcome }: Rehearsal = JSON.parse(output);
   const from = limited.calls.length;
-  const run = await project.pulumi(["up", "--yes", "--skip-preview"], { SPEC });
+  const up = () => project.pulumi(["up", "--yes", "--skip-preview"], { SPEC });
+  const { result: run, slowness } = await withSlowness(up);
   expect(run.code === 0 ? "" : run.output).toBe("");
   const calls = limited.calls.slice(from).filter(({ status }) => status !== 429);
   expect(outcome.totalCalls).toBe(calls.length);
   // From the first call to the last: how fast this machine starts Pulumi changes with what else it does.
   const foretold = span(outcome.calls.map(({ seconds }) => seconds));
   const took = span(calls.map(({ at }) => at / 1000));
-  const detail = `foretold ${foretold.toFixed(1)} s, took ${took.toFixed(1)} s`;
-  expect(Math.abs(foretold - took), detail).toBeLessThan(Math.max(2, 0.05 * took));
+  const detail = `foretold ${foretold.toFixed(1)} s, took ${took.toFixed(1)} s, slowness ${slowness.toFixed(1)}`;
+  const leeway = Math.max(2, 0.05 * took);
+  expect(foretold - took, detail).toBeLessThan(leeway);
+  expect(took - foretold, detail).toBeLessThan(leeway * slowness);
   expect(outcome.totalSeconds).toBeGreaterThan(foretold);
 });

@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { ModuleKind, ScriptTarget, transpileModule } from "typescript";
 import { afterEach, expect, test } from "vitest";
@@ -24,6 +23,7 @@ const commonJs = (source: string): string =>
 const program = (url: string, version: number): string =>
   commonJs(`${blocks("ts")[0]?.replace("version: 1", `version: ${version}`)}
 import { ConversationAccount } from "pulumi-conversation";
+import { listenHere } from "../support/loopback-server.js";
 const party = { callback: "${url}", notificationEmail: "ops@example.com", authentication: desk };
 new ConversationAccount("shop", {
   address: "shop-1",
@@ -57,13 +57,12 @@ const desk = async () => {
     response.on("finish", () => statuses.push(response.statusCode));
     handler?.node(request, response);
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const origin = await listenHere(server);
   close = () => server.close();
-  const { port } = server.address() as AddressInfo;
   const deploy = (...passwords: string[]) => {
     handler = deployed(passwords);
   };
-  return { url: `http://127.0.0.1:${port}/`, texts, statuses, logins, deploy };
+  return { url: `${origin}/`, texts, statuses, logins, deploy };
 };
 
 test("a callback's login is rotated by the steps of the guide, and not one delivery is refused", async () => {

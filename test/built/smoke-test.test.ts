@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callbacks } from "../../sdk/runtime/index.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { closeServer, listenHere, originOf } from "../support/loopback-server.js";
 
 type Json = Record<string, unknown>;
 
@@ -52,15 +52,14 @@ const failedUp = async (environment: Readonly<Record<string, string>>): Promise<
 };
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const CALLBACK = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await listenHere(server);
+  const CALLBACK = originOf(server);
   project = await emulatedProject(program, {}, { CALLBACK });
 });
 
 afterAll(async () => {
   await project?.close();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await closeServer(server);
 });
 
 test("it is off by default: an account is set up and no message is sent", async () => {

@@ -28,7 +28,7 @@ test("the user's own backend is not touched, and closing ends Pulumi while it ru
       await new Promise(() => undefined);
     });
     const ended = expect(up).rejects.toThrow("the stack was closed while it ran");
-    await stack.until(async () => isAtWork || undefined, 20_000);
+    await stack.until(async () => isAtWork || undefined, 300_000);
     const { workDir } = stack.stack.workspace;
     await Promise.all([stack.close(), stack.close()]);
     await ended;

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type CliProject, cliProject } from "../support/cli-project.js";
+import { closeServer, listenHere, originOf } from "../support/loopback-server.js";
 import { exampleProgram } from "../support/small-programs.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
 
@@ -32,7 +32,7 @@ const startFront = async (target: string): Promise<Server> => {
     response.writeHead(answer.status, { "content-type": "application/json" });
     response.end(await answer.text());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await listenHere(server);
   return server;
 };
 
@@ -41,7 +41,7 @@ beforeEach(async () => {
   service = await startStrictService();
   const { CONVERSATION_BASE_URL: base = "" } = service.environment;
   front = await startFront(new URL(base).origin);
-  const address = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  const address = originOf(front);
   const baseUrl = address + new URL(base).pathname;
   project = await cliProject(exampleProgram, {
     ...service.environment,
@@ -52,8 +52,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   project?.remove();
-  front?.closeAllConnections();
-  front?.close();
+  if (front) await closeServer(front);
   await service?.close();
 });
 

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { doctorReport } from "../../cli/doctor/check.js";
 import { diagnose } from "../../cli/doctor/diagnose.js";
 import { defaultScopes } from "../../provider/service/http/operations.js";
+import { listenHere } from "../support/loopback-server.js";
 import { fakePulumi, shellScript, temporaryFolder } from "./temporary-folder.js";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -24,7 +25,7 @@ const service = async ({ token = granting, listStatus = 200 } = {}) => {
     response.statusCode = listStatus;
     response.end(request.headers.authorization === "Bearer the-token" ? "[]" : "");
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  await listenHere(server);
   onTestFinished(() => void server.close());
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");

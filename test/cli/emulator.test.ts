@@ -18,7 +18,7 @@ const emulator = async (...args: string[]) => {
     return ended;
   };
   onTestFinished(async () => void (await end()));
-  await expect.poll(() => written.out + written.err, { timeout: 5000 }).not.toBe("");
+  await expect.poll(() => written.out + written.err).not.toBe("");
   assertPrinted(["emulator", ...args], written.out);
   return { out: written.out, end };
 };

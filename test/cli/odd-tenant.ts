@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { jsonIn } from "../../provider/kernel/json-text.js";
+import { listenHere } from "../support/loopback-server.js";
 
 /** How a tenant of a test behaves, beyond what an emulator can be set to. */
 export interface OddTenantOptions {
@@ -157,7 +158,7 @@ export const startOddTenant = async (options: OddTenantOptions = {}): Promise<Od
   const server = createServer((request, response) => {
     served(request, response).catch(() => answer(response, 500));
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
+  await listenHere(server);
   const { port } = server.address() as AddressInfo;
   return {
     environment: {

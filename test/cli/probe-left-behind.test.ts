@@ -24,7 +24,7 @@ const killedAt = (call: number, after: boolean): Transport & { readonly sent: ()
 };
 
 test("killed at any call, before it acts or after, the next probe removes everything", {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   const tenant = await probing();
   const { on } = tenant;

@@ -82,9 +82,7 @@ const odd = fc.record({
   refusesModified: fc.boolean(),
 });
 
-test("whatever a tenant answers, what is told is so, the rest is open, and nothing is left", {
-  timeout: 60_000,
-}, async () => {
+test("whatever a tenant answers, what is told is so, the rest is open, and nothing is left", async () => {
   await fc.assert(
     fc.asyncProperty(odd, async (given) => {
       const { switches, observed, open } = await found(given);

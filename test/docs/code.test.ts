@@ -38,7 +38,7 @@ const told = (block: CodeBlock, { start = 0, messageText, file }: ts.Diagnostic)
   return `${block.page}:${block.line + line - 1}: ${text}`;
 };
 
-test("every TypeScript block of every page compiles", { timeout: 60_000 }, () => {
+test("every TypeScript block of every page compiles", () => {
   expect(blocks.length).toBeGreaterThan(10);
   const files = new Map([
     ...beside.map(([name, text]) => [join(__dirname, name), text] as const),

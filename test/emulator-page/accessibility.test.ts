@@ -6,7 +6,7 @@ import { browserTests } from "./support/browser-tests.js";
 import { openPage } from "./support/opened-page.js";
 import { smallAccount } from "./support/sample-account.js";
 
-const inBrowser = browserTests(120_000);
+const inBrowser = browserTests();
 
 const axe = readFileSync(createRequire(__filename).resolve("axe-core/axe.min.js"), "utf8");
 

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect } from "vitest";
 import { isObject } from "../../provider/kernel/json.js";
 import { running } from "../emulator/running.js";
+import { lowPort } from "../support/low-port.js";
 import { browserTests } from "./support/browser-tests.js";
 import { type OpenedPage, openPage } from "./support/opened-page.js";
 import { sampleSnapshot, smallAccount } from "./support/sample-account.js";
@@ -28,7 +29,10 @@ const said = async ({ service }: OpenedPage, id: string, text: string): Promise<
 
 describe("an emulator that changes under the page", () => {
   inBrowser("may be another one at the same address, with other words", async (started) => {
-    const opened = await openPage(started, { sample: smallAccount, mayFail: /ERR_/ });
+    const opened = await openPage(started, {
+      ...{ sample: smallAccount, mayFail: /ERR_/ },
+      port: await lowPort(),
+    });
     const { page, service, origin, view } = opened;
     await view(`conversations/${second}`);
     await service.emulator.close();
@@ -37,9 +41,7 @@ describe("an emulator that changes under the page", () => {
     await other.control("PUT", "/snapshot", sampleSnapshot(smallAccount));
     await other.control("PUT", "/switches", { platformName: "acme" });
     const sender = page.getByLabel("Sender", { exact: true });
-    await expect
-      .poll(() => sender.locator("option").allTextContents(), { timeout: 15_000 })
-      .toContain("acme_agent");
+    await expect.poll(() => sender.locator("option").allTextContents()).toContain("acme_agent");
     await page.getByText("The emulator does not answer.").waitFor({ state: "detached" });
     await said({ ...opened, service: other }, second, "From the new one");
     await page.getByRole("log").getByText("From the new one").waitFor();

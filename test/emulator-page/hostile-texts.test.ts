@@ -3,7 +3,7 @@ import { browserTests } from "./support/browser-tests.js";
 import { openPage } from "./support/opened-page.js";
 import { smallAccount } from "./support/sample-account.js";
 
-const inBrowser = browserTests(60_000);
+const inBrowser = browserTests();
 
 const hostile = [
   '<img src=x onerror="window.harmed=1">',

@@ -3,7 +3,7 @@ import { browserTests } from "./support/browser-tests.js";
 import { openPage } from "./support/opened-page.js";
 import { hugeAccount } from "./support/sample-account.js";
 
-const inBrowser = browserTests(180_000);
+const inBrowser = browserTests();
 
 /** Generous: the machine may be busy. On an idle one every view opens in a tenth of it. */
 const mostMs = 2_500;

@@ -51,7 +51,7 @@ afterAll(async () => {
 const view = async (hash: string, text: string): Promise<void> => {
   dom.location.hash = hash;
   await vi.waitFor(() => expect(dom.document.querySelector("main")?.textContent).toContain(text), {
-    timeout: 5_000,
+    timeout: 60_000,
   });
 };
 

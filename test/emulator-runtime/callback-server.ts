@@ -1,7 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { listenHere, originOf } from "../support/loopback-server.js";
 
 /** One call that came in. */
 export interface Received {
@@ -48,7 +49,7 @@ export class CallbackServer {
   readonly #waiting = new Set<() => void>();
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return originOf(this.#server);
   }
 
   /** Own ids of the messages that came, in order. */
@@ -76,9 +77,9 @@ export class CallbackServer {
     });
   }
 
-  listen(): Promise<void> {
+  async listen(): Promise<void> {
     this.#server.on("connection", (socket) => this.#sockets.add(socket));
-    return new Promise((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    await listenHere(this.#server);
   }
 
   close(): Promise<void> {

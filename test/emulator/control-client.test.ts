@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { connectControl, type EmulatorControl } from "../../emulator/index.js";
+import { listenHere } from "../support/loopback-server.js";
 import { kindOf, type Running, running, scopes } from "./running.js";
 
 const channel = kindOf("Channel");
@@ -98,7 +99,7 @@ test("what is no emulator is told from one", async () => {
     if (request.url === "/down/log") response.writeHead(502).end("<h1>Bad gateway</h1>");
     else response.end('[{"at": 5}]');
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  await listenHere(server);
   onTestFinished(() => void server.close());
   const address = server.address();
   const port = typeof address === "object" ? address?.port : 0;

@@ -11,7 +11,7 @@ import { Running } from "./running.js";
 
 /** `npm run test:long` makes 60 times as many histories. */
 const scale = Number(process.env.FUZZ_SCALE ?? 1);
-vi.setConfig({ testTimeout: 30_000 * scale });
+vi.setConfig({ testTimeout: 180_000 * scale });
 
 const memberOf = (value: unknown, ...steps: readonly string[]): unknown =>
   steps.reduce((here: unknown, step) => (isObject(here) ? here[step] : undefined), value);

@@ -8,7 +8,7 @@ import { type Running, start } from "./running.js";
 
 /** `npm run test:long` sends 60 times as many requests. */
 const scale = Number(process.env.FUZZ_SCALE ?? 1);
-vi.setConfig({ testTimeout: 20_000 * scale });
+vi.setConfig({ testTimeout: 180_000 * scale });
 
 let service: Running;
 const bodies = new Map<string, object>();

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { engineStatusLine } from "../../provider/engine/status-line.js";
 
 const script = require.resolve("@pulumi/pulumi/cmd/dynamic-provider");
@@ -63,13 +63,13 @@ test("a row ends as it was told last, though the engine takes calls in any order
     show("1 s left", row);
     show("", row);
   }
-  await vi.waitFor(() => expect(taken).toHaveLength(9));
+  await expect.poll(() => taken).toHaveLength(9);
   for (const row of rows) {
     const messages = taken.filter(({ urn }) => urn === (row ?? "")).map(({ message }) => message);
     expect(messages).toEqual(["2 s left", "kept", ""]);
   }
   show("again", "a");
-  await vi.waitFor(() => expect(taken.at(-1)).toEqual({ urn: "a", message: "again" }));
+  await expect.poll(() => taken.at(-1)).toEqual({ urn: "a", message: "again" });
 });
 
 test("where no engine answers, a line is lost and nothing else", async () => {

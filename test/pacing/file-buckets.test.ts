@@ -155,7 +155,7 @@ test("a locked file is replaced by a local bucket, said once, and used again lat
   expect(notices).toEqual([expect.stringContaining("are not shared with other processes for now")]);
   other.close();
   await store.close();
-}, 30_000);
+});
 
 test.each([
   ["its folder is a file", () => writeFileSync(join(folder, "pulumi-conversation"), "")],

@@ -8,7 +8,7 @@ const open: RedisMemory[] = [];
 
 beforeAll(async () => {
   server = await startRedis();
-}, 240_000);
+}, 600_000);
 
 afterAll(async () => {
   for (const memory of open) await memory.close();

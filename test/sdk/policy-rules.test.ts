@@ -30,7 +30,7 @@ const spoken = (world: World): readonly string[] => {
 
 const numRuns = Number(process.env.POLICY_RUNS ?? 60);
 const runs = { numRuns, seed: 5 };
-const patience = { timeout: 20_000 + numRuns * 100 };
+const patience = { timeout: 180_000 + numRuns * 100 };
 
 test("nothing is said of a careful program, whatever a preview does not know yet", patience, () => {
   fc.assert(

@@ -5,6 +5,7 @@ import { clientApplication } from "../../provider/resources/client-application.j
 import { basicCredentials } from "../../provider/service/redaction/credential-texts.js";
 import { redact, shownText } from "../../provider/service/redaction/redaction.js";
 import { secretTexts } from "../../provider/service/redaction/secret-texts.js";
+import { coreMsOf } from "../support/core-time.js";
 
 const secret = 'p@ss/w"rd é\\1';
 
@@ -71,11 +72,10 @@ test.each(["", "e", "open", "12345"])("the short secret %j is not looked for", (
   );
 });
 
-test("an endless secret in an endless text costs next to nothing", () => {
+test("an endless secret in an endless text costs next to nothing", async () => {
   const [endless, text] = ["ab".repeat(50_000), "abc".repeat(1_000_000)];
-  const started = performance.now();
-  shownText(text, [endless, `${endless}c`]);
-  expect(performance.now() - started).toBeLessThan(2_000);
+  const ms = await coreMsOf(() => shownText(text, [endless, `${endless}c`]));
+  expect(ms).toBeLessThan(2_000);
 });
 
 test("a text is cut at whole characters", () => {

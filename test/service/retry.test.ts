@@ -51,7 +51,7 @@ test("pauses double from half a second to eight, with up to as much again at ran
       () => true,
     ),
   );
-  await vi.waitFor(() => expect(timers).toHaveBeenCalled());
+  await vi.waitFor(() => expect(timers).toHaveBeenCalled(), 60_000);
   for (let pause = 0; pause < 4; pause++) {
     await vi.advanceTimersToNextTimerAsync();
   }

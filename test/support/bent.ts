@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { paths } from "../../emulator/http/request-listener.js";
 import type { EmulatorOptions } from "../../emulator/index.js";
 import { type Emulated, emulated } from "./emulated.js";
+import { closeServer, listenHere, originOf } from "./loopback-server.js";
 
 type Json = Record<string, unknown>;
 
@@ -102,8 +102,8 @@ export const bent = async (
     });
     response.end(content);
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const own = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await listenHere(server);
+  const own = originOf(server);
   const hub = await emulated(options, {
     ...environment,
     CONVERSATION_BASE_URL: own + paths.base,
@@ -111,8 +111,7 @@ export const bent = async (
   origin = new URL(hub.emulator.baseUrl).origin;
   const stop = async (): Promise<void> => {
     await hub.stop();
-    server.closeAllConnections();
-    await new Promise((done) => server.close(done));
+    await closeServer(server);
   };
   return Object.assign(Object.create(hub) as Emulated, { bend: current, stop });
 };

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeServer, listenHere, originOf } from "./loopback-server.js";
 
 /** A call as it arrived: `PUT /channels/…`, and when. */
 export interface TimedCall {
@@ -93,8 +93,8 @@ export const limitedService = async (
   const server = createServer((incoming, response) => {
     serve(incoming, response).catch(() => response.destroy());
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await listenHere(server);
+  const origin = originOf(server);
   return Object.assign(front, {
     environment: {
       ...settings,
@@ -103,8 +103,7 @@ export const limitedService = async (
     },
     calls,
     close: async () => {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
+      await closeServer(server);
     },
   });
 };

@@ -105,12 +105,16 @@ export const startProviderServer = async ({
       for (const [name, value] of Object.entries(values)) {
         request[`set${name}`](typeof value === "object" ? Struct.fromJavaScript(value) : value);
       }
-      client[method](request, { deadline: Date.now() + 20_000 }, (error: never, reply: Message) => {
-        if (!error) return resolve(answer(reply));
-        const { details } = error as { details: string };
-        const partial = partialOf(error);
-        return resolve({ error: details, ...(partial ? { partial } : {}) });
-      });
+      client[method](
+        request,
+        { deadline: Date.now() + 120_000 },
+        (error: never, reply: Message) => {
+          if (!error) return resolve(answer(reply));
+          const { details } = error as { details: string };
+          const partial = partialOf(error);
+          return resolve({ error: details, ...(partial ? { partial } : {}) });
+        },
+      );
     });
 
   await call("configure", "ConfigureRequest", { Args: config }, () => ({}));

@@ -1,6 +1,4 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { Method } from "../../provider/service/http/operations.js";
 import type {
@@ -8,6 +6,7 @@ import type {
   HttpResponse,
   Transport,
 } from "../../provider/service/http/transport.js";
+import { closeServer, listenHere, originOf } from "./loopback-server.js";
 
 /** Stands in front of a service and hands every call to a transport, faults and all. */
 export interface ReplayProxy {
@@ -62,15 +61,14 @@ export const startReplayProxy = async (target: string): Promise<ReplayProxy> => 
   const server = createServer((incoming, outgoing) => {
     pass(incoming, outgoing).catch(() => incoming.socket.destroy());
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
+  await listenHere(server);
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: originOf(server),
     lead: (transport) => {
       leadsTo = transport;
     },
     close: async () => {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
+      await closeServer(server);
     },
   };
 };

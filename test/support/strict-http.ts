@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeServer, listenHere } from "./loopback-server.js";
 
 export type Json = Record<string, unknown>;
 
@@ -45,13 +45,11 @@ export const strictServer = async (serve: (ask: Ask) => Reply | Promise<Reply>) 
       .then((reply) => answer(response, reply))
       .catch(() => response.destroy());
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
+  const origin = await listenHere(server);
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin,
     close: async () => {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
+      await closeServer(server);
     },
   };
 };

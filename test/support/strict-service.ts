@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeServer, listenHere, originOf } from "./loopback-server.js";
 import { type SpoiledAnswer, StrictFaults } from "./strict-faults.js";
 
 /**
@@ -189,8 +189,8 @@ export const startStrictService = async (
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await listenHere(server);
+  const origin = originOf(server);
   const named = (collection: string, name: string): [string, Json] => {
     const found = [...table(collection)].find(
       ([, object]) => object[unique(collection) ?? "name"] === name,
@@ -221,8 +221,7 @@ export const startStrictService = async (
         await once(arrivals, "call", { signal }).catch(() => undefined);
     },
     close: async () => {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
+      await closeServer(server);
     },
   };
 };

@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -11,6 +10,7 @@ import { createService, type EmulatedService } from "../../../emulator/service.j
 import { isId } from "../../../provider/kernel/object-id.js";
 import { resources } from "../../../provider/resources/index.js";
 import { defaultScopes } from "../../../provider/service/http/operations.js";
+import { closeServer, listenHere } from "../../support/loopback-server.js";
 import { oddAccount } from "../../support/odd-account.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
@@ -28,13 +28,8 @@ const serviceOf = async (objects: Parameters<EmulatedService["store"]["replaceAl
     asked.push(`${request.method} ${request.url?.split("?")[0]}`);
     answer(request, response);
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const close = (): Promise<void> =>
-    new Promise((closed) => {
-      server.closeAllConnections();
-      server.close(() => closed());
-    });
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin = await listenHere(server);
+  const close = () => closeServer(server);
   return { asked, close, origin };
 };
 

@@ -66,6 +66,7 @@ const fetched = async (): Promise<string> => {
 const launch = (executablePath: string, env: NodeJS.ProcessEnv = process.env): Promise<Browser> =>
   chromium.launch({
     executablePath,
+    timeout: 120_000,
     // A container gives the browser no sandbox of its own, and little shared memory.
     args: ["--no-sandbox", "--disable-dev-shm-usage"],
     env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined)),

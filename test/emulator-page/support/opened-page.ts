@@ -62,7 +62,7 @@ export const openPage = async (
   });
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   watched(page, origin, mayFail);
   const view = async (name: string): Promise<void> => {
     await page.goto(`${origin}/#${name}`);

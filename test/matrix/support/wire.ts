@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
+import { closeServer, listenHere, originOf } from "../../support/loopback-server.js";
 
 /** An answer on its way from the emulator to the client. */
 export interface Passing {
@@ -57,12 +58,12 @@ export class Wire implements AsyncDisposable {
 
   static async open(): Promise<Wire> {
     const wire = new Wire();
-    await new Promise<void>((resolve) => wire.#server.listen(0, "127.0.0.1", resolve));
+    await listenHere(wire.#server);
     return wire;
   }
 
   get origin(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return originOf(this.#server);
   }
 
   leadTo(address: string): void {
@@ -121,8 +122,7 @@ export class Wire implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await closeServer(this.#server);
   }
 }
 

@@ -1,10 +1,11 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { TrueBucket } from "../../../bench/true-bucket.js";
+import { closeServer, listenHere } from "../../support/loopback-server.js";
+import { withSlowness } from "../../support/slowness.js";
 import type { Result, Task } from "./paced-process.js";
 
 const script = join(__dirname, "../../../dist/test/pacing/support/paced-process.js");
@@ -28,16 +29,13 @@ export const limitedService = async (rate: number, burst: number): Promise<Limit
     if (got) accepted.push(now);
     response.writeHead(got ? 200 : 429, { "content-type": "application/json" }).end("{}");
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const origin = await listenHere(server);
   return {
-    url: `http://127.0.0.1:${port}/v3`,
+    url: `${origin}/v3`,
     bucket,
     accepted,
     close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await closeServer(server);
     },
   };
 };
@@ -83,7 +81,16 @@ export const pacedProcess = async (task: Task, options: { uid?: number } = {}) =
 export interface Together {
   readonly results: readonly Result[];
   readonly warnings: string;
+  /** Of the machine, meanwhile. */
+  readonly slowness: number;
 }
+
+/**
+ * The longest that calls may take which ideally take so long, in real time: 5 % more instead of the 2 % that a
+ * quiet machine keeps, and the first connections of four processes that start together.
+ */
+export const longestMs = (idealMs: number, slowness: number): number =>
+  idealMs + (0.05 * idealMs + 800) * slowness;
 
 /** Lets processes go together and waits for all. */
 export const together = async (
@@ -91,11 +98,14 @@ export const together = async (
   during: (processes: readonly PacedProcess[]) => Promise<void> = async () => {},
 ): Promise<Together> => {
   const processes = await Promise.all(tasks.map((task) => pacedProcess(task)));
-  for (const one of processes) one.go();
-  await during(processes);
-  const results = await Promise.all(processes.map(({ result }) => result));
+  const { result: results, slowness } = await withSlowness(async () => {
+    for (const one of processes) one.go();
+    await during(processes);
+    return Promise.all(processes.map(({ result }) => result));
+  });
   return {
     results: results.flatMap((one) => one ?? []),
     warnings: processes.map((one) => one.warnings()).join(""),
+    slowness,
   };
 };

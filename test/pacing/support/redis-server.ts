@@ -1,10 +1,10 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { lowPort } from "../../support/low-port.js";
 
 const run = promisify(execFile);
 
@@ -98,18 +98,10 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-};
-
-/** Starts a Redis that keeps nothing, on a free port of the loopback interface. */
+/** Starts a Redis that keeps nothing, on a port of the loopback interface that it can have again. */
 export const startRedis = async (given?: number): Promise<RedisServer> => {
   const { command, libraries } = await ensureRedisServer();
-  const port = given ?? (await freePort());
+  const port = given ?? (await lowPort());
   const folder = mkdtempSync(join(tmpdir(), "pulumi-conversation-redis-"));
   const options = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--dir", folder];
   const child = spawn(command, options, {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type ConversationClient, connect } from "../../../sdk/runtime/index.js";
 import { JumpingClock } from "../../service/support/clocks.js";
 import { portOf } from "../../service/support/fake-hub.js";
+import { closeServer, listenHere } from "../../support/loopback-server.js";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -38,7 +39,7 @@ export class AssetHub implements AsyncDisposable {
 
   static async start(): Promise<AssetHub> {
     const hub = new AssetHub();
-    await new Promise<void>((resolve) => hub.#server.listen(0, "127.0.0.1", resolve));
+    await listenHere(hub.#server);
     return hub;
   }
 
@@ -102,7 +103,6 @@ export class AssetHub implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#client?.close();
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await closeServer(this.#server);
   }
 }

@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { type CallbackOptions, type Callbacks, callbacks } from "../../../sdk/runtime/index.js";
 import type { ReceivedMessage } from "../../../sdk/runtime/messages/received-message.js";
 import { portOf } from "../../service/support/fake-hub.js";
+import { closeServer, listenHere } from "../../support/loopback-server.js";
 
 export const basic = (username: string, password: string): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
@@ -59,12 +60,11 @@ export const receiver = (options: Partial<CallbackOptions> = {}): Receiver => {
 /** Serves a handler on a free port for as long as a test uses it. */
 export const served = async (listener: RequestListener) => {
   const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await listenHere(server);
   return {
     url: `http://127.0.0.1:${portOf(server)}/`,
     [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await closeServer(server);
     },
   };
 };

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { connect, type Server } from "node:net";
+import { closeServer, listenHere } from "../../support/loopback-server.js";
 
 export const portOf = (server: Server): number => {
   const address = server.address();
@@ -38,7 +39,7 @@ export class TunnelProxy implements AsyncDisposable {
 
   static async open(leadsTo?: number): Promise<TunnelProxy> {
     const proxy = new TunnelProxy(leadsTo);
-    await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
+    await listenHere(proxy.#server);
     return proxy;
   }
 
@@ -47,7 +48,6 @@ export class TunnelProxy implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await closeServer(this.#server);
   }
 }

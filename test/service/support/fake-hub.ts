@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Server, Socket } from "node:net";
 import type { Settings } from "../../../provider/service/settings/settings.js";
+import { closeServer, listenHere } from "../../support/loopback-server.js";
 
 /** A call as the fake service saw it. */
 export interface Seen {
@@ -67,7 +68,7 @@ export class FakeHub implements AsyncDisposable {
   static async start(handle?: Handler): Promise<FakeHub> {
     const hub = new FakeHub();
     if (handle) hub.handle = handle;
-    await new Promise<void>((resolve) => hub.#server.listen(0, "127.0.0.1", resolve));
+    await listenHere(hub.#server);
     return hub;
   }
 
@@ -104,7 +105,6 @@ export class FakeHub implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await closeServer(this.#server);
   }
 }
