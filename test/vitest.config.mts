@@ -4,21 +4,6 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/**
- * What the shell says of a service, a stack or its passphrase is not for the programs of a test, nor what it
- * says of its terminal, its language and who runs it: what they print depends on that.
- */
-const ofTheShell =
-  /^(CONVERSATION_|PULUMI_(ACCESS_TOKEN|BACKEND_URL|CONFIG|DEBUG|HOME|OPTION_|PARALLEL|STACK)|(CI|COLUMNS|LINES|TERM|FORCE_COLOR|NO_COLOR|LANG|LANGUAGE|NODE_OPTIONS)$|LC_|GIT_|GITHUB_)/;
-for (const name of Object.keys(process.env)) if (ofTheShell.test(name)) delete process.env[name];
-// Farthest from the time of services: where a text tells the time of this machine, every machine shows it.
-process.env.TZ = "Pacific/Kiritimati";
-// A proxy of this machine does not lead back to it.
-process.env.NO_PROXY = [process.env.NO_PROXY ?? process.env.no_proxy, "127.0.0.1,localhost,::1"]
-  .filter(Boolean)
-  .join();
-delete process.env.no_proxy;
-
 const built = (path: string) => fileURLToPath(new URL(`../dist/${path}`, import.meta.url));
 
 /** Files that replace modules or the timers of their process, which tests beside them would see. */
@@ -74,8 +59,10 @@ const patience = {
   expect: { poll: { timeout: 120_000, interval: 20 } },
 };
 
+const all = { ...patience, root: "test", setupFiles: ["support/own-environment.ts"] };
+
 /** One process on each core takes file after file, so that each module is loaded once. */
-const shared = { ...patience, root: "test", maxWorkers: "100%" };
+const shared = { ...all, maxWorkers: "100%" };
 
 /** `source` and `mocked`: what runs from source. `built`: needs `npm run build` and the Pulumi CLI. */
 export default defineConfig({
@@ -102,10 +89,9 @@ export default defineConfig({
           ],
         },
         test: {
+          ...all,
           name: "built",
-          root: "test",
           include: ["built/**/*.test.ts", "../examples/orders-bot/*.test.mts"],
-          ...patience,
           testTimeout: 600_000,
           hookTimeout: 600_000,
           // A test waits for processes most of the time: one more than there are cores keeps them at work.

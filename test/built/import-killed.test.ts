@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
+import { isRunning } from "../../cli/process/process-group.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 import { importKill, importWords, killedImport, locksOf } from "../support/killed-import.js";
 import { oddAccount, oddCanary } from "../support/odd-account.js";
-import { isAlive } from "../support/processes.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
 
 /** How many imports are killed: more on demand. */
@@ -69,7 +69,7 @@ test(`${rounds} killed imports: nothing is lost, nothing is there twice, no secr
     const { engines } = await killedImport(project, service, kill, { TMPDIR });
     const attempts = await brought(at, { TMPDIR });
     // A Pulumi that outlived its command ends by itself, and finds its work done.
-    while (engines.some(isAlive)) await pause(50);
+    while (engines.some(isRunning)) await pause(50);
     expect({ at, ...held() }).toEqual({ at, ids, pending: [] });
     expect({ at, locks: locksOf(project) }).toEqual({ at, locks: [] });
     const { code, output } = await project.tool(["drift", "--json"]);

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
+import { isRunning } from "../../cli/process/process-group.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
-import { descendants, isAlive, stopProviders } from "../support/processes.js";
+import { descendants, stopProviders } from "../support/processes.js";
 
 const program = `
 const { Channel } = require("pulumi-conversation");
@@ -69,7 +70,7 @@ test.each([
     await ended;
     await expectRecovery();
     // What the engine leaves behind when it is killed is not ours to end; it ends with its call.
-    for (const pid of providers) if (isAlive(pid)) process.kill(pid, "SIGKILL");
+    for (const pid of providers) if (isRunning(pid)) process.kill(pid, "SIGKILL");
   },
 );
 
@@ -98,7 +99,7 @@ test("what was interrupted is found by its mark, and deleted on demand once no r
   expect(found).toEqual([expect.objectContaining(orphan)]);
   expect(JSON.parse((await remove()).output)).toMatchObject([{ id: lost, deleted: true }]);
   expect(await channels()).toEqual(kept);
-  for (const pid of providers) if (isAlive(pid)) process.kill(pid, "SIGKILL");
+  for (const pid of providers) if (isRunning(pid)) process.kill(pid, "SIGKILL");
 });
 
 test("kill -9 of the provider process after the service acted: the next up finds the object", async () => {

@@ -44,7 +44,7 @@ test.runIf(hasScript)(
     project = await emulatedProject(program, { plan: "basic", burst: 1 }, limits);
     const pulumi = join(process.env.PULUMI_CONVERSATION_TEST_PULUMI ?? "", "pulumi");
     const sent = await project.inShell((env, folder) =>
-      inTerminal(120, `${pulumi} up --yes --skip-preview`, env, folder),
+      inTerminal(120, `"${pulumi}" up --yes --skip-preview`, env, folder),
     );
     expect(sent).toMatch(/Stack +\S+ +creating \(\d+s\)\S* +\d\/\d calls, \d+ s left/);
     expect(sent).toMatch(/Channel +[a-d] +creating \(\d+s\)\S* +\d+ s left for POST/);

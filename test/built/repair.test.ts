@@ -1,12 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
+import { isRunning } from "../../cli/process/process-group.js";
 import { chaosProgram, namesOf, type Round, upOf } from "../support/chaos-rounds.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { follow, guideCommands } from "../support/guide-commands.js";
 import { type KillPoint, killedUp, killPoint } from "../support/kill-points.js";
 import { killedRepair, repairKill } from "../support/killed-repair.js";
-import { isAlive, stopProviders } from "../support/processes.js";
+import { stopProviders } from "../support/processes.js";
 
 /** How many kill points are tried: more on demand. */
 const rounds = Number(process.env.REPAIR_ROUNDS ?? 2);
@@ -91,7 +92,7 @@ test("while a run is at work it refuses; once it was killed, the guide brings al
   expect(output).toContain("To do all this: pulumi-conversation repair --apply");
 
   expect(await follow(project, apply)).toMatchObject({ code: 0 });
-  expect(providers.filter(isAlive)).toEqual([]);
+  expect(providers.filter(isRunning)).toEqual([]);
   expect(pending()).toEqual([]);
   expect(await project.writes()).toEqual(before.writes);
   expect(project.state()).not.toMatch(/a-secret|another-secret/);

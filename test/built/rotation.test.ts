@@ -5,6 +5,7 @@ import { ModuleKind, ScriptTarget, transpileModule } from "typescript";
 import { afterEach, expect, test } from "vitest";
 import { type Callbacks, connect } from "../../sdk/runtime/index.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { listenHere } from "../support/loopback-server.js";
 
 const guide = readFileSync(join(__dirname, "../../docs/guides/secrets.md"), "utf8");
 
@@ -23,7 +24,6 @@ const commonJs = (source: string): string =>
 const program = (url: string, version: number): string =>
   commonJs(`${blocks("ts")[0]?.replace("version: 1", `version: ${version}`)}
 import { ConversationAccount } from "pulumi-conversation";
-import { listenHere } from "../support/loopback-server.js";
 const party = { callback: "${url}", notificationEmail: "ops@example.com", authentication: desk };
 new ConversationAccount("shop", {
   address: "shop-1",

@@ -48,6 +48,6 @@ test("Redis is told rates and names of endpoints, and no secret; nobody is told 
   for (const client of [admin, monitor]) client?.disconnect();
   await redis.stop();
   const { output } = await shop.pulumi(["refresh", "--yes", "--skip-preview"], "first");
-  expect(output).not.toContain(String(redis.port));
+  expect(output).not.toContain(`:${redis.port}`);
   expect(await shop.leaks()).toEqual([]);
 });

@@ -3,8 +3,9 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
+import { isRunning } from "../../cli/process/process-group.js";
 import type { CliProject } from "./cli-project.js";
-import { descendants, isAlive, killTree } from "./processes.js";
+import { descendants, killTree } from "./processes.js";
 import type { StrictService } from "./strict-service.js";
 
 const main = join(__dirname, "..", "..", "dist", "cli", "main.js");
@@ -59,7 +60,7 @@ export const killedImport = async (
   if (wasKilled && victim === "all") killTree(child);
   if (wasKilled && victim === "interrupted") child.kill("SIGINT");
   if (victim === "engine")
-    for (const pid of engines) if (isAlive(pid)) process.kill(pid, "SIGKILL");
+    for (const pid of engines) if (isRunning(pid)) process.kill(pid, "SIGKILL");
   await ended;
   return { wasKilled, engines };
 };

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
+import { isRunning } from "../../cli/process/process-group.js";
 import type { EmulatedProject } from "./emulated-project.js";
-import { descendants, isAlive, killTree } from "./processes.js";
+import { descendants, killTree } from "./processes.js";
 
 /** When a repair is killed, and what of it. */
 export interface RepairKill {
@@ -41,6 +42,6 @@ export const killedRepair = async (
   if (wasKilled && victim === "itself") child.kill("SIGKILL");
   await ended;
   // A person who looks again finds them at work at first; this waits for them.
-  while (below.some(isAlive)) await pause(20);
+  while (below.some(isRunning)) await pause(20);
   return wasKilled;
 };

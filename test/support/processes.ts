@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { isRunning } from "../../cli/process/process-group.js";
 
 const read = (path: string): string => {
   try {
@@ -47,20 +48,11 @@ export const stopProviders = ({ pid = 0 }: ChildProcess): readonly number[] => {
   return providers;
 };
 
-export const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
 /** Ends a process and all below it, at once and without warning. */
 export const killTree = (child: ChildProcess): void => {
   if (child.pid === undefined || child.exitCode !== null) return;
   // Found before it goes, as what is below it is given to another parent then.
   const below = descendants(child.pid, "");
   child.kill("SIGKILL");
-  for (const pid of below) if (isAlive(pid)) process.kill(pid, "SIGKILL");
+  for (const pid of below) if (isRunning(pid)) process.kill(pid, "SIGKILL");
 };

@@ -46,6 +46,7 @@ export const testStack = async (
       },
       envVars: {
         PULUMI_CONFIG_PASSPHRASE: "test",
+        PULUMI_HOME: join(folder, "home"),
         PULUMI_SKIP_UPDATE_CHECK: "true",
         PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
         ...environment,
