@@ -60,6 +60,8 @@ test("while a run is at work it refuses; once it was killed, the guide brings al
   }
   expect(await project.log()).toHaveLength(calls);
 
+  // The system would end a stopped process together with its parent.
+  for (const pid of providers) process.kill(pid, "SIGCONT");
   child.kill("SIGKILL");
   await ended;
   const before = { state: project.state(), writes: await project.writes() };

@@ -38,7 +38,7 @@ export const descendants = (root: number, holds: string): readonly number[] => {
 
 /**
  * Stops the providers of a run, so that a call under way stays so: its deadline cannot pass, however slow
- * this machine is. A process that is stopped can be killed.
+ * this machine is. When the run is killed, the system ends what is stopped, too.
  *
  * @returns their ids
  */
