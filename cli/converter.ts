@@ -1,8 +1,10 @@
 #!/usr/bin/env node
-import { interruption } from "./process/interruption.js";
+import { assertNode } from "../provider/kernel/node-version.js";
 
 /** Serves the converter that `pulumi import --from conversation` starts, until Pulumi ends it. */
 const serve = async (): Promise<void> => {
+  assertNode();
+  const { interruption } = await import("./process/interruption.js");
   const { serveConverter } = await import("./import/converter-server.js");
   const { convertState } = await import("./import/convert-state.js");
   const { signal } = interruption();

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { assertNode } from "../provider/kernel/node-version.js";
 import { resources } from "../provider/resources/index.js";
 import { accountPicture } from "./generate/account-picture.js";
 import { apiReference } from "./generate/api-reference.js";
@@ -66,4 +67,10 @@ const main = (): void => {
   }
 };
 
+try {
+  assertNode();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}
 main();

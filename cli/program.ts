@@ -77,6 +77,18 @@ export const createProgram = (session: CommandRun): Command => {
   return program;
 };
 
+/**
+ * The command line without the help of a command that there is none of: whoever asks for it, as
+ * `help nothing` or `nothing --help`, is told so, and what may have been meant.
+ */
+const withoutHelpOfNothing = (program: Command, args: readonly string[]): readonly string[] => {
+  const [asked] = args[0] === "help" ? args.slice(1) : args;
+  const isKnown = program.commands.some((command) => command.name() === asked);
+  return asked === undefined || asked.startsWith("-") || isKnown || asked === "help"
+    ? args
+    : [asked];
+};
+
 /** 2 where the command line is wrong, as far as commander can tell, unless the command says otherwise. */
 const exitCodeOf = (error: unknown, { wrongLineCode = 2 }: CommandRun): number => {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : wrongLineCode;
@@ -93,7 +105,8 @@ export const runProgram = async (
   session: CommandRun = ownRun(),
 ): Promise<number> => {
   try {
-    await createProgram(session).parseAsync(args, { from: "user" });
+    const program = createProgram(session);
+    await program.parseAsync(withoutHelpOfNothing(program, args), { from: "user" });
     return session.exitCode;
   } catch (error) {
     // Commander has already said what was wrong with the command line.

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { assertArguments, assertKnownNames, assertPart } from "./given-arguments.js";
 import { refuseOtherKinds } from "./reference-kinds.js";
 import { componentToken, isOfType } from "./resource-type.js";
 import {
@@ -50,9 +51,28 @@ export interface ConversationAccountArgs {
 
 const kind = "ConversationAccount";
 
-/** Nothing goes to the engine; what is of another kind is refused before anything is registered. */
-const checked = (name: string, { channel, agent }: ConversationAccountArgs): pulumi.Inputs => {
+/** Every argument has to be here: the compiler says so. */
+const known: Readonly<Record<keyof ConversationAccountArgs, true>> = {
+  address: true,
+  channel: true,
+  customer: true,
+  bots: true,
+  agent: true,
+  chatConfigurations: true,
+  profile: true,
+};
+
+/** Nothing goes to the engine; what cannot be meant is refused before anything is registered. */
+const checked = (name: string, args: ConversationAccountArgs): pulumi.Inputs => {
+  assertArguments(kind, name, args ?? {});
   const of = `${kind} ${JSON.stringify(name)}`;
+  const { channel, agent, customer, bots = {} } = args ?? {};
+  assertKnownNames(of, Object.keys(known), args ?? {});
+  if (!pulumi.Resource.isInstance(channel)) assertPart(of, "channel", channel);
+  assertPart(of, "customer", customer);
+  assertPart(of, "bots", bots);
+  for (const [bot, party] of Object.entries(bots)) assertPart(of, `bots.${bot}`, party);
+  if (agent && !pulumi.Resource.isInstance(agent)) assertPart(of, "agent", agent);
   refuseOtherKinds({ of, path: "channel", takes: [Channel.__pulumiType], given: channel });
   refuseOtherKinds({ of, path: "agent", takes: [ClientApplication.__pulumiType], given: agent });
   return {};
@@ -61,7 +81,7 @@ const checked = (name: string, { channel, agent }: ConversationAccountArgs): pul
 type Role = "customer" | "custom_bot" | "custom_agent";
 
 /**
- * The default set-up in one piece (specification §1): authentications, client applications,
+ * The default set-up in one piece: authentications, client applications,
  * participants, a channel, an orchestration and the account that ties them together. Each part is
  * an ordinary resource, named after this one. Fails with an error of the engine where there are
  * neither bots nor an agent, or where a resource of another kind is given.
@@ -143,6 +163,11 @@ class Parts {
 
   application(party: string, role: Role, args: PartyArgs): ClientApplication {
     const { basicAuth, oauth2, version = "v3", authentication, ...rest } = args;
+    const ways = Object.entries({ authentication, basicAuth, oauth2 }).filter(([, way]) => way);
+    if (ways.length > 1)
+      throw new pulumi.RunError(
+        `${kind} ${JSON.stringify(this.name)}: ${party} signs in in one way only; given were ${ways.map(([way]) => way).join(" and ")}`,
+      );
     const name = `${this.name}-${party}`;
     const made = basicAuth
       ? new Authentication(name, { ...this.profile, basicAuth }, this.opts)
@@ -190,7 +215,9 @@ class Parts {
     const agentConfiguration = agent && { agents: [agent] };
     const customerConfiguration = { customer };
     if (inputs.length === 0 && !agentConfiguration) {
-      throw new Error(`ConversationAccount "${this.name}" needs bots or an agent`);
+      throw new pulumi.RunError(
+        `${kind} ${JSON.stringify(this.name)}: needs bots, or an agent, or both: somebody has to answer`,
+      );
     }
     const applications = agentConfiguration
       ? {

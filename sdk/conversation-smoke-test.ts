@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { pointerTo, typeToken } from "../provider/pointer.js";
 import { ConversationAccount } from "./conversation-account.js";
 import { fingerprint } from "./fingerprint.js";
+import { assertArguments } from "./given-arguments.js";
 import { refuseOtherKinds } from "./reference-kinds.js";
 import { isOfType } from "./resource-type.js";
 import { Account } from "./resources.js";
@@ -64,6 +65,7 @@ const digests = (args: ConversationSmokeTestArgs): readonly pulumi.Output<string
 
 const propsOf = (name: string, args: ConversationSmokeTestArgs): pulumi.Inputs => {
   const takes = [Account.__pulumiType, ConversationAccount.__pulumiType];
+  assertArguments(kind, name, args);
   const of = `${kind} ${JSON.stringify(name)}`;
   refuseOtherKinds({ of, path: "account", takes, given: args.account });
   return {

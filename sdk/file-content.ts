@@ -2,12 +2,17 @@ import { readFile } from "node:fs/promises";
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition } from "../provider/definition/define.js";
 
+/** Every asset counts as a file for Pulumi's own question. */
 const isFile = (value: unknown): value is pulumi.asset.FileAsset =>
-  pulumi.asset.FileAsset.isInstance(value);
+  pulumi.asset.Asset.isInstance(value);
 
 /** @throws pulumi.RunError naming the property and the file, where it cannot be read */
-const contentOf = async ({ path }: pulumi.asset.FileAsset, property: string): Promise<string> => {
-  const file = await path;
+const contentOf = async (asset: pulumi.asset.FileAsset, property: string): Promise<string> => {
+  if (!("path" in asset))
+    throw new pulumi.RunError(
+      `${property}: takes base64 text, or a file of this machine as new pulumi.asset.FileAsset(path); another asset was given`,
+    );
+  const file = await asset.path;
   try {
     return (await readFile(file)).toString("base64");
   } catch (error) {

@@ -32,7 +32,9 @@ export interface FromEnvOptions {
  * });
  */
 export const fromEnv = (name: string, options: FromEnvOptions): string => {
-  const version = String(options.version);
+  // Programs in JavaScript may leave it out.
+  const given: unknown = options?.version;
+  const version = typeof given === "string" || typeof given === "number" ? String(given) : "";
   const fault = environmentSecretFault(name, version);
   if (fault === undefined) return environmentSecretText(name, version);
   throw new ConversationError(

@@ -41,6 +41,9 @@ const wayOut = (given: pulumi.Resource, takes: readonly string[]): string => {
   return parts.length > 0 ? `. Give a part of it: ${parts.join(" or ")}` : "";
 };
 
+const givenText = (resource: pulumi.Resource, byId: boolean): string =>
+  `the ${byId ? "id of the " : ""}${resourceLabel(resource)} was given`;
+
 /**
  * Refuses a resource of another kind, or its id, before anything is registered.
  *
@@ -52,11 +55,27 @@ export const refuseOtherKinds = ({ of, path, takes, given }: GivenReference): vo
   if (!pulumi.Resource.isInstance(resource)) return;
   if (takes.some((token) => isOfType(resource, token))) return;
   const wanted = takes.map((token) => withArticle(className(token))).join(" or ");
-  const was = `the ${byId ? "id of the " : ""}${resourceLabel(resource)} was given`;
+  const was = givenText(resource, byId);
   throw new pulumi.RunError(`${of}: ${path} must be ${wanted}; ${was}${wayOut(resource, takes)}`);
 };
 
+const shapes: Readonly<Partial<Record<Field["type"], string>>> = {
+  list: "a list",
+  map: "an object of keys and values",
+  object: "an object",
+};
+
+/** A resource, or its id, where a list or an object belongs: a preview could not tell it, as it knows no id yet. */
+const refuseBareResource = (of: string, { type }: Field, given: unknown, path: string): void => {
+  const shape = shapes[type];
+  const resource = pulumi.Output.isInstance(given) ? ids.get(given) : given;
+  if (shape === undefined || !pulumi.Resource.isInstance(resource)) return;
+  const was = givenText(resource, resource !== given);
+  throw new pulumi.RunError(`${of}: ${path} must be ${shape}; ${was}`);
+};
+
 const visit = (of: string, field: Field, given: unknown, path: string): void => {
+  refuseBareResource(of, field, given, path);
   if (field.type === "reference") {
     refuseOtherKinds({ of, path, takes: [typeToken(field.to.kind)], given });
   } else if (field.type === "list" && Array.isArray(given)) {

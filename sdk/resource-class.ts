@@ -7,6 +7,7 @@ import { autoName, parentTypes } from "./auto-name.js";
 import { secretPaths } from "./extra-secrets.js";
 import { withFileContent } from "./file-content.js";
 import type { FoundBy } from "./find-object.js";
+import { assertArguments, assertFoundBy, assertGetId } from "./given-arguments.js";
 import { stackOwnership } from "./ownership.js";
 import { checkReferences, rememberId } from "./reference-kinds.js";
 import { sharedRegistry } from "./resource-type.js";
@@ -112,11 +113,12 @@ export class ConversationResource extends pulumi.CustomResource {
   protected constructor(
     definition: Definition,
     name: string,
-    args: pulumi.Inputs,
+    args: object,
     opts?: pulumi.CustomResourceOptions,
   ) {
     const { import: _, ...rest } = opts ?? {};
-    const given = withFileContent(definition, name, args);
+    assertArguments(definition.kind, name, args);
+    const given = withFileContent(definition, name, { ...args });
     super(typeToken(definition.kind), name, propsOf(definition, name, given, opts), rest);
     declared.set(this, given);
     rememberId(this);
@@ -130,7 +132,10 @@ export const lookUp = <A, R>(
   id: pulumi.Input<pulumi.ID>,
   { profile }: Lookup,
   opts?: pulumi.CustomResourceOptions,
-): R => new type(name, { profile, [looksUp]: true } as A, { ...opts, id });
+): R => {
+  assertGetId(type.name, name, id);
+  return new type(name, { profile, [looksUp]: true } as A, { ...opts, id });
+};
 
 /** Finds an existing object by its texts and reads it: the `find` of every class. */
 export const findBy = <A, R>(
@@ -140,9 +145,8 @@ export const findBy = <A, R>(
   lookup: Lookup,
   opts?: pulumi.CustomResourceOptions,
 ): R => {
+  assertFoundBy(definition, where);
   const texts = Object.values(where);
-  if (texts.length === 0 || texts.some((text) => typeof text !== "string" || text === ""))
-    throw new pulumi.RunError(`${definition.kind}.find: say what it is found by, as a text`);
   // Loaded here: a program that finds nothing does not load what talks to the service.
   const id = import("./find-object.js").then(({ findObject }) =>
     findObject(definition, where, lookup.profile),

@@ -114,7 +114,7 @@ export type AuthenticationArgs = AuthenticationArgsMembers & (
 
 /**
  * How the service signs in when it posts messages to a client application's callback address: Basic or OAuth.
- * Collection `/authentications` (specification §2, §4.1). Updated in place, never replaced.
+ * Collection `/authentications`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
  * @example
@@ -176,7 +176,7 @@ export class Authentication extends ConversationResource {
    * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
    */
   constructor(name: string, args: AuthenticationArgs, opts?: pulumi.CustomResourceOptions) {
-    super(authentication, name, { ...args }, opts);
+    super(authentication, name, args, opts);
   }
 
   /**
@@ -253,7 +253,7 @@ export interface ClientApplicationArgs extends CommonArgs {
 
 /**
  * An external application that sends and receives messages.
- * Collection `/clientapplications` (specification §2, §4.1). Updated in place, never replaced.
+ * Collection `/clientapplications`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
  * @example
@@ -308,7 +308,7 @@ export class ClientApplication extends ConversationResource {
    * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
    */
   constructor(name: string, args: ClientApplicationArgs, opts?: pulumi.CustomResourceOptions) {
-    super(clientApplication, name, { ...args }, opts);
+    super(clientApplication, name, args, opts);
   }
 
   /**
@@ -375,7 +375,7 @@ export interface ParticipantArgs extends CommonArgs {
 
 /**
  * A registered bot. Several can be registered for one client application.
- * Collection `/participants` (specification §2, §4.1). Updated in place, never replaced.
+ * Collection `/participants`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
  * @example
@@ -442,7 +442,7 @@ export class Participant extends ConversationResource {
    * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
    */
   constructor(name: string, args: ParticipantArgs, opts?: pulumi.CustomResourceOptions) {
-    super(participant, name, { ...args }, opts);
+    super(participant, name, args, opts);
   }
 
   /**
@@ -585,7 +585,7 @@ export interface ChannelArgs extends CommonArgs {
 
 /**
  * The parameters of a way that chat messages travel.
- * Collection `/channels` (specification §2, §4.1). Updated in place, never replaced.
+ * Collection `/channels`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
  * @example
@@ -672,7 +672,7 @@ export class Channel extends ConversationResource {
    * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
    */
   constructor(name: string, args: ChannelArgs, opts?: pulumi.CustomResourceOptions) {
-    super(channel, name, { ...args }, opts);
+    super(channel, name, args, opts);
   }
 
   /**
@@ -824,7 +824,7 @@ export interface OrchestrationArgs extends CommonArgs {
 
 /**
  * How a conversation moves between customer, bots and agents.
- * Collection `/orchestrations` (specification §2, §4.1). Updated in place, never replaced.
+ * Collection `/orchestrations`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
  * @example
@@ -890,7 +890,7 @@ export class Orchestration extends ConversationResource {
    * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
    */
   constructor(name: string, args: OrchestrationArgs, opts?: pulumi.CustomResourceOptions) {
-    super(orchestration, name, { ...args }, opts);
+    super(orchestration, name, args, opts);
   }
 
   /**
@@ -995,7 +995,7 @@ export interface AccountArgs extends CommonArgs {
 
 /**
  * The conversation account that ties a channel and an orchestration together under an address.
- * Collection `/accounts` (specification §2, §4.1). Updated in place, never replaced.
+ * Collection `/accounts`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
  * @example
@@ -1065,7 +1065,7 @@ export class Account extends ConversationResource {
    * @param opts Options of the engine. `import` takes an existing object over, as `adopt` does; not both.
    */
   constructor(name: string, args: AccountArgs, opts?: pulumi.CustomResourceOptions) {
-    super(account, name, { ...args }, opts);
+    super(account, name, args, opts);
   }
 
   /**

@@ -2,11 +2,14 @@ import {
   describeSettings,
   readSettings,
   type SettingSource,
+  type Settings,
 } from "../../provider/service/settings/settings.js";
 import { queryPulumi } from "../../provider/stacks/pulumi-queries.js";
+import { messageOf } from "../command.js";
 import { type PulumiResource, readDocument, resourcesOf } from "../forecast/documents.js";
 import { pulumiPlace, readStackConfig } from "../pulumi-cli/stack-config.js";
-import { type Diagnosis, type DoctorCheck, skipped } from "./check.js";
+import { type Diagnosis, type DoctorCheck, fail, skipped } from "./check.js";
+import { checkEnvironmentNames } from "./environment-names.js";
 import { checkHeldObjects } from "./held-objects.js";
 import { checkCertificates, checkProxy } from "./network-checks.js";
 import { checkConnection, skippedAfterToken } from "./service-checks.js";
@@ -38,6 +41,21 @@ const resourcesIn = async (
   return answer && "text" in answer ? resourcesOf(readDocument(answer.text)?.state) : [];
 };
 
+/** Settings that can be used, or why all together cannot. */
+interface Whole {
+  readonly settings?: Settings;
+  readonly fault?: DoctorCheck;
+}
+
+/** Some rules need more than one setting, or a file that one of them names. */
+const readWhole = (source: SettingSource, profile: string | undefined): Whole => {
+  try {
+    return { settings: readSettings(source, profile) };
+  } catch (error) {
+    return { fault: fail("settings", messageOf(error), "Correct that, then run doctor again.") };
+  }
+};
+
 const isFine = ({ name, status }: DoctorCheck): boolean => name === "service" && status === "ok";
 
 /** Looks at everything that a run needs, and touches nothing. Makes a few calls that only read. */
@@ -49,22 +67,25 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
   ]);
   const { source } = config;
   const held = await resourcesIn(folder, env, stack);
-  const settings = checkSettings(source, profile);
-  const usable = settings.every(({ status }) => status !== "fail");
+  const each = checkSettings(source, profile);
+  const usable = each.every(({ status }) => status !== "fail");
+  const whole: Whole = usable ? readWhole(source, profile) : {};
+  const settings = whole.fault ? [...each, whole.fault] : each;
   const why = "the settings cannot be used yet";
-  const read = () => readSettings(source, profile);
-  const connection = usable
-    ? await checkConnection(read(), env)
+  const connection = whole.settings
+    ? await checkConnection(whole.settings, env)
     : [skipped("token", why), ...skippedAfterToken(why)];
-  const objects = connection.some(isFine)
-    ? await checkHeldObjects(held, read(), env)
-    : skipped("stack-objects", "the service does not answer yet");
+  const objects =
+    whole.settings && connection.some(isFine)
+      ? await checkHeldObjects(held, whole.settings, env)
+      : skipped("stack-objects", "the service does not answer yet");
   const checks = [
     checkNode(),
     checkSdk(folder),
     pulumi,
     ...checkConfig(config, stack),
     ...settings,
+    checkEnvironmentNames(env),
     checkParallel(held, source),
     checkProxy(env),
     checkCertificates(env),

@@ -4,6 +4,7 @@ import {
   endpointName,
   type Operation,
 } from "../../provider/service/http/operations.js";
+import { proxyAdvice } from "../../provider/service/http/proxy-failure.js";
 import {
   type HttpResponse,
   httpTransport,
@@ -16,7 +17,6 @@ import type { TokenGrant } from "../../provider/service/token/token-call.js";
 import { grantOf, tokenRequest } from "../../provider/service/token/token-call.js";
 import { messageOf } from "../command.js";
 import { type DoctorCheck, fail, ok, skipped, warn } from "./check.js";
-import { proxyAdvice, proxyFailure } from "./network-checks.js";
 
 const CALL_MS = 15_000;
 const CLOCK_WARN_S = 30;
@@ -64,27 +64,19 @@ const reason = (error: unknown, url: string): string =>
   error instanceof TransportFailure ? connectionFault(error, url).text : messageOf(error);
 
 /** A call without an answer: it is the proxy that failed where it says so, else the service. */
-const unanswered = (
-  name: string,
-  error: unknown,
-  url: string,
-  env: NodeJS.ProcessEnv,
-  advice: string,
-): DoctorCheck => {
-  const ofProxy = proxyFailure(error, url, env);
-  return ofProxy ? fail(name, ofProxy, proxyAdvice) : fail(name, reason(error, url), advice);
-};
+const unanswered = (name: string, error: unknown, url: string, advice: string): DoctorCheck =>
+  error instanceof TransportFailure && error.proxy !== undefined
+    ? fail(name, error.proxy, `${proxyAdvice[0]?.toUpperCase()}${proxyAdvice.slice(1)}.`)
+    : fail(name, reason(error, url), advice);
 
 interface Connection {
   readonly settings: Settings;
   readonly transport: Transport;
-  readonly env: NodeJS.ProcessEnv;
 }
 
 const checkToken = async ({
   settings,
   transport,
-  env,
 }: Connection): Promise<{ check: DoctorCheck; grant?: TokenGrant }> => {
   try {
     const grant = grantOf(settings, await transport.send(tokenRequest(settings, HEADERS)));
@@ -94,7 +86,7 @@ const checkToken = async ({
     const advice = isConversationError(error)
       ? "Correct that, then run doctor again."
       : `The address is the setting ${settingLabel("tokenUrl", settings.profile)}.`;
-    return { check: unanswered("token", error, settings.tokenUrl, env, advice) };
+    return { check: unanswered("token", error, settings.tokenUrl, advice) };
   }
 };
 
@@ -112,7 +104,7 @@ const judgeAnswer = ({ status }: HttpResponse, call: string): DoctorCheck => {
 
 /** One harmless call with the token: a list that the granted scopes allow. */
 const checkService = async (
-  { settings, transport, env }: Connection,
+  { settings, transport }: Connection,
   { scopes, accessToken }: TokenGrant,
 ): Promise<DoctorCheck[]> => {
   const operation = allOperations().find(
@@ -130,7 +122,7 @@ const checkService = async (
     const clock = checkClock(response.headers.date, Date.now());
     return [judgeAnswer(response, endpointName(operation)), clock];
   } catch (error) {
-    const failed = unanswered("service", error, url, env, `The address is the setting ${label}.`);
+    const failed = unanswered("service", error, url, `The address is the setting ${label}.`);
     return [failed, skipped("clock", "the service did not answer")];
   }
 };
@@ -142,7 +134,7 @@ export const checkConnection = async (
 ): Promise<readonly DoctorCheck[]> => {
   const transport = httpTransport({ callTimeoutMs: CALL_MS, environment: env });
   try {
-    const connection = { settings, transport, env };
+    const connection = { settings, transport };
     const { check, grant } = await checkToken(connection);
     if (!grant) return [check, ...skippedAfterToken("no token")];
     const rest = await checkService(connection, grant);

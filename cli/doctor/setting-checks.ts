@@ -1,3 +1,4 @@
+import { nearestWord } from "../../provider/kernel/nearest-word.js";
 import { type SettingKey, settingTable } from "../../provider/service/settings/setting-table.js";
 import {
   configOption,
@@ -26,7 +27,9 @@ const howToSet = ({ key, environment, config }: SettingDescription): string =>
     .join(" ");
 
 const ruleBroken = (key: SettingKey, text: string): string | undefined => {
-  const parsed = settingTable[key].parse(text.trim());
+  const { parse, secret } = settingTable[key];
+  // A secret is taken as it is, with whatever stands around it.
+  const parsed = parse(secret ? text : text.trim());
   return "rule" in parsed ? parsed.rule : undefined;
 };
 
@@ -69,8 +72,6 @@ export const checkVersionSegment = (
   );
 };
 
-const mostTypos = 2;
-
 const settingKeys: readonly string[] = Object.keys(settingTable);
 
 const isSettingKey = (text: string): text is SettingKey => settingKeys.includes(text);
@@ -87,33 +88,12 @@ export const settingFor = (key: string): SettingKey | undefined => {
   return isSettingKey(last) ? last : undefined;
 };
 
-/** How many characters have to be put in, left out or exchanged to get from one text to the other. */
-export const distance = (one: string, other: string): number => {
-  let before = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (const [row, character] of [...one].entries()) {
-    const next = [row + 1];
-    for (const [column, wanted] of [...other].entries())
-      next.push(
-        Math.min(
-          (before[column + 1] ?? 0) + 1,
-          (next[column] ?? 0) + 1,
-          (before[column] ?? 0) + (character === wanted ? 0 : 1),
-        ),
-      );
-    before = next;
-  }
-  return before.at(-1) ?? 0;
-};
-
 /** The key that was surely meant by one that is none: case and at most two characters apart. */
 export const meantKey = (key: string): string | undefined => {
   const own = ownKey(key);
   if (!own || isSettingKey(own.last)) return undefined;
-  const near = settingKeys
-    .map((known) => ({ known, typos: distance(own.last.toLowerCase(), known.toLowerCase()) }))
-    .filter(({ typos, known }) => typos <= mostTypos && typos < known.length / 2)
-    .sort((one, other) => one.typos - other.typos);
-  return near[0] && `${own.start}${near[0].known}`;
+  const meant = nearestWord(own.last, settingKeys);
+  return meant && `${own.start}${meant}`;
 };
 
 type Entries = StackConfig["entries"];
@@ -178,15 +158,23 @@ export const checkConfigSecrets = (entries: Entries, stack?: string): DoctorChec
   );
 };
 
+const absentAdvice =
+  "Run this in the folder of a Pulumi project, with pulumi on PATH; without --stack only the environment is looked at.";
+
 /** The stack's configuration as a whole: was it read, are its keys known, are its secrets encrypted? */
 export const checkConfig = (config: StackConfig, stack?: string): readonly DoctorCheck[] => {
   const name = "stack-config";
   const { absent, unread, entries } = config;
-  if (absent !== undefined) return [skipped(name, `${absent}: only the environment is looked at`)];
+  // Whoever names a stack wants to know about that one: the environment alone is no answer.
+  const missing = stack === undefined ? warn : fail;
+  if (absent !== undefined && stack === undefined)
+    return [skipped(name, `${absent}: only the environment is looked at`)];
+  if (absent !== undefined)
+    return [fail(name, `the stack ${stack} could not be looked at: ${absent}`, absentAdvice)];
   if (unread !== undefined) {
     const message = `the stack's configuration could not be read: ${unread}`;
     const advice = `${stackAdvice(unread)} Only the environment was looked at.`;
-    return [warn(name, message, advice)];
+    return [missing(name, message, advice)];
   }
   const own = [...entries.keys()].filter((key) => settingFor(key) !== undefined).length;
   const read = ok(name, `${own} of our keys set in ${stack ?? "the selected stack"}`);

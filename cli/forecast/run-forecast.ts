@@ -6,6 +6,7 @@ import { environmentOnly, readStackConfig } from "../pulumi-cli/stack-config.js"
 import { blastRadiusLines, blockedDeletionCode } from "../stack/blast-radius-report.js";
 import { elsewhereAdvice, stateStanding } from "../stack/objects-elsewhere.js";
 import { isOurType, profileIn } from "../stack/stack-reading.js";
+import { wrappedText } from "../terminal/columns.js";
 import { type ConditionOptions, givenConditions } from "./conditions.js";
 import { type DeletionForecast, deletionForecast, plannedChanges } from "./deletion-forecast.js";
 import { currentDocuments, type Documents, resourcesOf, savedDocuments } from "./documents.js";
@@ -126,13 +127,14 @@ export const runForecast = async (
   const { conditions, assumed } = givenConditions(options, source);
   const workload = workloadOf(options.operation, documents);
   const made = forecast(workload, conditions);
-  for (const sentence of assumed) run.err(`note: ${sentence}\n`);
-  for (const sentence of await elsewhere(options, documents, source, env))
-    run.err(`warning: ${sentence}\n`);
+  const say = (mark: string, sentence: string) =>
+    run.err(`${wrappedText(sentence, `${mark}: `).join("\n")}\n`);
+  for (const sentence of assumed) say("note", sentence);
+  for (const sentence of await elsewhere(options, documents, source, env)) say("warning", sentence);
   const found = await deletionsOf(options, documents, folder, env, run);
   const radius = found && "radius" in found ? found.radius : undefined;
   if (found && "unread" in found)
-    run.err(`note: who still uses what is deleted could not be looked at: ${found.unread}\n`);
+    say("note", `who still uses what is deleted could not be looked at: ${found.unread}`);
   const whole: Printed<z.output<typeof printedForecastSchema>> = radius
     ? { ...made, deletions: radius }
     : made;
@@ -144,7 +146,7 @@ export const runForecast = async (
     if (lines.length > 0) run.out(`\n${lines.join("\n")}\n`);
   }
   const over = overBudget(made, options);
-  for (const sentence of over) run.err(`over budget: ${sentence}\n`);
+  for (const sentence of over) say("over budget", sentence);
   if (over.length > 0) run.exitCode = overBudgetCode;
   if (radius && radius.blocked.length > 0) run.exitCode = blockedDeletionCode;
 };

@@ -64,7 +64,7 @@ const classOf = (definition: Definition, types: readonly NestedType[]): string =
   const known = knownBy(definition);
   const doc = [
     definition.doc,
-    `Collection \`/${definition.collection}\` (specification §2, §4.1). Updated in place, never replaced.`,
+    `Collection \`/${definition.collection}\`. Updated in place, never replaced.`,
     "",
     "@throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`",
     "@example",
@@ -86,7 +86,7 @@ ${outputs(definition, types)}
    * @param opts Options of the engine. \`import\` takes an existing object over, as \`adopt\` does; not both.
    */
   constructor(name: string, args: ${kind}Args, opts?: pulumi.CustomResourceOptions) {
-    super(${camel(kind)}, name, { ...args }, opts);
+    super(${camel(kind)}, name, args, opts);
   }
 
   /**

@@ -1,7 +1,9 @@
 import { isObject, type JsonObject } from "../kernel/json.js";
+import { nearestHint } from "../kernel/nearest-word.js";
 import { isId } from "../kernel/object-id.js";
-import { abbreviated } from "../kernel/quoted.js";
+import { abbreviated, quoted } from "../kernel/quoted.js";
 import { unknownValue } from "../kernel/unknown.js";
+import { valueSort } from "../kernel/value-sort.js";
 import {
   type Definition,
   type Field,
@@ -63,27 +65,38 @@ const bounds = ({ min, max }: Sized): string => {
 const within = (size: number, { min = 0, max = Number.POSITIVE_INFINITY }: Sized): boolean =>
   size >= min && size <= max;
 
+/** What else was given, by its sort: the value may be a secret in the wrong place. */
+const otherSort = (rule: string, value: unknown): string => `${rule}, not ${valueSort(value)}`;
+
+/** What Pulumi makes of an output that a program puts into a text like any other value. */
+const outputAsText = "Calling [toString] on an [Output<T>]";
+const outputRule = "holds an output inside a text: write pulumi.interpolate`…` instead of `…`";
+
 const textRules = (field: TextField, value: unknown): Rules => {
   const { values, format, json } = field;
-  if (values) {
-    const isOne = typeof value === "string" && values.includes(value);
-    return [!isOne && `must be one of ${values.join(", ")}`];
-  }
-  if (typeof value !== "string") return [json ? "must be text or an object" : "must be text"];
-  if (!within(value.length, field)) return [`must have ${bounds(field)} characters`];
+  if (typeof value !== "string")
+    return [otherSort(json ? "must be text or an object" : "must be text", value)];
+  if (value.includes(outputAsText)) return [outputRule];
+  if (values?.includes(value) === false)
+    return [
+      `must be one of ${values.join(", ")}, not ${quoted(value)}${nearestHint(value, values)}`,
+    ];
+  if (!within(value.length, field))
+    return [`must have ${bounds(field)} characters, not ${value.length}`];
   return [format && !formats[format].accepts(value) && formats[format].rule];
 };
 
 const numberRules = (field: NumberField, value: unknown): Rules => {
-  if (!Number.isFinite(value))
-    return [field.integer ? "must be a whole number" : "must be a number"];
-  if (field.integer && !Number.isSafeInteger(value)) return ["must be a whole number"];
-  return [!within(Number(value), field) && `must be ${bounds(field)}`];
+  const rule = field.integer ? "must be a whole number" : "must be a number";
+  if (typeof value !== "number") return [otherSort(rule, value)];
+  const isRight = field.integer ? Number.isSafeInteger(value) : Number.isFinite(value);
+  if (!isRight) return [`${rule}, not ${value}`];
+  return [!within(value, field) && `must be ${bounds(field)}, not ${value}`];
 };
 
 /** What was given, shortened: an id is no secret. */
 const shown = (given: unknown): string => {
-  if (typeof given === "object") return Array.isArray(given) ? "a list" : "an object";
+  if (typeof given === "object") return valueSort(given);
   return typeof given === "string" ? JSON.stringify(abbreviated(given, 40)) : String(given);
 };
 
@@ -131,7 +144,9 @@ const valueViolations = (field: Field, value: unknown, place: Place): readonly V
     case "number":
       return broken(place, numberRules(field, value));
     case "flag":
-      return broken(place, [typeof value !== "boolean" && "must be true or false"]);
+      return broken(place, [
+        typeof value !== "boolean" && otherSort("must be true or false", value),
+      ]);
     case "reference":
       return broken(place, referenceRules(field, value));
     case "object":
@@ -144,7 +159,7 @@ const valueViolations = (field: Field, value: unknown, place: Place): readonly V
 };
 
 const listViolations = (field: ListField, items: unknown, place: Place): readonly Violation[] => {
-  if (!Array.isArray(items)) return broken(place, ["must be a list"]);
+  if (!Array.isArray(items)) return broken(place, [otherSort("must be a list", items)]);
   const { path, kind } = place;
   const inside = items.flatMap((item, number) =>
     valueViolations(field.of, item, { path: `${path}[${number}]`, kind }),
@@ -153,7 +168,8 @@ const listViolations = (field: ListField, items: unknown, place: Place): readonl
 };
 
 const mapViolations = (field: MapField, entries: unknown, place: Place): readonly Violation[] => {
-  if (!isObject(entries)) return broken(place, ["must be an object of keys and values"]);
+  if (!isObject(entries))
+    return broken(place, [otherSort("must be an object of keys and values", entries)]);
   const inside = Object.entries(entries).flatMap(([key, value]) =>
     valueViolations(field.of, value, member(place, key)),
   );
@@ -169,7 +185,7 @@ const membersViolations = (
   values: unknown,
   place: Place,
 ): readonly Violation[] => {
-  if (!isObject(values)) return broken(place, ["must be an object"]);
+  if (!isObject(values)) return broken(place, [otherSort("must be an object", values)]);
   const own = new Map(Object.entries(values));
   const inside = Object.entries(fields).flatMap(([name, field]) => {
     const value = own.get(name);
@@ -177,10 +193,14 @@ const membersViolations = (
     return isLeftOut ? [] : valueViolations(field, value, member(place, name));
   });
   const others = [...own.keys()].filter((name) => !Object.hasOwn(fields, name));
-  const isNone = `is not a property of ${place.kind}; fields that only the service knows go into "extra"`;
+  const isNone = (name: string): string => {
+    const hint = nearestHint(name, Object.keys(fields));
+    const extra = '; fields that only the service knows go into "extra"';
+    return `is not a property of ${place.kind}${hint === "" ? extra : hint}`;
+  };
   return [
     ...inside,
-    ...others.flatMap((name) => broken(member(place, name), [isNone])),
+    ...others.flatMap((name) => broken(member(place, name), [isNone(name)])),
     ...broken(place, [rule && ruleIssue(rule, values)]),
   ];
 };

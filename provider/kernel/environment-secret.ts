@@ -20,7 +20,7 @@ export const environmentSecretFault = (name: string, version: string): string | 
   if (!variable.test(name)) return "the name must be made of letters, digits and _";
   return versionText.test(version)
     ? undefined
-    : "the version must be 1 to 64 letters, digits, dots, _ or -";
+    : "the version, such as { version: 1 }, must be 1 to 64 letters, digits, dots, _ or -; raise it whenever the value changes";
 };
 
 /** What a program and its state hold in the place of the value. */

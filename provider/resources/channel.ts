@@ -53,7 +53,7 @@ export const channel = defineResource({
   heldByAny: {
     kinds: [clientApplication],
     basis: "spec",
-    doc: "A channel that a client application uses cannot be deleted (specification §2 rule 3), though no field of a client application names a channel.",
+    doc: "A channel that a client application uses cannot be deleted, says the service's specification, though no field of a client application names a channel.",
   },
   fields: {
     type: text({

@@ -143,7 +143,9 @@ test("a wrong value is named with its path, without a property and without its v
     basicAuth: { username: "u", password: 7_654_321 },
   });
   const { failures } = await provider.check({}, inputs);
-  expect(failures).toEqual([{ property: "", reason: "basicAuth.password must be text" }]);
+  expect(failures).toEqual([
+    { property: "", reason: "basicAuth.password must be text, not a number" },
+  ]);
 });
 
 test("unknown values pass the check", async () => {

@@ -1,13 +1,12 @@
 import { expect, test } from "vitest";
-import { proxyFailure } from "../../cli/doctor/network-checks.js";
 import {
   checkConfigKeys,
   checkConfigSecrets,
-  distance,
   meantKey,
   settingFor,
 } from "../../cli/doctor/setting-checks.js";
 import { stackAdvice } from "../../cli/pulumi-cli/stack-config.js";
+import { proxyFailure } from "../../provider/service/http/proxy-failure.js";
 import { type SettingKey, settingTable } from "../../provider/service/settings/setting-table.js";
 
 const keys = Object.keys(settingTable) as SettingKey[];
@@ -42,16 +41,6 @@ test.each(["conversation:greeting", "conversation:staging", "conversation:x", "a
     expect(meantKey(key)).toBeUndefined();
   },
 );
-
-test.each([
-  ["", "abc", 3],
-  ["abc", "abc", 0],
-  ["baseulr", "baseurl", 2],
-  ["clentId", "clientId", 1],
-])("%j and %j are %s apart", (one, other, expected) => {
-  expect(distance(one, other)).toBe(expected);
-  expect(distance(other, one)).toBe(expected);
-});
 
 test("a key that is nearly a setting is a warning with the right one", () => {
   const check = checkConfigKeys(
@@ -150,7 +139,7 @@ test.each([
     "refused to connect to service.example (407)",
   ],
 ])("%s: the proxy's failure", (error, text) => {
-  const told = proxyFailure(new Error("no answer", { cause: error }), url, env);
+  const told = proxyFailure(new Error("no answer", { cause: error }), new URL(url), env);
   expect(told).toContain(`the proxy proxy.example:3128 (HTTPS_PROXY) ${text}`);
   expect(told).not.toContain("canary");
 });
@@ -161,7 +150,7 @@ test.each([
   [refused({ code: "ECONNREFUSED", port: 3128 }), {}, url],
   [refused({ code: "ECONNREFUSED", port: 3128 }), env, "http://127.0.0.1:3128/v3"],
 ])("%s with %j at %s: not the proxy's", (error, environment, target) => {
-  expect(proxyFailure(error, target, environment)).toBeUndefined();
+  expect(proxyFailure(error, new URL(target), environment)).toBeUndefined();
 });
 
 test.each([

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { doctorReport } from "../../cli/doctor/check.js";
 import { diagnose } from "../../cli/doctor/diagnose.js";
+import { checkEnvironmentNames } from "../../cli/doctor/environment-names.js";
 import { defaultScopes } from "../../provider/service/http/operations.js";
 import { listenHere } from "../support/loopback-server.js";
 import { fakePulumi, shellScript, temporaryFolder } from "./temporary-folder.js";
@@ -120,19 +121,65 @@ test("settings come from the named stack where the environment has none", async 
   expect(calls).toHaveLength(2);
 });
 
-test("a stack whose configuration cannot be read is a warning with the reason", async () => {
-  const [bin, folder] = [pulumiOn(temporaryFolder()), temporaryFolder()];
-  writeFileSync(join(folder, "Pulumi.yaml"), "name: x\nruntime: nodejs\n");
-  shellScript(
-    join(bin, "pulumi"),
-    `[ "$1" = version ] && echo v3.259.0 && exit 0`,
-    "echo error: no stack selected >&2",
-    "exit 255",
-  );
-  const { checks } = await diagnose({ folder, env: { PATH: bin } });
+test.each([
+  [undefined, "warn"],
+  ["nope", "fail"],
+])(
+  "a configuration that cannot be read, of the stack %s: %s, with the reason",
+  async (stack, status) => {
+    const [bin, folder] = [pulumiOn(temporaryFolder()), temporaryFolder()];
+    writeFileSync(join(folder, "Pulumi.yaml"), "name: x\nruntime: nodejs\n");
+    shellScript(
+      join(bin, "pulumi"),
+      `[ "$1" = version ] && echo v3.259.0 && exit 0`,
+      "echo error: no stack selected >&2",
+      "exit 255",
+    );
+    const named = stack === undefined ? {} : { stack };
+    const { checks } = await diagnose({ folder, env: { PATH: bin }, ...named });
+    const check = checks.find(({ name }) => name === "stack-config");
+    expect(check).toMatchObject({ status });
+    expect(check?.message).toContain("no stack selected");
+  },
+);
+
+test("a stack that is named and cannot be looked at is a failure, not a check left out", async () => {
+  const folder = temporaryFolder();
+  const { checks } = await diagnose({ folder, env: { PATH: "" }, stack: "dev" });
   const check = checks.find(({ name }) => name === "stack-config");
-  expect(check).toMatchObject({ status: "warn" });
-  expect(check?.message).toContain("no stack selected");
+  expect(check).toMatchObject({
+    status: "fail",
+    message: expect.stringContaining("no Pulumi project in this folder"),
+  });
+});
+
+test.each([
+  [{ CONVERSATION_CLIENT_SECRET: "with a line end\n" }, "setting:clientSecret"],
+  [{ CONVERSATION_FINDINGS: "/not/there.json" }, "settings"],
+])(
+  "a setting that a run would refuse is one failed check among the others: %j",
+  async (set, name) => {
+    const { env, calls } = await service();
+    const { ok, checks } = await diagnose({ folder: temporaryFolder(), env: { ...env, ...set } });
+    expect(ok).toBe(false);
+    expect(statusOf(checks, name)).toBe("fail");
+    expect(statusOf(checks, "token")).toBe("skipped");
+    expect(calls).toEqual([]);
+  },
+);
+
+test.each([
+  ["CONVERSATION_BASEURL", "CONVERSATION_BASE_URL"],
+  ["CONVERSATON_PLAN", "CONVERSATION_PLAN"],
+  ["CONVERSATION_EU_CLIENTSECRET", "CONVERSATION_EU_CLIENT_SECRET"],
+  ["CONVERSATION_EU_PLAN", undefined],
+  ["CONVERSATION_CONTROL_SECRET", undefined],
+  ["CONVERSATION_CONTROL_URL", undefined],
+  ["PATH", undefined],
+])("the variable %s: %s is meant", (name, meant) => {
+  const { status, message } = checkEnvironmentNames({ [name]: "x" });
+  expect(status).toBe(meant === undefined ? "ok" : "warn");
+  if (meant) expect(message).toBe(`${name} is no setting: did you mean ${meant}?`);
 });
 
 test("the report keeps to 80 columns, and cuts nothing that is to be copied", () => {

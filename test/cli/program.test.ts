@@ -27,6 +27,9 @@ test("without a command the help is shown, and the command line counts as wrong"
 
 test.each([
   [["doctr"], "unknown command 'doctr'\n(Did you mean doctor?)"],
+  [["help", "doctr"], "unknown command 'doctr'\n(Did you mean doctor?)"],
+  [["doctr", "--help"], "unknown command 'doctr'\n(Did you mean doctor?)"],
+  [["help", "nothing"], "unknown command 'nothing'"],
   [["doctor", "--jsn"], "unknown option '--jsn'\n(Did you mean --json?)"],
   [["doctor", "now"], "too many arguments"],
   [["doctor", "--stack"], "argument missing"],
@@ -41,6 +44,11 @@ const commandNames = async (): Promise<readonly string[]> => {
   const { out } = await run("--help");
   return [...out.matchAll(/^ {2}([a-z-]+) +[A-Z]/gm)].map(([, name = ""]) => name);
 };
+
+test("help shows the same as --help", async () => {
+  expect(await run("help", "doctor")).toEqual(await run("doctor", "--help"));
+  expect(await run("help")).toEqual(await run("--help"));
+});
 
 test("the help of every command fits 80 columns, and explains every option", async () => {
   const names = await commandNames();

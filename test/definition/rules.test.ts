@@ -55,7 +55,7 @@ test("the bounds of a number are named as far as there are any", () => {
   const one = (field: Parameters<typeof number>[0], value: number) =>
     found({ ...channel, kind: "One", fields: { n: number(field) } }, { n: value });
   const notes = { doc: "", basis: "assumed" } as const;
-  expect(one({ ...notes, max: 600 }, 601)).toEqual(["n: must be at most 600"]);
-  expect(one({ ...notes, min: 1 }, 0)).toEqual(["n: must be at least 1"]);
-  expect(one({ ...notes, min: 1, max: 600 }, 0)).toEqual(["n: must be 1 to 600"]);
+  expect(one({ ...notes, max: 600 }, 601)).toEqual(["n: must be at most 600, not 601"]);
+  expect(one({ ...notes, min: 1 }, 0)).toEqual(["n: must be at least 1, not 0"]);
+  expect(one({ ...notes, min: 1, max: 600 }, 0)).toEqual(["n: must be 1 to 600, not 0"]);
 });

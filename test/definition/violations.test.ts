@@ -1,3 +1,4 @@
+import * as pulumi from "@pulumi/pulumi";
 import { expect, test } from "vitest";
 import type { Definition } from "../../provider/definition/define.js";
 import { normaliseFields } from "../../provider/definition/normalise.js";
@@ -47,13 +48,13 @@ test.each<[string, Definition, JsonObject, string[]]>([
     "a long name",
     participant,
     { name: "n".repeat(256), type: "custom_bot", application: id },
-    ["name: must have 1 to 255 characters"],
+    ["name: must have 1 to 255 characters, not 256"],
   ],
   [
     "an empty description",
     participant,
     { name: "n", description: "", type: "custom_bot", application: id },
-    ["description: must have 1 to 1023 characters"],
+    ["description: must have 1 to 1023 characters, not 0"],
   ],
   [
     "a short id",
@@ -92,9 +93,37 @@ test.each<[string, Definition, JsonObject, string[]]>([
     "a typing error",
     clientApplication,
     { name: "n", roles: [role], rolls: 1 },
+    ["rolls: is not a property of ClientApplication; did you mean roles?"],
+  ],
+  [
+    "a member that nobody knows",
+    clientApplication,
+    { name: "n", roles: [role], priority: 1 },
     [
-      'rolls: is not a property of ClientApplication; fields that only the service knows go into "extra"',
+      'priority: is not a property of ClientApplication; fields that only the service knows go into "extra"',
     ],
+  ],
+  [
+    "an output inside a text",
+    participant,
+    {
+      name: `bot of ${pulumi.output("x")}`,
+      type: "custom_bot",
+      application: id,
+    },
+    ["name: holds an output inside a text: write pulumi.interpolate`…` instead of `…`"],
+  ],
+  [
+    "a word in other letters",
+    participant,
+    { name: "n", type: "customBot", application: id },
+    ['type: must be one of custom_bot, platform_bot, not "customBot"; did you mean custom_bot?'],
+  ],
+  [
+    "an object for a list",
+    clientApplication,
+    { name: "n", roles: role },
+    ["roles: must be a list, not an object"],
   ],
   [
     "both methods",
@@ -135,13 +164,13 @@ test.each<[string, Definition, JsonObject, string[]]>([
     "text for a number",
     account,
     { name: "n", address: "a", channel: id, chatConfigurations: { timeout: "30" } },
-    ["chatConfigurations.timeout: must be a number"],
+    ["chatConfigurations.timeout: must be a number, not text"],
   ],
   [
     "text for an object",
     account,
     { name: "n", address: "a", channel: id, chatConfigurations: "x" },
-    ["chatConfigurations: must be an object"],
+    ["chatConfigurations: must be an object, not text"],
   ],
   [
     "an empty key",
@@ -179,7 +208,7 @@ test("unknown values are forgiven at every depth, and nothing else", () => {
       name: unknownValue,
       roles: [{ ...role, callback: unknownValue, authentication: unknownValue, version: "v2" }],
     }),
-  ).toEqual(["roles[0].version: must be one of v1, v3"]);
+  ).toEqual(['roles[0].version: must be one of v1, v3, not "v2"']);
   expect(found(clientApplication, { name: "n", roles: unknownValue })).toEqual([]);
   expect(
     found(authentication, { name: "n", oauth2: { payload: { secret: unknownValue } } }),

@@ -39,13 +39,17 @@ test.each(["HTTPS_PROXY", "https_proxy"])(
     const failure = await failureIn({ [name]: `http://${proxy.address}` });
     expect(new Set(proxy.asked)).toEqual(new Set(["login.invalid:443"]));
     expect(JSON.stringify(proxy.headers)).not.toMatch(/canary|Bearer|Basic/);
-    expect(failure.message).toMatch(/login\.invalid.*check the address, the network and the proxy/);
+    expect(failure.message).toContain(
+      `the proxy ${proxy.address} (${name}) refused to connect to login.invalid (502)`,
+    );
   },
 );
 
 test("a proxy that is not there is told, with no secret of its address", async () => {
   const failure = await failureIn({ HTTPS_PROXY: "http://user:canary-proxy@127.0.0.1:1" });
-  expect(failure.message).toMatch(/check the address, the network and the proxy/);
+  expect(failure.message).toMatch(
+    /the proxy 127\.0\.0\.1:1 \(HTTPS_PROXY\) cannot be reached \(ECONNREFUSED\), so nothing was sent to login\.invalid; start or correct the proxy/,
+  );
   expect(`${failure.message} ${failure.stack} ${JSON.stringify(failure)}`).not.toContain("canary");
 });
 

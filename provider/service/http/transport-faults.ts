@@ -1,4 +1,5 @@
 import type { ConversationErrorCode, ErrorDetails } from "../../kernel/errors.js";
+import { proxyAdvice } from "./proxy-failure.js";
 import type { TransportFailure } from "./transport.js";
 
 /** What a failure of the connection means, in words for a message. */
@@ -58,9 +59,10 @@ const beforeSending = (code: string, host: string): ConnectionFault => {
 
 /** Sorts a failure of the connection into the closed set of codes. */
 export const connectionFault = (
-  { cause, sent }: Pick<TransportFailure, "cause" | "sent">,
+  { cause, sent, proxy }: Pick<TransportFailure, "cause" | "sent" | "proxy">,
   url: string,
 ): ConnectionFault => {
+  if (proxy !== undefined) return passing("UNREACHABLE", `${proxy}; ${proxyAdvice}`);
   const { host } = new URL(url);
   const code = tellingCode(cause);
   if (withoutTls.test(code)) {

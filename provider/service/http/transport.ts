@@ -3,6 +3,7 @@ import type { Agent, Dispatcher, Pool } from "undici";
 import { isLoopback } from "../settings/setting-rules.js";
 import type { Method } from "./operations.js";
 import { type ProxyEnvironment, proxyAgent, proxyOf } from "./proxy-agent.js";
+import { proxyFailure } from "./proxy-failure.js";
 
 /** One HTTP call, complete with its headers. */
 export interface HttpRequest {
@@ -33,6 +34,8 @@ export class TransportFailure extends Error {
     /** False: not one byte of the request was written. */
     readonly sent: boolean,
     override readonly cause: unknown,
+    /** What the proxy did that the call went through. Left out: the failure is not the proxy's. */
+    readonly proxy?: string,
   ) {
     super("no answer");
   }
@@ -68,13 +71,21 @@ const systemTimer: Timer = (ms, expire) => {
 
 /** The transport over sockets. Loads the HTTP client and opens connections on the first call. */
 export const httpTransport = (options: TransportOptions = {}): Transport => {
-  const pools = dispatchers(options.environment ?? process.env);
+  const { environment = process.env } = options;
+  const pools = dispatchers(environment);
   const timer = options.timer ?? systemTimer;
   const limit = (expire: () => void) => timer(options.callTimeoutMs ?? callTimeoutMs, expire);
   return {
     send: async (request) => {
       const url = new URL(request.url);
-      return exchange(await pools.of(url), dispatchOptions(request, url), request.signal, limit);
+      const pool = await pools.of(url);
+      try {
+        return await exchange(pool, dispatchOptions(request, url), request.signal, limit);
+      } catch (failure) {
+        if (!(failure instanceof TransportFailure)) throw failure;
+        const { sent, cause } = failure;
+        throw new TransportFailure(sent, cause, proxyFailure(cause, url, environment));
+      }
     },
     close: () => pools.close(),
   };

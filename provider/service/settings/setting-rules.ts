@@ -1,3 +1,4 @@
+import { nearestHint } from "../../kernel/nearest-word.js";
 import { quoted } from "../../kernel/quoted.js";
 import { plans } from "./plans.js";
 
@@ -60,16 +61,16 @@ export const tokenAddress = (text: string): Parsed<string> => {
 
 /** Any text without control characters. */
 export const printableText = (text: string): Parsed<string> =>
-  /\p{Cc}/u.test(text) ? broken("must hold no control characters") : value(text);
+  /\p{Cc}/u.test(text)
+    ? broken("must hold no control characters, such as a line end behind it")
+    : value(text);
 
 /** Scopes between single blanks. */
 export const scopeList = (text: string): Parsed<string> =>
   printableText(text.split(/\s+/).filter(Boolean).join(" "));
 
 const wordRule = (words: readonly string[], text: string): string => {
-  const meant = nearestWord(text, words);
-  const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
-  return `must be one of: ${words.join(", ")}, not ${quoted(text)}${hint}`;
+  return `must be one of: ${words.join(", ")}, not ${quoted(text)}${nearestHint(text, words)}`;
 };
 
 /** One of some words, in any case. Not for secrets: the rule shows what was given. */
@@ -101,25 +102,3 @@ export const lowerCaseWord = (text: string): Parsed<string> =>
   /^[a-z][a-z0-9]*$/.test(text)
     ? value(text)
     : broken("must be lower-case letters and digits, starting with a letter");
-/** Letters to add, leave out or exchange until one text is the other. */
-const distance = (one: string, other: string): number => {
-  let row = Array.from({ length: other.length + 1 }, (_, place) => place);
-  for (const [place, letter] of [...one].entries()) {
-    const next = [place + 1];
-    for (const [at, wanted] of [...other].entries()) {
-      const [left = 0, above = 0, before = 0] = [next[at], row[at + 1], row[at]];
-      next.push(Math.min(left + 1, above + 1, before + (letter === wanted ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-};
-
-/** The word that was probably meant: at most two letters off, in any case. Undefined where there is none. */
-export const nearestWord = (text: string, words: readonly string[]): string | undefined => {
-  const candidates = words
-    .filter((word) => Math.abs(word.length - text.length) <= 2)
-    .map((word) => ({ word, off: distance(text.toLowerCase(), word.toLowerCase()) }))
-    .filter(({ off }) => off <= 2);
-  return candidates.sort((a, b) => a.off - b.off)[0]?.word;
-};

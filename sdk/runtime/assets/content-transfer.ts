@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import { ConversationError, isConversationError } from "../../../provider/kernel/errors.js";
 import { proxyAgent } from "../../../provider/service/http/proxy-agent.js";
+import { proxyFailure } from "../../../provider/service/http/proxy-failure.js";
 import { type Dispatchers, dispatchersBy } from "../../../provider/service/http/transport.js";
 import { connectionFault } from "../../../provider/service/http/transport-faults.js";
 import { isLoopback } from "../../../provider/service/settings/setting-rules.js";
@@ -87,7 +88,11 @@ export const transferFailure = (
   if (signal.aborted && !isTimeout) {
     return new ConversationError("CANCELLED", `Could not ${what}: it was given up.`);
   }
-  const fault = connectionFault({ cause: reason, sent: true }, url.origin);
+  const proxy = proxyFailure(reason, url, process.env);
+  const fault = connectionFault(
+    { cause: reason, sent: true, ...(proxy === undefined ? {} : { proxy }) },
+    url.origin,
+  );
   return new ConversationError(fault.code, `Could not ${what}: ${fault.text}.`);
 };
 

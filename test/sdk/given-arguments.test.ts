@@ -1,0 +1,151 @@
+import * as pulumi from "@pulumi/pulumi";
+import fc from "fast-check";
+import { beforeAll, expect, test } from "vitest";
+import * as sdk from "../../sdk/index.js";
+
+beforeAll(() =>
+  pulumi.runtime.setMocks({
+    call: () => ({}),
+    newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }),
+  }),
+);
+
+/** Every class that a program makes objects of, called as JavaScript may call it. */
+const classes = {
+  Authentication: sdk.Authentication,
+  ClientApplication: sdk.ClientApplication,
+  Participant: sdk.Participant,
+  Channel: sdk.Channel,
+  Orchestration: sdk.Orchestration,
+  Account: sdk.Account,
+  ConversationAccount: sdk.ConversationAccount,
+  ConversationSmokeTest: sdk.ConversationSmokeTest,
+};
+
+const made = (kind: keyof typeof classes, ...args: readonly unknown[]): unknown =>
+  Reflect.construct(classes[kind], args);
+
+/** What a program may give by mistake, and how a message calls it. */
+const mistakes: readonly (readonly [value: unknown, called: string])[] = [
+  ["custom.web", "text"],
+  [42, "a number"],
+  [true, "true or false"],
+  [[], "a list"],
+  [Promise.resolve({}), "a promise"],
+  [pulumi.output({}), "an output"],
+  [() => ({}), "a function"],
+];
+
+const kinds = fc.constantFrom(...(Object.keys(classes) as (keyof typeof classes)[]));
+
+test("what is no object of properties is refused before anything is registered, whatever the class", () => {
+  fc.assert(
+    fc.property(kinds, fc.constantFrom(...mistakes), (kind, [args, called]) => {
+      expect(() => made(kind, "web", args)).toThrow(
+        `${kind} "web": the properties must be an object; ${called} was given.`,
+      );
+    }),
+  );
+});
+
+test("what is no name is refused before anything is registered, whatever the class", () => {
+  const names = mistakes.filter(([, called]) => called !== "text");
+  const wrong = fc.constantFrom(...names, ["", "an empty one"], [undefined, "nothing"]);
+  fc.assert(
+    fc.property(kinds, wrong, (kind, [name, called]) => {
+      expect(() => made(kind, name, {})).toThrow(
+        `new ${kind}(name, properties): the name must be text, by which Pulumi knows the resource; ${called} was given`,
+      );
+    }),
+  );
+});
+
+test("an option of Pulumi among the properties is told with its place", () => {
+  expect(() => made("Channel", "web", { protect: true })).toThrow(
+    'Channel "web": protect is an option of Pulumi and no property: give it in the third argument, new Channel(name, properties, { protect: … })',
+  );
+});
+
+test("a name that holds an output is told", () => {
+  expect(() => made("Channel", `web-${pulumi.output("x")}`, {})).toThrow(
+    /the name holds an output/,
+  );
+});
+
+test.each([
+  ["agents", { agentConfiguration: { agents: "bare" } }, "applications.agentConfiguration.agents"],
+  ["an escalation", { botConfiguration: { bots: [{ onEscalation: "bare" }] } }, "onEscalation"],
+])("%s: a resource where a list or an object belongs is told in the preview", (_, given, path) => {
+  const bare = new sdk.ClientApplication("desk", { roles: [] });
+  for (const [value, was] of [
+    [bare, 'the ClientApplication "desk"'],
+    [bare.id, 'the id of the ClientApplication "desk"'],
+  ] as const) {
+    const applications = JSON.parse(JSON.stringify(given), (_key, member) =>
+      member === "bare" ? value : member,
+    );
+    expect(() => made("Orchestration", "flow", { applications })).toThrow(
+      new RegExp(`^Orchestration "flow": .*${path} must be (a list|an object); ${was} was given$`),
+    );
+  }
+});
+
+const party = { callback: "https://x.example.com", notificationEmail: "o@example.com" };
+const channel = { type: "custom.web", displayName: "Web", icon: "aVZC" };
+const whole = { address: "shop", channel, customer: party, agent: party };
+
+test.each<[string, object, string]>([
+  ["no customer", { ...whole, customer: undefined }, "customer must be an object"],
+  ["an id for the channel", { ...whole, channel: "id" }, "channel must be an object"],
+  ["a promise", { ...whole, channel: Promise.resolve(channel) }, "a promise was given"],
+  ["bots in a list", { ...whole, bots: [party] }, "bots must be an object with properties; a list"],
+  ["a bot that is missing", { ...whole, bots: { a: undefined } }, "bots.a must be an object"],
+  ["nobody to answer", { ...whole, agent: undefined }, "needs bots, or an agent, or both"],
+  ["a typing error", { ...whole, bot: {} }, "takes no bot; did you mean bots?"],
+  ["what nobody knows", { ...whole, timeout: 3 }, "takes no timeout. It takes address, channel,"],
+  [
+    "two ways to sign in",
+    { ...whole, customer: { ...party, basicAuth: {}, oauth2: {} } },
+    "customer signs in in one way only; given were basicAuth and oauth2",
+  ],
+])("an account with %s is refused", (_, args, message) => {
+  expect(() => made("ConversationAccount", "shop", args)).toThrow(message);
+  expect(() => made("ConversationAccount", "shop", args)).toThrow(/^ConversationAccount "shop": /);
+});
+
+test.each<[unknown, string]>([
+  [undefined, 'Channel.get("web", id): the id must be text; nothing was given'],
+  ["", "an empty one was given"],
+  [{}, "an object was given"],
+])("Channel.get with %j for the id is refused and makes nothing", (id, message) => {
+  expect(() => Reflect.apply(sdk.Channel.get, sdk.Channel, ["web", id])).toThrow(message);
+});
+
+test.each<[unknown, string]>([
+  [{}, "Channel.find: say what it is found by"],
+  ["custom.web", "Channel.find: say what it is found by"],
+  [{ type: 3 }, "Channel.find: say what it is found by"],
+  [
+    { displayname: "x" },
+    "Channel.find: displayname is no text of Channel; did you mean displayName?",
+  ],
+])("Channel.find(%j) is refused without a call", (where, message) => {
+  expect(() => Reflect.apply(sdk.Channel.find, sdk.Channel, [where])).toThrow(message);
+});
+
+test.each([
+  new pulumi.asset.StringAsset("abc"),
+  new pulumi.asset.RemoteAsset("https://x.example.com/i.png"),
+])("an icon from an asset that is no file is told as that", async (icon) => {
+  const { withFileContent } = await import("../../sdk/file-content.js");
+  const { channel: definition } = await import("../../provider/resources/channel.js");
+  await expect(withFileContent(definition, "web", { icon }).icon).rejects.toThrow(
+    'Channel "web": icon: takes base64 text, or a file of this machine',
+  );
+});
+
+test.each([undefined, {}, { version: null }])("fromEnv with %j names the version", (options) => {
+  expect(() => Reflect.apply(sdk.fromEnv, undefined, ["TOKEN", options])).toThrow(
+    /the version, such as \{ version: 1 \}, must be/,
+  );
+});
