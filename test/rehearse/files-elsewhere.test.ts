@@ -123,3 +123,26 @@ test("the configuration of the stack counts where the project file has it, that 
   write("config/Pulumi.prod.yaml", "config: { a: b }\n");
   expect(digest()).not.toBe(before);
 });
+
+test("what a link in the program leads to counts; circles, broken links and what is installed do not stop it", () => {
+  const { folder, write, digest } = repository();
+  for (const file of ["shared/deep/a.ts", "icons/icon.png", "node_modules/z/a.js"])
+    write(file, "1");
+  const link = (to: string, from: string) => symlinkSync(to, join(folder, from));
+  link(join(folder, "shared"), "stack/shared");
+  link("../icons/icon.png", "stack/icon.png");
+  link("nowhere", "stack/broken");
+  link("../stack", "shared/back");
+  link("../../shared", "shared/deep/itself");
+  link("..", "stack/up");
+  link("../node_modules/z", "stack/z");
+  for (const file of ["shared/deep/a.ts", "icons/icon.png"]) {
+    const before = digest();
+    write(file, "2");
+    expect(digest(), file).not.toBe(before);
+  }
+  const before = digest();
+  write("node_modules/z/a.js", "2");
+  write("unused.ts", "2");
+  expect(digest()).toBe(before);
+});

@@ -4,6 +4,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
   statSync,
 } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
@@ -26,8 +27,23 @@ const otherStackFile = (name: string, stack: string): boolean => {
 const relativePath = (root: string, path: string): string =>
   relative(root, path).split(sep).join("/");
 
-const contentOf = (entry: Dirent, path: string): string =>
-  entry.isSymbolicLink() ? `link ${readlinkSync(path)}` : digestOf(readFileSync(path));
+const isWithin = (root: string, path: string): boolean =>
+  path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
+
+const contentOf = (entry: Dirent, path: string): string => {
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  const digest = isFile ? digestOf(readFileSync(path)) : "";
+  return entry.isSymbolicLink() ? `link ${readlinkSync(path)} ${digest}` : digest;
+};
+
+/** The folder outside of the program's to which a link leads; what is installed does not count. */
+const folderBehind = (entry: Dirent, path: string, root: string): string | undefined => {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (!entry.isSymbolicLink() || !isFolder) return undefined;
+  const real = realpathSync(path);
+  const isCounted = isWithin(realpathSync(root), real) || isWithin(real, realpathSync(root));
+  return isCounted || real.split(sep).includes("node_modules") ? undefined : real;
+};
 
 interface ProgramFiles {
   readonly stack: string;
@@ -52,18 +68,19 @@ const filesBelow = (
   folder: string,
   root: string,
   options: ProgramFiles,
+  linked: readonly string[] = [],
 ): readonly (readonly [path: string, content: string])[] =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (leftOut.has(entry.name) || options.without.includes(path)) return [];
-    if (entry.isDirectory()) return filesBelow(path, root, options);
+    if (entry.isDirectory()) return filesBelow(path, root, options, linked);
     const counts =
       (entry.isFile() || entry.isSymbolicLink()) && !otherStackFile(entry.name, options.stack);
-    return counts ? [[relativePath(root, path), contentOf(entry, path)]] : [];
+    const own = counts ? [[relativePath(root, path), contentOf(entry, path)] as const] : [];
+    const behind = folderBehind(entry, path, root);
+    if (behind === undefined || linked.includes(behind)) return own;
+    return [...own, ...filesBelow(path, root, options, [...linked, behind])];
   });
-
-const isWithin = (root: string, path: string): boolean =>
-  path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 
 /** The folder of the program, where `main` of the project file leads out of the folder of the project. */
 const foldersOutside = (project: string): readonly string[] => {
