@@ -110,25 +110,38 @@ export const blastRadius = (
     if (!target || users.length === 0) return [];
     return [{ ...named(target), urn: deletion.urn, users }];
   });
-  const order = blocked.length === 0 ? [] : orderThatWorks(blocked, all.filter(isDeleted));
+  const order =
+    blocked.length === 0 ? [] : orderThatWorks(blocked, all.filter(isDeleted).map(named));
   const unread = kinds.flatMap(({ definition: { kind }, problem }) => (problem ? [kind] : []));
   const isUncertain = deletions.length > 0 && unread.length > 0;
-  return { deletions: deletions.length, blocked, order, ...(isUncertain ? { unread } : {}) };
+  return {
+    deletions: deletions.length,
+    blocked: inOrder(blocked),
+    order,
+    ...(isUncertain ? { unread } : {}),
+  };
+};
+
+type Named = ReturnType<typeof named>;
+
+/** Users before what they use; else by names, as the steps of a preview come in another order each time. */
+const inOrder = <T extends Named>(objects: readonly T[]): T[] => {
+  const places = deletionOrder(resources).map(({ kind }) => kind);
+  const keyOf = ({ kind, name, id }: Named): string =>
+    JSON.stringify([places.indexOf(kind), name, id]);
+  return objects.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 };
 
 /** Users first, then everything that goes, users before what they use. */
 const orderThatWorks = (
   blocked: readonly BlockedDeletion[],
-  deleted: readonly Listed[],
+  deleted: readonly Named[],
 ): readonly OrderedStep[] => {
-  const places = deletionOrder(resources).map(({ kind }) => kind);
-  const byPlace = (a: { readonly kind: string }, b: { readonly kind: string }): number =>
-    places.indexOf(a.kind) - places.indexOf(b.kind);
   const users = new Map(
     blocked.flatMap((each) => each.users.map(({ kind, name, id }) => [id, { kind, name, id }])),
   );
   return [
-    ...[...users.values()].sort(byPlace).map((user) => ({ action: "release" as const, ...user })),
-    ...deleted.map((object) => ({ action: "delete" as const, ...named(object) })).sort(byPlace),
+    ...inOrder([...users.values()]).map((user) => ({ action: "release" as const, ...user })),
+    ...inOrder(deleted).map((object) => ({ action: "delete" as const, ...object })),
   ];
 };

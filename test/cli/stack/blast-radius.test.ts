@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { blastRadius, type PlannedChanges } from "../../../cli/stack/blast-radius.js";
 import { blastRadiusLines } from "../../../cli/stack/blast-radius-report.js";
@@ -109,4 +110,32 @@ test("what is kept, looked up, replaced in place or not ours is no deletion", ()
   expect([...inputsAfter]).toEqual([["urn:u", { a: 1 }]]);
   const held = [resource, { ...resource, external: true }];
   expect(changesOfDestroy(held).deletions).toHaveLength(1);
+});
+
+test("in whichever order a preview has its deletions, the answer is the same", () => {
+  const user = (name: string, authentication: string) => ({
+    name,
+    roles: [{ name: "custom_bot", authentication: { id: authentication } }],
+  });
+  const ids = ["a1", "a2", "a3"];
+  const live: typeof objects = {
+    Authentication: Object.fromEntries(ids.map((id) => [id, { name: id === "a3" ? "a" : id }])),
+    ClientApplication: Object.fromEntries(ids.map((id) => [`c-${id}`, user("same", id)])),
+  };
+  const kinds = account.kinds.map(({ definition }) => ({
+    definition,
+    objects: new Map(Object.entries(live[definition.kind] ?? {})),
+  }));
+  const found = (order: readonly string[]) =>
+    blastRadius(
+      deleting(...order.map((id) => ["Authentication", id] as const)),
+      { kinds },
+      states(ids.map((id) => holding("Authentication", id))),
+    );
+  expect(found(ids).blocked).toHaveLength(3);
+  fc.assert(
+    fc.property(fc.shuffledSubarray(ids, { minLength: 3 }), (order) => {
+      expect(found(order)).toEqual(found(ids));
+    }),
+  );
 });
