@@ -108,7 +108,7 @@ const listening = async (
 };
 
 const secretOf = (given: string | true | undefined): string | undefined => {
-  if (given === true) return randomBytes(24).toString("base64url");
+  if (given === true) return randomBytes(24).toString("hex");
   if (given === undefined || /^[\x21-\x7e]{8,200}$/.test(given)) return given;
   throw new Error("controlSecret must have 8 to 200 visible characters of ASCII.");
 };

@@ -107,7 +107,7 @@ const serviceOn = (
   const switches = savedSwitches(journal, given);
   const clients = new Clients(journal, {
     clientId: "emulator",
-    clientSecret: randomBytes(24).toString("base64url"),
+    clientSecret: randomBytes(24).toString("hex"),
     scopes: Object.values(scopesByLabel),
   });
   const store = new Store(clock, journal);
