@@ -10,6 +10,10 @@ const sortOf = (value: unknown): string => {
 
 const isPlain = (value: unknown): value is object => sortOf(value) === "an object";
 
+/** What is undefined counts as left out, as everywhere in Pulumi. */
+const givenNames = (args: object): readonly string[] =>
+  Object.entries(args).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+
 /** What the third argument takes: in the second they would be no properties. */
 const options = new Set([
   "aliases",
@@ -48,7 +52,7 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
     throw new pulumi.RunError(
       `${of}: the properties must be an object; ${sortOf(args)} was given. Promises and outputs can stand for each property, and not for all of them`,
     );
-  const option = Object.keys(args).find((key) => options.has(key));
+  const option = givenNames(args).find((key) => options.has(key));
   if (option !== undefined)
     throw new pulumi.RunError(
       `${of}: ${option} is an option of Pulumi and no property: give it in the third argument, new ${kind}(name, properties, { ${option}: … })`,
@@ -70,7 +74,7 @@ export const assertPart = (of: string, path: string, part: unknown): void => {
 
 /** @throws pulumi.RunError where a component is given what it does not take */
 export const assertKnownNames = (of: string, names: readonly string[], args: object): void => {
-  const other = Object.keys(args).find((name) => !names.includes(name));
+  const other = givenNames(args).find((name) => !names.includes(name));
   if (other === undefined) return;
   const hint = nearestHint(other, names);
   throw new pulumi.RunError(

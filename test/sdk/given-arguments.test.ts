@@ -66,6 +66,12 @@ test("an option of Pulumi among the properties is told with its place", () => {
   );
 });
 
+test("an option that is undefined is left out, and so is an argument of an account", () => {
+  expect(() => made("Channel", "left-out", { protect: undefined })).not.toThrow();
+  const args = { ...whole, timeout: undefined, agent: undefined };
+  expect(() => made("ConversationAccount", "shop", args)).toThrow("needs bots, or an agent");
+});
+
 test("a name that holds an output is told", () => {
   expect(() => made("Channel", `web-${pulumi.output("x")}`, {})).toThrow(
     /the name holds an output/,
