@@ -75,10 +75,6 @@ const dropEmptyAttributes = (backend: string): void => {
   }
 };
 
-/** The program is JavaScript: without its compiler for TypeScript Pulumi starts in a good half of the time. */
-const project =
-  "name: shop\nruntime: { name: nodejs, options: { typescript: false } }\nmain: index.js\n";
-
 export const cliProject = async (
   program: string,
   environment: Readonly<Record<string, string>>,
@@ -96,7 +92,7 @@ export const cliProject = async (
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(root, join(folder, "node_modules", "pulumi-conversation"));
   symlinkSync(join(root, "node_modules", "@pulumi"), join(folder, "node_modules", "@pulumi"));
-  writeFileSync(join(folder, "Pulumi.yaml"), project);
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\nruntime: nodejs\nmain: index.js\n");
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "shop", main: "index.js" }));
   writeFileSync(join(folder, "index.js"), program);
   const bin = process.env.PULUMI_CONVERSATION_TEST_PULUMI ?? "";
