@@ -158,7 +158,10 @@ test("a command that a signal ended gives the exit code that a shell gives", asy
 });
 
 test("a command that does not exist is a clear error with exit code 127", async () => {
+  // Where a folder of PATH is closed to this user, the system tells that instead.
+  vi.stubEnv("PATH", "/usr/bin:/bin");
   const { code, err } = await run("emulator", "--", "no-such-command", "--flag");
+  vi.unstubAllEnvs();
   expect(err).toBe(
     "error: Running no-such-command: there is no such command. Check its name; options of the emulator go before the --.\n",
   );

@@ -19,7 +19,7 @@ test("hands over each line as it comes", async () => {
 });
 
 test("a command that does not exist is an error", async () => {
-  await expect(runCommand("/nowhere/tool", [])).rejects.toThrow("ENOENT");
+  await expect(runCommand(join(temporaryFolder(), "tool"), [])).rejects.toThrow("ENOENT");
 });
 
 test("an abort ends the command and what it started, also what ignores the signal", async () => {
