@@ -14,6 +14,11 @@ export interface KindReading {
   readonly objects: ReadonlyMap<string, WireObject>;
   /** Why objects are missing: the list was refused, or not all of its pages came. Left out: none are. */
   readonly problem?: string;
+  /**
+   * Its pages counted different numbers of objects: others came or went between two pages, so that one
+   * that moved to another page may be missing.
+   */
+  readonly moved?: true;
   /** The failure, where nothing of the list came. */
   readonly error?: ConversationError;
 }

@@ -23,7 +23,8 @@ export interface AccountReading extends AccountLists {
   readonly baseUrl: Settings["baseUrl"];
   /**
    * False where the account changed while it was read, so that this is not the answer of one moment, as
-   * far as objects tell: by references to what no list has, and by their times, good to about a second.
+   * far as it shows: by references to what no list has, by the number of objects that each page counts,
+   * and by the times of objects, good to about a second.
    */
   readonly consistent: boolean;
   /** References to objects that no list has; where `consistent` is true, the account itself has them. */
@@ -58,9 +59,18 @@ type ReadKind = (
 const kindReader =
   ({ service }: AccountSession): ReadKind =>
   async (definition, onPage) => {
+    const counts = new Set<number>();
+    const follow = (progress: ListProgress): void => {
+      if (progress.count !== undefined) counts.add(progress.count);
+      onPage(progress);
+    };
     try {
-      const { objects, complete } = await service.list(definition, { fresh: true, onPage });
-      const kind = { definition, objects: new Map(objects) };
+      const { objects, complete } = await service.list(definition, {
+        fresh: true,
+        onPage: follow,
+      });
+      const moved = counts.size > 1 ? { moved: true as const } : {};
+      const kind = { definition, objects: new Map(objects), ...moved };
       if (complete) return kind;
       const problem = `the service did not give all pages of GET /${definition.collection}; ${objects.size} objects came`;
       return { ...kind, problem };
@@ -100,6 +110,7 @@ const doubtfulIn = (lists: AccountLists, since: number): ReadonlySet<string> =>
   new Set([
     ...danglingAmong(lists).flatMap(({ from, to }) => [from.kind, to.kind]),
     ...changedSince(lists, since),
+    ...lists.kinds.flatMap(({ definition: { kind }, moved }) => (moved ? [kind] : [])),
   ]);
 
 type ReadKinds = (names?: ReadonlySet<string>) => Promise<readonly KindReading[]>;
@@ -118,7 +129,9 @@ const settled = async (
     if (repeat === mostRepeats) break;
     const again = new Map((await read(doubtful)).map((each) => [each.definition.kind, each]));
     const next = lists.kinds.map((each) => again.get(each.definition.kind) ?? each);
-    const isSame = lists.kinds.every((each, place) => sameObjects(each, next[place] ?? each));
+    const isSame = lists.kinds.every(
+      (each, place) => next[place]?.moved !== true && sameObjects(each, next[place] ?? each),
+    );
     lists = { kinds: next };
     if (isSame) return { lists, consistent: true };
     since = startOf();

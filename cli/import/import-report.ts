@@ -36,26 +36,33 @@ const nameColumns = (taken: readonly Candidate[]): number => {
   return Math.max(16, width - 4 - kinds - widest(taken.map(({ object }) => object.id)));
 };
 
+/** What is to be done next. */
+const nextStep = ({ names: { project, stack }, applied, taken }: ImportResult): string => {
+  if (taken.length === 0)
+    return `There is nothing left to import into ${project}/${stack}. Nothing was changed.`;
+  const counted = taken.length === 1 ? "this object" : `these ${taken.length} objects`;
+  return applied
+    ? `Imported into ${project}/${stack}. The program must declare them under these names; then ` +
+        "pulumi preview shows what differs, and the first pulumi up writes the dependencies into the state."
+    : `Nothing was imported. To import ${counted} into ${project}/${stack}, add --apply.`;
+};
+
 /** What was, or would be, imported, for people, within 80 columns. */
-export const importReport = ({ names, applied, taken, left, notes }: ImportResult): string => {
+export const importReport = (result: ImportResult): string => {
+  const { taken, left, notes } = result;
   const columns = nameColumns(taken);
   const rows = taken.map(({ object, logical }) => [
     object.definition.kind,
     object.id,
     wrapped(logical, columns).join("\n"),
   ]);
-  const next = applied
-    ? `Imported into ${names.project}/${names.stack}. The program must declare them under these names; then ` +
-      "pulumi preview shows what differs, and the first pulumi up writes the dependencies into the state."
-    : `Nothing was imported. To import ${taken.length === 1 ? "this object" : `these ${taken.length} objects`} into ${names.project}/${names.stack}, add --apply.`;
   const lines = [
-    ...textTable(["kind", "id", "resource"], rows),
-    "",
+    ...(rows.length > 0 ? [...textTable(["kind", "id", "resource"], rows), ""] : []),
     ...left.flatMap(({ object, reason }) =>
       wrapped(`Left out: ${objectLabel(object)} (id ${object.id}): ${reason}.`, width),
     ),
     ...notes.flatMap((note) => wrapped(`Not read: ${note}`, width)),
-    ...wrapped(next, width),
+    ...wrapped(nextStep(result), width),
   ];
   return `${lines.join("\n")}\n`;
 };

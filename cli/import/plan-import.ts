@@ -45,7 +45,7 @@ const advice =
  * Decides what is imported, under the names that an export gives.
  *
  * @param objects all of the account
- * @throws CommandFailure where an object may not be taken over, or none is left
+ * @throws CommandFailure where an object may not be taken over, or there is none
  */
 export const planImport = (
   objects: readonly ObjectInputs[],
@@ -59,7 +59,7 @@ export const planImport = (
   }));
   const { free, left } = divided(candidates, target.states);
   if (left.length > 0 && !options.skipManaged) throw takeOverRefusal(left, advice);
-  if (free.length === 0)
+  if (candidates.length === 0)
     throw new CommandFailure("There is nothing to import: no object of the account is left.");
   const { ownership, first } = importOwnership(target);
   const { profile, withSecrets = false } = options;

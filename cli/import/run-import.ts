@@ -44,15 +44,20 @@ const flags = [
   ...["--generate-resources", devNull],
 ];
 
-/** @throws CommandFailure where a run holds the lock: Pulumi would refuse, too, only later and in other words */
-const assertUnlocked = async ({ readLock, names }: OpenStack): Promise<void> => {
-  const lock = await readLock();
-  if (lock.state !== "locked") return;
-  throw new CommandFailure(
-    `Nothing was imported: the stack ${names.project}/${names.stack} is locked${lock.by ? ` (${lock.by})` : ""}, so a run may be at work on it. ` +
+const lockedFailure = ({ names }: OpenStack, by?: string): CommandFailure =>
+  new CommandFailure(
+    `Nothing was imported: the stack ${names.project}/${names.stack} is locked${by ? ` (${by})` : ""}, so a run may be at work on it. ` +
       "Wait until it has ended; if it was killed, run: pulumi-conversation repair. Then import again.",
   );
+
+/** @throws CommandFailure where a run holds the lock: Pulumi would refuse, too, only later and in other words */
+const assertUnlocked = async (stack: OpenStack): Promise<void> => {
+  const lock = await stack.readLock();
+  if (lock.state === "locked") throw lockedFailure(stack, lock.by);
 };
+
+/** What Pulumi says where a run took the lock after it was looked at, such as a second import. */
+const aboutLock = /stack is currently locked by|another update is currently in progress/i;
 
 const again =
   "What was imported by then is in the state. Run pulumi-conversation repair, which takes away what was left, " +
@@ -61,7 +66,12 @@ const again =
 const aboutFile = /^Generated import file written out/;
 
 /** How an import that did not end well ended. */
-const failureOf = ({ code, lastLines }: Ended, isInterrupted: boolean): CommandFailure => {
+const failureOf = (
+  { code, lastLines }: Ended,
+  stack: OpenStack,
+  isInterrupted: boolean,
+): CommandFailure => {
+  if (lastLines.some((line) => aboutLock.test(line))) return lockedFailure(stack);
   if (isInterrupted) return new CommandFailure(`Interrupted. ${again}`, 130);
   if (code === undefined) return new CommandFailure(`pulumi import was killed. ${again}`);
   const said = lastLines.filter((line) => !aboutFile.test(line)).slice(-15);
@@ -69,10 +79,11 @@ const failureOf = ({ code, lastLines }: Ended, isInterrupted: boolean): CommandF
 };
 
 const runPulumi = async (
-  { place, env }: OpenStack,
+  opened: OpenStack,
   plan: ImportPlan,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
+  const { place, env } = opened;
   const { folder, remove } = converterFolder();
   const { url, close } = await handOver(plan.entries);
   const stack = place.stack ? ["--stack", place.stack] : [];
@@ -91,7 +102,7 @@ const runPulumi = async (
         { signal: "SIGKILL", afterMs: 30_000 },
       ],
     });
-    if (ended.code !== 0) throw failureOf(ended, signal?.aborted === true);
+    if (ended.code !== 0) throw failureOf(ended, opened, signal?.aborted === true);
   } finally {
     await close();
     remove();
@@ -113,7 +124,7 @@ export const runImport = async (options: ImportOptions): Promise<ImportResult> =
   const states = await stack.readStates("all");
   const plan = planImport(objects, { names: stack.names, states }, options);
   const { apply = false, progress, signal } = options;
-  if (apply) {
+  if (apply && plan.taken.length > 0) {
     await assertUnlocked(stack);
     if (signal?.aborted) throw new CommandFailure("Interrupted. Nothing was imported.", 130);
     const count = withCount(plan.taken.length, "object");
@@ -127,5 +138,5 @@ export const runImport = async (options: ImportOptions): Promise<ImportResult> =
     }
   }
   const { taken, left } = plan;
-  return { taken, left, names: stack.names, applied: apply, notes };
+  return { taken, left, names: stack.names, applied: apply && taken.length > 0, notes };
 };

@@ -28,6 +28,7 @@ const fill = (folder: string, { files, stack }: ProofProjectOptions): void => {
   const own = new Map([...plainProgram(files), [`Pulumi.${stack}.yaml`, "config: {}\n"]]);
   for (const [name, text] of own) writeFileSync(join(folder, name), text);
   mkdirSync(join(folder, "backend"));
+  mkdirSync(join(folder, "temporary"));
   mkdirSync(join(folder, "node_modules", "@pulumi"), { recursive: true });
   symlinkSync(packageRoot(), join(folder, "node_modules", packageName), "junction");
   symlinkSync(sdkFolder(), join(folder, "node_modules", "@pulumi", "pulumi"), "junction");
@@ -36,6 +37,8 @@ const fill = (folder: string, { files, stack }: ProofProjectOptions): void => {
 const environment = (folder: string, { cli, settings }: ProofProjectOptions) => ({
   ...environmentFor(cli, environmentOfNobody(process.env)),
   PULUMI_HOME: join(folder, "home"),
+  // What Pulumi leaves behind when it is ended goes with the folder.
+  ...Object.fromEntries(["TMPDIR", "TMP", "TEMP"].map((name) => [name, join(folder, "temporary")])),
   PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
   PULUMI_CONFIG_PASSPHRASE: "proof",
   ...settings,

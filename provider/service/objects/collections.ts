@@ -20,6 +20,8 @@ export interface ListProgress {
   readonly objects: number;
   /** Calls that the other pages take, as far as the service tells; 0 where it does not. */
   readonly callsLeft: number;
+  /** Objects in all, as the last page counted them. Left out: the service does not count. */
+  readonly count?: number;
 }
 
 export interface ListOptions {

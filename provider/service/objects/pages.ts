@@ -61,6 +61,12 @@ const toldBy = (body: unknown, name: "count" | "pagesize"): number | undefined =
 /** How many objects there are in all. */
 const countOf = (body: unknown): number | undefined => toldBy(body, "count");
 
+/** The same, as progress is told. */
+const counted = ({ body }: Answer): Pick<ListProgress, "count"> => {
+  const count = countOf(body);
+  return count === undefined || Number.isNaN(count) ? {} : { count };
+};
+
 /** Adds a page and tells how many of its objects were new. */
 const addPage = (
   objects: Map<string, WireObject>,
@@ -99,16 +105,23 @@ const extentOf = ({ body }: Answer): { readonly count: number; readonly size: nu
   size: toldBy(body, "pagesize") || 0,
 });
 
-/** The first page again, as wide as it can be; undefined where that saves nothing or is not to be had. */
+/**
+ * The first page again, as wide as it can be; undefined where that saves nothing or is not to be had.
+ *
+ * @param inVain told of a page that is no wider
+ */
 const widened = async (
   request: Request,
   operation: Operation,
   first: Answer,
+  inVain: (page: Answer) => void,
 ): Promise<Answer | undefined> => {
   const { count, size } = extentOf(first);
   if (size === 0 || !isWorthWidening(count, size)) return undefined;
   const wide = await furtherPage(request, operation, { $pagenum: 1, $pagesize: widestPage });
-  return wide && extentOf(wide).size > size ? wide : undefined;
+  if (wide && extentOf(wide).size > size) return wide;
+  if (wide) inVain(wide);
+  return undefined;
 };
 
 const callsLeft = (first: Answer): number => {
@@ -139,7 +152,7 @@ export const readFirstPage = async (
   const objects = new Map<string, WireObject>();
   addPage(objects, operation, itemsOf(definition, operation, first.body));
   const rest = () => readRest(request, definition, first, objects, onPage);
-  onPage({ objects: objects.size, callsLeft: callsLeft(first) });
+  onPage({ objects: objects.size, callsLeft: callsLeft(first), ...counted(first) });
   return { objects, callsLeft: callsLeft(first), rest };
 };
 
@@ -155,10 +168,13 @@ const readRest = async (
   const objects = new Map(shown);
   const add = (answer: Answer): number => {
     const fresh = addPage(objects, operation, itemsOf(definition, operation, answer.body));
-    onPage({ objects: objects.size, callsLeft: callsAfter(answer, objects.size) });
+    const left = callsAfter(answer, objects.size);
+    onPage({ objects: objects.size, callsLeft: left, ...counted(answer) });
     return fresh;
   };
-  const wide = await widened(request, operation, first);
+  const wide = await widened(request, operation, first, (page) =>
+    onPage({ objects: objects.size, callsLeft: callsLeft(first), ...counted(page) }),
+  );
   let answer: Answer | undefined = wide ?? first;
   let fresh = wide ? add(wide) : objects.size;
   const width = wide ? { $pagesize: widestPage } : {};

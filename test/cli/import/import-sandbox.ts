@@ -14,6 +14,8 @@ interface SandboxOptions {
   readonly version?: string;
   /** What `pulumi stack export` prints. */
   readonly state?: string;
+  /** What `pulumi import` says when it fails, as it always does here. */
+  readonly refusal?: string;
   /** The state of a second stack. */
   readonly other?: string;
 }
@@ -23,6 +25,7 @@ const emptyState = JSON.stringify({ version: 3, deployment: { resources: [] } })
 /** The commands that import, between an emulator and a CLI that prints what the test says. */
 export const importSandbox = async (options: SandboxOptions = {}) => {
   const { objects = oddAccount(2), version = "3.259.0", state = emptyState, other } = options;
+  const { refusal = "the disk is full" } = options;
   const folder = temporaryFolder();
   const emulator = await startEmulator();
   onTestFinished(() => emulator.close());
@@ -46,7 +49,7 @@ export const importSandbox = async (options: SandboxOptions = {}) => {
     `"config"*) echo '{}';;`,
     `*"--stack other"*) cat other.json;;`,
     `"stack export"*) cat state.json;;`,
-    `"import"*) echo 'error: the stack is locked' >&2; exit 255;;`,
+    `"import"*) echo 'error: ${refusal}' >&2; exit 255;;`,
     `*) exit 1;; esac`,
   );
   const env = {

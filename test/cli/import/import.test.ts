@@ -79,6 +79,11 @@ describe("import", () => {
       expect(taken).toHaveLength(11);
       expect(left).toMatchObject([{ reason: expect.stringContaining(reason) }]);
       expect((await hub.import({ exclude: ["Channel:*Größe*"] })).taken).toHaveLength(11);
+      const include = [left[0]?.object.id ?? ""];
+      const none = await hub.import({ include, skipManaged: true, apply: true });
+      expect(none).toMatchObject({ applied: false, taken: [], left: [{}] });
+      expect(importReport(none)).toContain("There is nothing left to import into shop/prod");
+      expect(readFileSync(join(hub.folder, "calls"), "utf8")).not.toMatch(/^import/m);
     },
   );
 
@@ -107,7 +112,19 @@ describe("import", () => {
 
   test("tells what Pulumi said where it fails", async () => {
     const hub = await importSandbox();
-    await expect(hub.import({ apply: true })).rejects.toThrow(/the stack is locked/);
+    await expect(hub.import({ apply: true })).rejects.toThrow(
+      /What was imported by then is in the state[\s\S]*the disk is full/,
+    );
+  });
+
+  test.each([
+    "the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end",
+    "[409] Conflict: Another update is currently in progress.",
+  ])("says that another run is at work where it began meanwhile: %s", async (refusal) => {
+    const hub = await importSandbox({ refusal });
+    await expect(hub.import({ apply: true })).rejects.toThrow(
+      /^Nothing was imported: the stack shop\/prod is locked, so a run may be at work on it/,
+    );
   });
 
   test("an empty account leaves nothing to import", async () => {
