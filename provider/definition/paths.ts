@@ -1,4 +1,5 @@
 import { isObject, memberOf } from "../kernel/json.js";
+import { holdsUnknown } from "../kernel/unknown.js";
 import { type Field, identityOf, type ListField } from "./define.js";
 
 /** The path of a member of an object or a map, as a program would write it. */
@@ -21,13 +22,13 @@ const identityText = (field: ListField, item: unknown): string | undefined => {
     const value = isObject(item) ? memberOf(item, name) : undefined;
     const member = of.type === "object" ? of.fields[name] : undefined;
     const isShown = typeof value === "string" || typeof value === "number";
-    return isShown ? neutralWord(member, String(value)) : undefined;
+    return isShown && !holdsUnknown(value) ? neutralWord(member, String(value)) : undefined;
   });
   return values.length > 0 && !values.includes(undefined) ? values.join(", ") : undefined;
 };
 
 /**
- * The path of an item of a list, by its identity where the list has one: `roles[custom_bot]`.
+ * The path of an item of a list, by its identity where the list has one that is known: `roles[custom_bot]`.
  *
  * @param item In a program's terms.
  */

@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import { sameMeaning } from "../../provider/definition/meaning/same.js";
 import { changesOf } from "../../provider/definition/wire/changes.js";
 import { fieldsFromWire } from "../../provider/definition/wire/wire.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { unknownValue } from "../../provider/kernel/unknown.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { orchestration } from "../../provider/resources/orchestration.js";
@@ -112,6 +114,47 @@ test("items are told by their identity, entries by their key, secrets not at all
     { path: "roles[custom_bot].headers.d", to: "[secret]" },
     { path: "roles[custom_bot].headers.c", from: "[secret]" },
     { path: "roles[customer]", from: expect.stringContaining('{"name":"customer"') },
+  ]);
+});
+
+/** The same, some of it not known before the update. */
+const partlyUnknown = (value: unknown, isKnown: () => boolean): unknown => {
+  if (!isKnown()) return unknownValue;
+  if (Array.isArray(value)) return value.map((item) => partlyUnknown(item, isKnown));
+  if (!isObject(value)) return value;
+  return mappedValues(value, isKnown);
+};
+
+const mappedValues = (values: JsonObject, isKnown: () => boolean): JsonObject =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, partlyUnknown(value, isKnown)]),
+  );
+
+test.each(kinds)("what is not known yet is no name and no text of $kind", ({ fields, rule }) => {
+  const values = anyValues(fields, rule);
+  const known = fc.infiniteStream(fc.integer({ min: 0, max: 9 }).map((digit) => digit > 2));
+  fc.assert(
+    fc.property(values, values, known, (from, whole, stream) => {
+      const to = mappedValues(whole, () => stream.next().value);
+      for (const { path, to: text = "" } of changesOf(fields, from, to))
+        expect(`${path} ${text}`).not.toContain(unknownValue.slice(0, 8));
+    }),
+  );
+});
+
+test("a bot that is made in the same run is told by its place", () => {
+  const bot = (participant: string) => ({
+    applications: { botConfiguration: { bots: [{ application: "A", participant }] } },
+  });
+  expect(changesOf(orchestration.fields, bot("P"), bot(unknownValue))).toEqual([
+    {
+      path: "applications.botConfiguration.bots[0]",
+      to: '{"application":"A","participant":"[unknown]"}',
+    },
+    {
+      path: "applications.botConfiguration.bots[P]",
+      from: '{"application":"A","participant":"P"}',
+    },
   ]);
 });
 

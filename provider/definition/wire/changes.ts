@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, memberOf } from "../../kernel/json.js";
 import { abbreviated } from "../../kernel/quoted.js";
+import { unknownValue } from "../../kernel/unknown.js";
 import { changeInside } from "../change-values.js";
 import { type Field, type Fields, identityOf, type ListField, type MapField } from "../define.js";
 import { sameMeaning, sameValue } from "../meaning/same.js";
@@ -24,7 +25,9 @@ const longest = 60;
 const veiled = (field: Field, value: unknown): unknown =>
   field.secret ? "[secret]" : changeInside(field, value, veiled);
 
-const shortJson = (value: unknown): string => abbreviated(JSON.stringify(value), longest);
+/** In a preview, what is not known before the update is shown as Pulumi shows it. */
+const shortJson = (value: unknown): string =>
+  abbreviated(JSON.stringify(value).replaceAll(unknownValue, "[unknown]"), longest);
 
 const shown = (field: Field, value: unknown): string =>
   field.secret ? "[secret]" : shortJson(veiled(field, value));
