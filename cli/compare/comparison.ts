@@ -11,6 +11,7 @@ import type {
 } from "./comparison-schema.js";
 import { type Links, linkedFields } from "./linked-fields.js";
 import { type MatchedPair, matchedObjects } from "./matched-objects.js";
+import { nameStem, plainName } from "./neighbours.js";
 
 /** A field that means something else on the two sides. */
 export type SideDifference = Printed<z.output<typeof sideDifferenceSchema>>;
@@ -26,7 +27,14 @@ export type Comparison = Printed<z.output<typeof comparisonSchema>>;
 
 const secretNote = "Secrets are not compared.";
 
-const differencesOf = ({ a, b, by }: MatchedPair, links: Links): readonly SideDifference[] => {
+/** Automatic names end in another suffix in each stack. */
+const haveSameStem = ({ a, b }: MatchedPair): boolean => {
+  const [one, other] = [a, b].map(({ name }) => nameStem(plainName(name)));
+  return one !== undefined && one === other;
+};
+
+const differencesOf = (pair: MatchedPair, links: Links): readonly SideDifference[] => {
+  const { a, b } = pair;
   const { definition } = a;
   const [left, right] = linkedFields(a, b, links);
   const forward = changesOf(definition.fields, left, right).map(
@@ -43,8 +51,7 @@ const differencesOf = ({ a, b, by }: MatchedPair, links: Links): readonly SideDi
         ? []
         : [{ path, ...(to === undefined ? {} : { a: to }) }],
   );
-  // Automatic names end in another suffix in each stack.
-  const isSameName = by === "automatic name";
+  const isSameName = haveSameStem(pair);
   return [...forward, ...backward].filter(
     ({ path }) => !(isSameName && path === naturalKey(definition)),
   );

@@ -22,7 +22,7 @@ const notificationEmail = config.get("notificationEmail") ?? "ops@example.com";
 const shop = new ConversationAccount("shop", {
   address: config.get("address") ?? "shop-web",
   channel: {
-    type: "custom.web",
+    type: config.get("channelType") ?? "custom.web",
     displayName: "Web chat",
     icon: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   },

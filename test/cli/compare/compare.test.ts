@@ -96,6 +96,25 @@ test("what is known by an automatic name, or by what it refers to, is found unde
   ]);
 });
 
+test("two stacks of one program are the same but for the ends of their automatic names", async () => {
+  const { definitions } = await managedStack();
+  const side = (title: string, logicalName: string, name: string) => {
+    const definition = definitions.find(({ kind }) => kind === "ClientApplication");
+    if (!definition) throw new Error("no such kind");
+    return { definition, id: `${title}-${logicalName}`, logicalName, name, fields: { name } };
+  };
+  const account = (title: string, suffix: string, given: string) => ({
+    title,
+    objects: [side(title, "bot", `bot-${suffix}`), side(title, "desk", given)],
+    notes: [],
+  });
+  const [one, same] = [account("a", "0123abc", "Desk"), account("b", "fedcba9", "Desk")];
+  expect(comparison(one, same)).toMatchObject({ same: true, matched: 2, different: [] });
+  expect(comparison(one, account("b", "fedcba9", "Counter")).different).toMatchObject([
+    { matchedBy: "logical name", differences: [{ path: "name", a: '"Desk"', b: '"Counter"' }] },
+  ]);
+});
+
 test("the help, exit codes and wrong sides", async () => {
   const { out } = await run("compare", "--help");
   expect(out).toContain("Exit code: 0 the same, or saved; 2 different; 1 failed");
