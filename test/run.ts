@@ -10,7 +10,7 @@ import { progressOn } from "../cli/terminal/progress.js";
 import { packageRoot } from "../provider/kernel/package-version.js";
 import { type Counts, countsIn, countsLine, noTests, sum } from "./test-counts.js";
 
-interface Surroundings {
+interface Prepared {
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
@@ -34,7 +34,7 @@ const checks = (root: string) => [
   },
 ];
 
-const runChecks = async ({ root, env, signal }: Surroundings): Promise<Counts> => {
+const runChecks = async ({ root, env, signal }: Prepared): Promise<Counts> => {
   let counts = noTests;
   for (const { title, args } of checks(root)) {
     const step = progressOn(process.stdout).step(title);
@@ -66,7 +66,7 @@ const needsPulumi = (root: string, filters: readonly string[]): boolean =>
   );
 
 /** Where the tests find the Pulumi CLI, and a network that they leave alone. */
-const withPulumi = async (root: string, signal: AbortSignal): Promise<Surroundings> => {
+const withPulumi = async (root: string, signal: AbortSignal): Promise<Prepared> => {
   const cli = await ensurePulumi({ progress: progressOn(process.stdout), signal });
   console.log(`Pulumi ${cli.version} from ${cli.origin}: ${cli.command}`);
   const env = environmentFor(cli, { ...process.env, PULUMI_CONVERSATION_TEST_PULUMI: cli.bin });
@@ -87,7 +87,7 @@ const show = (line: string): void => {
 };
 
 const runVitest = async (
-  { root, env, signal }: Surroundings,
+  { root, env, signal }: Prepared,
   filters: readonly string[],
 ): Promise<Counts> => {
   const folder = mkdtempSync(join(tmpdir(), "pulumi-conversation-test-"));
@@ -112,11 +112,11 @@ const runVitest = async (
 /** Checks and tests; with filters for vitest, only the tests that they name. */
 const runAll = async (filters: readonly string[], signal: AbortSignal): Promise<Counts> => {
   const root = packageRoot();
-  const surroundings = needsPulumi(root, filters)
+  const prepared = needsPulumi(root, filters)
     ? await withPulumi(root, signal)
     : { root, env: process.env, signal };
-  const checked = filters.length === 0 ? await runChecks(surroundings) : noTests;
-  const tested = await runVitest(surroundings, filters);
+  const checked = filters.length === 0 ? await runChecks(prepared) : noTests;
+  const tested = await runVitest(prepared, filters);
   if (signal.aborted) throw new CommandFailure("The tests were interrupted.", 130);
   if (tested.passed + tested.failed === 0) throw new CommandFailure("No test was found.");
   return sum(checked, tested);

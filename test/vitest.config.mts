@@ -37,7 +37,7 @@ const longest = [
   "adoption",
   "accessibility",
   "model",
-  "browser",
+  "account-in-browser",
   "changing-emulator",
 ].map((name) => `${name}.test.ts`);
 
@@ -64,7 +64,9 @@ const all = { ...patience, root: "test", setupFiles: ["support/own-environment.t
 /** One process on each core takes file after file, so that each module is loaded once. */
 const shared = { ...all, maxWorkers: "100%" };
 
-/** `source` and `mocked`: what runs from source. `built`: needs `npm run build` and the Pulumi CLI. */
+const inBrowser = "emulator-page/browser/**/*.test.ts";
+
+/** `source`, `mocked` and `browser`: what runs from source. `built`: needs `npm run build` and the Pulumi CLI. */
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
@@ -74,11 +76,12 @@ export default defineConfig({
           ...shared,
           name: "source",
           include: ["**/*.test.ts"],
-          exclude: ["built/**", ...mocking],
+          exclude: ["built/**", inBrowser, ...mocking],
           isolate: false,
         },
       },
       { test: { ...shared, name: "mocked", include: mocking } },
+      { test: { ...shared, name: "browser", include: [inBrowser], isolate: false } },
       {
         resolve: {
           alias: [

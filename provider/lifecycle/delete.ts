@@ -163,7 +163,7 @@ const explained = async (
   const named =
     users.length > 0
       ? `it is used by ${users.map((user) => describeUser(user, mark, states)).join("; ")}`
-      : `no user was found, but: ${held?.doc}`;
+      : `no user was found, but: ${held?.doc.replace(/\.$/, "")}`;
   return new ConversationError(
     "IN_USE",
     `the service refuses (${refusal.details.status ?? "no status"}), as ${named}. ` +

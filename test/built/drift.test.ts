@@ -90,5 +90,7 @@ test("a reader that goes away before the end, such as head, gets no stack trace"
   const { stdout, stderr } = await project.inShell((env, cwd) =>
     promisify(execFile)("bash", ["-c", line], { env, cwd }),
   );
-  expect({ stdout, stderr }).toEqual({ stdout: '{\n  "proj2\n', stderr: "" });
+  expect(stdout).toBe('{\n  "proj2\n');
+  // Only what shows that the command is at work.
+  expect(stderr).toMatch(/^Comparing the stack with its account …\n(\.+\n)?$/);
 });

@@ -15,9 +15,10 @@ let clone: Checkout;
 beforeAll(() => {
   const path = [process.env.PULUMI_CONVERSATION_TEST_PULUMI, process.env.PATH];
   vi.stubEnv("PATH", path.join(delimiter));
-  // A shell that is at work on a real service and stack: none of it may reach the quick start.
-  for (const [name, value] of Object.entries(shellOfSomebody)) vi.stubEnv(name, value);
   clone = checkout();
+  // A shell that is at work on a real service and stack: none of it may reach the quick start.
+  const shell = Object.entries(shellOfSomebody(clone.root));
+  for (const [name, value] of shell) vi.stubEnv(name, value);
 });
 
 afterAll(() => {

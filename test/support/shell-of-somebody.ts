@@ -1,7 +1,13 @@
+import { join } from "node:path";
+
 const service = "https://real.invalid/conversation/v3";
 
-/** What the environment of a person holds who works on a real service and on a stack of a team. */
-export const shellOfSomebody: Readonly<Record<string, string>> = {
+/**
+ * What the environment of a person holds who works on a real service and on a stack of a team.
+ *
+ * @param folder where Pulumi's own files of that person are
+ */
+export const shellOfSomebody = (folder: string): Readonly<Record<string, string>> => ({
   CONVERSATION_BASE_URL: service,
   CONVERSATION_TOKEN_URL: "https://real.invalid/token",
   CONVERSATION_CLIENT_ID: "real",
@@ -21,5 +27,5 @@ export const shellOfSomebody: Readonly<Record<string, string>> = {
   PULUMI_PARALLEL: "many",
   PULUMI_OPTION_STACK: "acme/prod",
   PULUMI_OPTION_JSON: "true",
-  PULUMI_HOME: "/nowhere",
-};
+  PULUMI_HOME: join(folder, "pulumi-home"),
+});

@@ -68,7 +68,8 @@ export const runCheckRecord = async (options: CheckRecordOptions): Promise<Check
 };
 
 const meanings: Readonly<Record<RecordPart, string>> = {
-  program: "the program: a file of the project, or the version of this package",
+  program:
+    "the program: a file of the project or one that it names, or the version of this package",
   state: "the state of the stack",
   account: "the account: an object was made, changed or deleted",
   outcome: "the record itself",

@@ -22,7 +22,7 @@ import { type Conditions, endpointLimit } from "../../forecast/conditions.js";
 import { rateBucket } from "../../forecast/simulation/simulated-service.js";
 import { foundSwitches } from "../../probe/like-tenant.js";
 import type { StackExport } from "../../stack/stack-export.js";
-import { type CopiedObjects, copyAccount, knownBodies } from "./account-copy.js";
+import { type CopiedObjects, copyAccount, stateBodies } from "./account-copy.js";
 import { type RehearsedCall, type RelayOptions, startRelay } from "./recording-relay.js";
 import type { RehearsedTime } from "./rehearsed-time.js";
 import type { TenantReading } from "./tenant-reading.js";
@@ -143,7 +143,7 @@ export const emulateTenant = async (options: TenantOptions): Promise<EmulatedTen
   const { settings, account, roundTripMs, pageSize } = reading;
   const { profile, platformName } = settings;
   const isPartial = account.kinds.some(({ problem }) => problem !== undefined);
-  const copy = copyAccount(reading, knownBodies(document, settings));
+  const copy = copyAccount(reading, stateBodies(document, settings));
   const switches = parseSwitches({
     platformName,
     ...(isPartial || copy.missing.length > 0 ? { unknownReference: "accept" } : {}),

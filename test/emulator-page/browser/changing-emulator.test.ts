@@ -1,11 +1,11 @@
 import type { Page } from "playwright-core";
 import { describe, expect } from "vitest";
-import { isObject } from "../../provider/kernel/json.js";
-import { running } from "../emulator/running.js";
-import { lowPort } from "../support/low-port.js";
-import { browserTests } from "./support/browser-tests.js";
-import { type OpenedPage, openPage } from "./support/opened-page.js";
-import { sampleSnapshot, smallAccount } from "./support/sample-account.js";
+import { isObject } from "../../../provider/kernel/json.js";
+import { running } from "../../emulator/running.js";
+import { lowPort } from "../../support/low-port.js";
+import { browserTests } from "../support/browser-tests.js";
+import { type OpenedPage, openPage } from "../support/opened-page.js";
+import { sampleSnapshot, smallAccount } from "../support/sample-account.js";
 
 const inBrowser = browserTests();
 

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { browserTests } from "./support/browser-tests.js";
-import { openPage } from "./support/opened-page.js";
-import { hugeAccount } from "./support/sample-account.js";
+import { browserTests } from "../support/browser-tests.js";
+import { openPage } from "../support/opened-page.js";
+import { hugeAccount } from "../support/sample-account.js";
 
 const inBrowser = browserTests();
 

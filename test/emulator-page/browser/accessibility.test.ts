@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { browserTests } from "./support/browser-tests.js";
-import { openPage } from "./support/opened-page.js";
-import { smallAccount } from "./support/sample-account.js";
+import { browserTests } from "../support/browser-tests.js";
+import { openPage } from "../support/opened-page.js";
+import { smallAccount } from "../support/sample-account.js";
 
 const inBrowser = browserTests();
 

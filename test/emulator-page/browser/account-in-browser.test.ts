@@ -1,9 +1,9 @@
 import { describe, expect } from "vitest";
-import { kindOf } from "../emulator/running.js";
-import { callbackServer } from "../emulator-runtime/callback-server.js";
-import { browserTests } from "./support/browser-tests.js";
-import { openPage } from "./support/opened-page.js";
-import { smallAccount } from "./support/sample-account.js";
+import { kindOf } from "../../emulator/running.js";
+import { callbackServer } from "../../emulator-runtime/callback-server.js";
+import { browserTests } from "../support/browser-tests.js";
+import { openPage } from "../support/opened-page.js";
+import { smallAccount } from "../support/sample-account.js";
 
 const inBrowser = browserTests();
 
