@@ -8,6 +8,7 @@ import { type CliProject, cliProject } from "../support/cli-project.js";
 import { importKill, importWords, killedImport, locksOf } from "../support/killed-import.js";
 import { oddAccount, oddCanary } from "../support/odd-account.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
+import { withoutPace } from "../support/without-pace.js";
 
 /** How many imports are killed: more on demand. */
 const rounds = Number(process.env.IMPORT_KILLS ?? 1);
@@ -54,7 +55,7 @@ test(`${rounds} killed imports: nothing is lost, nothing is there twice, no secr
   const account = oddAccount(2);
   for (const [collection, list] of Object.entries(account))
     for (const object of list) service.plant(collection, { ...object, id: String(object.id) });
-  const free = { CONVERSATION_PLAN: "enterprise", CONVERSATION_BURST: "1000" };
+  const free = { CONVERSATION_PLAN: "enterprise", ...withoutPace };
   project = await cliProject("", { ...service.environment, ...free });
   const TMPDIR = join(project.folder, "tmp");
   mkdirSync(TMPDIR);

@@ -14,6 +14,7 @@ import {
   startStrictService,
 } from "../support/strict-service.js";
 import { toolLine } from "../support/tool-process.js";
+import { withoutPace } from "../support/without-pace.js";
 
 const root = join(__dirname, "..", "..");
 
@@ -30,7 +31,7 @@ const account = async (secrets: ShownSecrets, program = ""): Promise<OddAccount>
   const objects = oddAccount();
   for (const [collection, list] of Object.entries(objects))
     for (const object of list) service.plant(collection, { ...object, id: String(object.id) });
-  const free = { CONVERSATION_PLAN: "enterprise", CONVERSATION_BURST: "1000" };
+  const free = { CONVERSATION_PLAN: "enterprise", ...withoutPace };
   project = await cliProject(program, { ...service.environment, ...free }, { stack: "own" });
   const compiler = join("node_modules", "typescript");
   symlinkSync(join(root, compiler), join(project.folder, compiler));

@@ -2,6 +2,7 @@ import { type EmulatorOptions, startEmulator } from "pulumi-conversation/emulato
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type CliProject, cliProject } from "./cli-project.js";
 import { EmulatorControl } from "./emulator-control.js";
+import { withoutPace } from "./without-pace.js";
 
 /** A project of the real command line in front of an emulator of its own. */
 export type EmulatedProject = EmulatorControl & CliProject & { close(): Promise<void> };
@@ -13,7 +14,12 @@ export const emulatedProject = async (
   environment: Readonly<Record<string, string>> = {},
 ): Promise<EmulatedProject> => {
   const emulator = await startEmulator(options);
-  const project = await cliProject(program, { ...emulatorEnvironment(emulator), ...environment });
+  const isLimited = options.plan !== undefined || options.burst !== undefined;
+  const project = await cliProject(program, {
+    ...emulatorEnvironment(emulator),
+    ...(isLimited ? {} : withoutPace),
+    ...environment,
+  });
   const close = async (): Promise<void> => {
     project.remove();
     await emulator.close();

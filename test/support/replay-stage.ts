@@ -6,6 +6,7 @@ import type { EngineStep, RunEnding, Stacks, Took } from "../model/stacks.js";
 import type { HeldEntry } from "../model/verdict.js";
 import { startReplayProxy } from "./replay-proxy.js";
 import { type ReplayService, ReplayStack, type Tally } from "./replay-stack.js";
+import { withoutPace } from "./without-pace.js";
 
 /** Both stacks of a scenario under the real engine: same project, same name, a state each. */
 class ReplayStacks implements Stacks {
@@ -44,7 +45,7 @@ const serviceOf = async ({ emulator }: ModelStage): Promise<ReplayService> => {
     proxy,
     tokenUrl: emulator.tokenUrl,
     // Nothing here is about rates: no call waits for its turn.
-    environment: { ...emulatorEnvironment(access), CONVERSATION_BURST: "1000" },
+    environment: { ...emulatorEnvironment(access), ...withoutPace },
     tally: { runs: 0, kills: 0, faults: 0, forced: 0 },
   };
 };

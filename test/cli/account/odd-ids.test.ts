@@ -12,6 +12,7 @@ import { resources } from "../../../provider/resources/index.js";
 import { defaultScopes } from "../../../provider/service/http/operations.js";
 import { closeServer, listenHere } from "../../support/loopback-server.js";
 import { oddAccount } from "../../support/odd-account.js";
+import { withoutPace } from "../../support/without-pace.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 /** A service whose objects have whatever ids, and every path that it is asked for. */
@@ -72,7 +73,7 @@ test("no id leads a call astray, and no object whose id no call can use is passe
         ...{ CONVERSATION_TOKEN_URL: hub.origin + paths.token, PATH: "/nowhere" },
         ...{
           CONVERSATION_CLIENT_SECRET: "a-secret",
-          CONVERSATION_BURST: "1000",
+          ...withoutPace,
           XDG_CACHE_HOME: folder,
         },
       };

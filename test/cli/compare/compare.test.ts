@@ -6,6 +6,7 @@ import { comparison } from "../../../cli/compare/comparison.js";
 import { runCompare, saveAccount } from "../../../cli/compare/run-compare.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { resources } from "../../../provider/resources/index.js";
+import { withoutPace } from "../../support/without-pace.js";
 import { managedStack } from "../drift/managed-stack.js";
 import { run } from "../session.js";
 import { temporaryFolder } from "../temporary-folder.js";
@@ -32,7 +33,12 @@ test("two accounts with other ids and secrets and the same content are the same"
 
 test("a live account, its saved form and a snapshot of it are the same", async () => {
   const { a, folder, fileOf } = await twoAccounts();
-  const env = { ...emulatorEnvironment(a.control.emulator), PATH: "", XDG_CACHE_HOME: folder };
+  const env = {
+    ...emulatorEnvironment(a.control.emulator),
+    ...withoutPace,
+    PATH: "",
+    XDG_CACHE_HOME: folder,
+  };
   const options = { env, folder };
   const saved = join(folder, "saved.json");
   expect(await saveAccount("live", saved, options)).toBe(a.state.length - 1);
@@ -131,7 +137,12 @@ test.each(resources.map(({ kind, collection }) => ({ kind, collection })))(
   "what one side could not read is told, and nothing is said to be missing there: $kind",
   async ({ kind, collection }) => {
     const { a, folder, fileOf } = await twoAccounts();
-    const env = { ...emulatorEnvironment(a.control.emulator), PATH: "", XDG_CACHE_HOME: folder };
+    const env = {
+      ...emulatorEnvironment(a.control.emulator),
+      ...withoutPace,
+      PATH: "",
+      XDG_CACHE_HOME: folder,
+    };
     const whole = await fileOf(a, "a.json");
     await a.control.faults({ on: `GET /${collection}`, kind: "status", status: 403, times: 100 });
     for (const [one, other, side] of [

@@ -20,6 +20,7 @@ import { statesOf } from "../../../provider/stacks/stack-states.js";
 import { stateIn } from "../../../provider/stacks/state-document.js";
 import { samples } from "../../emulator/field-cases.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
+import { withoutPace } from "../../support/without-pace.js";
 import { ownershipOf } from "../stack-documents.js";
 
 const names = { project: "shop", stack: "prod" };
@@ -32,7 +33,7 @@ export const managedStack = async (switches: Readonly<Record<string, string>> = 
   onTestFinished(() => emulator.close());
   const control = new EmulatorControl(emulator);
   const settings = readSettings({
-    environment: { ...emulatorEnvironment(emulator), CONVERSATION_BURST: "1000" },
+    environment: { ...emulatorEnvironment(emulator), ...withoutPace },
     config: () => undefined,
   });
   const open = () => {

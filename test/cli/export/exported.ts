@@ -6,6 +6,7 @@ import { type ExportOptions, runExport } from "../../../cli/export/run-export.js
 import { type Emulator, type Switches, startEmulator } from "../../../emulator/index.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 import { type OddAccount, oddAccount } from "../../support/odd-account.js";
+import { withoutPace } from "../../support/without-pace.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 /** An emulator that holds an account, and an empty folder to export to. */
@@ -19,7 +20,12 @@ export const exportSandbox = async (
   await control.control("PUT", "/snapshot", { version: 1, objects, switches });
   const folder = temporaryFolder();
   mkdirSync(join(folder, "elsewhere"));
-  const env = { ...emulatorEnvironment(emulator), PATH: "/nowhere", XDG_CACHE_HOME: folder };
+  const env = {
+    ...emulatorEnvironment(emulator),
+    ...withoutPace,
+    PATH: "/nowhere",
+    XDG_CACHE_HOME: folder,
+  };
   return {
     ...{ emulator, control, folder, env },
     export: (options: Partial<ExportOptions> = {}) =>

@@ -7,6 +7,7 @@ import { type ImportFileOptions, runImportFile } from "../../../cli/import/run-i
 import { startEmulator } from "../../../emulator/index.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 import { type OddAccount, oddAccount } from "../../support/odd-account.js";
+import { withoutPace } from "../../support/without-pace.js";
 import { shellScript, temporaryFolder } from "../temporary-folder.js";
 
 interface SandboxOptions {
@@ -54,6 +55,7 @@ export const importSandbox = async (options: SandboxOptions = {}) => {
   );
   const env = {
     ...emulatorEnvironment(emulator),
+    ...withoutPace,
     PATH: `${folder}:/bin:/usr/bin`,
     XDG_CACHE_HOME: folder,
   };

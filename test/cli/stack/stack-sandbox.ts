@@ -4,6 +4,7 @@ import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { type RepairOptions, runRepair } from "../../../cli/repair/run-repair.js";
 import { openedSecrets } from "../../../cli/stack/stack-export.js";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { withoutPace } from "../../support/without-pace.js";
 import { managedStack } from "../drift/managed-stack.js";
 import { ownershipOf } from "../stack-documents.js";
 import { shellScript, temporaryFolder } from "../temporary-folder.js";
@@ -86,7 +87,7 @@ export const stackSandbox = async (
   };
   const env: NodeJS.ProcessEnv = {
     ...emulatorEnvironment(stack.control.emulator),
-    CONVERSATION_BURST: "1000",
+    ...withoutPace,
     PATH: `${folder}:/bin:/usr/bin`,
     XDG_CACHE_HOME: at("cache"),
   };
