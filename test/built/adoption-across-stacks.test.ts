@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { withoutPace } from "../support/without-pace.js";
 
 const program = `
 const c = require("pulumi-conversation");
@@ -15,7 +16,7 @@ let dev: CliProject;
 beforeAll(async () => {
   prod = await emulatedProject(program);
   const backend = `${prod.folder}/backend`;
-  const settings = emulatorEnvironment(prod.emulator);
+  const settings = { ...emulatorEnvironment(prod.emulator), ...withoutPace };
   dev = await cliProject(program, settings, { stack: "dev", backend });
 });
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { withoutPace } from "../support/without-pace.js";
 
 const program = `
 const c = require("pulumi-conversation");
@@ -31,7 +32,7 @@ test("an object that a removed stack left can be released from another stack of 
   await project.succeed(["destroy", "--yes", "--skip-preview"]);
   const [left] = await project.objects();
   const backend = `${project.folder}/backend`;
-  const settings = emulatorEnvironment(project.emulator);
+  const settings = { ...emulatorEnvironment(project.emulator), ...withoutPace };
   dev = await cliProject(program, settings, { stack: "dev", backend });
   await project.succeed(["stack", "rm", "prod", "--yes"]);
   const refused = await dev.pulumi(up, { NAME: "sign-in" });
