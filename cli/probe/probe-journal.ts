@@ -1,10 +1,10 @@
 import { hash, randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { jsonIn } from "../../provider/kernel/json-text.js";
 import { CommandFailure } from "../command.js";
+import { cacheFolder } from "../process/cache-folder.js";
 import { tryLock } from "../process/file-lock.js";
 import { makeFolders } from "../process/make-folders.js";
 
@@ -40,9 +40,8 @@ const savedIn = (file: string): readonly JournalEntry[] => {
 
 /** Where the journal of a tenant is: in the user's cache folder. */
 export const journalFile = (baseUrl: string, env: NodeJS.ProcessEnv): string => {
-  const folder = join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "pulumi-conversation");
   const name = hash("sha256", baseUrl).slice(0, 16);
-  return join(folder, "probe", `${name}.json`);
+  return join(cacheFolder(env), "probe", `${name}.json`);
 };
 
 /**

@@ -1,9 +1,9 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { CommandFailure } from "../command.js";
+import { cacheFolder } from "../process/cache-folder.js";
 import { tryLock } from "../process/file-lock.js";
 import type { Progress } from "../terminal/progress.js";
 import {
@@ -15,12 +15,7 @@ import {
 import { findProgram, inspectPulumi, LEAST_PULUMI, type PulumiCli } from "./pulumi-cli.js";
 
 /** Where this package keeps Pulumi CLIs that it fetched, one folder per version. */
-const pulumiCacheFolder = (env: NodeJS.ProcessEnv): string =>
-  join(
-    env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"),
-    "pulumi-conversation",
-    "pulumi",
-  );
+const pulumiCacheFolder = (env: NodeJS.ProcessEnv): string => join(cacheFolder(env), "pulumi");
 
 /** The `pulumi` that this package fetched earlier; undefined where it never did. */
 export const cachedPulumi = (env: NodeJS.ProcessEnv): string | undefined =>

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { CommandFailure } from "../command.js";
+import { cacheFolder } from "../process/cache-folder.js";
 import { tryLock } from "../process/file-lock.js";
 import type { OpenStack } from "./open-stack.js";
 
@@ -9,9 +9,8 @@ type ChangedStack = Pick<OpenStack, "env" | "names">;
 
 /** The same for every process of a user that changes this stack. */
 const lockFile = ({ env, names: { project, stack } }: ChangedStack): string => {
-  const cache = env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache");
   const key = hash("sha256", JSON.stringify([env.PULUMI_BACKEND_URL ?? "", project, stack]));
-  return join(cache, "pulumi-conversation", `stack-${key.slice(0, 16)}.lock`);
+  return join(cacheFolder(env), `stack-${key.slice(0, 16)}.lock`);
 };
 
 /** Nobody else can hold a lock where none can be kept. */

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { nearestHint } from "../kernel/nearest-word.js";
 import { isId } from "../kernel/object-id.js";
+import { holdsOutputAsText } from "../kernel/output-as-text.js";
 import { abbreviated, quoted } from "../kernel/quoted.js";
 import { unknownValue } from "../kernel/unknown.js";
 import { valueSort } from "../kernel/value-sort.js";
@@ -68,15 +69,13 @@ const within = (size: number, { min = 0, max = Number.POSITIVE_INFINITY }: Sized
 /** What else was given, by its sort: the value may be a secret in the wrong place. */
 const otherSort = (rule: string, value: unknown): string => `${rule}, not ${valueSort(value)}`;
 
-/** What Pulumi makes of an output that a program puts into a text like any other value. */
-const outputAsText = "Calling [toString] on an [Output<T>]";
 const outputRule = "holds an output inside a text: write pulumi.interpolate`…` instead of `…`";
 
 const textRules = (field: TextField, value: unknown): Rules => {
   const { values, format, json } = field;
   if (typeof value !== "string")
     return [otherSort(json ? "must be text or an object" : "must be text", value)];
-  if (value.includes(outputAsText)) return [outputRule];
+  if (holdsOutputAsText(value)) return [outputRule];
   if (values?.includes(value) === false)
     return [
       `must be one of ${values.join(", ")}, not ${quoted(value)}${nearestHint(value, values)}`,

@@ -31,17 +31,17 @@ const isWithin = (root: string, path: string): boolean =>
   path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 
 const contentOf = (entry: Dirent, path: string): string => {
+  if (!entry.isSymbolicLink()) return digestOf(readFileSync(path));
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  const digest = isFile ? digestOf(readFileSync(path)) : "";
-  return entry.isSymbolicLink() ? `link ${readlinkSync(path)} ${digest}` : digest;
+  return `link ${readlinkSync(path)} ${isFile ? digestOf(readFileSync(path)) : ""}`;
 };
 
 /** The folder outside of the program's to which a link leads; what is installed does not count. */
 const folderBehind = (entry: Dirent, path: string, root: string): string | undefined => {
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (!entry.isSymbolicLink() || !isFolder) return undefined;
-  const real = realpathSync(path);
-  const isCounted = isWithin(realpathSync(root), real) || isWithin(real, realpathSync(root));
+  if (!entry.isSymbolicLink()) return undefined;
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+  const [real, realRoot] = [realpathSync(path), realpathSync(root)];
+  const isCounted = isWithin(realRoot, real) || isWithin(real, realRoot);
   return isCounted || real.split(sep).includes("node_modules") ? undefined : real;
 };
 

@@ -21,7 +21,14 @@ const twoAccounts = async () => {
     writeFileSync(file, JSON.stringify(await stack.control.control("GET", "/snapshot")));
     return file;
   };
-  return { a, b, folder, fileOf };
+  const env = {
+    ...emulatorEnvironment(a.control.emulator),
+    ...withoutPace,
+    PATH: "",
+    XDG_CACHE_HOME: folder,
+  };
+  // Who compares reaches the first account.
+  return { a, b, folder, fileOf, options: { env, folder } };
 };
 
 test("two accounts with other ids and secrets and the same content are the same", async () => {
@@ -32,14 +39,7 @@ test("two accounts with other ids and secrets and the same content are the same"
 });
 
 test("a live account, its saved form and a snapshot of it are the same", async () => {
-  const { a, folder, fileOf } = await twoAccounts();
-  const env = {
-    ...emulatorEnvironment(a.control.emulator),
-    ...withoutPace,
-    PATH: "",
-    XDG_CACHE_HOME: folder,
-  };
-  const options = { env, folder };
+  const { a, folder, fileOf, options } = await twoAccounts();
   const saved = join(folder, "saved.json");
   expect(await saveAccount("live", saved, options)).toBe(a.state.length - 1);
   expect(await runCompare("live", saved, options)).toMatchObject({ same: true });
@@ -136,20 +136,14 @@ test("the help, exit codes and wrong sides", async () => {
 test.each(resources.map(({ kind, collection }) => ({ kind, collection })))(
   "what one side could not read is told, and nothing is said to be missing there: $kind",
   async ({ kind, collection }) => {
-    const { a, folder, fileOf } = await twoAccounts();
-    const env = {
-      ...emulatorEnvironment(a.control.emulator),
-      ...withoutPace,
-      PATH: "",
-      XDG_CACHE_HOME: folder,
-    };
+    const { a, fileOf, options } = await twoAccounts();
     const whole = await fileOf(a, "a.json");
     await a.control.faults({ on: `GET /${collection}`, kind: "status", status: 403, times: 100 });
     for (const [one, other, side] of [
       ["live", whole, "a"],
       [whole, "live", "b"],
     ] as const) {
-      const found = await runCompare(one, other, { env, folder });
+      const found = await runCompare(one, other, options);
       expect(found).toMatchObject({
         ...{ same: false, different: [], onlyInA: [], onlyInB: [] },
         unread: [{ side, kind }],

@@ -1,3 +1,4 @@
+import type { Browser } from "playwright-core";
 import { describe, expect } from "vitest";
 import { kindOf } from "../../emulator/running.js";
 import { callbackServer } from "../../emulator-runtime/callback-server.js";
@@ -48,14 +49,17 @@ describe("the account", () => {
   });
 });
 
+/** A page that shows a conversation, whose messages reach a callback. */
+const openConversation = async (started: Browser) => {
+  const callback = await callbackServer();
+  const opened = await openPage(started, { sample: smallAccount, callback: callback.url });
+  await opened.view("conversations/70000000-0000-4000-8000-000000000001");
+  return opened;
+};
+
 describe("conversations", () => {
   inBrowser("grow while they are looked at, with what became of each delivery", async (started) => {
-    const callback = await callbackServer();
-    const { page, service, view } = await openPage(started, {
-      sample: smallAccount,
-      callback: callback.url,
-    });
-    await view("conversations/70000000-0000-4000-8000-000000000001");
+    const { page, service } = await openConversation(started);
     const messages = page.getByRole("log", { name: "Messages" });
     await messages.getByText("Which order is it?").first().waitFor();
     const reply = await service.call("POST", "/conversations/messages", {
@@ -76,12 +80,7 @@ describe("conversations", () => {
   });
 
   inBrowser("take messages from each sender, of the types that it may send", async (started) => {
-    const callback = await callbackServer();
-    const { page, service, view } = await openPage(started, {
-      sample: smallAccount,
-      callback: callback.url,
-    });
-    await view("conversations/70000000-0000-4000-8000-000000000001");
+    const { page, service } = await openConversation(started);
     const form = page.getByRole("form", { name: "Send a message" });
     const types = () => form.getByLabel("Message type").locator("option").allTextContents();
     expect(await types()).not.toContain("agent.join");
