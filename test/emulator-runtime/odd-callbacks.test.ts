@@ -32,9 +32,13 @@ test.each([
   [
     "101 and stays open",
     "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
-    { status: 101 },
+    { error: "the address wanted to switch to another protocol (101)" },
   ],
-  ["101 without an upgrade", "HTTP/1.1 101 Switching Protocols\r\n\r\n", { status: 101 }],
+  [
+    "101 without an upgrade",
+    "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+    { error: "the address wanted to switch to another protocol (101)" },
+  ],
   [
     "100, 102 and 103 and then nothing",
     "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n",

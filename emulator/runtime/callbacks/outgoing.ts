@@ -63,15 +63,20 @@ const answerOf = (outgoing: ClientRequest, { body, wantsBody }: OutgoingCall) =>
     outgoing.on("close", () => {
       if (!hasAnswer) reject(new NoAnswer("the connection was closed without an answer"));
     });
-    outgoing.on("upgrade", (response, socket) => {
+    /** What follows a 101 is no HTTP, so no answer can come any more. */
+    const switched = (): void => {
+      reject(new NoAnswer("the address wanted to switch to another protocol (101)"));
+      outgoing.destroy();
+    };
+    outgoing.on("upgrade", (_response, socket) => {
       socket.destroy();
-      resolve({ status: response.statusCode ?? 0, body: "" });
+      switched();
     });
     outgoing.on("response", (response) => {
-      hasAnswer = true;
       const status = response.statusCode ?? 0;
-      // What follows a 101 is no HTTP: the connection cannot carry another call.
-      if (status < 200) outgoing.destroy();
+      // The other 1xx are left out by Node itself.
+      if (status < 200) return switched();
+      hasAnswer = true;
       if (wantsBody) bodyOf(response).then((text) => resolve({ status, body: text }), reject);
       else {
         drop(response);

@@ -43,7 +43,7 @@ export class TransportFailure extends Error {
 
 /** Carries calls to the service and answers back: no retries, no redirects, no tokens. */
 export interface Transport {
-  /** Any status is an answer, even with a broken body; all else is a {@link TransportFailure}. */
+  /** Any status from 200 on is an answer, even with a broken body; all else is a {@link TransportFailure}. */
   send(request: HttpRequest): Promise<HttpResponse>;
   /** Ends all connections; calls under way fail. */
   close(): Promise<void>;
@@ -237,7 +237,10 @@ const exchange = (
         if (over) stop(over);
         else arrival.sent = true;
       },
-      onResponseStart: (_controller, status, headers) => arrival.head(status, headers),
+      onResponseStart: (_controller, status, headers) => {
+        // 1xx says that an answer may follow (RFC 9110 §15.2), and is none itself.
+        if (status >= 200) arrival.head(status, headers);
+      },
       onResponseData: (_controller, chunk) => arrival.add(chunk),
       onResponseEnd: () => end(),
       onResponseError: (_controller, error) => end(error),

@@ -19,8 +19,8 @@ export interface Arrived {
 export type Trouble =
   /** The connection is reset; the emulator never sees the call. */
   | { readonly do: "reset-before" }
-  /** The emulator acts, then the connection is reset without an answer. */
-  | { readonly do: "reset-after" }
+  /** The emulator acts, then the connection is reset without an answer; after these bytes, where there are any. */
+  | { readonly do: "reset-after"; readonly interim?: readonly string[] }
   /** Only on a connection that was used before: it is reset as the call arrives. */
   | { readonly do: "reset-used" }
   /** The client gets another answer than the emulator's. */
@@ -102,7 +102,9 @@ export class Wire implements AsyncDisposable {
     const behind = await this.#ask(call, body, answer, rule);
     if (rule?.do === "reset-after") {
       await read(behind);
-      socket.resetAndDestroy();
+      const { interim = [] } = rule;
+      if (interim.length === 0) socket.resetAndDestroy();
+      else socket.write(interim.join(""), () => socket.destroy());
     } else if (rule?.do === "answer") {
       await replaceAnswer(rule, behind, answer, { body: body.toString("utf8"), authorization });
     } else pass(behind, answer, rule);

@@ -1,0 +1,169 @@
+import type { ServerResponse } from "node:http";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Outgoing } from "../../emulator/runtime/callbacks/outgoing.js";
+import { isConversationError } from "../../provider/kernel/errors.js";
+import { httpTransport } from "../../provider/service/http/transport.js";
+import { unreachable } from "../../provider/smoke-test/probe.js";
+import { exchangeCode } from "../../sdk/runtime/authorization/code-exchange.js";
+import { create } from "../matrix/support/resource.js";
+import { Stage } from "../matrix/support/stage.js";
+import { AssetHub } from "../runtime/support/asset-hub.js";
+import { calls } from "./support/calls.js";
+import { connected, failureOf } from "./support/connected.js";
+import { FakeHub, type Handler } from "./support/fake-hub.js";
+
+/** What a service sends after it has read a call, and how the connection ends then. */
+interface Sent {
+  readonly interim: readonly number[];
+  readonly final: (typeof finals)[number];
+  readonly end: "close" | "reset";
+}
+
+const body = '{"id":"c1"}';
+const whole = `HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+
+/** As far as the answer itself comes. */
+const finals = ["nothing", "half its head", "half its body", "whole"] as const;
+
+const finalBytes = {
+  nothing: "",
+  "half its head": whole.slice(0, 20),
+  "half its body": whole.slice(0, -6),
+  whole,
+} as const satisfies Readonly<Record<Sent["final"], string>>;
+
+const interimBytes = (status: number): string => {
+  const upgrade = status === 101 ? "connection: upgrade\r\nupgrade: x\r\n" : "";
+  return `HTTP/1.1 ${status} Interim\r\n${upgrade}link: </a>; rel=preload\r\n\r\n`;
+};
+
+const bytesOf = ({ interim, final }: Sent): string =>
+  interim.map(interimBytes).join("") + finalBytes[final];
+
+const sending =
+  (sent: Sent) =>
+  ({ socket }: Pick<ServerResponse, "socket">): void => {
+    const end = () => (sent.end === "close" ? socket?.destroy() : socket?.resetAndDestroy());
+    socket?.write(bytesOf(sent), end);
+  };
+
+const handling =
+  (sent: Sent): Handler =>
+  (_seen, response) =>
+    sending(sent)(response);
+
+const interimStatus = fc.constantFrom(100, 101, 102, 103, 104, 199);
+
+const anySent: fc.Arbitrary<Sent> = fc.record({
+  interim: fc.array(interimStatus, { minLength: 1, maxLength: 4 }),
+  final: fc.constantFrom(...finals),
+  end: fc.constantFrom("close", "reset"),
+});
+
+/** Nothing of the answer itself arrives. */
+const unanswered: fc.Arbitrary<Sent> = anySent.map((sent) => ({ ...sent, final: "nothing" }));
+
+const repeatable = { seed: 22, numRuns: 60 } as const;
+
+test("a status below 200 is never taken for the answer to a call", async () => {
+  await using live = await connected(handling({ interim: [], final: "whole", end: "close" }));
+  const method = fc.constantFrom("GET", "POST", "PUT", "PATCH", "DELETE");
+  await fc.assert(
+    fc.asyncProperty(method, anySent, async (name, sent) => {
+      live.hub.handle = handling(sent);
+      live.hub.calls.length = 0;
+      const outcome = await live.service.request(...calls[name]).catch((error: unknown) => error);
+      if (name === "POST") expect(live.hub.calls).toHaveLength(1);
+      if (!isConversationError(outcome)) {
+        expect(outcome).toMatchObject({ status: 201 });
+        expect(sent.final).toMatch(/whole|body/);
+        return;
+      }
+      expect(outcome.code).toBe("UNREACHABLE");
+      expect(outcome.details.status ?? 201).toBe(201);
+      expect(outcome.message).not.toContain("redirected");
+      if (name === "GET") expect(outcome.effect).toBe("none");
+      else expect(["unknown", "done"]).toContain(outcome.effect);
+    }),
+    repeatable,
+  );
+});
+
+test("an answer that follows any number of 102, 103 and 104 is the answer", async () => {
+  await using live = await connected((_seen, { socket }) => {
+    socket?.write(Array.from({ length: 500 }, (_, n) => interimBytes(102 + (n % 3))).join(""));
+    socket?.write(whole);
+  });
+  expect(await live.service.request(...calls.POST)).toEqual({ status: 201, body: { id: "c1" } });
+});
+
+test("a status below 200 is never taken for the answer of the token address", async () => {
+  await fc.assert(
+    fc.asyncProperty(unanswered, async (sent) => {
+      await using live = await connected(() => undefined, {
+        retry: { retries: 0 },
+      });
+      live.hub.handleToken = handling(sent);
+      const failure = await failureOf(live.service.request(...calls.POST));
+      expect(failure).toMatchObject({ code: "UNREACHABLE", effect: "none" });
+      expect(String(failure)).not.toContain("redirected");
+    }),
+    { ...repeatable, numRuns: 20 },
+  );
+});
+
+test("a status below 200 is never taken for the answer of a signed address", async () => {
+  await using hub = await AssetHub.start();
+  const { assets } = hub.client;
+  const about = { name: "a.png", channel: "custom.kiosk", sender: "customer" } as const;
+  await fc.assert(
+    fc.asyncProperty(unanswered, fc.boolean(), async (sent, isUpload) => {
+      hub.content = [(_request, response) => sending(sent)(response)];
+      const failure = await failureOf(
+        isUpload ? assets.upload(Buffer.from("abc"), about) : assets.download("a-1"),
+      );
+      expect(failure).toMatchObject({ code: "UNREACHABLE" });
+    }),
+    { ...repeatable, numRuns: 20 },
+  );
+});
+
+test("a status below 200 is never taken for an answer by whoever else looks at an address", async () => {
+  await using hub = await FakeHub.start();
+  const outgoing = new Outgoing();
+  const transport = httpTransport();
+  const { signal } = new AbortController();
+  const url = new URL(hub.settings().baseUrl).href;
+  const never = { method: "POST", headers: {}, deadlineMs: 5_000, signal } as const;
+  const exchange = {
+    tokenUrl: url,
+    redirectUri: "https://app.example/",
+    clientId: "app",
+    code: "one",
+    verifier: "v".repeat(43),
+  };
+  await fc.assert(
+    fc.asyncProperty(unanswered, async (sent) => {
+      hub.handle = handling(sent);
+      expect(await unreachable(url, transport, signal)).toContain("broke before the answer");
+      await expect(outgoing.call({ url, ...never })).rejects.toThrow(/\(101\)|ECONN|closed/);
+      await expect(exchangeCode(exchange)).rejects.toMatchObject({ code: "UNREACHABLE" });
+    }),
+    { ...repeatable, numRuns: 20 },
+  );
+  outgoing.close();
+  await transport.close();
+});
+
+test.each([[[102]], [[103]], [[102, 103, 103]], [[100]], [[101]]])(
+  "a channel whose creation ends after %j is found again in the same run",
+  async (interim) => {
+    await using stage = await Stage.open();
+    stage.wire.add({ do: "reset-after", on: "POST /channels", interim: interim.map(interimBytes) });
+    const made = await create(stage);
+    const objects = await stage.hub.objects("channels");
+    expect(objects.map(({ id }) => id)).toEqual([made.id]);
+    expect(stage.sentTo("POST /channels")).toBe(1);
+  },
+);
