@@ -48,9 +48,15 @@ const placeIn = (text: string): number => {
 };
 
 /** A list that grows; with `since` only what came from a place on. */
-const growing = (context: Context, list: RecentEntries<unknown>) => {
+const growing = <T>(
+  context: Context,
+  list: RecentEntries<T>,
+  shown: (entry: T) => unknown = (entry) => entry,
+) => {
   const since = context.req.query("since");
-  return context.json(since === undefined ? list.all() : list.since(placeIn(since)));
+  if (since === undefined) return context.json(list.all().map(shown));
+  const { entries, ...places } = list.since(placeIn(since));
+  return context.json({ ...places, entries: entries.map(shown) });
 };
 
 /** With `since` only the conversations that changed at that time or later. */
@@ -80,7 +86,9 @@ export const controlRoutes = (service: EmulatedService, path: string): Hono => {
   app.get("/stats", (context) =>
     context.json({ calls: service.log.counts(), tokensIssued: service.tokens.issued }),
   );
-  app.get("/log", (context) => growing(context, service.log.entries));
+  app.get("/log", (context) =>
+    growing(context, service.log.entries, ({ reason: _, ...entry }) => entry),
+  );
   app.get("/deliveries", (context) => growing(context, service.deliveries.log));
   app.get("/mailbox", (context) => growing(context, service.deliveries.mailbox.mails));
   app.get("/buckets", (context) => context.json(bucketsOf(service)));

@@ -9,6 +9,7 @@ import {
   failureOf,
   HttpError,
   noResponse,
+  reasonOf,
   type ServiceResponse,
   sendResponse,
 } from "./response.js";
@@ -89,6 +90,7 @@ export const serveApi = async (
     errorResponse(error, service, api.request),
   );
   const { template, clientId, fault } = progress;
+  const reason = reasonOf(answered);
   if (fault) sendWithFault(response, answered, fault);
   else if (answered !== noResponse) sendResponse(response, answered);
   service.log.add({
@@ -99,5 +101,6 @@ export const serveApi = async (
     status: answered.status,
     ms: Math.round(performance.now() - started),
     ...(clientId === undefined ? {} : { clientId }),
+    ...(reason === undefined ? {} : { reason }),
   });
 };

@@ -11,6 +11,12 @@ export interface LogEntry {
   readonly clientId?: string;
 }
 
+/** A call as the page shows it. */
+export interface ShownCall extends LogEntry {
+  /** Why the service said no: the code and the sentence of its answer, never a value that was sent. */
+  readonly reason?: string;
+}
+
 /** Calls on an endpoint: those refused for the rate, and all others. */
 export interface CallCounts {
   accepted: number;
@@ -22,11 +28,11 @@ const mostEndpoints = 2_000;
 
 /** The last calls, and how many there were on each endpoint. */
 export class CallLog {
-  readonly entries = new RecentEntries<LogEntry>(10_000);
+  readonly entries = new RecentEntries<ShownCall>(10_000);
   readonly #counts = new Map<string, CallCounts>();
 
   /** Keeps a call. A 429 counts as refused, every other answer to a signed-in client as accepted. */
-  add(entry: LogEntry): void {
+  add(entry: ShownCall): void {
     this.entries.add(entry);
     if (entry.clientId === undefined) return;
     const name = `${entry.method} ${entry.template}`;

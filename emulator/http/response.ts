@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { JsonObject } from "../../provider/kernel/json.js";
+import { asText, isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { abbreviated } from "../../provider/kernel/quoted.js";
 
 export type ResponseHeaders = Readonly<Record<string, string>>;
@@ -48,6 +48,12 @@ export class HttpError extends Error {
     return { status: this.status, body, headers: this.headers };
   }
 }
+
+/** Why the service says no, in one line; undefined for any other answer. */
+export const reasonOf = ({ status, body }: ServiceResponse): string | undefined => {
+  if (status < 400 || !isObject(body)) return undefined;
+  return `${asText(body.code)} ${asText(body.developerMessage)}`.trim() || undefined;
+};
 
 /** What a failure is to the caller: what goes wrong in the emulator itself, such as a full disk, is unexpected (500-100). */
 export const failureOf = (error: unknown): HttpError =>

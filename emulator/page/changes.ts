@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { FaultRule } from "../control/faults.js";
 import type { Switches } from "../control/switches.js";
-import type { CallCounts, LogEntry } from "../http/call-log.js";
+import type { CallCounts, ShownCall } from "../http/call-log.js";
 import type { BucketLevel, PlanName } from "../http/rate-limit.js";
 import { routes } from "../http/routes.js";
 import { matchSibling } from "../http/sibling-services.js";
@@ -31,7 +31,7 @@ export interface PageChanges {
   readonly counts: Readonly<Record<string, CallCounts>>;
   readonly faults: readonly FaultRule[];
   readonly switches: Switches;
-  readonly calls: EntriesSince<LogEntry>;
+  readonly calls: EntriesSince<ShownCall>;
   readonly deliveries: EntriesSince<DeliveryEntry>;
   readonly conversations: ChangedConversations;
   readonly graph?: AccountGraph;

@@ -5,6 +5,7 @@ import {
   edgesFrom,
   graphKey,
   layOut,
+  linePath,
   neighbour,
   nodeHeight,
   nodesBetween,
@@ -61,6 +62,79 @@ test("every object stands once, in the column of its kind, and none covers anoth
     { numRuns: 100, seed: 11 },
   );
 });
+
+/** Points along the path of a line, close enough to each other to meet every card that it touches. */
+const pointsOn = (path: string): readonly { readonly x: number; readonly y: number }[] => {
+  const points: { x: number; y: number }[] = [];
+  let at = { x: 0, y: 0 };
+  for (const [, command, list = ""] of path.matchAll(/([MCH])([^MCH]+)/g)) {
+    const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = list.trim().split(" ").map(Number);
+    const start = at;
+    if (command === "M") at = { x: a, y: b };
+    if (command === "H") at = { x: a, y: at.y };
+    if (command === "C") at = { x: e, y: f };
+    const [one, other] =
+      command === "C"
+        ? [
+            { x: a, y: b },
+            { x: c, y: d },
+          ]
+        : [start, at];
+    for (let step = 0; command !== "M" && step <= 100; step += 1) {
+      const [t, s] = [step / 100, 1 - step / 100];
+      const along = (axis: "x" | "y") =>
+        s ** 3 * start[axis] +
+        3 * s * s * t * one[axis] +
+        3 * s * t * t * other[axis] +
+        t ** 3 * at[axis];
+      points.push({ x: along("x"), y: along("y") });
+    }
+  }
+  return points;
+};
+
+/** Six kinds as in an account; every object refers to objects of earlier kinds, near and far. */
+const linkedAccount = (size: number, random: (below: number) => number): readonly GraphObject[] => {
+  const objects = Array.from({ length: size }, (_, place) => object(`k${place % 6}`, `o${place}`));
+  return objects.map((each, place) => {
+    const earlier = objects.filter(({ collection }) => collection < each.collection);
+    const targets = Array.from({ length: Math.min(earlier.length, 1 + (place % 4)) }, () =>
+      graphKey(earlier[random(earlier.length)] ?? each),
+    );
+    return object(each.collection, each.id, ...targets);
+  });
+};
+
+test.each([0, 6, 60, 1_000])(
+  "no line of an account of %i objects touches a card that it does not concern",
+  (size) => {
+    const six = Array.from({ length: 6 }, (_, kind) => ({
+      collection: `k${kind}`,
+      noun: `k${kind}`,
+      doc: "",
+    }));
+    const widths = fc.constantFrom(760, 900, 1_099, 1_100, 1_400, 2_400);
+    fc.assert(
+      fc.property(widths, fc.infiniteStream(fc.nat()), (width, numbers) => {
+        const random = (below: number) => (numbers.next().value ?? 0) % below;
+        const layout = layOut(six, linkedAccount(size, random), width);
+        const nodes = layout.columns.flat();
+        const edges = nodes.flatMap((node) => edgesFrom(layout, node));
+        expect(edges.length > 0).toBe(size > 0);
+        for (const edge of edges) {
+          for (const { x, y } of pointsOn(linePath(layout, edge))) {
+            const column = layout.columns.find(
+              ([first]) => first && x > first.x && x < first.x + layout.nodeWidth,
+            );
+            const touched = column?.find((node) => y > node.y && y < node.y + nodeHeight);
+            if (touched) expect([edge.from.key, edge.to.key]).toContain(touched.key);
+          }
+        }
+      }),
+      { numRuns: size > 100 ? 6 : 60, seed: 14 },
+    );
+  },
+);
 
 test("what is between two heights is found, as a look at every node finds it", () => {
   fc.assert(

@@ -57,6 +57,13 @@ export const drawing = (tag, attributes = {}) => {
  */
 export const foreignText = (text) => element("bdi", {}, shortText(text));
 
+/** JSON for people: characters that would turn the direction of its lines stand as escapes. @param {unknown} value */
+export const inertJson = (value) =>
+  JSON.stringify(value, null, 2).replace(
+    /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
 /** So much of a name says enough. */
 const mostOfName = 200;
 

@@ -151,6 +151,45 @@ export const edgesFrom = ({ nodes }, node) =>
     return to ? [{ from: node, to }] : [];
   });
 
+/** Half of the room between two cards of a column: where lines to objects further away pass. */
+const passage = (rowHeight - nodeHeight) / 2;
+
+/** The height nearest to a wanted one at which a line crosses a column without touching a card. @param {readonly GraphNode[]} list @param {number} y */
+const crossing = (list, y) => {
+  const [first, last] = [list[0], list.at(-1)];
+  const isBeside = !first || !last || y <= first.y - passage || y >= last.y + nodeHeight + passage;
+  if (isBeside) return y;
+  return first.y + Math.round((y + passage - first.y) / rowHeight) * rowHeight - passage;
+};
+
+/**
+ * The line of a reference, as the path of a drawing: from the right side of what is referred to, to the
+ * left side of what refers to it. It bends between the columns only and crosses a column between two
+ * cards, so that it touches no card but its ends.
+ *
+ * @param {GraphLayout} layout in columns
+ * @param {GraphEdge} edge
+ */
+export const linePath = ({ columns, headings, nodeWidth }, { from, to }) => {
+  const end = { x: from.x, y: from.y + nodeHeight / 2 };
+  let [x, y] = [to.x + nodeWidth, to.y + nodeHeight / 2];
+  let path = `M${x} ${y}`;
+  /** @param {{ readonly x: number, readonly y: number }} next */
+  const bendTo = (next) => {
+    const middle = (x + next.x) / 2;
+    path += `C${middle} ${y} ${middle} ${next.y} ${next.x} ${next.y}`;
+    [x, y] = [next.x, next.y];
+  };
+  for (const heading of headings.slice(to.column + 1, from.column)) {
+    const wanted = y + ((end.y - y) * (heading.x - x)) / (end.x - x);
+    bendTo({ x: heading.x, y: crossing(columns[heading.column] ?? [], wanted) });
+    x += nodeWidth;
+    path += `H${x}`;
+  }
+  bendTo(end);
+  return path;
+};
+
 /**
  * The keys of the objects that refer to each object.
  *

@@ -1,3 +1,5 @@
+import { inertJson } from "./elements.mjs";
+
 /** @typedef {Readonly<Record<string, unknown>>} Json */
 
 /** @param {unknown} value @returns {value is Json} */
@@ -63,10 +65,10 @@ const isSpoken = (type) => type === "text" || type.startsWith("richMessage.");
 /** @param {unknown} content */
 const restOf = (content) => {
   if (!isJson(content))
-    return content === undefined || typeof content === "string" ? "" : JSON.stringify(content);
+    return content === undefined || typeof content === "string" ? "" : inertJson(content);
   const { text, ...rest } = content;
   const all = typeof text === "string" ? rest : content;
-  return Object.keys(all).length > 0 ? JSON.stringify(all, null, 2) : "";
+  return Object.keys(all).length > 0 ? inertJson(all) : "";
 };
 
 /** @param {Json} message as the service gives it back @returns {ShownMessage} */

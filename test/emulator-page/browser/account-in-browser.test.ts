@@ -4,7 +4,7 @@ import { kindOf } from "../../emulator/running.js";
 import { callbackServer } from "../../emulator-runtime/callback-server.js";
 import { browserTests } from "../support/browser-tests.js";
 import { openPage } from "../support/opened-page.js";
-import { smallAccount } from "../support/sample-account.js";
+import { hugeAccount, type SampleSize, smallAccount } from "../support/sample-account.js";
 
 const inBrowser = browserTests();
 
@@ -56,6 +56,66 @@ const openConversation = async (started: Browser) => {
   await opened.view("conversations/70000000-0000-4000-8000-000000000001");
   return opened;
 };
+
+/** Lines, as the browser draws them, that touch a card which is not at one of their ends. */
+const strayLines = (): string[] => {
+  const cards = [...document.querySelectorAll(".node button")].map((card) => ({
+    name: card.textContent ?? "",
+    box: card.getBoundingClientRect(),
+  }));
+  return [...document.querySelectorAll<SVGPathElement>(".lines path")].flatMap((line) => {
+    const matrix = line.getScreenCTM();
+    if (!matrix) return ["a line that is not drawn"];
+    const length = line.getTotalLength();
+    const steps = Array.from({ length: 201 }, (_, step) =>
+      line.getPointAtLength((length * step) / 200).matrixTransform(matrix),
+    );
+    const [first, last] = [steps[0], steps.at(-1)];
+    const isEnd = ({ left, right, top, bottom }: DOMRect) =>
+      [first, last].some(
+        (end) =>
+          end && end.x >= left - 1 && end.x <= right + 1 && end.y >= top - 1 && end.y <= bottom + 1,
+      );
+    return cards
+      .filter(({ box }) =>
+        steps.some(
+          ({ x, y }) =>
+            x > box.left + 1 && x < box.right - 1 && y > box.top + 1 && y < box.bottom - 1,
+        ),
+      )
+      .filter(({ box }) => !isEnd(box))
+      .map(({ name }) => name);
+  });
+};
+
+const sized = (objects: number): SampleSize => ({
+  ...smallAccount,
+  applications: Math.ceil(objects * 0.4),
+  participants: Math.ceil(objects * 0.15),
+  channels: Math.ceil(objects * 0.1),
+  orchestrations: Math.ceil(objects * 0.15),
+  accounts: Math.ceil(objects * 0.18),
+});
+
+const one = { applications: 1, participants: 1, channels: 1, orchestrations: 1, accounts: 1 };
+
+describe("lines", () => {
+  for (const width of [400, 900, 1400])
+    inBrowser(`touch no card that they do not concern, at ${width} pixels`, async (started) => {
+      for (const sample of [undefined, { ...smallAccount, ...one }, sized(60), hugeAccount]) {
+        const { page, view } = await openPage(started, {
+          ...(sample ? { sample } : {}),
+          browser: { viewport: { width, height: 900 } },
+        });
+        await view("objects");
+        if (sample) await page.locator(".node button").first().waitFor();
+        const lines = await page.locator(".lines path").count();
+        expect(lines > 0).toBe(sample !== undefined && width > 400);
+        expect(await page.evaluate(strayLines)).toEqual([]);
+        await page.context().close();
+      }
+    });
+});
 
 describe("conversations", () => {
   inBrowser("grow while they are looked at, with what became of each delivery", async (started) => {
@@ -130,10 +190,14 @@ describe("calls, rates, faults and switches", () => {
     await table.getByText("/accounts/nothing-there").waitFor();
     const paths = () => table.locator(".rows .wide").allTextContents();
     expect(await paths()).toEqual(["/accounts/nothing-there", "/channels"]);
+    expect(await table.locator(".rows .reason").allTextContents()).toEqual([
+      "404-101 There is no account with this id.",
+      "",
+    ]);
     await page.getByLabel("Outcome").selectOption("good");
     expect(await paths()).toEqual(["/channels"]);
     await page.getByLabel("Outcome").selectOption("");
-    await page.getByLabel("Path or client").fill("NOTHING");
+    await page.getByLabel("Path, client or reason").fill("NOTHING");
     expect(await paths()).toEqual(["/accounts/nothing-there"]);
   });
 

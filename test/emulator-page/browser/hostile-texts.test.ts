@@ -27,6 +27,21 @@ const views = [
   "objects/%E0%A4%A/..",
 ];
 
+/** Texts that hold a character which turns the direction of writing, without an element that ends it. */
+const textsOutOfBounds = (): string[] => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found: string[] = [];
+  while (texts.nextNode()) {
+    const { textContent: data, parentElement } = texts.currentNode;
+    if (
+      /[\u202a-\u202e\u2066-\u2069]/.test(data ?? "") &&
+      !parentElement?.closest("bdi, [dir=auto]")
+    )
+      found.push(data ?? "");
+  }
+  return found;
+};
+
 for (const text of hostile)
   inBrowser(
     `${JSON.stringify(text)} as every name and message is a text, and no more`,
@@ -37,6 +52,7 @@ for (const text of hostile)
       for (const name of views) {
         await view(name);
         await page.waitForFunction(() => document.querySelector("main")?.childElementCount === 1);
+        expect(await page.evaluate(textsOutOfBounds)).toEqual([]);
       }
       await view("conversations/70000000-0000-4000-8000-000000000001");
       const log = page.getByRole("log");

@@ -2,7 +2,7 @@ import { choice, element, labelled } from "../elements.mjs";
 import { clockTime } from "../times.mjs";
 import { entryTable } from "./entry-table.mjs";
 
-/** @import { LogEntry } from "../../../http/call-log.js" */
+/** @import { ShownCall } from "../../../http/call-log.js" */
 /** @import { Page } from "../page.mjs" */
 
 /** @type {readonly (readonly [value: string, label: string])[]} */
@@ -36,13 +36,16 @@ export const toneOf = (status) => {
 /**
  * Whether a call passes the filters.
  *
- * @param {LogEntry} entry
+ * @param {ShownCall} entry
  * @param {{ readonly text: string, readonly method: string, readonly outcome: string }} filter
  */
-export const isCallWanted = ({ method, path, template, status, clientId = "" }, filter) =>
+export const isCallWanted = (
+  { method, path, template, status, clientId = "", reason = "" },
+  filter,
+) =>
   (filter.method === "" || filter.method === method) &&
   hasOutcome(status, filter.outcome) &&
-  `${method} ${path} ${template} ${clientId}`
+  `${method} ${path} ${template} ${clientId} ${reason}`
     .toLowerCase()
     .includes(filter.text.toLowerCase().trim());
 
@@ -51,14 +54,14 @@ export const callsView = (page) => {
   const text = element("input", { type: "search", placeholder: "/channels", autocomplete: "off" });
   const method = choice([["", "any"], "GET", "POST", "PUT", "DELETE"]);
   const outcome = choice(outcomes);
-  /** @type {ReturnType<typeof entryTable<LogEntry>>} */
+  /** @type {ReturnType<typeof entryTable<ShownCall>>} */
   const table = entryTable({
     label: "Calls, the newest first",
     noun: "call",
     kind: "calls",
     nothing: "No calls yet. Every call of the service is listed here as soon as it is answered.",
     filters: [
-      labelled("Path or client", text),
+      labelled("Path, client or reason", text),
       labelled("Method", method),
       labelled("Outcome", outcome),
     ],
@@ -73,6 +76,7 @@ export const callsView = (page) => {
         text: ({ status }) => (status === 0 ? "none" : String(status)),
         tone: ({ status }) => toneOf(status),
       },
+      { title: "Reason", kind: "reason", text: ({ reason = "" }) => reason },
       { title: "Took", kind: "number", text: ({ ms }) => `${ms} ms` },
       { title: "Client", kind: "spare", text: ({ clientId = "" }) => clientId },
     ],

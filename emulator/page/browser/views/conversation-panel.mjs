@@ -1,4 +1,4 @@
-import { element, fill, foreignText, setText, shortText } from "../elements.mjs";
+import { element, fill, foreignText, setText } from "../elements.mjs";
 import { counted } from "../times.mjs";
 import { Composer } from "./composer.mjs";
 import { transcript } from "./transcript.mjs";
@@ -10,7 +10,7 @@ import { transcript } from "./transcript.mjs";
 export const phases = { bot: "with a bot", agent: "with an agent", ended: "ended" };
 
 /** Who a conversation is with. @param {ConversationSummary} conversation */
-export const customerOf = ({ customer }) => shortText(customer) || "Nameless customer";
+export const customerOf = ({ customer }) => customer || "Nameless customer";
 
 /** @param {ConversationSummary} conversation @param {boolean} isCompleted */
 const aboutParts = ({ id, phase, address, channelType, messages }, isCompleted) => {
@@ -62,7 +62,8 @@ export class ConversationPanel {
     const known = this.#summary;
     const isMissing = shown.isKnown && !shown.isThere;
     const title = isMissing ? "No such conversation" : "Conversation";
-    setText(this.#title, known ? customerOf(known) : title);
+    const shownTitle = foreignText(known ? customerOf(known) : title);
+    if (this.#title.textContent !== shownTitle.textContent) fill(this.#title, shownTitle);
     const about = known ? aboutParts(known, shown.isCompleted) : [];
     const said = about.map((part) => (typeof part === "string" ? part : part.textContent)).join("");
     if (this.#about.textContent !== said) fill(this.#about, ...about);

@@ -37,7 +37,7 @@ const listItem = (conversation) => {
     element(
       "a",
       { href: linkToConversation(id), "data-id": id },
-      element("span", { class: "name" }, customerOf(conversation)),
+      element("span", { class: "name" }, foreignText(customerOf(conversation))),
       element("time", { datetime: modified }, clockTime(modified)),
       element(
         "span",

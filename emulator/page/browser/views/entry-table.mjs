@@ -1,4 +1,4 @@
-import { element, setText, shortText } from "../elements.mjs";
+import { element, foreignText, setText, shortText } from "../elements.mjs";
 import { shareText } from "../times.mjs";
 import { virtualList } from "../virtual-list.mjs";
 
@@ -22,7 +22,7 @@ const cellsOf = (columns, entry) =>
   columns.map(({ kind, text, tone }) => {
     const said = shortText(text(entry));
     const attributes = { role: "cell", class: kind, title: said, "data-tone": tone?.(entry) };
-    return element("span", attributes, said);
+    return element("span", attributes, foreignText(said));
   });
 
 /**

@@ -1,18 +1,10 @@
 import { drawing, fill, setAttributes } from "../elements.mjs";
-import { edgesFrom, nodeHeight } from "../graph-layout.mjs";
+import { edgesFrom, linePath } from "../graph-layout.mjs";
 
 /** @import { GraphEdge, GraphLayout, GraphNode } from "../graph-layout.mjs" */
 
 /** More lines at once say nothing. */
 const mostEdges = 600;
-
-/** From the right side of what is referred to, to the left side of who refers to it. @param {GraphEdge} edge @param {number} width */
-const pathOf = ({ from, to }, width) => {
-  const [x1, y1] = [to.x + width, to.y + nodeHeight / 2];
-  const [x2, y2] = [from.x, from.y + nodeHeight / 2];
-  const bend = Math.max(18, Math.min(90, (x2 - x1) / 2));
-  return `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
-};
 
 /** Every line to and from a node. @param {GraphLayout} layout @param {GraphNode} node @param {readonly string[]} users keys of those that refer to it */
 const linesAt = (layout, node, users) => [
@@ -34,7 +26,7 @@ export class GraphLines {
    * @param {readonly string[]} users keys of those that refer to the chosen one
    */
   draw(layout, { seen, top, height }, chosen, users) {
-    const { width, nodeWidth, isStacked } = layout;
+    const { width, isStacked } = layout;
     setAttributes(this.element, { width, height, viewBox: `0 ${top} ${width} ${height}` });
     this.element.style.top = `${top}px`;
     if (isStacked) return fill(this.element);
@@ -46,7 +38,7 @@ export class GraphLines {
     const paths = (/** @type {readonly GraphEdge[]} */ edges, /** @type {string} */ name) =>
       edges
         .slice(0, mostEdges)
-        .map((edge) => drawing("path", { class: name, d: pathOf(edge, nodeWidth) }));
+        .map((edge) => drawing("path", { class: name, d: linePath(layout, edge) }));
     fill(this.element, ...paths(others, chosen ? "faint" : "plain"), ...paths(strong, "strong"));
   }
 }

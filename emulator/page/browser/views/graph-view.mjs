@@ -1,4 +1,4 @@
-import { element, fill, keepRows, setAttributes, shortText } from "../elements.mjs";
+import { element, fill, foreignText, keepRows, setAttributes, shortText } from "../elements.mjs";
 import {
   graphKey,
   layOut,
@@ -167,19 +167,18 @@ export class GraphView {
       const node = this.layout.nodes.get(graphKey(reference));
       return node ? [titleOf(node.object)] : [];
     });
-    const uses = [...new Set(names)].join(", ");
-    const said = [
-      !object.isActive && "not active",
-      uses && `uses ${uses}`,
-      used > 0 && `used by ${used}`,
+    const uses = [...new Set(names)].flatMap((name) => [", ", foreignText(name)]).slice(1);
+    return [
+      ...(object.isActive ? [] : [["not active"]]),
+      ...(uses.length > 0 ? [["uses ", ...uses]] : []),
+      ...(used > 0 ? [[`used by ${used}`]] : []),
     ];
-    return said.filter((each) => typeof each === "string" && each !== "");
   }
 
   /** There is room for one thing that is said; the rest is for those who listen. @param {GraphNode} node */
   #node(node) {
     const { key, object, column } = node;
-    const [first = "on its own", ...rest] = this.#saidOf(node);
+    const [first = ["on its own"], ...rest] = this.#saidOf(node);
     const noun = this.kinds[column]?.noun ?? "";
     const button = element(
       "button",
@@ -190,10 +189,10 @@ export class GraphView {
         "data-key": key,
         click: () => this.choose(key),
       },
-      element("span", { class: "name" }, titleOf(object)),
+      element("span", { class: "name" }, foreignText(titleOf(object))),
       element("span", { class: "hidden" }, noun),
-      element("span", { class: "said" }, first),
-      rest.length > 0 && element("span", { class: "hidden" }, rest.join(", ")),
+      element("span", { class: "said" }, ...first),
+      ...rest.map((said) => element("span", { class: "hidden" }, ", ", ...said)),
     );
     return element("div", { class: "node", role: "listitem" }, button);
   }

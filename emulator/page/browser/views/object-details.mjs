@@ -1,4 +1,4 @@
-import { element, fill, foreignText, setText, shortText } from "../elements.mjs";
+import { element, fill, foreignText, inertJson, setText } from "../elements.mjs";
 import { graphKey } from "../graph-layout.mjs";
 import { readObject } from "../server-calls.mjs";
 import { counted } from "../times.mjs";
@@ -51,9 +51,8 @@ export const objectDetails = (page) => {
   let said = "";
 
   const load = async (/** @type {GraphObject} */ { collection, id }) => {
-    const text = await readObject(collection, id).then(
-      (object) => JSON.stringify(object, null, 2),
-      (error) => String(error instanceof Error ? error.message : error),
+    const text = await readObject(collection, id).then(inertJson, (error) =>
+      String(error instanceof Error ? error.message : error),
     );
     if (shown === graphKey({ collection, id })) setText(json, text);
   };
@@ -93,7 +92,8 @@ export const objectDetails = (page) => {
         element(
           "p",
           { class: "quiet" },
-          `${page.nounOf(object.collection)} · ${shortText(object.id)}`,
+          `${page.nounOf(object.collection)} · `,
+          foreignText(object.id),
         ),
         section(
           "Refers to",

@@ -1,4 +1,4 @@
-import { element, fill, setText } from "../elements.mjs";
+import { element, fill, foreignText, setText } from "../elements.mjs";
 import { countText } from "../times.mjs";
 
 /** @import { Page } from "../page.mjs" */
@@ -39,7 +39,7 @@ const rowFor = (endpoint) => {
   const row = element(
     "tr",
     {},
-    element("th", { scope: "row" }, endpoint),
+    element("th", { scope: "row" }, foreignText(endpoint)),
     element("td", {}, element("div", { class: "bucket" }, level, left)),
     rate,
     accepted,

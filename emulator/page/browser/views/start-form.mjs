@@ -7,7 +7,7 @@ import { Composer } from "./composer.mjs";
 /** @param {ConversationAddress} address @param {number} place */
 const addressOption = ({ name, address, channelType }, place) => {
   const where = `${shortText(address)} on ${channelType}`;
-  return element("option", { value: place }, `${shortText(name) || where} (${where})`);
+  return element("option", { value: place, dir: "auto" }, `${shortText(name) || where} (${where})`);
 };
 
 /** Where a new conversation begins: an account, a customer and the first message. */

@@ -76,8 +76,10 @@ const speechRow = ({ message, delivery, tone }) =>
       "p",
       { class: "by" },
       element("strong", {}, foreignText(message.name || message.sender)),
-      message.name !== "" && ` ${shortText(message.sender)}`,
-      message.type !== "text" && ` · ${shortText(message.type)}`,
+      message.name !== "" && " ",
+      message.name !== "" && foreignText(message.sender),
+      message.type !== "text" && " · ",
+      message.type !== "text" && foreignText(message.type),
     ),
     ...(message.text === "" ? [] : wholeText("p", message.text)),
     message.attachments.length > 0 &&
@@ -93,7 +95,7 @@ const speechRow = ({ message, delivery, tone }) =>
       element("time", { datetime: message.time }, clockTime(message.time)),
       message.recipients !== "" && " to ",
       message.recipients !== "" && foreignText(message.recipients),
-      delivery !== "" && element("span", { "data-tone": tone }, ` · ${delivery}`),
+      delivery !== "" && element("span", { "data-tone": tone }, " · ", foreignText(delivery)),
     ),
   );
 
