@@ -9,7 +9,7 @@ import { type Declared, declaredBefore, type Found } from "./declared.js";
 import { ResourceInitFailed } from "./engine-call.js";
 import { leftOvers, removeLeftOvers } from "./ownership/left-overs.js";
 import { describe, seenObject } from "./ownership/seen-object.js";
-import { type MadeObject, post } from "./post.js";
+import { clearedUp, type MadeObject, post } from "./post.js";
 import { putInPlace } from "./put-in-place.js";
 import { planPut } from "./put-plan.js";
 import type { Properties } from "./state/properties.js";
@@ -35,6 +35,8 @@ export const createObject = async (declared: Declared): Promise<CreateResult> =>
 const make = async (declared: Declared): Promise<MadeObject> => {
   const inPlace = await notDeleted(declared);
   if (inPlace) return inPlace;
+  const earlier = await clearedUp(declared);
+  if (earlier) return earlier;
   const known = await knownObjects(declared);
   const states = await neededStates(declared, known);
   const existing = await existingObject(declared, known, states);

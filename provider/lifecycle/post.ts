@@ -1,9 +1,10 @@
-import { type ConversationError, isConversationError } from "../kernel/errors.js";
+import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { type KnownObjects, wholeObject } from "./adoption/known-objects.js";
 import { type Declared, holdsFields } from "./declared.js";
 import { desiredBody } from "./desired-body.js";
 import { leftOvers, removeLeftOvers } from "./ownership/left-overs.js";
 import { type SeenObject, seenObject, seenObjects } from "./ownership/seen-object.js";
+import type { UnclearPost } from "./run/decisions.js";
 import { asWritten } from "./state/environment-secrets.js";
 import { recordOf } from "./state/object-record.js";
 import type { ObjectRecord } from "./state/properties.js";
@@ -23,17 +24,44 @@ const mostAttempts = 3;
  *
  * @param before the objects of the kind before the first attempt
  */
-export const post = async (declared: Declared, before: KnownObjects): Promise<MadeObject> => {
+export const post = async (
+  declared: Declared,
+  { objects, complete }: KnownObjects,
+): Promise<MadeObject> => {
+  const before = complete ? { before: new Set(objects.map(({ id }) => id)) } : {};
   for (let attempt = 1; ; attempt += 1) {
     const { made, unclear, serial } = await attempted(declared);
     if (made) return attempt === 1 ? made : withoutEarlier(declared, made);
     const { objectId } = unclear.details;
     if (objectId) return { id: objectId, record: serial ? { serial } : {} };
-    const found = await afterUnclear(declared, serial ? undefined : before, unclear);
+    const isMarked = serial !== undefined;
+    const found = await clearedUp(declared, { failure: unclear, isMarked, ...before });
     if (found) return found;
     if (attempt === mostAttempts) throw unclear;
   }
 };
+
+/**
+ * The object that a POST of unknown effect made; undefined if it surely made none, or there is no such
+ * POST. Until that is known the POST stays on record, also when the engine asks for the creation again,
+ * as an `onError` hook may have it do.
+ *
+ * @param post default: the one on record for the resource
+ */
+export const clearedUp = async (
+  declared: Declared,
+  post = onRecord(declared),
+): Promise<MadeObject | undefined> => {
+  const { identity, run } = declared;
+  if (!post) return undefined;
+  if (identity) run.decisions.unclear.set(identity.key, post);
+  const found = await afterUnclear(declared, post);
+  if (identity) run.decisions.unclear.delete(identity.key);
+  return found;
+};
+
+const onRecord = ({ identity, run }: Declared): UnclearPost | undefined =>
+  identity && run.decisions.unclear.get(identity.key);
 
 /** How one POST ended, and the serial of its body's mark where it carried one. */
 type Attempt = { readonly serial: string | undefined } & (
@@ -60,33 +88,46 @@ const attempted = async (declared: Declared): Promise<Attempt> => {
  * The object that a POST without a clear answer made, as a fresh list shows it; undefined where it
  * surely made none.
  *
- * @param before the objects before the POST, where the body carried no mark
  * @throws the failure of the POST where that cannot be known
  */
 const afterUnclear = async (
   declared: Declared,
-  before: KnownObjects | undefined,
-  failure: ConversationError,
+  post: UnclearPost,
 ): Promise<MadeObject | undefined> => {
   const { definition, service, run } = declared;
+  const { isMarked, before } = post;
   const listing = await service.list(definition, { fresh: true }).catch((error) => {
-    throw isConversationError(error) ? failure : error;
+    throw isConversationError(error) ? stillUnclear(declared, post, error) : error;
   });
   const listed = seenObjects(declared, listing.objects);
-  const objects = before ? listed : await withDescriptions(declared, listed);
-  const [found, ...others] = before
-    ? newObjects(declared, before, objects)
-    : madeByRun(declared, objects);
-  if (found && (others.length === 0 || !before)) {
+  const objects = isMarked ? await withDescriptions(declared, listed) : listed;
+  const [found, ...others] = isMarked
+    ? madeByRun(declared, objects)
+    : newObjects(declared, before, objects);
+  if (found && (others.length === 0 || isMarked)) {
     const made = { id: found.id, record: recordOf(found.wire, found.addedMark?.serial) };
     return others.length === 0 ? made : withoutEarlier(declared, made);
   }
-  // A list with holes proves nothing, nor do two objects of which one may be anybody's: the next run
-  // looks again.
+  // A list with holes proves nothing, nor do two objects of which one may be anybody's.
   const isUnusable = objects.some(({ mark }) => run.decisions.made(mark?.serial));
-  if (found || isUnusable || !listing.complete || before?.complete === false) throw failure;
+  const isKnown = isMarked || before !== undefined;
+  if (found || isUnusable || !listing.complete || !isKnown) throw stillUnclear(declared, post);
   return undefined;
 };
+
+/** The failure of a POST, with what keeps its effect from being known. */
+const stillUnclear = (
+  { definition: { noun, collection } }: Declared,
+  { failure }: UnclearPost,
+  reason?: ConversationError,
+): ConversationError =>
+  new ConversationError(
+    failure.code,
+    `${failure.message} Whether it made the ${noun} is not known, ${reason ? `as the list cannot be read: ${reason.message}` : `and the list of ${collection} does not show it for certain.`} It is not sent again before that is known. Run pulumi up again when the list can be read; if the ${noun} is there, it can also be taken over by its id (adopt: "<id>").`,
+    failure.details,
+    failure.effect,
+    { cause: failure },
+  );
 
 /** Objects with the wanted name are read themselves where a list leaves descriptions, and so marks, out. */
 const withDescriptions = (
@@ -125,13 +166,12 @@ const madeByRun = (
  */
 const newObjects = (
   declared: Declared,
-  before: KnownObjects,
+  before: UnclearPost["before"],
   objects: readonly SeenObject[],
 ): readonly SeenObject[] => {
-  const known = new Set(before.objects.map(({ id }) => id));
   const { fields } = declared.properties;
   return objects.filter(({ id, wire, addedMark }) => {
-    const isNew = !known.has(id) && !declared.run.decisions.holders.has(id);
+    const isNew = before?.has(id) === false && !declared.run.decisions.holders.has(id);
     return isNew && addedMark === undefined && holdsFields(declared, wire, fields);
   });
 };

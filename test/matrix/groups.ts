@@ -1,5 +1,6 @@
 import { answers } from "./rows/answers.js";
 import { connections } from "./rows/connections.js";
+import { hooks } from "./rows/hooks.js";
 import { inputs } from "./rows/inputs.js";
 import { interruptions } from "./rows/interruptions.js";
 import { lists } from "./rows/lists.js";
@@ -22,6 +23,7 @@ export const groups: readonly Group[] = [
   lists,
   neighbours,
   interruptions,
+  hooks,
   inputs,
   storms,
 ];

@@ -18,11 +18,12 @@ export const hasNamesakeMark = ({ mark: own }: Declared, { mark }: SeenObject): 
 
 /**
  * The states, where a creation cannot be decided without them: an object carries the mark of the
- * resource, has its name or carries no mark, or the object to be made would carry none.
+ * resource, has its name or carries no mark, the object to be made would carry none, or the list could
+ * not be read whole.
  */
 export const neededStates = async (
   declared: Declared,
-  { objects }: KnownObjects,
+  { objects, complete }: KnownObjects,
 ): Promise<ObjectHolders | undefined> => {
   const { properties, run, isUnique } = declared;
   if (!run.states || !properties.owner) return undefined;
@@ -36,7 +37,7 @@ export const neededStates = async (
   // which the program may have shortened since, leaves no room for one.
   const mayBeOurs = ({ id, isRoomless }: SeenObject) =>
     isRoomless && run.decisions.holders.get(id) === undefined;
-  const isDoubtful = alike.length > 0 || !declared.isMarked || objects.some(mayBeOurs);
+  const isDoubtful = !complete || alike.length > 0 || !declared.isMarked || objects.some(mayBeOurs);
   return isDoubtful ? run.states(properties.owner, "own") : undefined;
 };
 

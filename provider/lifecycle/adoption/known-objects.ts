@@ -1,4 +1,4 @@
-import { isConversationError } from "../../kernel/errors.js";
+import { type ConversationError, isConversationError } from "../../kernel/errors.js";
 import type { Declared, Found } from "../declared.js";
 import { type SeenObject, seenObjects } from "../ownership/seen-object.js";
 
@@ -8,7 +8,7 @@ export interface KnownObjects {
   /** False where the list has holes: absence from it then proves nothing. */
   readonly complete: boolean;
   /** Why the list could not be had: the client may not list. */
-  readonly refusal?: Error;
+  readonly refusal?: ConversationError;
 }
 
 /** From the one list that all creations of a run share. */
@@ -17,7 +17,7 @@ export const knownObjects = async (declared: Declared): Promise<KnownObjects> =>
     const { objects, complete } = await declared.service.list(declared.definition);
     return { objects: seenObjects(declared, objects), complete };
   } catch (error) {
-    // Who may create but not list still gets the service's own refusal of a name that is taken.
+    // Where names are unique the service itself refuses a second object; the others are not made.
     if (!isConversationError(error, "FORBIDDEN")) throw error;
     return { objects: [], complete: false, refusal: error };
   }

@@ -7,13 +7,18 @@ import type { ObjectHolders } from "../run.js";
 import { hasNamesakeMark } from "./existing.js";
 import type { KnownObjects } from "./known-objects.js";
 
-/** Refuses where an object that is not ours has the name. */
+/**
+ * Refuses where an object that is not ours has the name, and where nobody can know: names need not be
+ * unique, so the service refuses no second object, and the list that would show the first one cannot
+ * be read.
+ */
 export const assertFree = async (
   declared: Declared,
-  { objects }: KnownObjects,
+  { objects, complete, refusal }: KnownObjects,
   states: ObjectHolders | undefined,
 ): Promise<void> => {
   const { definition, run, isUnique, properties } = declared;
+  if (!isUnique && !complete) throw unreadable(declared, refusal);
   const taken = objects.find((each) => each.isNamed && isTaken(declared, each, states));
   if (!taken) return;
   const found = { ...taken.wire, id: taken.id };
@@ -30,6 +35,23 @@ export const assertFree = async (
         ? ""
         : "It carries no mark, and neither would a new one, so nobody could tell whether an interrupted run made it. ") +
       `Take it over with adopt: true or adopt: "${taken.id}", or use another name.`,
+  );
+};
+
+const unreadable = (
+  { definition: { noun, collection } }: Declared,
+  refusal: ConversationError | undefined,
+): ConversationError => {
+  const why = refusal?.message ?? `the service gives only a part of the list of ${collection}.`;
+  const way = refusal
+    ? `Let the client list ${collection}. If the ${noun} is there, it can also be taken over`
+    : `If the ${noun} is there, or once somebody has made it by hand, take it over`;
+  return new ConversationError(
+    refusal?.code ?? "BAD_RESPONSE",
+    `${why} Names of ${collection} need not be unique, so without the whole list nothing shows whether an earlier attempt has made the ${noun} already. Nothing was made. ${way} by its id (adopt: "<id>").`,
+    refusal?.details,
+    "none",
+    { cause: refusal },
   );
 };
 

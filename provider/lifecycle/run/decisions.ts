@@ -1,3 +1,4 @@
+import type { ConversationError } from "../../kernel/errors.js";
 import type { JsonObject } from "../../kernel/json.js";
 
 /** A resource as this run knows it. */
@@ -19,6 +20,15 @@ export interface HeldObject {
 export interface KeptObject {
   readonly id: string;
   readonly outputs: JsonObject;
+}
+
+/** A POST that may have made the object of a resource: nobody knows, as its answer was lost. */
+export interface UnclearPost {
+  readonly failure: ConversationError;
+  /** Whether its body carried the mark, by which the object is recognised. */
+  readonly isMarked: boolean;
+  /** Ids of the objects of the kind before it. Left out: their list could not be read whole. */
+  readonly before?: ReadonlySet<string>;
 }
 
 /** Which resources the program declares, which object stands for each, and which names they take. */
@@ -70,6 +80,8 @@ export interface Decisions {
   readonly changed: Set<string>;
   /** Serials of the objects that this run sent a POST for: only what it made itself carries them. */
   readonly posted: Set<string>;
+  /** POSTs of unknown effect, by the keys of their resources: on record until the effect is known. */
+  readonly unclear: Map<string, UnclearPost>;
   /** What was said of refused credentials. */
   readonly toldRefusals: Set<string>;
   /** Whether this very run sent the POST that made the object with this serial. */
@@ -94,6 +106,7 @@ export const createDecisions = (): Decisions => {
   return {
     ...{ objects, holders, skipped, posted, take },
     ...{ changed: new Set<string>(), toldRefusals: new Set<string>() },
+    unclear: new Map<string, UnclearPost>(),
     declare: (resource, name) => {
       declared.add(resource.key);
       return name === undefined ? undefined : take(name, resource);

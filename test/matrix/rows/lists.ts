@@ -1,7 +1,6 @@
 import { expect } from "vitest";
 import { channel } from "../../../provider/resources/channel.js";
 import { orchestration } from "../../../provider/resources/orchestration.js";
-import { owned } from "../../support/emulated.js";
 import {
   type Arrange,
   done,
@@ -12,7 +11,7 @@ import {
   type OwnCell,
   row,
 } from "../support/cell.js";
-import { create } from "../support/resource.js";
+import { acceptAnyReference, create, flow, someId } from "../support/resource.js";
 import type { Stage } from "../support/stage.js";
 import type { Passing } from "../support/wire.js";
 
@@ -38,15 +37,11 @@ const secondPage =
     await stage.hub.faults({ on: "GET /channels", kind: "status", status, after: 1, times });
   };
 
-const applications = { agentConfiguration: { agents: [{ id: "a1" }] } };
-const flow = owned("flow", {
-  name: "flow",
-  applications: { agentConfiguration: { agents: ["a1"] } },
-});
+const applications = { agentConfiguration: { agents: [{ id: someId }] } };
 
 /** Of a kind whose names need not be unique, so that the service itself keeps nobody from making a second one. */
 const crowdedFlows = async (stage: Stage): Promise<void> => {
-  await stage.hub.control("PUT", "/switches", { unknownReference: "accept" });
+  await acceptAnyReference(stage);
   for (let number = 1; number <= 17; number++) {
     await stage.service.create(orchestration, { name: `other-${number}`, applications });
   }
@@ -92,6 +87,26 @@ const pagedReading = (arrange: Arrange, { words, fails: message }: Ending): OwnC
     if (message) await expect(reading).rejects.toThrow(message);
     else expect(await reading).toMatchObject({ id: entry.id });
     expect(await onlyOne(stage)).toBe(entry.id);
+  },
+});
+
+/** A creation of an orchestration that is refused before any POST. */
+const refusedFlow = (
+  message: RegExp,
+  words: string,
+  /** Gives the number of orchestrations that are there. */
+  arrange: (stage: Stage) => Promise<number>,
+): OwnCell => ({
+  words,
+  test: async (stage) => {
+    const others = await arrange(stage);
+    await expect(create(stage, flow, "Orchestration")).rejects.toThrow(message);
+    expect(stage.sentTo("POST /orchestrations")).toBe(others);
+    await stage.calm();
+    stage.nextRun();
+    const { id } = await create(stage, flow, "Orchestration");
+    const objects = await stage.hub.objects("orchestrations");
+    expect(objects.filter(({ name }) => name === "flow")).toMatchObject([{ id }]);
   },
 });
 
@@ -154,10 +169,10 @@ export const lists: Group = {
         secondPage(400, always),
         done(0, "absence from the first page is confirmed by the object itself, which is there"),
       ),
-      create: {
-        words:
-          "after a lost answer the object cannot be looked for, so no other POST is sent; the next run takes the object over",
-        test: async (stage) => {
+      create: refusedFlow(
+        /gives only a part of the list/,
+        "fails before any POST of an orchestration, whose name need not be unique: it may be there already; the next run makes it",
+        async (stage) => {
           await crowdedFlows(stage);
           stage.wire.add({
             on: "GET /orchestrations",
@@ -165,17 +180,26 @@ export const lists: Group = {
             with: onlyFirst,
             times: always,
           });
-          await stage.hub.faults({ on: "POST /orchestrations", kind: "drop-after-commit" });
-          await create(stage, flow, "Orchestration").catch(() => undefined);
-          expect(stage.sentTo("POST /orchestrations")).toBe(17 + 1);
-          await stage.calm();
-          stage.nextRun();
-          const { id } = await create(stage, flow, "Orchestration");
-          const objects = await stage.hub.objects("orchestrations");
-          const own = objects.filter(({ name }) => name === "flow");
-          expect(own).toMatchObject([{ id }]);
+          return 17;
         },
-      },
+      ),
+    }),
+    row("list-forbidden", "The list is forbidden", () => {}, {
+      ...everywhere(listless),
+      list: "not applicable: see `forbidden/list`",
+      create: refusedFlow(
+        /Let the client list orchestrations/,
+        "fails before any POST of an orchestration, whose name need not be unique: it may be there already; the next run makes it",
+        async (stage) => {
+          await acceptAnyReference(stage);
+          await stage.hub.faults({
+            on: "GET /orchestrations",
+            kind: "forbidden-list",
+            times: always,
+          });
+          return 0;
+        },
+      ),
     }),
   ],
 };

@@ -17,6 +17,18 @@ export const handedBack = (value: unknown): Json => ({
 export const declared = (more: Json = {}): Json =>
   owned("kiosk", { type: "custom.kiosk", displayName: "Kiosk", icon: "aVZC", ...more });
 
+/** An id as the service gives them, of no object. */
+export const someId = "1f0c2a54-6b7e-4a53-9a52-0c7f3a9b1d10";
+
+/** An orchestration, whose name need not be unique; for a service that accepts any reference. */
+export const flow = owned("flow", {
+  name: "flow",
+  applications: { agentConfiguration: { agents: [someId] } },
+});
+
+export const acceptAnyReference = (stage: Stage): Promise<unknown> =>
+  stage.hub.control("PUT", "/switches", { unknownReference: "accept" });
+
 export const checked = async (stage: Stage, inputs: Json, kind = "Channel"): Promise<Json> => {
   const { inputs: result, failures } = await stage.of(kind).check({}, inputs);
   if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("; "));

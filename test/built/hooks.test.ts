@@ -1,0 +1,100 @@
+import * as pulumi from "@pulumi/pulumi";
+import { Channel, Orchestration } from "pulumi-conversation";
+import { startEmulator } from "pulumi-conversation/emulator";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { EmulatorControl } from "../support/emulator-control.js";
+import { type TestStack, testStack } from "../support/stack.js";
+import { withoutPace } from "../support/without-pace.js";
+
+const agents = ["1f0c2a54-6b7e-4a53-9a52-0c7f3a9b1d10"];
+
+let emulator: Awaited<ReturnType<typeof startEmulator>>;
+let control: EmulatorControl;
+let shop: TestStack;
+
+beforeEach(async () => {
+  emulator = await startEmulator({ switches: { unknownReference: "accept" } });
+  control = new EmulatorControl(emulator);
+  shop = await testStack({ ...emulatorEnvironment(emulator), ...withoutPace });
+});
+afterEach(async () => {
+  await shop?.remove();
+  await emulator?.close();
+});
+
+/** An orchestration with an `onError` hook that has the engine repeat so often. */
+const flow = (repeats: number) => async () => {
+  const again = new pulumi.ErrorHook("again", ({ errors }) => errors.length <= repeats);
+  const applications = { agentConfiguration: { agents } };
+  new Orchestration("flow", { name: "flow", applications }, { hooks: { onError: [again] } });
+};
+
+const kiosk =
+  (hooks: pulumi.ResourceHookBinding, displayName = "Kiosk") =>
+  async () => {
+    new Channel("kiosk", { type: "custom.kiosk", displayName, icon: "aVZC" }, { hooks });
+  };
+
+const broken = () => {
+  throw new Error("not today");
+};
+
+/** The POST is acted on, its answer is lost, and the list is forbidden so often after that. */
+const lostAndForbidden = (times: number): Promise<void> =>
+  control.faults(
+    { on: "POST /orchestrations", kind: "drop-after-commit" },
+    { on: "GET /orchestrations", kind: "forbidden-list", after: 1, times },
+  );
+
+const posts = async (): Promise<number> =>
+  (await control.writes()).filter((call) => call === "POST /orchestrations").length;
+
+test("an onError hook that repeats a creation of unknown effect sends no second POST, and ends well once the list can be read", async () => {
+  await lostAndForbidden(3);
+  await shop.up(flow(5));
+  const [made, ...others] = await control.objects("orchestrations");
+  expect(others).toEqual([]);
+  expect(shop.state()).toContain(made?.id);
+  expect(await posts()).toBe(1);
+});
+
+test.each([0, 3])(
+  "with %i repeats by a hook, and in the next up, nothing is made twice while the list is forbidden",
+  async (repeats) => {
+    await lostAndForbidden(1000);
+    await expect(shop.up(flow(repeats))).rejects.toThrow(/Whether it made the orchestration/);
+    await expect(shop.up(flow(repeats))).rejects.toThrow(/Let the client list orchestrations/);
+    expect(await posts()).toBe(1);
+    await control.control("DELETE", "/faults");
+    await shop.up(flow(repeats));
+    const [made, ...others] = await control.objects("orchestrations");
+    expect(others).toEqual([]);
+    expect(shop.state()).toContain(made?.id);
+  },
+);
+
+test("a hook before a creation that fails keeps it from being sent; one after it that fails leaves the object in the state", async () => {
+  await expect(shop.up(kiosk({ beforeCreate: [broken] }))).rejects.toThrow(/not today/);
+  expect(await control.objects("channels")).toEqual([]);
+  await expect(shop.up(kiosk({ afterCreate: [broken] }))).rejects.toThrow(/not today/);
+  const [made] = await control.objects("channels");
+  expect(shop.state()).toContain(made?.id);
+  await expect(shop.up(kiosk({ beforeUpdate: [broken] }, "New"))).rejects.toThrow(/not today/);
+  expect(await control.objects("channels")).toEqual([made]);
+  await shop.up(kiosk({}, "New"));
+  expect(await control.objects("channels")).toMatchObject([{ id: made?.id, displayName: "New" }]);
+});
+
+test("a creation that leaves its object incomplete is repeated by a hook on the same object", async () => {
+  await shop.up(kiosk({}));
+  const [made] = await control.objects("channels");
+  const urn = "urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:Channel::kiosk";
+  await control.faults({ on: "PUT /channels/{id}", kind: "status", status: 400 });
+  const program = async () => {
+    const again = new pulumi.ErrorHook("again", ({ errors }) => errors.length <= 1);
+    await kiosk({ onError: [again] }, "New")();
+  };
+  await shop.up(program, urn);
+  expect(await control.objects("channels")).toMatchObject([{ id: made?.id, displayName: "New" }]);
+});
