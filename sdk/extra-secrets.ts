@@ -1,19 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
-import { environmentSecretsIn } from "../provider/kernel/environment-secret.js";
+import { secretPathBelow } from "../provider/kernel/environment-secret.js";
 import { isObject } from "../provider/kernel/json.js";
-
-/** A dot in a member's name could not be told from one of the path: then all around it is secret. */
-const below = (path: string, member: string): string => {
-  if (member === "" || member.includes(".")) return path;
-  return path ? `${path}.${member}` : member;
-};
 
 const pathsIn = async (value: unknown, path: string): Promise<string[]> => {
   if (pulumi.Output.isInstance(value)) {
     // `output` also sees what an output of outputs holds. An unknown one knows whether it is secret.
     return (await pulumi.isSecret(pulumi.output(value))) ? [path] : [];
   }
-  if (typeof value === "string") return environmentSecretsIn(value).length > 0 ? [path] : [];
   if (value instanceof Promise) return pathsIn(await value, path);
   if (pulumi.Resource.isInstance(value)) return [];
   if (Array.isArray(value)) {
@@ -21,12 +14,14 @@ const pathsIn = async (value: unknown, path: string): Promise<string[]> => {
     return items.some((paths) => paths.length > 0) ? [path] : [];
   }
   if (!isObject(value)) return [];
-  const members = Object.entries(value).map(([name, member]) => pathsIn(member, below(path, name)));
+  const members = Object.entries(value).map(([name, member]) =>
+    pathsIn(member, secretPathBelow(path, name)),
+  );
   return (await Promise.all(members)).flat();
 };
 
 /**
- * Which parts of a value are secret, as paths from its top: `apiKey`, `proxy.password`; a list that
+ * Which parts of a value a program marks as secret, as paths from its top: `apiKey`, `proxy.password`; a list that
  * holds a secret is one as a whole, and the empty path says that everything is. The provider gets
  * values without their secrecy and needs to be told. Sorted; undefined where nothing is secret.
  */

@@ -48,7 +48,7 @@ export const check = async (
     !old || !isDeepStrictEqual(stateInputs(definition, old), stateInputs(definition, properties));
   if (old && isChanged) noteChange(resource, old);
   const settings = isChanged && checkedSettings(run, properties.profile);
-  const seen = checkedSecrets(resource, isChanged).fields;
+  const seen = checkedSecrets(resource, isChanged);
   const broken = inputViolations(resource, seen, news, old, namesake);
   const reasons = [...broken, ...(settings ? settings.reasons : [])];
   const mayAdopt = reasons.length === 0 && settings && settings.areThere;

@@ -1,12 +1,12 @@
-import type { Definition, Fields } from "../definition/define.js";
+import type { Definition } from "../definition/define.js";
 import { objectTitle } from "../definition/references.js";
 import { moreAbout } from "../kernel/docs-link.js";
 import { isConversationError } from "../kernel/errors.js";
-import { isObject, type JsonObject } from "../kernel/json.js";
-import { textsIn } from "../service/redaction/credential-texts.js";
+import type { JsonObject } from "../kernel/json.js";
+import { undisclosed } from "../kernel/undisclosed.js";
+import { unknownValue } from "../kernel/unknown.js";
 import { foreignMessage } from "../service/redaction/redaction.js";
-import { secretTexts } from "../service/redaction/secret-texts.js";
-import { withoutQuotedSecrets } from "../service/redaction/service-quote.js";
+import { keepingSecret, secretTexts } from "../service/redaction/secret-texts.js";
 import type { Run } from "./run.js";
 import { secretsSeen } from "./state/environment-secrets.js";
 import { propertiesIn } from "./state/properties.js";
@@ -28,11 +28,17 @@ interface EngineCall {
  */
 export const engineCall = async <T>(call: EngineCall, work: () => Promise<T>): Promise<T> => {
   const { run, inputs } = call;
+  let known: readonly string[] | undefined;
+  const secrets = () => {
+    known ??= secretsIn(call);
+    return known;
+  };
+  const kept = () => keepingSecret(secrets, work);
   let result: T;
   try {
-    result = await (run.about ? run.about(inputs, work) : work());
+    result = await (run.about ? run.about(inputs, kept) : kept());
   } catch (error) {
-    throw failure(call, error);
+    throw failure(call, error, secrets());
   }
   return result === undefined ? result : (JSON.parse(JSON.stringify(result)) as T);
 };
@@ -51,11 +57,8 @@ export class ResourceInitFailed extends Error {
   }
 }
 
-const failure = (call: EngineCall, error: unknown): Error => {
-  const { definition, doing, id, inputs, olds = {}, run } = call;
-  const secrets = [inputs, olds, secretsSeen(inputs, run), secretsSeen(olds, run)].flatMap(
-    (values) => secretsIn(definition.fields, values),
-  );
+const failure = (call: EngineCall, error: unknown, secrets: readonly string[]): Error => {
+  const { definition, doing, id, inputs, run } = call;
   const subject = `${objectTitle(definition, inputs)}${id ? ` (id ${id.slice(0, 140)})` : ""}`;
   const reason = onceTold(run, error) ?? reasonOf(error, secrets);
   const message = `${doing} the ${subject} failed: ${reason}`;
@@ -78,27 +81,29 @@ const onceTold = ({ decisions }: EngineCall["run"], error: unknown): string | un
   return undefined;
 };
 
-/** Every text of a resource that no message may show. */
-const secretsIn = (fields: Fields, inputs: JsonObject): readonly string[] => {
-  const { fields: values, extra, extraSecrets = [] } = propertiesIn(inputs);
-  const extras = isObject(extra) ? extraSecrets.map((path) => valueAt(extra, path)) : [];
-  return [...secretTexts(fields, values), ...textsIn(extras)];
-};
+/** What stands for a value that is not there. */
+const standIns: readonly string[] = [undisclosed, unknownValue];
 
-/** What stands at a path such as `auth.token`; the empty path is all of it. */
-const valueAt = (value: unknown, path: string): unknown =>
-  path === ""
-    ? value
-    : path
-        .split(".")
-        .reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), value);
+/** Every text of a resource that no message may show, as the program, the state and the service have it. */
+const secretsIn = ({ definition, run, inputs, olds = {} }: EngineCall): readonly string[] => [
+  ...new Set(
+    [inputs, olds].flatMap((values) => {
+      const { fields, extra } = propertiesIn(values);
+      const given = { ...fields, extra };
+      const { texts, written } = secretsSeen(given, run);
+      return [
+        ...texts,
+        ...[given, written].flatMap((each) => secretTexts(definition.fields, each)),
+      ].filter((text) => !standIns.includes(text));
+    }),
+  ),
+];
 
-/** Our own words stay; what others said is shown without secrets. */
+/** Our own words stay, and the service's were shown without secrets where they came in. */
 const reasonOf = (error: unknown, secrets: readonly string[]): string => {
   const cause = error instanceof ResourceInitFailed ? error.cause : error;
   if (isConversationError(cause)) {
-    const said = withoutQuotedSecrets(cause.message, cause.details, secrets);
-    return `${said.replace(/(?<![.!?])$/, ".")} ${moreAbout(cause.code)}`;
+    return `${cause.message.replace(/(?<![.!?])$/, ".")} ${moreAbout(cause.code)}`;
   }
   const reason = foreignMessage(cause, secrets);
   return error === cause

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
@@ -30,14 +31,70 @@ test.each(Object.entries(forms))("a secret %s is hidden", (_, form) => {
   );
 });
 
-test.each(Object.entries(forms))("a secret %s is hidden where the text is cut", (_, form) => {
-  for (let length = 4; length < form.length; length++) {
+/** How much of a form says four characters of the secret. */
+const fourIn: Readonly<Record<string, number>> = {
+  "in an address": 6,
+  "in an address, in lower case": 6,
+  "in a form": 6,
+  "in base64": 6,
+  "in base64 without its padding": 6,
+};
+
+test.each(Object.entries(forms))("a secret %s is hidden where the text is cut", (name, form) => {
+  for (let length = fourIn[name] ?? 4; length < form.length; length++) {
     const cut = form.slice(0, length);
-    for (const end of ["", "…", '..."', "')"]) {
+    for (const end of ["", "…", '..."', "')", "***"]) {
       expect(redact(`it was ${cut}${end}`, [secret])).toMatch(/^it was \[secret\]/);
     }
     expect(redact(`it was '${cut}...' of text`, [secret])).toMatch(/^it was '\[secret\]/);
   }
+});
+
+const secretText = fc
+  .string({ unit: "grapheme", minLength: 8, maxLength: 40 })
+  .map((text) => `Qz7${text.trim()}`)
+  .filter(({ length }) => length > 8);
+
+const foreign = fc.string({ maxLength: 12 });
+
+test("a secret in base64 behind and before any other text is hidden", () => {
+  fc.assert(
+    fc.property(
+      secretText,
+      foreign,
+      foreign,
+      fc.constantFrom("base64", "base64url"),
+      (...given) => {
+        const [text, before, after, alphabet] = given;
+        const whole = Buffer.from(`${before}${text}${after}`).toString(alphabet as BufferEncoding);
+        const shown = redact(`Basic ${whole} is wrong`, [text]);
+        expect(shown).toContain("[secret]");
+        for (const run of shown.match(/[\w+/-]{4,}/g) ?? [])
+          for (const skipped of [0, 1, 2, 3])
+            expect(Buffer.from(run.slice(skipped), "base64").toString()).not.toContain("Qz7");
+      },
+    ),
+    { numRuns: 300, seed: 33 },
+  );
+});
+
+test("a part of a secret is hidden wherever it stands, in any case", () => {
+  const part = fc.tuple(fc.nat(30), fc.integer({ min: 8, max: 40 }));
+  const random = fc.stringMatching(/^[A-Za-z0-9_-]{40}$/);
+  fc.assert(
+    fc.property(
+      random,
+      part,
+      fc.constantFrom("as", "lower", "upper"),
+      (text, [from, length], way) => {
+        const piece = text.slice(from, from + length);
+        fc.pre(piece.length >= 8);
+        const spelt = { as: piece, lower: piece.toLowerCase(), upper: piece.toUpperCase() }[way];
+        expect(redact(`"${spelt}" is wrong`, [text])).toBe('"[secret]" is wrong');
+      },
+    ),
+    { numRuns: 300, seed: 33 },
+  );
 });
 
 test("base64 of bytes that differ in both alphabets is hidden in either", () => {
@@ -78,6 +135,16 @@ test("an endless secret in an endless text costs next to nothing", async () => {
   expect(ms).toBeLessThan(2_000);
 });
 
+test("beside a secret of megabytes nothing foreign is shown, at no cost", async () => {
+  const token = "aB3-".repeat(1_750_000);
+  let shown = "";
+  const ms = await coreMsOf(() => {
+    shown = shownText(`${"x".repeat(5_000_000)} B3-aB3-aB3-`, ["a-password", token]);
+  });
+  expect(shown).toBe("[secret]");
+  expect(ms).toBeLessThan(500);
+});
+
 test("a text is cut at whole characters", () => {
   expect(shownText("😀".repeat(400), [])).toBe(`${"😀".repeat(299)}…`);
 });
@@ -113,6 +180,31 @@ test("values of account attributes are secrets", () => {
   expect(secretTexts(account.fields, body)).toEqual(["s1"]);
 });
 
-test("a body that does not fit its definition holds no secrets rather than failing", () => {
-  expect(secretTexts(clientApplication.fields, { roles: "x" })).toEqual([]);
+test("no text that a definition does not know may be shown", () => {
+  const body = {
+    id: "shown",
+    name: "shown",
+    created: "shown",
+    extra: { region: "s1", keys: [{ name: "s2", deep: [1234567] }] },
+    vendorKey: "s3",
+    roles: [
+      {
+        name: "shown",
+        authentication: { id: "shown", name: "shown", vendor: "s4" },
+        headers: [{ name: "shown", value: "s5", vendor: "s6" }],
+        callback: { vendor: "s7" },
+        vendor: "s8",
+      },
+    ],
+  };
+  const found = secretTexts(clientApplication.fields, body);
+  expect(found.sort()).toEqual(["1234567", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"]);
+});
+
+test("a body that does not fit its definition is not known either", () => {
+  expect(secretTexts(clientApplication.fields, { roles: "x", name: { a: "y" } })).toEqual([
+    "x",
+    "y",
+  ]);
+  expect(secretTexts(clientApplication.fields, { roles: null, name: null })).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { account } from "../../provider/resources/account.js";
+import { orchestration } from "../../provider/resources/orchestration.js";
 import { runtimeOperations } from "../../provider/service/http/operations.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 import { connected, failureOf } from "./support/connected.js";
@@ -11,10 +11,16 @@ describe("a note of the service names the id that was sent", () => {
   const application = "8a7d0c11-4a5b-4c6d-8e9f-0123456789ab";
   const flow = {
     name: "flow-0123456789abcdef",
-    type: "custom.kiosk",
-    application: { id: application },
-    attributes: [{ name: "key", value: "canary-secret-1" }],
-    bots: [{ id: "a1", participant: { id: "p-7" } }, { participant: "p0123456789abcdef" }],
+    applications: {
+      customerConfiguration: { customer: { id: application } },
+      botConfiguration: {
+        bots: [
+          { id: "a1", participant: { id: "p-7" }, onEscalation: { agent: { id: "a2" } } },
+          { id: "a3", participant: "p0123456789abcdef" },
+        ],
+      },
+      agentConfiguration: { agents: [{ id: "a4" }] },
+    },
   };
 
   const noted = async (key: string, body: WireObject = flow) => {
@@ -23,17 +29,20 @@ describe("a note of the service names the id that was sent", () => {
     await using live = await connected(
       json(400, { code: "400-152", developerMessage: `${key}: ${rule}.`, details }),
     );
-    const failure = await failureOf(live.service.create(account, body));
+    const failure = await failureOf(live.service.create(orchestration, body));
     return failure instanceof Error ? failure.message : "";
   };
 
   test.each([
-    ["application.id", application],
-    ["/application/id", application],
-    ["$.application.id", application],
-    ["bots[0].id", "a1"],
-    ["bots[0].participant.id", "p-7"],
-    ["bots[1].participant", "p0123456789abcdef"],
+    ["applications.customerConfiguration.customer.id", application],
+    ["/applications/customerConfiguration/customer/id", application],
+    ["$.applications.customerConfiguration.customer.id", application],
+    ["applications.customerConfiguration.customer", application],
+    ["applications.botConfiguration.bots[0].id", "a1"],
+    ["applications.botConfiguration.bots[0].participant.id", "p-7"],
+    ["applications.botConfiguration.bots[0].onEscalation.agent.id", "a2"],
+    ["applications.botConfiguration.bots[1].participant", "p0123456789abcdef"],
+    ["applications.agentConfiguration.agents[0].id", "a4"],
   ])("at %s", async (key, id) => {
     expect(await noted(key)).toContain(
       `was refused (400, 400-152: ${key} ("${id}"): there is no such object).`,
@@ -41,12 +50,13 @@ describe("a note of the service names the id that was sent", () => {
   });
 
   test.each([
-    "type",
-    "application",
-    "application.name",
-    "bots[7].id",
-    "bots[].id",
-    "attributes[0].value",
+    "name",
+    "applications.customerConfiguration.customer.id.id",
+    "applications",
+    "applications.customerConfiguration.customer.name",
+    "applications.botConfiguration.bots[7].id",
+    "applications.botConfiguration.bots[].id",
+    "applications.botConfiguration.bots.length",
     "__proto__.id",
     "constructor.name",
     "",
@@ -56,18 +66,27 @@ describe("a note of the service names the id that was sent", () => {
     expect(await noted(key)).not.toMatch(/\("/);
   });
 
-  test("but no secret, however it looks", async () => {
-    const secret = "canary-0123456789";
-    const attributes = [{ name: "id", value: secret }];
-    expect(await noted("attributes[0].value", { attributes })).not.toContain("canary");
-    expect(await noted("other.id", { attributes, other: { id: secret } })).not.toContain("canary");
+  test("but nothing that no definition knows, however much it looks like an id", async () => {
+    const id = "0123456789abcdef";
+    const unknown = {
+      vendorKey: "canary-0123456789",
+      vendorId: id,
+      vendor: { id: "canary-1", keys: [{ id: "canary-2" }] },
+    };
+    const applications = { ...flow.applications, ...unknown };
+    for (const at of ["", "applications."]) {
+      for (const key of ["vendorKey", "vendorId", "vendor.id", "vendor.keys[0].id"]) {
+        const message = await noted(at + key, { ...flow, ...unknown, applications });
+        expect(message).toContain(`(400, 400-152: ${at}${key}: there is no such object)`);
+      }
+    }
   });
 
   test("but nothing of a body whose secrets nobody told", async () => {
-    const details = [{ key: "application.id", value: "unknown" }];
+    const details = [{ key: "applications.agentConfiguration.agents[0].id", value: "unknown" }];
     await using live = await connected(json(400, { code: "400-152", details }));
     await expect(live.service.request(createAsset, { body: flow })).rejects.toThrow(
-      "(400, 400-152: application.id: unknown)",
+      "(400, 400-152: applications.agentConfiguration.agents[0].id: unknown)",
     );
   });
 });

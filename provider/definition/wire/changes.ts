@@ -21,16 +21,17 @@ export interface FieldChange {
 }
 
 const longest = 60;
+const hidden = "[secret]";
 
 const veiled = (field: Field, value: unknown): unknown =>
-  field.secret ? "[secret]" : changeInside(field, value, veiled);
+  field.secret ? hidden : changeInside(field, value, veiled);
 
 /** In a preview, what is not known before the update is shown as Pulumi shows it. */
 const shortJson = (value: unknown): string =>
   abbreviated(JSON.stringify(value).replaceAll(unknownValue, "[unknown]"), longest);
 
 const shown = (field: Field, value: unknown): string =>
-  field.secret ? "[secret]" : shortJson(veiled(field, value));
+  field.secret ? hidden : shortJson(veiled(field, value));
 
 const isThere = (value: unknown): boolean => value !== undefined && value !== null;
 
@@ -127,10 +128,12 @@ export const changesOf = (
   from: JsonObject,
   to: JsonObject,
 ): readonly FieldChange[] => inFields(fields, "", from, to);
+
 /**
- * What writing `extra` over a live object changes, as paths from its top.
+ * What writing `extra` over a live object changes, as paths from its top. No definition says what stands
+ * there, so that every value is shown as `[secret]`.
  *
- * @param secretPaths places of secrets in `extra`; what holds one is shown as `[secret]` as a whole
+ * @param secretPaths places of secrets in `extra`; their inner members are not shown either
  */
 export const extraChanges = (
   live: unknown,
@@ -142,10 +145,8 @@ export const extraChanges = (
     const isSecret = secretPaths.includes("") || secretPaths.includes(place);
     if (!isSecret && isObject(value) && isObject(there)) return inObject(there, value, path, place);
     if (!isSecret && sameExtra(there, value)) return [];
-    const isHidden = isSecret || secretPaths.some((secret) => secret.startsWith(`${place}.`));
-    const text = (of: unknown) => (isHidden ? "[secret]" : shortJson(of));
     const isThere = there !== undefined && there !== null;
-    return [{ path, ...(isThere ? { from: text(there) } : {}), to: text(value) }];
+    return [{ path, ...(isThere ? { from: hidden } : {}), to: hidden }];
   };
   const inObject = (
     there: unknown,

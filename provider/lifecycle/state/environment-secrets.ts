@@ -9,7 +9,7 @@ import { ConversationError } from "../../kernel/errors.js";
 import type { JsonObject } from "../../kernel/json.js";
 import type { Resource } from "../resource.js";
 import type { RunEnvironment } from "../run.js";
-import type { Properties } from "./properties.js";
+import { changeFieldSecrets } from "./state-values.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -53,22 +53,25 @@ export const lastWritten = <R extends Resource>(before: R, now: Resource): R => 
 };
 
 /**
- * The properties with the secrets that this process can see, so that they are checked, too.
+ * The fields with the secrets that this process can see, so that they are checked, too. Only in secret
+ * fields: the rule that another one breaks may show its value.
  *
  * @param tells whether to say which variables are not set: a preview goes on without them
  */
-export const checkedSecrets = (resource: Resource, tells: boolean): Properties => {
+export const checkedSecrets = (resource: Resource, tells: boolean): JsonObject => {
   const { run, definition, name, properties } = resource;
   const environment = environmentOf(run);
-  return withEnvironmentSecrets(properties, (secret) => {
-    const found = environment[secret.name] || undefined;
-    if (!found && tells)
-      run.tell?.(
-        `${definition.kind} ${JSON.stringify(name)}: ${missing(secret)}. A preview goes on without it; pulumi up will not.`,
-        "warning",
-      );
-    return found;
-  });
+  for (const secret of tells ? environmentSecretsIn(properties) : []) {
+    if (environment[secret.name]) continue;
+    run.tell?.(
+      `${definition.kind} ${JSON.stringify(name)}: ${missing(secret)}. A preview goes on without it; pulumi up will not.`,
+      "warning",
+    );
+  }
+  const found = ({ name: variable }: EnvironmentSecret) => environment[variable] || undefined;
+  return changeFieldSecrets(definition.fields, properties.fields, (secret) =>
+    withEnvironmentSecrets(secret, found),
+  );
 };
 
 /** What is not secret is shown and compared, so the environment cannot stand behind it. */
@@ -84,11 +87,15 @@ export const misplacedSecrets = ({ definition, properties }: Resource): readonly
         ],
   );
 
-/** Values of the engine with all secrets that this process can see, so that no message shows them. */
+/** The secrets of the environment inside values, as far as this process can see them, and the values with them. */
 export const secretsSeen = (
   values: JsonObject,
   run: Pick<RunEnvironment, "environment">,
-): JsonObject => {
+): { readonly texts: readonly string[]; readonly written: JsonObject } => {
   const environment = environmentOf(run);
-  return withEnvironmentSecrets(values, ({ name }) => environment[name] || undefined);
+  const seen = ({ name }: EnvironmentSecret) => environment[name] || undefined;
+  return {
+    texts: environmentSecretsIn(values).flatMap((secret) => seen(secret) ?? []),
+    written: withEnvironmentSecrets(values, seen),
+  };
 };

@@ -1,3 +1,4 @@
+import { environmentSecretPaths } from "../../kernel/environment-secret.js";
 import {
   filledText,
   filledTexts,
@@ -17,7 +18,7 @@ export interface Properties {
   readonly adopt?: true | string;
   /** Further members of the service's JSON; the engine's text for what is not known yet, in a preview. */
   readonly extra?: JsonObject | typeof unknownValue;
-  /** Paths into `extra` whose values are secret. */
+  /** Paths into `extra` whose values are secret: what the program marks, and what holds a secret of the environment. */
   readonly extraSecrets?: readonly string[];
   /** Name of the settings to use. */
   readonly profile?: string;
@@ -37,6 +38,12 @@ export interface ObjectRecord {
   readonly undeclared?: readonly string[];
 }
 
+/** A program cannot see what an output of its `extra` will hold, so what takes the environment's place is looked for here. */
+const secretPaths = (extra: unknown, marked: unknown): readonly string[] | undefined => {
+  const paths = new Set([...(filledTexts(marked) ?? []), ...environmentSecretPaths(extra)]);
+  return filledTexts([...paths].sort());
+};
+
 /**
  * The values that the engine hands over, in their parts; what the engine or the service put in besides
  * is left out, and so is `autoName`, which is for the check alone.
@@ -55,7 +62,7 @@ export const propertiesIn = (values: JsonObject): Properties => {
     owner: filledText(owner),
     adopt: adopt === true ? adopt : filledText(adopt),
     extra: isObject(extra) ? extra : extra === unknownValue ? unknownValue : undefined,
-    extraSecrets: filledTexts(extraSecrets),
+    extraSecrets: secretPaths(extra, extraSecrets),
     profile: filledText(profile),
     eraseHidden: eraseHidden === true ? eraseHidden : undefined,
     record,

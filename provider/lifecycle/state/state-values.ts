@@ -17,7 +17,8 @@ type Change = (secret: unknown) => unknown;
 const changeValue = (field: Field, value: unknown, change: Change): unknown => {
   if (value === undefined || value === null) return value;
   if (field.secret) return change(value);
-  if (field.type === "object" && isObject(value)) return changeFields(field.fields, value, change);
+  if (field.type === "object" && isObject(value))
+    return changeFieldSecrets(field.fields, value, change);
   if (field.type === "list" && Array.isArray(value))
     return value.map((item) => changeValue(field.of, item, change));
   if (field.type === "map" && isObject(value)) {
@@ -28,7 +29,12 @@ const changeValue = (field: Field, value: unknown, change: Change): unknown => {
   return value;
 };
 
-const changeFields = (fields: Fields, values: JsonObject, change: Change): JsonObject =>
+/** Field values with something else in the place of every secret. */
+export const changeFieldSecrets = (
+  fields: Fields,
+  values: JsonObject,
+  change: Change,
+): JsonObject =>
   objectOf(
     Object.entries(values).map(([name, value]) => {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -62,14 +68,14 @@ const changeSecrets = (
   const changed = isObject(extra) ? changePaths(extra, extraSecrets, change) : extra;
   return {
     ...properties,
-    fields: changeFields(fields, properties.fields, change),
+    fields: changeFieldSecrets(fields, properties.fields, change),
     ...(isObject(changed) || changed === unknownValue ? { extra: changed } : {}),
   };
 };
 
 /** Field values with every secret in the engine's own form. */
 export const wrapFieldSecrets = (fields: Fields, values: JsonObject): JsonObject =>
-  changeFields(fields, values, wrap);
+  changeFieldSecrets(fields, values, wrap);
 
 /**
  * Without any secret. What a service masks cannot be compared with what it was meant to become, so

@@ -1,3 +1,4 @@
+import type { Fields } from "../../definition/define.js";
 import {
   ConversationError,
   type ConversationErrorCode,
@@ -5,6 +6,7 @@ import {
   type ErrorDetails,
 } from "../../kernel/errors.js";
 import { assertId } from "../../kernel/object-id.js";
+import { secretsOfRunningCall, secretTexts } from "../redaction/secret-texts.js";
 import type { Settings } from "../settings/setting-table.js";
 import type { AccessToken, TokenParts } from "../token/access-token.js";
 import type { Operation } from "./operations.js";
@@ -19,8 +21,8 @@ export interface CallOptions {
   readonly body?: unknown;
   /** Ends waiting and reading. A write that was sent is waited for, since its answer must not be lost. */
   readonly signal?: AbortSignal;
-  /** Texts of the body that no message may show, should the service echo them. */
-  readonly secrets?: readonly string[];
+  /** What the body is made of, which says what of it a message may show. Left out: nothing. */
+  readonly fields?: Fields;
 }
 
 /** One call of an operation with all that it needs, made once before anything is sent. */
@@ -33,8 +35,9 @@ export interface Call {
   readonly url: string;
   /** The body as JSON text. Left out: none. */
   readonly text?: string;
-  /** The body that is sent, where it is known which of its texts are secrets. */
   readonly body?: unknown;
+  /** What the body is made of, where that is known. */
+  readonly fields?: Fields;
   /** Never shown, whatever the service echoes. */
   readonly secrets: readonly string[];
   readonly signal: AbortSignal;
@@ -57,15 +60,19 @@ export const callOf = (parts: TokenParts, operation: Operation, options: CallOpt
   const { settings, signal } = parts;
   // First of all: a bad id must not get any further.
   const path = pathOf(operation.template, options.id);
+  const { body, fields } = options;
   return {
     operation,
     settings,
     path,
     url: settings.baseUrl + path + queryText(options.query),
-    ...(options.body === undefined ? {} : { text: JSON.stringify(options.body) }),
-    // Where nobody told the secrets of a body, nothing of it may be shown.
-    ...(options.secrets ? { body: options.body } : {}),
-    secrets: [...parts.secrets, ...(options.secrets ?? [])],
+    ...(body === undefined ? {} : { body, text: JSON.stringify(body) }),
+    ...(fields ? { fields } : {}),
+    secrets: [
+      ...parts.secrets,
+      ...secretsOfRunningCall(),
+      ...(fields ? secretTexts(fields, body) : []),
+    ],
     signal: options.signal ? AbortSignal.any([signal, options.signal]) : signal,
   };
 };

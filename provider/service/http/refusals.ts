@@ -1,10 +1,12 @@
+import { type Field, type Fields, object } from "../../definition/define.js";
+import { fieldsByWireName, unwrapped } from "../../definition/wire/wire.js";
 import type {
   ConversationError,
   ConversationErrorCode,
   ErrorDetails,
   ServiceNote,
 } from "../../kernel/errors.js";
-import { isObject, type JsonObject } from "../../kernel/json.js";
+import { isObject, type JsonObject, memberOf } from "../../kernel/json.js";
 import { jsonIn } from "../../kernel/json-text.js";
 import { isId } from "../../kernel/object-id.js";
 import { quoted } from "../../kernel/quoted.js";
@@ -19,11 +21,11 @@ const mostNotes = 30;
 
 /** A note tells which attribute is wrong; the id that was sent there tells which object was meant. */
 const noteOf = (
-  { body, secrets }: Call,
+  { body, fields }: Call,
   { key, value }: JsonObject,
   shown: (value: unknown) => string,
 ): ServiceNote => {
-  const sent = typeof key === "string" ? sentId(body, key, secrets) : undefined;
+  const sent = fields && typeof key === "string" ? sentId(fields, body, key) : undefined;
   return {
     key: shown(key),
     value: shown(value),
@@ -113,25 +115,40 @@ export const refusal = (call: Call, response: HttpResponse): ConversationError =
 };
 
 const longestPath = 200;
-const shortestOpaque = 16;
-const at = (value: unknown, step: string): unknown => {
-  const place = Array.isArray(value) || isObject(value) ? Object.entries(value) : [];
-  return place.find(([name]) => name === step)?.[1];
-};
 
 /** `bots[0].participant.id`, `/bots/0/participant/id` and `$.bots[0].participant.id` are the same path. */
 const stepsOf = (path: string): readonly string[] =>
   path.split(/[.[\]/]+/).filter((step) => step !== "" && step !== "$");
-const isIdLike = (name: string, value: unknown): value is string =>
-  isId(value) && (/id$/i.test(name) || (value.length >= shortestOpaque && /\d/.test(value)));
+
+/** The id at a place of the service's JSON; a reference ends there, or at the `id` of its object. */
+const idAt = (field: Field, value: unknown, steps: readonly string[]): unknown => {
+  const [step = "", ...rest] = steps;
+  switch (field.type) {
+    case "reference":
+      return rest.length === 0 && ["", "id"].includes(step) ? unwrapped("id", value) : undefined;
+    case "object": {
+      const [, member] = fieldsByWireName(field.fields).get(step) ?? [];
+      return member && isObject(value) ? idAt(member, memberOf(value, step), rest) : undefined;
+    }
+    case "list": {
+      const isWrapped = field.envelope !== undefined && step === field.envelope;
+      const [place = "", ...below] = isWrapped ? rest : steps;
+      const items = unwrapped(field.envelope, value);
+      return Array.isArray(items) && /^\d{1,4}$/.test(place)
+        ? idAt(field.of, items[Number(place)], below)
+        : undefined;
+    }
+    default:
+      return undefined;
+  }
+};
+
 /**
- * The id that a body holds at a path which the service names; undefined where there is no id, or
- * where the value is a secret.
+ * What was sent at a path that the service names, where the definition says that it is the id of another
+ * object; undefined for everything else, which nobody can know not to be a secret.
  */
-const sentId = (body: unknown, path: string, secrets: readonly string[]): string | undefined => {
+const sentId = (fields: Fields, body: unknown, path: string): string | undefined => {
   if (path.length > longestPath) return undefined;
-  const steps = stepsOf(path);
-  const value = steps.reduce(at, body);
-  if (!isIdLike(steps.at(-1) ?? "", value)) return undefined;
-  return secrets.some((secret) => secret.includes(value)) ? undefined : value;
+  const id = idAt(object({ doc: "The body.", fields }), body, stepsOf(path));
+  return isId(id) ? id : undefined;
 };

@@ -4,7 +4,6 @@ import { assertId } from "../../kernel/object-id.js";
 import type { DatedAnswer } from "../http/answers.js";
 import type { DatedRequest } from "../http/client.js";
 import { setUpOperation } from "../http/operations.js";
-import { secretTexts } from "../redaction/secret-texts.js";
 import type { ServiceAddress } from "./absence.js";
 import { answeredObject, createdOf, isUnclear, timesOf } from "./answered-objects.js";
 import type { Collections, ListProgress, WireObject } from "./collections.js";
@@ -79,7 +78,7 @@ export const restCollections = ({ request, address, time }: CollectionParts): Co
     action: "update" | "delete",
     { id, body }: { readonly id: string; readonly body?: WireObject },
   ): Promise<DatedAnswer> => {
-    const sent = body && { body, secrets: secretTexts(definition.fields, body) };
+    const sent = body && { body, fields: definition.fields };
     const answer = await request(setUpOperation(definition, action), { id, ...sent });
     address.confirm();
     return answer;
@@ -117,8 +116,7 @@ export const restCollections = ({ request, address, time }: CollectionParts): Co
     create: (definition, body) =>
       guarded(cacheOf(definition), async () => {
         const operation = setUpOperation(definition, "create");
-        const secrets = secretTexts(definition.fields, body);
-        const answer = await request(operation, { body, secrets });
+        const answer = await request(operation, { body, fields: definition.fields });
         const created = createdOf(operation, answer);
         const times = timesOf(answer, ["created", "modified"]);
         address.confirm();

@@ -12,17 +12,15 @@ export const textsIn = (value: unknown): string[] => {
   return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
 };
 
-/** The bytes of a text in every spelling of base64. */
-export const inBase64 = (text: string): string[] =>
-  (["utf8", "latin1"] as const).flatMap((charset) => {
-    const bytes = Buffer.from(text, charset);
-    const base64 = bytes.toString("base64");
-    return [base64, base64.replace(/=+$/, ""), bytes.toString("base64url")];
-  });
-
-/** The credentials of a Basic header (RFC 7617), as they must not be shown either. */
+/**
+ * The credentials of a Basic header (RFC 7617), as they must not be shown either: a password that is too
+ * short to be looked for can be read from them.
+ */
 export const basicCredentials = (user: string, password: string): string[] =>
-  inBase64(`${user}:${password}`);
+  (["utf8", "latin1"] as const).flatMap((charset) => {
+    const bytes = Buffer.from(`${user}:${password}`, charset);
+    return [bytes.toString("base64"), bytes.toString("base64url")];
+  });
 
 const isText = (member: FieldValue): member is FieldValue & { readonly value: string } =>
   member.field.type === "text" && typeof member.value === "string";

@@ -1,13 +1,12 @@
 import { abbreviated, cleaned } from "../../kernel/quoted.js";
-import { inBase64 } from "./credential-texts.js";
 
 const hidden = "[secret]";
 
-/** Stands for a secret while further ones are looked for. */
-const placeholder = "\uffff";
-
 /** Shorter secrets are not looked for: many words hold them, and what is hidden would tell them. */
 const shortestSecret = 6;
+
+/** So many characters of a longer secret are hidden wherever they stand. */
+const pieceLength = 8;
 
 /** A shorter beginning of a secret at a cut is not worth hiding: it says nothing. */
 const shortestCut = 4;
@@ -16,116 +15,223 @@ const longestText = 300;
 /** So much of a foreign text is looked at; the most of it is not shown anyway. */
 const longestForeign = 8_000;
 
-/** As it is, and as a service tidies what it is given. */
-const tidied = (secret: string): ReadonlySet<string> =>
-  new Set([secret, secret.trim(), cleaned(secret).trim(), secret.normalize("NFC")]);
+/** Beside more secrets than that nothing foreign is shown: a search in them would take too long. */
+const mostSecretCharacters = 262_144;
 
-const inJson = (text: string): string[] => {
-  const json = JSON.stringify(text).slice(1, -1);
-  const unit = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  const twice = JSON.stringify(json).slice(1, -1);
-  return [json, twice, json.replace(/[^ -~]/g, unit), json.replaceAll("/", "\\/")];
+/** One character of a text as it may be meant, and where it stands in the text as it was given. */
+interface Sign {
+  readonly unit: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+type Range = readonly [from: number, to: number];
+
+const entities: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
 };
 
-const inAddress = (text: string): string[] => {
-  const plain = encodeURIComponent(text.toWellFormed());
-  const strict = plain.replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
-  const form = new URLSearchParams([["", text]]).toString().slice(1);
-  const lower = (one: string) => one.replace(/%\w\w/g, (code) => code.toLowerCase());
-  const upper = (one: string) => one.replace(/%\w\w/g, (code) => code.toUpperCase());
-  return [plain, strict, form].flatMap((one) => [upper(one), lower(one)]);
+/** As JSON, addresses and pages spell a character. A backslash alone does not count, see {@link folded}. */
+const escapes =
+  /\\u([0-9a-f]{4})|\\[bfnrt]|%([0-9a-f]{2})|&(?:#(\d{1,5})|#x([0-9a-f]{1,4})|(amp|lt|gt|quot|apos));/gi;
+
+/** An escape that is cut off at the end of a text. */
+const partOfEscape = /(?:%[0-9a-f]?|\\+(?:u[0-9a-f]{0,3})?|&#?\w{0,5})$/i;
+
+const base64Run = /[A-Za-z0-9+/_-]{6,}={0,2}/g;
+
+/** Signs that may close a quotation, then what says that a text was cut, or its end. */
+const cut = /[\s.,;:"'”’)\]}>\\]{0,10}(?:\.{3}|…|\*{2}|$)/gu;
+
+const textOf = (signs: readonly Sign[]): string => signs.map(({ unit }) => unit).join("");
+
+/** One sign for several. */
+const joined = (unit: string, signs: readonly Sign[]): Sign[] => {
+  const [first, last] = [signs[0], signs.at(-1)];
+  return first && last
+    ? [...unit].map((one) => ({ unit: one, from: first.from, to: last.to }))
+    : [];
 };
 
-const inPage = (text: string): string =>
-  text.replace(/[&<>"']/g, (sign) => `&${signs[sign] ?? sign};`);
-
-const signs: Readonly<Record<string, string>> = {
-  "&": "amp",
-  "<": "lt",
-  ">": "gt",
-  '"': "quot",
-  "'": "#39",
+/** The same text with what is escaped in it as it is meant. */
+const unescaped = (signs: readonly Sign[]): readonly Sign[] => {
+  const result: Sign[] = [];
+  let done = 0;
+  for (const match of textOf(signs).matchAll(escapes)) {
+    const [all, json, byte, decimal, hex, word] = match;
+    const digits = json ?? byte ?? hex;
+    const code = digits ? Number.parseInt(digits, 16) : Number(decimal ?? 32);
+    const unit = word ? (entities[word.toLowerCase()] ?? "") : String.fromCharCode(code);
+    result.push(...signs.slice(done, match.index));
+    done = match.index + all.length;
+    result.push(...joined(unit, signs.slice(match.index, done)));
+  }
+  return done === 0 ? signs : [...result, ...signs.slice(done)];
 };
 
-/** Every form in which a secret may come back. */
-const formsOf = (secret: string): string[] =>
-  [...tidied(secret)].flatMap((text) => [
-    text,
-    ...inJson(text),
-    ...inJson(text).flatMap(inAddress),
-    ...inAddress(text),
-    inPage(text),
-    ...inBase64(text),
-  ]);
+/** What base64 at every place of a text holds, at every alignment. */
+const decoded = (signs: readonly Sign[]): (readonly Sign[])[] =>
+  [...textOf(signs).matchAll(base64Run)].flatMap(({ 0: run, index }) =>
+    [0, 1, 2, 3].map((skipped) => {
+      const bytes = Buffer.from(run.slice(skipped), "base64");
+      const at = (sextet: number) => signs[index + skipped + sextet];
+      return [...bytes].flatMap((byte, place) => {
+        const isLast = place === bytes.length - 1;
+        const end = isLast ? signs[index + run.length - 1] : at(Math.floor((place * 8 + 7) / 6));
+        const start = at(Math.floor((place * 8) / 6));
+        return start && end
+          ? [{ unit: String.fromCharCode(byte), from: start.from, to: end.to }]
+          : [];
+      });
+    }),
+  );
 
-const known = new WeakMap<readonly string[], readonly string[]>();
+/** A text in every way in which somebody may read it. */
+const readings = (text: string): (readonly Sign[])[] => {
+  const plain = Array.from({ length: text.length }, (_, at) => ({
+    unit: text.charAt(at),
+    from: at,
+    to: at + 1,
+  }));
+  const all: (readonly Sign[])[] = [plain];
+  // Three times: an address may hold JSON that holds an address.
+  for (let last: readonly Sign[] = plain; all.length < 4; all.push(last)) {
+    const deeper = unescaped(last);
+    if (deeper === last) break;
+    last = deeper;
+  }
+  const inside = all.flatMap(decoded);
+  return [...all, ...inside, ...inside.map(unescaped)];
+};
 
-/** What to look for; the longest first, so that a secret inside another one leaves no rest of it. */
-const wantedFor = (secrets: readonly string[]): readonly string[] => {
-  const kept = known.get(secrets);
-  if (kept) return kept;
-  const distinct = new Set(secrets.filter(({ length }) => length >= shortestSecret));
-  const wanted = [...new Set([...distinct].flatMap(formsOf))]
-    .filter(({ length }) => length >= shortestSecret)
-    .sort((one, other) => other.length - one.length);
+const foldedUnits = new Map<string, string>();
+
+/**
+ * Without what services change in a text: case, accents and how they are composed, blanks, control and
+ * format characters, `+` (a blank in a form) and the backslashes of escapes.
+ */
+const folded = (unit: string): string => {
+  const known = foldedUnits.get(unit);
+  if (known !== undefined) return known;
+  const plain = unit.normalize("NFKD").toLowerCase();
+  const made = plain.replace(/[\p{M}\p{Cc}\p{Cf}\p{Z}+\\]/gu, "");
+  if (foldedUnits.size < 10_000) foldedUnits.set(unit, made);
+  return made;
+};
+
+const foldedText = (text: string): string =>
+  Array.from({ length: text.length }, (_, at) => folded(text.charAt(at))).join("");
+
+/** What of some secrets is looked for. */
+interface Wanted {
+  readonly pieces: ReadonlySet<string>;
+  /** Those that are shorter than a piece. */
+  readonly short: readonly string[];
+  readonly beginnings: ReadonlySet<string>;
+  /** Whether there is more than can be looked for. */
+  readonly isTooMuch: boolean;
+}
+
+const wantedIn = (secrets: readonly string[]): Wanted => {
+  const given = new Set(secrets.filter(({ length }) => length >= shortestSecret));
+  const length = [...given].reduce((sum, secret) => sum + secret.length, 0);
+  const isTooMuch = length > mostSecretCharacters;
+  const pieces = new Set<string>();
+  const beginnings = new Set<string>();
+  const short = new Set<string>();
+  for (const secret of isTooMuch ? [] : given) {
+    // An escaped byte is one of UTF-8, or one of Latin-1, which is the character itself.
+    const bytes = Buffer.from(secret).toString("latin1");
+    for (const text of new Set([secret, bytes].map(foldedText))) {
+      for (let end = shortestCut; end < pieceLength; end++) beginnings.add(text.slice(0, end));
+      if (text.length < pieceLength && text !== "") short.add(text);
+      for (let at = 0; at + pieceLength <= text.length; at++)
+        pieces.add(text.slice(at, at + pieceLength));
+    }
+  }
+  return { pieces, short: [...short], beginnings, isTooMuch };
+};
+
+const known = new WeakMap<readonly string[], Wanted>();
+
+const wantedFor = (secrets: readonly string[]): Wanted => {
+  const wanted = known.get(secrets) ?? wantedIn(secrets);
   known.set(secrets, wanted);
   return wanted;
 };
 
-/** How much of a form's beginning stands at the end of a text, in characters. */
-const beginningAt = (end: string, form: string): number => {
-  const start = form.slice(0, shortestCut);
-  const from = Math.max(0, end.length - form.length + 1);
-  for (let at = end.indexOf(start, from); at >= 0; at = end.indexOf(start, at + 1)) {
-    if (form.startsWith(end.slice(at))) return end.length - at;
-  }
-  return 0;
+/** The signs that are left when a text is folded. */
+const foldedSigns = (signs: readonly Sign[]): readonly Sign[] =>
+  signs.flatMap(({ unit, ...place }) => [...folded(unit)].map((one) => ({ unit: one, ...place })));
+
+/** What stands from one sign to another. */
+const rangeOf = (signs: readonly Sign[], start: number, length: number): Range[] => {
+  const [first, last] = [signs[start], signs[start + length - 1]];
+  return first && last ? [[first.from, last.to]] : [];
 };
 
-/** Where the text may have been cut: at its end, or before signs that close a quotation. */
-const endsOf = (text: string): string[] => {
-  const closing = /[\s.,;:"'”’)\]}>\\]{0,10}$/u.exec(text)?.[0] ?? "";
-  return Array.from({ length: closing.length + 1 }, (_, signs) =>
-    text.slice(0, text.length - signs),
-  );
-};
-
-const withoutBeginning = (text: string, wanted: readonly string[]): string => {
-  let best = { length: 0, end: text };
-  for (const end of endsOf(text)) {
-    const length = wanted.reduce((most, form) => Math.max(most, beginningAt(end, form)), 0);
-    if (length > best.length) best = { length, end };
+const piecesIn = (signs: readonly Sign[], { pieces, short }: Wanted): Range[] => {
+  const text = textOf(signs);
+  const found: Range[] = [];
+  for (let at = 0; at + pieceLength <= text.length; at++) {
+    if (pieces.has(text.slice(at, at + pieceLength)))
+      found.push(...rangeOf(signs, at, pieceLength));
   }
-  const { length, end } = best;
-  if (length === 0) return text;
-  return end.slice(0, -length) + placeholder + text.slice(end.length);
+  for (const secret of short) {
+    for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + 1))
+      found.push(...rangeOf(signs, at, secret.length));
+  }
+  return found;
 };
 
 /** A text that is cut, also in mid-sentence before dots, may hold the beginning of a secret there. */
-const withoutCuts = (text: string, wanted: readonly string[]): string =>
-  text
-    .split(/(\.{3,}|…)/u)
-    .map((part, place) => (place % 2 === 0 ? withoutBeginning(part, wanted) : part))
-    .join("");
+const beginningsIn = (signs: readonly Sign[], { beginnings }: Wanted): Range[] => {
+  const text = textOf(signs);
+  return [...text.matchAll(cut)].flatMap(({ 0: all, index }) =>
+    Array.from({ length: all.length + 1 }, (_, closing) => index + closing).flatMap((end) => {
+      const shown = text.slice(0, end);
+      const rest = partOfEscape.exec(shown.slice(-8))?.[0].length ?? 0;
+      return [end, end - rest].flatMap((last) => {
+        const before = foldedSigns(signs.slice(Math.max(0, last - 4 * pieceLength), last));
+        const lengths = [7, 6, 5, shortestCut].filter((length) =>
+          beginnings.has(textOf(before.slice(-length))),
+        );
+        return lengths.flatMap((length) => rangeOf(before, before.length - length, length));
+      });
+    }),
+  );
+};
 
 /**
- * Replaces every secret in a foreign text, in every form in which it may come back, whole or cut off.
+ * Replaces every secret in a foreign text, whole or in part, however it is spelt: in JSON, in an address
+ * or a page, in base64 behind any other text, in another case, cut off.
  * Only for text that is not our own: a word of ours that happens to be a secret would give it away.
  *
- * @param secrets as they were given, and `user:password` for credentials that go together; those of
- * less than 6 characters are not looked for
+ * @param secrets as they were given; those of less than 6 characters are not looked for
  */
 export const redact = (text: string, secrets: readonly string[]): string => {
   const wanted = wantedFor(secrets);
-  const whole = wanted.reduce((rest, form) => rest.replaceAll(form, placeholder), text);
-  return withoutCuts(whole, wanted).replaceAll(placeholder, hidden);
+  if (wanted.isTooMuch) return hidden;
+  const looked = text.slice(0, longestForeign);
+  const ranges = readings(looked)
+    .flatMap((signs) => [...piecesIn(foldedSigns(signs), wanted), ...beginningsIn(signs, wanted)])
+    .sort(([one], [other]) => one - other);
+  let shown = "";
+  let done = 0;
+  for (const [from, to] of ranges) {
+    if (from > done || done === 0) shown += looked.slice(done, from) + hidden;
+    done = Math.max(done, to);
+  }
+  return shown + looked.slice(done);
 };
 
 /** Text of the service as a message may show it: no secrets, no control characters, at most 300 characters. */
-export const shownText = (text: string, secrets: readonly string[]): string => {
-  const clean = cleaned(redact(text.slice(0, longestForeign), secrets)).trim();
-  return abbreviated(clean, longestText);
-};
+export const shownText = (text: string, secrets: readonly string[]): string =>
+  abbreviated(cleaned(redact(text, secrets)).trim(), longestText);
 
 /**
  * The message of an error that is none of ours, as it may be shown. The parser of JSON quotes parts

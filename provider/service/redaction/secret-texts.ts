@@ -1,6 +1,8 @@
-import type { Fields } from "../../definition/define.js";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type Field, type Fields, outputFields } from "../../definition/define.js";
 import { membersIn, valuesIn } from "../../definition/walk.js";
-import { isObject } from "../../kernel/json.js";
+import { fieldsByWireName, membersOf, unwrapped } from "../../definition/wire/wire.js";
+import { isObject, type JsonObject, memberOf } from "../../kernel/json.js";
 import type { Settings } from "../settings/setting-table.js";
 import { basicCredentials, credentialsOf, textsIn } from "./credential-texts.js";
 
@@ -10,18 +12,86 @@ export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly st
   ...basicCredentials(clientId, clientSecret),
 ];
 
+/** The texts beside the members that a field is made of. */
+const beside = (value: unknown, own: readonly (string | undefined)[]): string[] =>
+  isObject(value)
+    ? Object.entries(value).flatMap(([name, of]) => (own.includes(name) ? [] : textsIn(of)))
+    : [];
+
+/** What stands under names that a definition knows, and the texts under all others. */
+const inMembers = (fields: Fields, values: JsonObject): string[] =>
+  Object.entries(values).flatMap(([name, value]) => {
+    const field = memberOf(fields, name) ?? fieldsByWireName(fields).get(name)?.[1];
+    return field ? inField(field as Field, value) : textsIn(value);
+  });
+
+/** A value in a shape that its field has not is nothing that the definition knows. */
+const inField = (field: Field, value: unknown): string[] => {
+  if (field.secret) return textsIn(value);
+  switch (field.type) {
+    case "object":
+      return isObject(value) ? inMembers(field.fields, value) : textsIn(value);
+    case "list": {
+      const items = unwrapped(field.envelope, value);
+      const others = beside(value, [field.envelope]);
+      if (!Array.isArray(items)) return [...others, ...textsIn(items)];
+      return [...others, ...items.flatMap((item) => inField(field.of, item))];
+    }
+    case "map": {
+      const { key, value: member } = membersOf(field);
+      if (!Array.isArray(value))
+        return Object.values(isObject(value) ? value : { value }).flatMap((of) =>
+          inField(field.of, of),
+        );
+      return value.flatMap((entry) =>
+        isObject(entry)
+          ? [...inField(field.of, memberOf(entry, member)), ...beside(entry, [key, member])]
+          : textsIn(entry),
+      );
+    }
+    case "reference":
+      // What a service tells of the object besides is that object's own.
+      return isObject(value) ? inObject(field.to.fields, value) : [];
+    default:
+      return field.type === "text" && field.envelope !== undefined
+        ? beside(value, [field.envelope])
+        : isObject(value) || Array.isArray(value)
+          ? textsIn(value)
+          : [];
+  }
+};
+
+const byService: readonly string[] = ["id", ...Object.keys(outputFields)];
+
+const inObject = (fields: Fields, values: JsonObject): string[] =>
+  inMembers(
+    fields,
+    Object.fromEntries(Object.entries(values).filter(([name]) => !byService.includes(name))),
+  );
+
 /**
- * Every text that secret fields hold, and the Basic credentials that they make: of values as a program
- * gives them and of the service's JSON alike.
+ * Every text of an object that no definition says may be shown: of secret fields, and of members that no
+ * field knows. Of values as a program gives them, `extra` among them, and of the service's JSON alike;
+ * with the Basic credentials that the fields make.
  */
 export const secretTexts = (fields: Fields, values: unknown): string[] => {
   if (!isObject(values)) return [];
-  const all = valuesIn(fields, values);
-  const inner = all.map(({ field, value }) =>
+  const inner = valuesIn(fields, values).map(({ field, value }) =>
     field.type === "object" && isObject(value) ? membersIn(field.fields, value) : [],
   );
   return [
-    ...all.flatMap(({ field, value }) => (field.secret ? textsIn(value) : [])),
+    ...inObject(fields, values),
     ...[membersIn(fields, values), ...inner].flatMap(credentialsOf),
   ];
 };
+
+type Secrets = () => readonly string[];
+
+const ofRunningCall = new AsyncLocalStorage<Secrets>();
+
+/** Runs a call of the engine: no call that it makes of the service shows any of these texts. */
+export const keepingSecret = <T>(secrets: Secrets, call: () => Promise<T>): Promise<T> =>
+  ofRunningCall.run(secrets, call);
+
+/** The secrets of the engine's call that is running. */
+export const secretsOfRunningCall: Secrets = () => ofRunningCall.getStore()?.() ?? [];

@@ -1,5 +1,4 @@
 import type { ErrorDetails } from "../../kernel/errors.js";
-import { redact } from "./redaction.js";
 
 const lettersOf = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, " ");
 
@@ -20,44 +19,4 @@ export const serviceQuote = (details: ErrorDetails): string => {
   const words = [...sentences.values()].filter(Boolean).join("; ");
   const head = [status, serviceCode].filter(Boolean).join(", ");
   return words === "" ? `(${head})` : `(${head}: ${words})`;
-};
-
-const redacted = (details: ErrorDetails, secrets: readonly string[]): ErrorDetails => {
-  const { serviceCode = "", serviceMessage = "", serviceNotes = [] } = details;
-  const shown = (text: string): string => redact(text, secrets);
-  return {
-    ...details,
-    serviceCode: shown(serviceCode),
-    serviceMessage: shown(serviceMessage),
-    serviceNotes: serviceNotes.map((note) => ({
-      ...note,
-      key: shown(note.key),
-      value: shown(note.value),
-    })),
-  };
-};
-
-const foreignTexts = ({ serviceCode, serviceMessage, serviceNotes = [] }: ErrorDetails): string[] =>
-  [serviceCode, serviceMessage, ...serviceNotes.flatMap(({ key, value }) => [key, value])]
-    .flatMap((text) => (text ? [withoutStop(text)] : []))
-    .sort((one, other) => other.length - one.length);
-
-/**
- * A message of ours without secrets in what it quotes from the service; our own words stay as they
- * are.
- *
- * @param details what the service said, as the error of this message carries it
- */
-export const withoutQuotedSecrets = (
-  message: string,
-  details: ErrorDetails,
-  secrets: readonly string[],
-): string => {
-  const quote = serviceQuote(details);
-  if (message.includes(quote))
-    return message.replaceAll(quote, () => serviceQuote(redacted(details, secrets)));
-  return foreignTexts(details).reduce(
-    (text, foreign) => text.replaceAll(foreign, () => redact(foreign, secrets)),
-    message,
-  );
 };

@@ -1,0 +1,342 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { authentication } from "../../provider/resources/authentication.js";
+import { handedBack } from "../matrix/support/resource.js";
+import { type Bent, type BentCall, bent, type Ways } from "../support/bent.js";
+import { owned } from "../support/emulated.js";
+import type { Json } from "./support/canaries.js";
+import { withoutSealed } from "./support/search.js";
+
+const variable = "CANARY_OF_THE_ENVIRONMENT";
+const fromVariable = `\${fromEnv ${variable} 1}`;
+
+let hub: Bent;
+let reference: string;
+
+beforeAll(async () => {
+  hub = await bent();
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await hub?.stop();
+});
+
+/** Where a program can put a value that is nobody's business, and how the service would name the place. */
+interface Place {
+  readonly kind: string;
+  readonly collection: string;
+  readonly path: string;
+  readonly values: (secret: string) => Json;
+  /** Whether the definition, the program's mark or `fromEnv` says that the state must not show it. */
+  readonly isSealed: boolean;
+}
+
+const channel = { type: "custom.kiosk", displayName: "Kiosk", icon: "aVZC" };
+
+const documented: readonly Omit<Place, "isSealed">[] = [
+  {
+    ...{ kind: "Authentication", collection: "authentications" },
+    path: "basicAuth.password",
+    values: (secret) => ({ name: "web", basicAuth: { username: "hub", password: secret } }),
+  },
+  {
+    ...{ kind: "Authentication", collection: "authentications" },
+    path: "oauth2.payload",
+    values: (secret) => oauth2({ payload: { grant: "x", inner: { key: secret } } }),
+  },
+  {
+    ...{ kind: "Authentication", collection: "authentications" },
+    path: "oauth2.headers[0].value",
+    values: (secret) => oauth2({ payload: "a=b", headers: { "X-Key": `Bearer ${secret}` } }),
+  },
+  {
+    ...{ kind: "ClientApplication", collection: "clientapplications" },
+    path: "roles[0].headers[0].value",
+    values: (secret) => ({
+      name: "bot",
+      roles: [
+        {
+          name: "custom_bot",
+          version: "v3",
+          callback: "https://bot.example.com/in",
+          notificationEmail: "bot@example.com",
+          authentication: reference,
+          headers: { "X-Key": secret },
+        },
+      ],
+    }),
+  },
+];
+
+const oauth2 = (more: Json): Json => ({
+  name: "web",
+  oauth2: { tokenRequestUrl: "https://id.example.com/token", method: "POST", ...more },
+});
+
+/** Below `extra`, at all depths; what the SDK saw to be secret, where it saw anything. */
+const extras: readonly (readonly [path: string, mark: string, extra: (secret: string) => Json])[] =
+  [
+    ["vendorKey", "vendorKey", (secret) => ({ vendorKey: secret })],
+    ["vendorId", "vendorId", (secret) => ({ vendorId: secret })],
+    ["vendor.id", "vendor.id", (secret) => ({ vendor: { id: secret, region: "eu" } })],
+    ["vendor.a.b.c", "vendor", (secret) => ({ vendor: { a: { b: { c: `x ${secret} y` } } } })],
+    ["keys[1].value", "keys", (secret) => ({ keys: ["shown", { value: secret }] })],
+    ["a.b", "", (secret) => ({ "a.b": secret })],
+    ["settings", "settings", (secret) => ({ settings: JSON.stringify({ deep: { key: secret } }) })],
+    ["restrictions.vendor.key", "restrictions.vendor", (secret) => within(secret)],
+  ];
+
+const within = (secret: string): Json => ({ restrictions: { vendor: { key: secret } } });
+
+const marks = ["marked", "not marked"] as const;
+
+const places: readonly Place[] = [
+  ...documented.map((place) => ({ ...place, isSealed: true })),
+  ...extras.flatMap(([path, mark, extra]) =>
+    marks.map((way) => ({
+      ...{ kind: "Channel", collection: "channels", path },
+      values: (secret: string): Json => ({
+        ...channel,
+        extra: extra(secret),
+        ...(way === "marked" ? { extraSecrets: [mark] } : {}),
+      }),
+      isSealed: way === "marked",
+    })),
+  ),
+];
+
+/** How a service may name what it was sent. */
+const spellings: Readonly<Record<string, (secret: string) => string>> = {
+  "as it is": (secret) => secret,
+  "in JSON": (secret) => JSON.stringify({ a: secret }),
+  "in JSON inside JSON": (secret) => JSON.stringify(JSON.stringify({ a: secret })),
+  "in an address": (secret) => `https://x.example.com/?q=${encodeURIComponent(secret)}`,
+  "in a form": (secret) => `${new URLSearchParams({ q: secret })}`,
+  "in a page": (secret) =>
+    secret.replace(/[^A-Za-z0-9]/g, (sign) => `&#${sign.codePointAt(0) ?? 0};`),
+  ...Object.fromEntries(
+    [0, 1, 2].map((before) => [
+      `in base64 behind ${before} bytes`,
+      (secret: string) => Buffer.from("x".repeat(before) + secret).toString("base64"),
+    ]),
+  ),
+  "in upper case": (secret) => secret.toUpperCase(),
+  "its beginning before dots": (secret) => `${secret.slice(0, 9)}...`,
+  "its beginning in quotes": (secret) => `"${secret.slice(0, 11)}" of ${secret.length}`,
+  "its end": (secret) => `***${secret.slice(-9)}`,
+  "a window of it": (secret) => `...${secret.slice(3, 14)}...`,
+};
+
+/** In which part of a refusal. */
+const parts: Readonly<Record<string, (text: string, path: string) => Json>> = {
+  "the message": (text) => ({ developerMessage: `The value ${text} is wrong.` }),
+  "the message alone": (text) => ({ developerMessage: text }),
+  "a note on the place": (text, path) => ({ details: [{ key: path, value: `not ${text}` }] }),
+  "a note that only names the place": (_, path) => ({ details: [{ key: path, value: "wrong" }] }),
+  "the key of a note": (text) => ({ details: [{ key: text, value: "wrong" }] }),
+  "the code": (text) => ({ code: text }),
+};
+
+const refusalOf = (status: number, more: Json) => ({
+  status,
+  body: { code: "400-152", developerMessage: "It is wrong.", ...more },
+});
+
+/** What a service shows of what it stores. */
+const shows: Readonly<Record<string, (text: string) => unknown>> = {
+  echo: (text) => text,
+  mask: () => "********",
+  omit: () => undefined,
+  "another one": () => "somebody's own",
+};
+
+const everywhere = (object: Json, secret: string, way: (text: string) => unknown): Json =>
+  JSON.parse(JSON.stringify(object), (_, value) =>
+    typeof value === "string" && value.includes(secret) ? way(value) : value,
+  );
+
+const shortest = 8;
+
+/** Whether a text shows eight characters of a secret side by side, in any way in which it can be read. */
+const isShown = (text: string, secret: string): boolean => {
+  const decoders: readonly ((given: string) => string)[] = [
+    (given) =>
+      given.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16))),
+    (given) => given.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))),
+    (given) => given.replaceAll("\\", ""),
+  ];
+  const plain = decoders.reduce((given, decode) => decode(given), text);
+  const runs = (text.match(/[\w+/-]{8,}/g) ?? []).flatMap((run) =>
+    [0, 1, 2, 3].map((skipped) => Buffer.from(run.slice(skipped), "base64").toString("latin1")),
+  );
+  const [looked, wanted] = [[text, plain, ...runs].join("\n").toLowerCase(), secret.toLowerCase()];
+  for (let at = 0; at + shortest <= wanted.length; at++)
+    if (looked.includes(wanted.slice(at, at + shortest))) return true;
+  return false;
+};
+
+/** Everything that an operation gave or said. */
+interface Outcome {
+  readonly answers: readonly unknown[];
+  readonly said: readonly string[];
+}
+
+const saidBy = (error: unknown): string =>
+  error instanceof Error ? `${error.message}\n${error.stack}\n${JSON.stringify(error.cause)}` : "";
+
+type Operation = (values: Json, change: Json, place: Place, ways: Ways) => Promise<Outcome>;
+
+const inputsOf = (values: Json): Json => owned("it", values);
+
+/** Runs steps one after the other, and takes what each gives or says; the ways are those of the last ones. */
+const played = async (
+  ways: Ways,
+  before: readonly (() => Promise<unknown>)[],
+  steps: readonly (() => Promise<unknown>)[],
+): Promise<Outcome> => {
+  const answers: unknown[] = [];
+  const said: string[] = [];
+  const play = async (step: () => Promise<unknown>, mayFail: boolean): Promise<void> => {
+    try {
+      answers.push(await step());
+    } catch (error) {
+      if (!mayFail) throw error;
+      said.push(saidBy(error));
+      const { properties } = error as { properties?: unknown };
+      if (properties !== undefined) answers.push(properties);
+    }
+    said.push(...hub.told);
+  };
+  hub.bend.ways = {};
+  for (const step of before) await play(step, false);
+  hub.nextRun([]);
+  hub.bend.ways = ways;
+  for (const step of steps) await play(step, true);
+  return { answers, said };
+};
+
+/** A resource whose object exists. */
+const made = ({ kind }: Place, values: Json) => {
+  const entry = { id: "", state: {} as Json, inputs: {} as Json };
+  const create = async () => {
+    const checked = await hub.of(kind).check({}, inputsOf(values));
+    expect(checked.failures).toEqual([]);
+    const result = await hub.of(kind).create(handedBack(checked.inputs));
+    Object.assign(entry, { id: result.id, state: handedBack(result.outs) });
+    entry.inputs = handedBack(checked.inputs);
+    return [checked, result];
+  };
+  return { entry, create };
+};
+
+const operations: Readonly<Record<string, Operation>> = {
+  create: (values, _, { kind }, ways) => {
+    const inputs = inputsOf(values);
+    return played(
+      ways,
+      [],
+      [() => hub.of(kind).check({}, inputs), () => hub.of(kind).create(inputs)],
+    );
+  },
+  update: (values, change, place, ways) => {
+    const { entry, create } = made(place, values);
+    const news = inputsOf({ ...values, ...change });
+    const of = () => hub.of(place.kind);
+    return played(
+      ways,
+      [create],
+      [
+        () => of().check(entry.inputs, news),
+        () => of().diff(entry.id, entry.state, news),
+        () => of().update(entry.id, entry.state, news),
+      ],
+    );
+  },
+  "refresh, preview and update": (values, change, place, ways) => {
+    const { entry, create } = made(place, values);
+    const news = inputsOf({ ...values, ...change });
+    const of = () => hub.of(place.kind);
+    const refresh = async () => {
+      const { props, inputs, ...read } = await of().read(entry.id, entry.state);
+      entry.state = handedBack(props);
+      entry.inputs = inputs ? handedBack(inputs) : entry.inputs;
+      return { ...read, props, inputs };
+    };
+    return played(
+      ways,
+      [create],
+      [
+        refresh,
+        () => of().check(entry.inputs, news),
+        () => of().diff(entry.id, entry.state, news),
+        () => of().update(entry.id, entry.state, news),
+      ],
+    );
+  },
+  "take over and delete": (values, change, place, ways) => {
+    const { entry, create } = made(place, values);
+    const other = (): Json =>
+      owned("other", { ...values, ...change, adopt: entry.id }, "shop/dev/fedcba9876543210");
+    const of = () => hub.of(place.kind);
+    return played(
+      ways,
+      [create],
+      [
+        () => of().check({}, other()),
+        () => of().create(other()),
+        () => of().delete(entry.id, entry.state),
+      ],
+    );
+  },
+};
+
+const isWanted = (call: BentCall, method: string, collection: string): boolean =>
+  call.collection === collection && (method === "LIST" ? !call.id : call.method === method);
+
+/** Letters of no word, some signs that are spelt otherwise elsewhere, never too short for a window. */
+const canary = fc
+  .string({
+    unit: fc.constantFrom(..."ABCDEFGHJKLMNPQRSTUVWXYZ0123456789&é/%"),
+    minLength: 16,
+    maxLength: 30,
+  })
+  .map((text) => `Q7z${text}`);
+
+test("no operation shows a secret in an answer or a message, wherever it stands and whatever the service does", async () => {
+  const arbitrary = fc.record({
+    secret: canary,
+    place: fc.constantFrom(...places),
+    isFromEnvironment: fc.boolean(),
+    operation: fc.constantFrom(...Object.keys(operations)),
+    show: fc.constantFrom(...Object.keys(shows)),
+    method: fc.constantFrom("POST", "PUT", "GET", "LIST", "DELETE", "none"),
+    status: fc.constantFrom(400, 403, 409, 422, 500),
+    spelling: fc.constantFrom(...Object.keys(spellings)),
+    part: fc.constantFrom(...Object.keys(parts)),
+  });
+  const property = fc.asyncProperty(arbitrary, async (round) => {
+    const { secret, place, isFromEnvironment } = round;
+    hub.bend.ways = {};
+    await hub.control("POST", "/reset");
+    hub.nextRun([]);
+    ({ id: reference } = await hub.service.create(authentication, {
+      ...{ name: "hub", type: "basic" },
+      basicAuth: { username: "hub", password: "a-password" },
+    }));
+    vi.stubEnv(variable, isFromEnvironment ? secret : undefined);
+    const values = place.values(isFromEnvironment ? fromVariable : secret);
+    const named = spellings[round.spelling]?.(secret) ?? secret;
+    const refusal = refusalOf(round.status, parts[round.part]?.(named, place.path) ?? {});
+    const outcome = await operations[round.operation]?.(values, { description: "changed" }, place, {
+      shown: (object) => everywhere(object, secret, shows[round.show] ?? String),
+      answer: (given, call) => (isWanted(call, round.method, place.collection) ? refusal : given),
+    });
+    const { answers = [], said = [] } = outcome ?? {};
+    expect(answers.length + said.length).toBeGreaterThan(0);
+    for (const text of said) expect(isShown(text, secret), text).toBe(false);
+    if (isFromEnvironment) expect(isShown(JSON.stringify(answers), secret)).toBe(false);
+    else if (place.isSealed)
+      expect(isShown(JSON.stringify(withoutSealed(answers)), secret)).toBe(false);
+  });
+  await fc.assert(property, { numRuns: 200, seed: 21 });
+}, 120_000);
