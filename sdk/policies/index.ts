@@ -1,1 +1,3 @@
+import "./policy-package.js";
+
 export { conversationPolicies } from "./conversation-policies.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { BucketStore } from "../../provider/pacing/stores/bucket-store.js";
 import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
-import { redisBuckets } from "../../provider/pacing/stores/redis-buckets.js";
+import { redisBuckets, redisNeed } from "../../provider/pacing/stores/redis-buckets.js";
 import { connectRedis } from "../../provider/pacing/stores/redis-client.js";
 import { withLocalBuckets } from "../../provider/pacing/stores/shared-buckets.js";
 import { FakeRedis } from "./support/fake-redis.js";
@@ -55,7 +55,7 @@ test("a missing package is named with what to do, without the address", async ()
   const missing = async () => {
     throw new Error("Cannot find package 'ioredis'");
   };
-  const connecting = connectRedis("redis://:hunter2@localhost", missing);
+  const connecting = connectRedis("redis://:hunter2@localhost", redisNeed(), missing);
   await expect(connecting).rejects.toMatchObject({
     code: "SETTINGS_INVALID",
     message: expect.stringMatching(/redisUrl.*npm install ioredis/),
@@ -64,7 +64,9 @@ test("a missing package is named with what to do, without the address", async ()
 });
 
 test("a package of the wrong shape is named too", async () => {
-  await expect(connectRedis("redis://localhost", async () => ({}))).rejects.toThrow("version 5");
+  await expect(connectRedis("redis://localhost", redisNeed(), async () => ({}))).rejects.toThrow(
+    "version 5",
+  );
 });
 
 test("while the shared buckets fail, local ones go on at part of the rate, said once", async () => {

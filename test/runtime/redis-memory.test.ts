@@ -80,12 +80,3 @@ test.each<[string, object]>([
     expect.objectContaining({ code: "INPUT_INVALID", message: expect.stringContaining(name) }),
   );
 });
-
-test("without the package ioredis the error says what to install", async () => {
-  const missing = () => Promise.reject(new Error("not found"));
-  const memory = redisMemory({ url: "redis://localhost", name: "bot" }, missing);
-  await expect(memory.take("k", 1)).rejects.toMatchObject({
-    code: "SETTINGS_INVALID",
-    message: expect.stringContaining("npm install ioredis"),
-  });
-});

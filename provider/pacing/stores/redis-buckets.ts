@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { settingLabel } from "../../service/settings/settings.js";
 import { type BucketStore, keptOf } from "./bucket-store.js";
 import { connectRedis, type RedisClient } from "./redis-client.js";
 
@@ -46,6 +47,10 @@ const seenIn = (answer: unknown): Seen => {
   return { done: done === "1", now, text };
 };
 
+/** What the package for Redis is needed for. */
+export const redisNeed = (): string =>
+  `${settingLabel("redisUrl")} is set, so that the rate limits are shared through Redis`;
+
 /**
  * Buckets that processes and machines share in Redis. Connects on first use.
  *
@@ -53,7 +58,7 @@ const seenIn = (answer: unknown): Seen => {
  */
 export const redisBuckets = (
   url: string,
-  connect: (url: string) => Promise<RedisClient> = (address) => connectRedis(address),
+  connect: (url: string) => Promise<RedisClient> = (address) => connectRedis(address, redisNeed()),
 ): BucketStore => {
   let client: Promise<RedisClient> | undefined;
   const swap = async (key: string, before: string, after: string): Promise<Seen> => {

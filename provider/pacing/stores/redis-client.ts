@@ -1,5 +1,5 @@
 import { ConversationError } from "../../kernel/errors.js";
-import { settingLabel } from "../../service/settings/settings.js";
+import { assertInstalled, notInstalled } from "../../kernel/optional-package.js";
 
 /** What is used of the optional package `ioredis`. */
 export interface RedisClient {
@@ -32,15 +32,12 @@ const isRedisClass = (value: unknown): value is RedisClass => typeof value === "
 
 type Load = () => Promise<{ readonly Redis?: unknown }>;
 
-const redisClass = async (load: Load): Promise<RedisClass> => {
+const redisClass = async (need: string, load: Load): Promise<RedisClass> => {
   let found: unknown;
   try {
     found = (await load()).Redis;
   } catch {
-    throw new ConversationError(
-      "SETTINGS_INVALID",
-      `${settingLabel("redisUrl")} is set, but the package ioredis, which talks to Redis, is not installed. Install it (npm install ioredis), or remove the setting: then the rate limits are shared on this machine only.`,
-    );
+    throw notInstalled(packageName, need);
   }
   if (isRedisClass(found)) return found;
   throw new ConversationError(
@@ -49,16 +46,21 @@ const redisClass = async (load: Load): Promise<RedisClass> => {
   );
 };
 
+/** @throws ConversationError `SETTINGS_INVALID` where the package `ioredis` is missing */
+export const assertRedisPackage = (need: string): void => assertInstalled(packageName, need);
+
 /**
  * A connection to Redis.
  *
+ * @param need what it is for, for the message where the package is missing
  * @throws ConversationError `SETTINGS_INVALID` where the package `ioredis` is missing
  */
 export const connectRedis = async (
   url: string,
+  need: string,
   load: Load = () => import(packageName),
 ): Promise<RedisClient> => {
-  const Redis = await redisClass(load);
+  const Redis = await redisClass(need, load);
   const client = new Redis(url, options);
   // Without a listener a lost connection would end up on the console.
   client.on("error", () => {});

@@ -2,7 +2,8 @@ import type { Clock } from "../../kernel/clock.js";
 import { isConversationError } from "../../kernel/errors.js";
 import { type BucketStore, memoryBuckets } from "./bucket-store.js";
 import { bucketFilePath, fileBuckets } from "./file-buckets.js";
-import { redisBuckets } from "./redis-buckets.js";
+import { redisBuckets, redisNeed } from "./redis-buckets.js";
+import { assertRedisPackage } from "./redis-client.js";
 
 export interface FallbackOptions {
   /** Buckets of this process only, for as long as the shared ones cannot be reached. */
@@ -82,14 +83,16 @@ const localBuckets = (clock: Clock): BucketStore => {
 
 /**
  * Where the buckets are kept: in Redis where an address is given, else in a file of the user's cache
- * folder; on Node 22 in this process. Opens nothing before the first call, and never fails but for
- * `SETTINGS_INVALID` where the package for Redis is missing.
+ * folder; on Node 22 in this process. Opens nothing before the first call.
+ *
+ * @throws ConversationError `SETTINGS_INVALID` where the package for Redis is needed and missing
  */
 export const sharedBuckets = (options: SharedBucketsOptions): BucketStore => {
   const { clock, redisUrl, environment = process.env, onNotice } = options;
   const local = localBuckets(clock);
   const now = (): number => clock.now();
   if (redisUrl !== undefined) {
+    assertRedisPackage(redisNeed());
     // The failure may quote the address, which often carries a password.
     const onLost = (): void =>
       onNotice?.(

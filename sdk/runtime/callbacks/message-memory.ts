@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { ConversationError } from "../../../provider/kernel/errors.js";
-import { connectRedis, type RedisClient } from "../../../provider/pacing/stores/redis-client.js";
+import {
+  assertRedisPackage,
+  connectRedis,
+  type RedisClient,
+} from "../../../provider/pacing/stores/redis-client.js";
 import { redisAddress } from "../../../provider/service/settings/setting-rules.js";
 import { inputInvalid, prepared } from "../caller-input.js";
 
@@ -124,26 +127,15 @@ const checked = (options: RedisMemoryOptions): Required<RedisMemoryOptions> => {
   });
 };
 
-const connected = async (connect: typeof connectRedis, url: string): Promise<RedisClient> => {
-  try {
-    return await connect(url);
-  } catch (error) {
-    throw new ConversationError(
-      "SETTINGS_INVALID",
-      "Could not remember messages in Redis: the package ioredis is not installed, or too old. Install it: npm install ioredis",
-      {},
-      "none",
-      { cause: error },
-    );
-  }
-};
+const need = "redisMemory remembers messages in Redis";
 
 /**
  * Remembers messages in Redis, for all processes with the same address and name. Needs the package
  * `ioredis`; connects on first use. While Redis cannot be reached each process remembers by itself, and
  * tells Redis later what it could not be told, as far as the messages come again.
  *
- * @throws ConversationError `INPUT_INVALID` naming the option that cannot be used
+ * @throws ConversationError `INPUT_INVALID` naming the option that cannot be used, `SETTINGS_INVALID`
+ * where the package is not installed
  *
  * @example
  * const memory = redisMemory({ url: "redis://localhost:6379", name: "orders-bot" });
@@ -151,13 +143,14 @@ const connected = async (connect: typeof connectRedis, url: string): Promise<Red
  */
 export const redisMemory = (
   options: RedisMemoryOptions,
-  connect: (url: string) => Promise<RedisClient> = connectRedis,
+  connect?: (url: string) => Promise<RedisClient>,
 ): RedisMemory => {
   const { url, name, rememberMs } = checked(options);
+  if (!connect) assertRedisPackage(need);
   const owner = randomUUID();
   let client: Promise<RedisClient> | undefined;
   const run = async (script: string, key: string, ...values: string[]): Promise<unknown> => {
-    client ??= connected(connect, url);
+    client ??= connect ? connect(url) : connectRedis(url, need);
     return (await client).eval(script, 1, `conversation:message:${name}:${key}`, ...values);
   };
   const close = async (): Promise<void> => {
