@@ -1,6 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -116,4 +117,58 @@ test.each(["runtime", "emulator", "provider/v1"])("the entry point %s loads", (e
   const file = join(folder, "cjs", "entry.js");
   writeFileSync(file, `console.log(typeof require("pulumi-conversation/${entry}"))`);
   expect(execFileSync(process.execPath, [file], { encoding: "utf8" }).trim()).toBe("object");
+});
+
+const address = "redis://:hunter2@127.0.0.1:1";
+
+test.each([
+  ["redisMemory", `require("pulumi-conversation/runtime").redisMemory({ url, name: "bot" })`],
+  [
+    "connect with redisUrl",
+    `require("pulumi-conversation/runtime").connect({ baseUrl: "http://127.0.0.1:1/v3", tokenUrl: "http://127.0.0.1:1/token", clientId: "a", clientSecret: "b" }, { environment: { CONVERSATION_REDIS_URL: url } })`,
+  ],
+])("%s without ioredis installed fails at the start, with what to install", (_, call) => {
+  const file = join(folder, "cjs", "without-peer.js");
+  writeFileSync(file, `const url = ${JSON.stringify(address)};\n${call};\nconsole.log("went on");`);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8" });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toContain("ioredis is not installed. Install it: npm install ioredis");
+  expect(stderr).not.toContain("hunter2");
+});
+
+test("the policies without @pulumi/policy fail with what to install", () => {
+  const alone = mkdtempSync(join(tmpdir(), "conversation-alone-"));
+  try {
+    const installed = join("node_modules", "pulumi-conversation");
+    cpSync(join(folder, installed), join(alone, installed), { recursive: true });
+    writeFileSync(join(alone, "pack.js"), `require("pulumi-conversation/policies");`);
+    const { status, stderr } = spawnSync(process.execPath, ["pack.js"], {
+      cwd: alone,
+      encoding: "utf8",
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain(
+      "@pulumi/policy is not installed. Install it: npm install @pulumi/policy",
+    );
+  } finally {
+    rmSync(alone, { recursive: true, force: true });
+  }
+});
+
+test("a handler of a bot that throws is seen on standard error", () => {
+  const file = join(folder, "cjs", "bot.js");
+  const bot = `
+    const { conversationApp } = require("pulumi-conversation/runtime");
+    const app = conversationApp({ authenticate: { bearer: "canary-token" } });
+    app.on("text", () => { throw new Error("no stock, canary-token"); });
+    const message = { id: "1", type: { value: "text" }, conversation: { id: "c" }, sender: { type: "customer" }, content: { text: "hi" } };
+    const body = JSON.stringify({ messages: { message: [message] } });
+    const headers = { authorization: "Bearer canary-token" };
+    app.fetch(new Request("http://bot.example/", { method: "POST", headers, body })).then(({ status }) => console.log(status));`;
+  writeFileSync(file, bot);
+  const { stdout, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8" });
+  expect(stdout).toBe("200\n");
+  expect(stderr).toMatch(
+    /^pulumi-conversation: A message of type text .+ Error: no stock, \[secret\]\n {4}at /,
+  );
 });

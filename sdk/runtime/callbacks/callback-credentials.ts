@@ -73,6 +73,17 @@ const basicText = (credentials: BasicCredentials | undefined): string => {
   throw invalid('authenticate.basic needs a username without ":" and a password');
 };
 
+/** What no line of a log may show. */
+export const secretsOf = (credentials: CallbackCredentials): readonly string[] => {
+  if ("basic" in credentials)
+    return [credentials.basic].flat().flatMap(({ username, password }) => {
+      const pair = `${username}:${password}`;
+      return [password, pair, Buffer.from(pair).toString("base64")];
+    });
+  const { bearer } = credentials;
+  return typeof bearer === "function" ? [] : [bearer].flat();
+};
+
 /** @throws ConversationError `INPUT_INVALID` where there are no credentials to compare with */
 export const credentialCheck = (credentials: CallbackCredentials): CredentialCheck => {
   if (typeof credentials !== "object" || credentials === null) {

@@ -26,8 +26,8 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
     context: MessageContext,
   ) => void | Promise<void>;
   /**
-   * Told what `onMessage`, a check of a Bearer token and a memory of messages fail with, and of what
-   * cannot be read. Default: nobody is told.
+   * Gets what `onMessage`, a check of a Bearer token and a memory of messages fail with, and what
+   * cannot be read. Default: it is written to standard error, as is what `onError` itself fails with.
    */
   readonly onError?: (error: unknown, message?: ReceivedMessage) => void | Promise<void>;
   /** Types that are wanted; others are discarded (specification §6). Default: all. */

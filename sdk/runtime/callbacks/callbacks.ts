@@ -1,9 +1,10 @@
 import { ConversationError } from "../../../provider/kernel/errors.js";
+import { quoted } from "../../../provider/kernel/quoted.js";
 import { prepared } from "../caller-input.js";
 import type { MessageType } from "../messages/message-types.js";
 import { type ReceivedMessage, receivedMessages } from "../messages/received-message.js";
-import { credentialCheck } from "./callback-credentials.js";
-import { publishFailure } from "./callback-failures.js";
+import { credentialCheck, secretsOf } from "./callback-credentials.js";
+import { publishFailure, writeFailure } from "./callback-failures.js";
 import { type CallbackOptions, type CompleteOptions, completeOptions } from "./callback-options.js";
 import {
   type CallbackAnswer,
@@ -48,17 +49,28 @@ const unreadableEntries = (count: number): ConversationError =>
     `Could not read ${count} of the messages of a callback: they have no type, or no conversation. They were dropped.`,
   );
 
-/** A hook that fails must not fail a call. */
-const harmless =
-  (hook: CallbackOptions["onError"]): ReportFailure =>
-  async (error, message) => {
+const failureName = (message: ReceivedMessage | undefined): string =>
+  message
+    ? `A message of type ${message.type} in conversation ${quoted(message.conversationId)} could not be handled`
+    : "A callback failed";
+
+/** Hands failures to the hook, or writes them where there is none. A hook that fails must not fail a call. */
+const reporting = ({
+  onError,
+  authenticate,
+}: Pick<CallbackOptions, "onError" | "authenticate">): ReportFailure => {
+  const secrets = secretsOf(authenticate);
+  return async (error, message) => {
     publishFailure(error, message);
+    if (!onError) return writeFailure(failureName(message), error, secrets);
     try {
-      await hook?.(error, message);
-    } catch {
-      // There is nobody else to tell.
+      await onError(error, message);
+    } catch (failure) {
+      writeFailure(failureName(message), error, secrets);
+      writeFailure("onError failed", failure, secrets);
     }
   };
+};
 
 /** The answer once the work is done. */
 const answerAfter = (results: readonly WorkResult[]): CallbackAnswer => {
@@ -76,10 +88,10 @@ interface Progress {
 /** Answers calls: verifies, reads, queues, acknowledges. Never fails. */
 const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
   const { clock, maxBytes, accepts, platformName } = options;
-  const tell = harmless(options.onError);
   const credentials = prepared("make the callback handler", () =>
     credentialCheck(options.authenticate),
   );
+  const tell = reporting(options);
   const joins = options.acknowledge === "after";
   const queues = new MessageQueues<T>({ ...options, work: messageWork(options, tell), joins });
   const unauthorized = { status: 401, headers: { "www-authenticate": credentials.challenge } };
