@@ -6,6 +6,7 @@ interface DrillFlags {
   readonly stack?: string;
   readonly plan?: Plan;
   readonly also?: readonly string[];
+  readonly runEffects?: true;
   readonly json?: true;
 }
 
@@ -38,7 +39,8 @@ export const registerDrill: RegisterCommand = (program, session) => {
       "Runs the program on an emulator with nothing in it, as after the loss of the account,\n" +
         "and compares with the account: how long it takes on the tenant's plan, what the program\n" +
         "cannot make, and what is in the account but not in the program.\n" +
-        "Changes nothing: the service gets lists only; state and files stay.",
+        "Changes nothing: the service gets lists only; state and files stay. The program sees\n" +
+        "a dry run: what it guards with pulumi.runtime.isDryRun() is not done.",
     )
     .option("--stack <name>", "Use the program of this stack (default: the selected one).")
     .addOption(
@@ -51,6 +53,10 @@ export const registerDrill: RegisterCommand = (program, session) => {
       "--also <type>",
       "Run resources of this type, too, such as random:index/randomId:RandomId; may be repeated.",
       gather,
+    )
+    .option(
+      "--run-effects",
+      "Let the program see a real update. Warning: what it guards with isDryRun() is really done.",
     )
     .option("--json", "Print one JSON object; its shape is below.")
     .addHelpText("after", details)

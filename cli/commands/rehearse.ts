@@ -10,6 +10,7 @@ interface RehearseFlags {
   readonly plan?: Plan;
   readonly also?: readonly string[];
   readonly switch?: Partial<Switches>;
+  readonly runEffects?: true;
   readonly record?: string;
   readonly json?: true;
   readonly markdown?: true;
@@ -68,7 +69,9 @@ export const registerRehearse: RegisterCommand = (program, session) => {
       "Reads the account, loads an emulator with it, copies the state of the stack into a\n" +
         "private folder and runs pulumi up of your program there. Says what is done, in which\n" +
         "order and time, what is refused and who is in the way, and what the account is like\n" +
-        "afterwards. Changes nothing: the service gets lists only; state and files stay.",
+        "afterwards. Changes nothing: the service gets lists only; state and files stay.\n" +
+        "The program sees a dry run: what it guards with pulumi.runtime.isDryRun() is not done,\n" +
+        "and resource hooks are not called. What it does unguarded, also in apply, it does.",
     )
     .argument("[options...]", "Options of pulumi up, after --.")
     .option("--destroy", "Rehearse pulumi destroy.")
@@ -89,6 +92,10 @@ export const registerRehearse: RegisterCommand = (program, session) => {
         "--switch <name=value>",
         "Say how the service behaves where that is not certain, as of emulator; may be repeated.",
       ).argParser(addSwitch),
+    )
+    .option(
+      "--run-effects",
+      "Let the program see a real update. Warning: what it guards with isDryRun() is really done, in each run on a copy.",
     )
     .option("--record <file>", "Write a change record for check-record to this file.")
     .option("--json", "Print one JSON object; its shape is below.")

@@ -5,7 +5,7 @@ import type { StackStates } from "../../provider/stacks/stack-states.js";
 import type { Printed } from "../printed.js";
 import { emptied, readOriginal } from "../rehearse/copy/original-stack.js";
 import { outcomeOf } from "../rehearse/outcome/build-outcome.js";
-import { type RunAccount, runOnCopy } from "../rehearse/run-on-copy.js";
+import { effectsWarning, type RunAccount, runOnCopy } from "../rehearse/run-on-copy.js";
 import { readAccounts } from "../rehearse/service/read-accounts.js";
 import { runConditions } from "../rehearse/service/run-conditions.js";
 import type { TenantReading } from "../rehearse/service/tenant-reading.js";
@@ -23,6 +23,8 @@ export interface DrillOptions {
   readonly stack?: string;
   readonly plan?: Plan;
   readonly also?: readonly string[];
+  /** Whether the program is answered that this is no dry run, as in a real update. */
+  readonly runEffects?: true;
   readonly folder?: string;
   readonly env?: NodeJS.ProcessEnv;
   /** Told what is going on. */
@@ -89,6 +91,7 @@ export const runDrill = async (options: DrillOptions): Promise<Drill> => {
   const original = await readOriginal(stack);
   const { readings, notes } = await readAccounts(original, options);
   const conditions = runConditions(plan === undefined ? {} : { plan }, original, readings);
+  if (options.runEffects) say(effectsWarning);
   say("Making everything anew in an empty emulator …");
   const run = await runOnCopy({
     operation: "up",
@@ -97,6 +100,7 @@ export const runDrill = async (options: DrillOptions): Promise<Drill> => {
     ...{ conditions, also, signal },
     args: ["--continue-on-error"],
     switches: {},
+    runsEffects: options.runEffects === true,
   });
   const { names } = stack;
   const {

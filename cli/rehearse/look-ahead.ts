@@ -21,6 +21,7 @@ import {
   forSecondLook,
   isPart,
   namesTargets,
+  runsProgram,
 } from "./run-options.js";
 
 /** What is known of a run before it: the same for every run on a copy of the same. */
@@ -43,6 +44,8 @@ export interface LookAheadOptions {
   readonly args: readonly string[];
   /** Types of other packages that are run, too. */
   readonly also: readonly string[];
+  /** Whether the program is answered that this is no dry run, as in a real update. */
+  readonly runsEffects: boolean;
 }
 
 /** Steps that change something. */
@@ -66,6 +69,15 @@ const foreignIn = ({ original, also }: LookAheadOptions): readonly string[] =>
 /** What the engine says of its last run on a copy. */
 export const eventsOf = ({ eventFile }: CopiedStack): EngineRun =>
   engineRunIn(existsSync(eventFile) ? readFileSync(eventFile, "utf8") : "");
+
+/** @throws CommandFailure where the program would not see a dry run: it would do for real what it guards with that */
+const assertDryRun = (copy: CopiedStack, { runsEffects }: LookAheadOptions): void => {
+  if (runsEffects || copy.hasSeenDryRun()) return;
+  throw new CommandFailure(
+    "Nothing was rehearsed: the program would not see a dry run, and do for real whatever it guards with pulumi.runtime.isDryRun(). " +
+      "Only programs that run on Node.js with @pulumi/pulumi 3.216 or newer see one. With --run-effects it is rehearsed as it is.",
+  );
+};
 
 /** A preview on the copy, with the outputs of the stacks that the program turns out to refer to. */
 const previewWith = async (
@@ -110,6 +122,7 @@ const lookAtPreview = async (copy: CopiedStack, options: LookAheadOptions) => {
   const { ended, ...found } = await previewWith(copy, options, excluding(unread, args));
   const preview = ended.code === 0 ? readDocument(ended.stdout)?.preview : undefined;
   if (!preview) return { ended, leftOut: unread, deletions: [], ...found };
+  assertDryRun(copy, options);
   const foreign = preview.steps.flatMap(({ op, urn, newState, oldState }) => {
     const resource = newState ?? oldState;
     const isForeign = resource && !isRun(resource.type, resource.custom === true, also);
@@ -134,10 +147,17 @@ export const lookAhead = async (
   { holdings }: StackState,
   options: LookAheadOptions,
 ): Promise<LookAhead & { readonly ended?: Ended }> => {
-  const { operation, args } = options;
+  const { operation, args, original } = options;
   if (operation === "up") return lookAtPreview(copy, options);
   const deletions = isPart(args) ? [] : holdings.map(({ urn }) => urn);
-  return { leftOut: foreignIn(options), deletions, referenced: [], missing: [] };
+  const ahead = { leftOut: foreignIn(options), deletions, referenced: [], missing: [] };
+  if (!runsProgram(args, original.stack.env)) return ahead;
+  const leaving = excluding(ahead.leftOut, args);
+  const words = ["destroy", "--preview-only", "--event-log", copy.eventFile];
+  const ended = await copy.pulumi([...words, ...leaving, ...forPreview(args)]);
+  if (ended.code !== 0) return { ...ahead, ended };
+  assertDryRun(copy, options);
+  return ahead;
 };
 
 /** Whether nothing is left to be done by a second run, and nothing has changed outside. */

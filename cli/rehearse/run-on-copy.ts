@@ -25,6 +25,8 @@ export interface CopyRunOptions {
   readonly also: readonly string[];
   /** What the person says of the service. */
   readonly switches: Partial<Switches>;
+  /** Whether the program is answered that this is no dry run, as in a real update. */
+  readonly runsEffects: boolean;
   /** How an account behaves where neither the person nor its settings say it. Default: as the emulator does. */
   readonly otherwise?: Partial<Switches>;
   readonly signal: AbortSignal;
@@ -84,6 +86,17 @@ const askedNotes = (packages: readonly string[]): readonly string[] =>
         `The program uses other packages, too: ${packages.join(", ")}. Where it calls their functions, they were really asked and answered as of today; what depends on that may come out otherwise once resources that were left out have changed.`,
       ];
 
+/** Said before a run in which the program does not see a dry run. */
+export const effectsWarning =
+  "Warning: the program sees a real update (--run-effects), so it really does what it guards with pulumi.runtime.isDryRun().";
+
+const effectsNotes = ({ runsEffects }: CopyRunOptions): readonly string[] =>
+  runsEffects
+    ? [
+        "The program did not see a dry run (--run-effects): what it guards with pulumi.runtime.isDryRun(), and its resource hooks, really ran, with ids that the service does not know.",
+      ]
+    : [];
+
 /** The copy is looked at afterwards, so its stack stays. */
 const isOfRuns = (arg: string): boolean => arg !== "--remove";
 
@@ -117,6 +130,7 @@ const runIn = async (
     missing: [
       ...tenants.flatMap(({ missing }) => missing),
       ...ahead.missing,
+      ...effectsNotes(options),
       ...(operation === "up" && !refused ? askedNotes(copy.otherPackages()) : []),
     ],
     showsSecrets: tenants.every(({ showsSecrets }) => showsSecrets),
@@ -128,7 +142,7 @@ const onCopy = async <R>(
   options: CopyRunOptions,
   work: (copied: Copied) => Promise<R>,
 ): Promise<R> => {
-  const { original, readings, signal } = options;
+  const { original, readings, signal, runsEffects } = options;
   const { parallel, accounts } = options.conditions;
   const time = new RehearsedTime(Math.min(parallel, mostConnections * readings.length));
   const tenants: EmulatedTenant[] = [];
@@ -148,7 +162,7 @@ const onCopy = async <R>(
     copy = await copyStack(original, {
       variables: Object.assign({}, ...tenants.map(({ variables }) => variables)),
       settings: Object.assign({}, ...tenants.map(({ config }) => config)),
-      signal,
+      ...{ runsEffects, signal },
     });
     const result = await work({ copy, tenants, time });
     signal.throwIfAborted();

@@ -28,6 +28,13 @@ export const namesTargets = (args: readonly string[]): boolean =>
 export const isPart = (args: readonly string[]): boolean =>
   namesTargets(args) || args.some((arg) => /^--exclude(-protected)?(=|$)/.test(arg));
 
+/** Whether a destroy runs the program, too. */
+export const runsProgram = (
+  args: readonly string[],
+  { PULUMI_RUN_PROGRAM: byDefault = "" }: NodeJS.ProcessEnv,
+): boolean =>
+  args.some((arg) => /^--run-program(=true)?$/.test(arg)) || /^(1|true)$/i.test(byDefault);
+
 /** Whether the run first asks the services what they have. */
 export const asksToRefresh = (args: readonly string[]): boolean =>
   args.some((arg) => /^(--refresh(=true)?|-r)$/.test(arg));

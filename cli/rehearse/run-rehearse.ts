@@ -7,7 +7,13 @@ import { laterRefusals, outcomeOf } from "./outcome/build-outcome.js";
 import { differencesBetween, otherReadingsOf } from "./outcome/other-readings.js";
 import type { OtherReading, Rehearsal, RehearsedOutcome } from "./outcome/outcome.js";
 import { stateDigest } from "./record/change-record.js";
-import { type CopyRun, type CopyRunOptions, runAndLookAfter, runOnCopy } from "./run-on-copy.js";
+import {
+  type CopyRun,
+  type CopyRunOptions,
+  effectsWarning,
+  runAndLookAfter,
+  runOnCopy,
+} from "./run-on-copy.js";
 import { parallelIn } from "./run-options.js";
 import { knownSwitches } from "./service/emulated-tenant.js";
 import { readAccounts } from "./service/read-accounts.js";
@@ -26,6 +32,8 @@ export interface RehearseOptions {
   readonly also?: readonly string[];
   /** What is known of the service. */
   readonly switches?: Partial<Switches>;
+  /** Whether the program is answered that this is no dry run, as in a real update. */
+  readonly runEffects?: true;
   readonly folder?: string;
   readonly env?: NodeJS.ProcessEnv;
   /** Told what is going on. */
@@ -124,7 +132,7 @@ export const runRehearse = async (options: RehearseOptions): Promise<RehearsalRe
   const known = new Set([...knownOfAll(readings), ...Object.keys(switches)]);
   const usual: CopyRunOptions = {
     ...{ operation, original, readings, conditions, args, also, signal },
-    switches,
+    ...{ switches, runsEffects: options.runEffects === true },
   };
   const outcomeHere = (run: CopyRun) => outcomeOf(run, stack.names.stack, original.states);
   const furtherRuns = async (run: CopyRun) => {
@@ -139,6 +147,7 @@ export const runRehearse = async (options: RehearseOptions): Promise<RehearsalRe
     if (others.length > 0) say("Rehearsing again where the service's behaviour is not certain …");
     return { outcome, later, either: await underOtherReadings(others, outcome, again) };
   };
+  if (options.runEffects) say(effectsWarning);
   say(`Rehearsing pulumi ${operation} on a copy …`);
   const { run, settled, beside } = await runAndLookAfter(usual, furtherRuns);
   notes.push(...run.missing);

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isObject } from "../../../provider/kernel/json.js";
 import { type StackState, stateIn } from "../../../provider/stacks/state-document.js";
@@ -6,6 +6,7 @@ import { privateFolder } from "../../process/private-folder.js";
 import { type Ended, runCommand, type Stops } from "../../process/run-command.js";
 import type { ConfigEntry } from "../../pulumi-cli/stack-config.js";
 import { configWith, withoutWaysOut } from "./copied-settings.js";
+import { dryRunVariable } from "./dry-run.js";
 import type { OriginalStack } from "./original-stack.js";
 import { copyHoldings, copyReferenced, sealedState, writeCheckpoint } from "./other-stacks.js";
 import { createCrypter, type PassphraseCrypter } from "./passphrase-crypter.js";
@@ -19,6 +20,8 @@ export interface CopiedStack {
   readonly pulumi: (args: readonly string[]) => Promise<Ended>;
   /** Puts a stack beside it to which the program refers. */
   readonly addStack: (referenced: ReferencedStack) => void;
+  /** Whether a run has asked for a dry run and was answered that it is one. */
+  readonly hasSeenDryRun: () => boolean;
   /** What its state holds now. */
   readonly state: () => StackState;
   /** Other packages whose providers its last run started, such as `aws`. */
@@ -32,6 +35,8 @@ export interface CopyOptions {
   readonly variables: Readonly<Record<string, string>>;
   /** The same as entries of the configuration. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Whether the program is answered that this is no dry run, as in a real update. */
+  readonly runsEffects: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -56,18 +61,29 @@ const placesIn = (folder: string) => ({
   config: join(folder, "stack.yaml"),
   events: join(folder, "events.json"),
   cache: join(folder, "cache"),
+  dryRun: join(folder, "dry-run"),
 });
+
+/** Makes the program see a dry run, whatever Pulumi does. */
+const dryRunEnvironment = (nodeOptions: string | undefined, seenFile: string) => {
+  const script = join(__dirname, "dry-run.js").replaceAll(/["\\]/g, "\\$&");
+  return {
+    NODE_OPTIONS: `${nodeOptions ?? ""} --require "${script}"`.trim(),
+    [dryRunVariable]: seenFile,
+  };
+};
 
 const environmentOf = (
   original: OriginalStack,
-  { variables }: CopyOptions,
-  { backend, cache }: ReturnType<typeof placesIn>,
+  { variables, runsEffects }: CopyOptions,
+  { backend, cache, dryRun }: ReturnType<typeof placesIn>,
   { passphrase }: PassphraseCrypter,
 ): NodeJS.ProcessEnv => {
   const { env } = original.stack;
   const direct = ["127.0.0.1", env.NO_PROXY ?? env.no_proxy].filter(Boolean).join(",");
   return {
     ...withoutWaysOut(original),
+    ...(runsEffects ? {} : dryRunEnvironment(env.NODE_OPTIONS, dryRun)),
     PULUMI_BACKEND_URL: `file://${backend}`,
     PULUMI_CONFIG_PASSPHRASE: passphrase,
     PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS: "true",
@@ -159,6 +175,7 @@ export const copyStack = async (
         },
       ),
     addStack: (referenced) => copyReferenced(referenced, original.states, places.backend, crypter),
+    hasSeenDryRun: () => existsSync(places.dryRun),
     state: () =>
       stateIn(JSON.stringify({ deployment: latestIn(stackFile) }), true) ?? {
         ...{ holdings: [], lookUps: [], pending: [] },

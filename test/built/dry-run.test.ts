@@ -1,0 +1,165 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { Drill } from "../../cli/drill/run-drill.js";
+import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+
+let project: EmulatedProject | undefined;
+
+afterEach(async () => {
+  await project?.close();
+  project = undefined;
+});
+
+/** Each way in which a program asks for a dry run, at each time at which it can. */
+const asking = `
+const effect = (name, isDryRun) => {
+  if (!isDryRun) appendFileSync(process.env.EFFECTS, name + "\\n");
+};
+effect("runtime", pulumi.runtime.isDryRun());
+effect("own module", settings.isDryRun());
+const { isDryRun } = pulumi.runtime;
+effect("function", isDryRun());
+setTimeout(() => effect("later", isDryRun()), 50);
+process.on("beforeExit", () => effect("before the end", isDryRun()));
+class Group extends pulumi.ComponentResource {
+  constructor() {
+    super("shop:Group", "group");
+    effect("component", pulumi.runtime.isDryRun());
+    this.auth = new c.Authentication("auth", { basicAuth: { username: "hub", password: "pw" } }, { parent: this });
+    this.registerOutputs({ auth: this.auth.id });
+  }
+}
+const { auth } = new Group();
+auth.id.apply(() => effect("apply", pulumi.runtime.isDryRun()));
+// What the service leaves out is known after an update: the next one is made with it.
+const displayName = pulumi.all([auth.id, auth.description]).apply(([id, text]) => id.slice(0, 4) + (text ?? "-none"));
+new c.Channel("web", { type: "custom.web", displayName, icon: "aVZC" });
+`;
+
+const programs = {
+  "a CommonJS program": {
+    "index.js": `
+const { appendFileSync } = require("node:fs");
+const pulumi = require("@pulumi/pulumi");
+const settings = require("@pulumi/pulumi/runtime/settings");
+const c = require("pulumi-conversation");
+${asking}`,
+  },
+  "an ESM program": {
+    "package.json": '{ "name": "shop", "type": "module", "main": "index.js" }',
+    "index.js": `
+import { appendFileSync } from "node:fs";
+import * as pulumi from "@pulumi/pulumi";
+import * as settings from "@pulumi/pulumi/runtime/settings.js";
+import * as c from "pulumi-conversation";
+${asking}`,
+  },
+  "a TypeScript program": {
+    "Pulumi.yaml": "name: shop\nruntime: nodejs\nmain: index.ts\n",
+    "tsconfig.json": JSON.stringify({
+      compilerOptions: { module: "nodenext", target: "es2022", strict: true, skipLibCheck: true },
+      files: ["index.ts"],
+    }),
+    "index.ts": `
+import { appendFileSync } from "node:fs";
+import * as pulumi from "@pulumi/pulumi";
+import * as settings from "@pulumi/pulumi/runtime/settings";
+import * as c from "pulumi-conversation";
+${asking
+  .replace("constructor", "readonly auth: c.Authentication; constructor")
+  .replace("(name, isDryRun)", "(name: string, isDryRun: boolean)")
+  .replace("process.env.EFFECTS", 'process.env.EFFECTS ?? ""')}`,
+  },
+} satisfies Record<string, Record<string, string>>;
+
+const everyWay = [
+  ...["apply", "before the end", "component", "function", "later", "own module", "runtime"],
+];
+
+const start = async (files: Readonly<Record<string, string>>) => {
+  const opened = await emulatedProject("");
+  project = opened;
+  const effectsFile = join(opened.folder, "effects.txt");
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(opened.folder, name), text);
+  const environment = { EFFECTS: effectsFile };
+  return {
+    project: opened,
+    environment,
+    json: async (command: string, ...args: readonly string[]) => {
+      const { code, output, errors } = await opened.tool([command, "--json", ...args], environment);
+      if (output === "") throw new Error(errors);
+      return { code, output, errors };
+    },
+    /** What the program did since this was asked last. */
+    effects: (): readonly string[] => {
+      const text = existsSync(effectsFile) ? readFileSync(effectsFile, "utf8") : "";
+      rmSync(effectsFile, { force: true });
+      return [...new Set(text.split("\n").filter(Boolean))].sort();
+    },
+  };
+};
+
+test.each(Object.entries(programs))(
+  "a rehearsal and a drill of %s do nothing of what it guards with isDryRun",
+  async (_, files) => {
+    const { project, environment, json, effects } = await start(files);
+    const rehearsed = await json("rehearse");
+    const { outcome }: Rehearsal = JSON.parse(rehearsed.output);
+    expect(outcome).toMatchObject({ passes: true, refusals: [] });
+    expect(outcome.steps.map(({ kind, operation }) => `${operation} ${kind}`)).toEqual([
+      ...["create Authentication", "create Channel"],
+    ]);
+    expect(effects()).toEqual([]);
+    const drilled = await json("drill");
+    const drill: Drill = JSON.parse(drilled.output);
+    expect(drill.outcome).toMatchObject({ passes: true, refusals: [] });
+    expect(effects()).toEqual([]);
+
+    await project.succeed(["up", "--yes", "--skip-preview"], environment);
+    expect(effects()).toEqual(everyWay);
+    const again: Rehearsal = JSON.parse((await json("rehearse", "--destroy")).output);
+    expect(again.outcome).toMatchObject({ passes: true });
+    await json("rehearse", "--destroy", "--", "--run-program");
+    expect(effects()).toEqual([]);
+  },
+);
+
+test("with --run-effects a rehearsal and a drill run the program as it is, and say so", async () => {
+  const { json, effects } = await start(programs["a CommonJS program"]);
+  const warning = expect.stringContaining("did not see a dry run (--run-effects)");
+  for (const command of ["rehearse", "drill"]) {
+    const { output, errors } = await json(command, "--run-effects");
+    const { notes }: Pick<Rehearsal, "notes"> = JSON.parse(output);
+    expect(effects()).toEqual(everyWay);
+    expect(notes).toContainEqual(warning);
+    expect(errors).toContain("Warning: the program sees a real update");
+  }
+});
+
+test("a program whose SDK cannot be made to show a dry run is not rehearsed", async () => {
+  const { project, environment, effects } = await start(programs["a CommonJS program"]);
+  // A checkout of the SDK that is linked into the project, under a name of its own.
+  const packages = join(__dirname, "..", "..", "node_modules");
+  const own = join(project.folder, "node_modules", "@pulumi");
+  const checkout = join(project.folder, "checkout", "sdk");
+  cpSync(join(packages, "@pulumi", "pulumi"), checkout, { recursive: true });
+  symlinkSync(packages, join(project.folder, "checkout", "node_modules"));
+  rmSync(own);
+  mkdirSync(own);
+  symlinkSync(checkout, join(own, "pulumi"));
+  for (const command of ["rehearse", "drill"]) {
+    const { code, errors } = await project.tool([command], environment);
+    expect(errors).toContain("Nothing was rehearsed: the program would not see a dry run");
+    expect({ code, effects: effects() }).toEqual({ code: 1, effects: [] });
+  }
+});
