@@ -99,9 +99,6 @@ const failed = (command: string, ended: Ended, shown: boolean): CommandFailure =
   return new CommandFailure([`pulumi ${command} ${howItEnded(ended)}.`, ...said, next].join("\n"));
 };
 
-const flags = (name: string, values: Values): readonly string[] =>
-  Object.entries(values).flatMap(([key, value]) => [`--${name}`, `${key}=${value}`]);
-
 /** Pulumi on one example of this checkout, with everything it writes in the state folder. */
 export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
   const { cli, signal, print, alive, coloured } = options;
@@ -110,11 +107,15 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
   const colour = ["--color", coloured ? "always" : "never"];
   const configFile = ["--config-file", state.configFile];
 
-  /** @param shownLine what is shown of a line that Pulumi says. Left out: nothing is */
+  /**
+   * @param shownLine what is shown of a line that Pulumi says. Left out: nothing is
+   * @param input what it reads from standard input
+   */
   const run = async (
     cwd: string,
     args: readonly string[],
     shownLine?: (line: string) => string | undefined,
+    input?: string,
   ) => {
     const life = alive(`pulumi ${args[0]}`);
     const onLine = (line: string) => {
@@ -125,6 +126,7 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
       ...limits,
       cwd,
       ...(shownLine ? { onLine } : {}),
+      ...(input === undefined ? {} : { input }),
     }).finally(life.end);
     if (signal.aborted) throw interrupted();
     if (ended.code !== 0) throw failed(args[0] ?? "", ended, shownLine !== undefined);
@@ -147,8 +149,16 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
     },
     /** Sets values of the stack's configuration, in clear and encrypted. */
     configure: async (plain: Values, secret: Values): Promise<void> => {
-      const values = [...flags("plaintext", plain), ...flags("secret", secret)];
+      const values = Object.entries(plain).flatMap((pair) => ["--plaintext", pair.join("=")]);
       await run(state.source, ["config", "set-all", ...values, ...configFile]);
+      // A command line can be read by every process of the machine, standard input cannot.
+      for (const [key, value] of Object.entries(secret))
+        await run(
+          state.source,
+          ["config", "set", key, "--secret", ...configFile],
+          undefined,
+          value,
+        );
     },
     /** The outputs of the stack as JSON, secrets in clear. */
     outputs: () => run(state.source, ["stack", "output", "--json", "--show-secrets"]),

@@ -39,7 +39,7 @@ const play = async (options: QuickstartOptions, state: StateFolder): Promise<voi
   print(`Pulumi ${cli.version} from ${cli.origin}:\n  ${cli.command}`);
   endLeftovers(state.folder);
   state.prepare();
-  const emulator = await startEmulator({ port: 0, plan: PLAN, data: state.data });
+  const emulator = await startEmulator({ plan: PLAN, data: state.data, controlSecret: true });
   try {
     if (signal.aborted) throw interrupted();
     print(`Emulator of the conversation service, plan ${PLAN}:\n  ${emulator.baseUrl}`);

@@ -53,9 +53,10 @@ const differencesIn = (printed: string): readonly string[] => {
   );
 };
 
-const load = async ({ controlUrl }: Emulator, copy: JsonObject): Promise<void> => {
+const load = async ({ controlUrl, controlSecret }: Emulator, copy: JsonObject): Promise<void> => {
   const response = await fetch(`${controlUrl}/snapshot`, {
     method: "PUT",
+    headers: { authorization: `Bearer ${controlSecret}` },
     body: JSON.stringify(copy),
   });
   if (!response.ok)
@@ -103,7 +104,7 @@ export const prove = async (options: ProofOptions): Promise<Proof> => {
   const { progress, signal, files, stack, settings } = options;
   const cli = await ensurePulumi({ progress, signal });
   const step = progress.step("Importing the export on an emulator with the same account");
-  const emulator = await startEmulator();
+  const emulator = await startEmulator({ controlSecret: true });
   try {
     await load(emulator, options.copy);
     const project = proofProject({

@@ -119,10 +119,13 @@ const turnsOf = (conditions: Conditions): RelayOptions["turnOf"] => {
   };
 };
 
+const randomSecret = (): string => randomBytes(24).toString("base64url");
+
 /** Not by snapshot: that refuses what has a form which this product does not know. */
 const serve = async (service: EmulatedService) => {
   const routes = controlRoutes(service, paths.control);
-  const server = createServer(createRequestListener(service, { routes, secret: undefined }));
+  // Nobody controls it from outside: it holds the secrets of the stack in clear.
+  const server = createServer(createRequestListener(service, { routes, secret: randomSecret() }));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const { port } = server.address() as AddressInfo;
   return {
@@ -151,7 +154,7 @@ export const emulateTenant = async (options: TenantOptions): Promise<EmulatedTen
     ...secretsSwitch({ ...copy.secrets }),
     ...options.switches,
   });
-  const clientSecret = randomBytes(24).toString("base64url");
+  const clientSecret = randomSecret();
   const service = createService({ plan: "none", switches });
   service.store.replaceAll(copy.objects);
   service.clients.put({ clientId, clientSecret, scopes: grantedScopes(reading) });

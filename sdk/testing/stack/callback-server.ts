@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -32,12 +33,12 @@ const answerOf = (response: ServerResponse, body?: unknown): void => {
   response.writeHead(200, { "content-type": "application/json" }).end(text);
 };
 
-/** The address of the account that a request was led here from. */
-const addressIn = ({ url = "" }: IncomingMessage): string => {
+/** The address of the account that a request to a path was led here from. */
+const addressIn = (path: string): string => {
   try {
-    return decodeURIComponent(url.slice(1));
+    return decodeURIComponent(path);
   } catch {
-    return url;
+    return path;
   }
 };
 
@@ -49,11 +50,12 @@ const pathOf = (address: string): string => {
 
 const handle = async (
   handler: CallbackHandler,
+  address: string,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
   // The handler sees the request as it would come to its own server.
-  request.url = pathOf(addressIn(request));
+  request.url = pathOf(address);
   await (typeof handler === "function"
     ? handler(request, response)
     : handler.node(request, response));
@@ -69,14 +71,23 @@ export const startCallbackServer = async (): Promise<CallbackServer> => {
   let handlers = new Map<string, CallbackHandler>();
   let tokens: ReadonlyMap<string, unknown> = new Map();
   const failures = new HandlerFailures();
+  // Only the emulator knows it: others on this machine get no token and reach no handler.
+  const base = `/${randomBytes(24).toString("hex")}/`;
   const server = createServer((request, response) => {
-    const address = plainAddress(addressIn(request));
+    const { url = "" } = request;
+    if (!url.startsWith(base)) {
+      request.resume();
+      response.writeHead(404).end();
+      return;
+    }
+    const target = addressIn(url.slice(base.length));
+    const address = plainAddress(target);
     const handler = handlers.get(address);
     if (!handler) {
       request.resume();
       return answerOf(response, tokens.get(address));
     }
-    handle(handler, request, response).catch((error: unknown) => {
+    handle(handler, target, request, response).catch((error: unknown) => {
       failures.add(address, error);
       answerFailed(response);
     });
@@ -87,7 +98,7 @@ export const startCallbackServer = async (): Promise<CallbackServer> => {
     route: (address) =>
       isOnThisMachine(address) && !handlers.has(plainAddress(address))
         ? address
-        : `http://127.0.0.1:${port}/${encodeURIComponent(address)}`,
+        : `http://127.0.0.1:${port}${base}${encodeURIComponent(address)}`,
     setHandlers: (given) => {
       handlers = new Map(
         Object.entries(given).map(([address, one]) => [plainAddress(address), one]),

@@ -37,7 +37,8 @@ export interface EmulatedStackOptions {
   readonly callbacks?: CallbackHandlers | ((context: HandlerContext) => CallbackHandlers);
   /**
    * Options of the emulator. Default: no rate limits, and a manual clock, which goes along with real
-   * time while Pulumi runs or a conversation waits, and stands still otherwise.
+   * time while Pulumi runs or a conversation waits, and stands still otherwise; over HTTP its control
+   * asks for a random secret.
    */
   readonly emulator?: Omit<EmulatorOptions, "callbackRoute">;
   /** Profiles of the program; all of them reach the emulator. Default: none but the one without a name. */

@@ -41,7 +41,11 @@ const startParts = async (options: EmulatedStackOptions): Promise<Parts> => {
   const server = await startCallbackServer();
   const begun: Partial<Parts> = { server };
   try {
-    const settings = { clock: "manual", ...options.emulator, callbackRoute: server.route } as const;
+    const settings = {
+      ...({ clock: "manual", controlSecret: true } as const),
+      ...options.emulator,
+      callbackRoute: server.route,
+    };
     const emulator = await startEmulator(settings);
     const platformName = options.emulator?.switches?.platformName;
     const client = connect(platformName === undefined ? emulator : { ...emulator, platformName });

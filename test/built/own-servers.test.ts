@@ -1,0 +1,102 @@
+import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, expect, test } from "vitest";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { listeningPorts } from "../support/listening-ports.js";
+import { rehearsedProgram } from "../support/rehearsed-program.js";
+
+let project: EmulatedProject | undefined;
+
+afterEach(async () => {
+  await project?.close();
+  project = undefined;
+});
+
+/** What somebody asks for who knows an emulator, and neither a secret of its control nor one of a client. */
+const asked = [
+  ...["/control/snapshot", "/control/log", "/control/switches", "/control/faults"],
+  ...["/control/conversations", "/control/deliveries", "/control/page/changes", "/control"],
+  ...["/conversation/v3/authentications", "/conversation/v3/clientapplications"],
+  ...["/oauth/token", "/", "/openapi.json"],
+];
+/** Calls that write, which nobody else may, either. */
+const written = [
+  { path: "/control/clients", body: { clientId: "me", clientSecret: "12345678", scopes: ["x"] } },
+  { path: "/control/reset", body: undefined },
+];
+
+interface Answer {
+  readonly port: number;
+  readonly call: string;
+  readonly status: number;
+  readonly text: string;
+}
+
+const answerOf = async (
+  port: number,
+  path: string,
+  init: RequestInit = {},
+): Promise<readonly Answer[]> => {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, init);
+    const call = `${init.method ?? "GET"} ${path}`;
+    return [{ port, call, status: response.status, text: await response.text() }];
+  } catch {
+    // It has just ended.
+    return [];
+  }
+};
+
+const askAll = async (port: number): Promise<readonly Answer[]> => {
+  const answers = [
+    ...asked.map((path) => answerOf(port, path)),
+    ...written.map(({ path, body }) =>
+      answerOf(port, path, { method: "POST", ...(body ? { body: JSON.stringify(body) } : {}) }),
+    ),
+  ];
+  return (await Promise.all(answers)).flat();
+};
+
+/** Another user of the machine, who asks everything on every port of a command for as long as it runs. */
+const askedWhileRunning = async (
+  { startTool }: EmulatedProject,
+  args: readonly string[],
+): Promise<readonly Answer[]> => {
+  const child = startTool(args);
+  const ended = once(child, "exit");
+  const answers: Answer[] = [];
+  while (child.exitCode === null && child.signalCode === null) {
+    for (const port of listeningPorts(child.pid ?? 0)) answers.push(...(await askAll(port)));
+    await pause(20);
+  }
+  expect(await ended).toEqual([0, null]);
+  return answers;
+};
+
+const byHand = {
+  name: "by hand",
+  type: "basic",
+  basicAuth: { username: "hub", password: "canary-password" },
+};
+
+test.each([
+  { command: ["rehearse"], servers: 2 },
+  { command: ["drill"], servers: 2 },
+  { command: ["export", "--prove", "--out", "exported"], servers: 1 },
+  { command: ["import", "--apply", "--with-secrets"], servers: 1 },
+])(
+  "a neighbour on the machine gets nothing from the servers of $command.0",
+  async ({ command, servers }) => {
+    const opened = await emulatedProject(rehearsedProgram, { switches: { secrets: "echo" } });
+    project = opened;
+    if (servers === 2) await opened.succeed(["up", "--yes", "--skip-preview"]);
+    else await opened.byHand("POST", "/authentications", byHand);
+    const answers = await askedWhileRunning(opened, command);
+    expect(new Set(answers.map(({ port }) => port)).size).toBeGreaterThanOrEqual(servers);
+    for (const { call, status, text } of answers) {
+      expect(text).not.toContain("canary");
+      const isPublic = /^GET \/(openapi\.json)?$/.test(call);
+      if (!isPublic) expect({ call, isRefused: status >= 400 }).toEqual({ call, isRefused: true });
+    }
+  },
+);
