@@ -6,6 +6,7 @@ import { type AccountOptions, readAccountInputs } from "../account/open-account.
 import { CommandFailure } from "../command.js";
 import { type PrivateFolder, privateFolder } from "../process/private-folder.js";
 import { type Ended, runCommand } from "../process/run-command.js";
+import { writtenOnce } from "../pulumi-cli/pulumi-cli.js";
 import { type OpenStack, openStack } from "../stack/open-stack.js";
 import { withCount } from "../terminal/columns.js";
 import { entriesVariable, handOver } from "./entry-handover.js";
@@ -60,7 +61,7 @@ const assertUnlocked = async (stack: OpenStack): Promise<void> => {
 const aboutLock = /stack is currently locked by|another update is currently in progress/i;
 
 const again =
-  "What was imported by then is in the state. Run pulumi-conversation repair, which takes away what was left, " +
+  "What was imported by then is in the state, of a killed import nothing. Run pulumi-conversation repair, which takes away what was left, " +
   "then import the rest with --skip-managed.";
 
 const aboutFile = /^Generated import file written out/;
@@ -94,6 +95,7 @@ const runPulumi = async (
       signal,
       env: {
         ...quietEnvironment(env),
+        ...writtenOnce,
         PATH: [folder, env.PATH ?? ""].join(delimiter),
         [entriesVariable]: url,
       },

@@ -87,3 +87,10 @@ export const environmentFor = (cli: PulumiCli, env: NodeJS.ProcessEnv): NodeJS.P
   PULUMI_SKIP_UPDATE_CHECK: "true",
   PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
 });
+
+/**
+ * Has the state written once, at the end: with a thousand resources, writing it after every step takes
+ * longer than the steps. It is for runs that make nothing at the service: a killed one leaves the state as
+ * it was before, and nothing else.
+ */
+export const writtenOnce = { PULUMI_SKIP_CHECKPOINTS: "true" } as const;

@@ -4,6 +4,7 @@ import { isObject } from "../../../provider/kernel/json.js";
 import { type StackState, stateIn } from "../../../provider/stacks/state-document.js";
 import { privateFolder } from "../../process/private-folder.js";
 import { type Ended, runCommand, type Stops } from "../../process/run-command.js";
+import { writtenOnce } from "../../pulumi-cli/pulumi-cli.js";
 import type { ConfigEntry } from "../../pulumi-cli/stack-config.js";
 import { configWith, withoutWaysOut } from "./copied-settings.js";
 import { dryRunVariable } from "./dry-run.js";
@@ -47,14 +48,6 @@ const stops: Stops = [
   { signal: "SIGKILL", afterMs: 4000 },
 ];
 
-/**
- * The state is written once, at the end: with a thousand resources, writing it after every step takes
- * longer than the steps. Nobody takes up a copy that was killed.
- */
-const writtenOnce = { PULUMI_EXPERIMENTAL: "true", PULUMI_SKIP_CHECKPOINTS: "true" } as const;
-
-const writesState = ([operation]: readonly string[]): boolean => operation !== "preview";
-
 /** Where a copied stack keeps its things. */
 const placesIn = (folder: string) => ({
   backend: join(folder, "backend"),
@@ -86,6 +79,7 @@ const environmentOf = (
     ...(runsEffects ? {} : dryRunEnvironment(env.NODE_OPTIONS, dryRun)),
     PULUMI_BACKEND_URL: `file://${backend}`,
     PULUMI_CONFIG_PASSPHRASE: passphrase,
+    ...writtenOnce,
     PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS: "true",
     // Without it the CLI does not take --event-log.
     PULUMI_DEBUG_COMMANDS: "true",
@@ -170,8 +164,7 @@ export const copyStack = async (
         place.command,
         [...args, "--stack", names.stack, "--config-file", places.config, "--non-interactive"],
         {
-          ...{ cwd, stops, signal: options.signal },
-          env: writesState(args) ? { ...env, ...writtenOnce } : env,
+          ...{ cwd, stops, signal: options.signal, env },
         },
       ),
     addStack: (referenced) => copyReferenced(referenced, original.states, places.backend, crypter),
