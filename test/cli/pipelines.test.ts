@@ -1,10 +1,16 @@
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { load } from "js-yaml";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { DriftResult } from "../../cli/drift/drift.js";
+import { driftMarkdown } from "../../cli/drift/drift-markdown.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { blocksIn } from "../docs/pages.js";
+import { type Forge, startForge } from "../support/forge.js";
+import { run } from "./session.js";
 
 const template = join(__dirname, "../../examples/new-project");
 
@@ -50,33 +56,45 @@ const step = (job: string, name: string): string => {
 
 /** The script of a job of GitLab's, as GitLab's runner joins it. */
 const script = (job: string): string => {
-  const lines = objectAt(gitlab, job).script;
-  return Array.isArray(lines) ? lines.join("\n") : "";
+  const lines = [objectAt(gitlab, "default").before_script, objectAt(gitlab, job).script].flat();
+  return lines.join("\n");
 };
 
-const shell = (text: string, env: Readonly<Record<string, string>> = {}) => {
-  const { status, stdout, stderr } = spawnSync("bash", ["--norc", "-eo", "pipefail", "-c", text], {
-    cwd: folder,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      PATH: `${folder}/bin:${process.env.PATH}`,
-      STACK: "prod",
-      PULUMI_STACK: "prod",
-      MAX_MINUTES: "30",
-      ...env,
-    },
+interface Ended {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs lines as both runners do. */
+const shell = (text: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> =>
+  new Promise((resolve) => {
+    const settings = {
+      cwd: folder,
+      env: {
+        PATH: `${folder}/bin:${process.env.PATH}`,
+        STACK: "prod",
+        PULUMI_STACK: "prod",
+        MAX_MINUTES: "30",
+        ...env,
+      },
+    };
+    const args = ["--norc", "-eo", "pipefail", "-c", text];
+    execFile("bash", args, settings, (error, stdout, stderr) =>
+      resolve({ status: error ? Number(error.code ?? 1) : 0, stdout, stderr }),
+    );
   });
-  return { status, stdout, stderr };
-};
 
 const calls = (): readonly string[] =>
-  readFileSync(join(folder, "calls.log"), "utf8").trim().split("\n");
+  readFileSync(join(folder, "calls.log"), "utf8")
+    .trim()
+    .split("\n")
+    .filter((call) => !call.startsWith("npm "));
 
 const opened = "pulumi stack export --stack prod --non-interactive";
 
-test("the report is a preview, a forecast, the drift and a rehearsal, marked for its stack", () => {
-  const { status } = shell(step("report", "Report"));
+test("the report is a preview, a forecast, the drift and a rehearsal, marked for its stack", async () => {
+  const { status } = await shell(step("report", "Report"));
   expect(status).toBe(0);
   const report = readFileSync(join(folder, "report.md"), "utf8");
   expect(report).toMatch(/^<!-- conversation prod -->\n## Stack `prod`\n/);
@@ -101,36 +119,37 @@ test.each([
   ["the forecast is over the budget", { FORECAST: "3" }, 1],
   ["the forecast failed", { FORECAST: "1" }, 1],
   ["the drift could not be read", { DRIFT: "1" }, 1],
+  ["the service may behave otherwise", { REHEARSE: "4" }, 0],
   ["a refusal is foretold", { REHEARSE: "3" }, 1],
-])("the report is whole where %s", (_, env, code) => {
-  const { status } = shell(step("report", "Report"), env);
+])("the report is whole where %s", async (_, env, code) => {
+  const { status } = await shell(step("report", "Report"), env);
   expect(status).toBe(code);
   const report = readFileSync(join(folder, "report.md"), "utf8");
   for (const text of ["Preview", "Forecast", "Drift", "Rehearsal"]) expect(report).toContain(text);
-  expect(report.includes("**")).toBe(code === 1 && !("REHEARSE" in env));
+  expect(report.includes("<strong>")).toBe(code === 1 && !("REHEARSE" in env));
 });
 
-test("a preview that fails is shown, and a long one fits a comment", () => {
+test("a preview that fails is shown, and a long one fits a comment", async () => {
   const failing = "yes 'a row of the preview' | head -n 10000; exit 255";
   program("pulumi", `[ "$1" = preview ] || exit 0; ${failing}`);
-  expect(shell(step("report", "Report")).status).toBe(1);
+  expect((await shell(step("report", "Report"))).status).toBe(1);
   const report = readFileSync(join(folder, "report.md"), "utf8");
-  expect(report).toContain("Preview: **failed**");
+  expect(report).toContain("Preview: <strong>failed</strong>");
   expect(report.length).toBeLessThan(65_536);
 });
 
-test("on the first run, report and deployment say that the stack is to be made, and how", () => {
+test("on the first run, report and deployment say that the stack is to be made, and how", async () => {
   program("pulumi", "echo \"error: no stack named 'prod' found\" >&2; exit 255");
-  expect(shell(step("report", "Report")).status).toBe(1);
+  expect((await shell(step("report", "Report"))).status).toBe(1);
   const advice = /no stack named 'prod' found\n.*\npulumi stack init prod; .* Pulumi\.prod\.yaml/;
   expect(readFileSync(join(folder, "report.md"), "utf8")).toMatch(advice);
-  const { status, stderr } = shell(step("deploy", "Deploy"));
+  const { status, stderr } = await shell(step("deploy", "Deploy"));
   expect(status).toBe(1);
   expect(stderr).toMatch(advice);
   expect(calls()).toEqual([opened, opened]);
 });
 
-test("GitHub: runs that write wait for each other, and none that reads takes their place", () => {
+test("GitHub: runs that write wait for each other, and none that reads takes their place", async () => {
   const group = (job: string) => objectAt(workflow, "jobs", job, "concurrency");
   for (const job of ["deploy", "destroy"])
     expect(group(job)).toEqual({ group: "conversation-stack", "cancel-in-progress": false });
@@ -138,113 +157,268 @@ test("GitHub: runs that write wait for each other, and none that reads takes the
   expect(objectAt(workflow).concurrency).toBeUndefined();
 });
 
-const comment = {
-  GH_TOKEN: "t",
-  REPOSITORY: "acme/shop",
-  NUMBER: "7",
-  GITHUB_STEP_SUMMARY: "summary.md",
+/** Any characters that mean something to Markdown, to HTML or to a terminal, and lines that look like a report's. */
+const foreign = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom("`", "```", "````", "<img src=x>", "</details>", "![x](https://x.test/y)"),
+      fc.constantFrom("\n```\n", "\n    + 9 to create\n", "\nResources:\n", "@octocat", "|", "\\"),
+      fc.constantFrom("\u001b[2K", "\u009b", "\u202e", "\r", "\u2028", " "),
+      fc.string({ unit: "grapheme", maxLength: 8 }),
+    ),
+    { minLength: 1, maxLength: 6 },
+  )
+  .map((parts) => parts.join(""));
+
+const driftWith = (names: readonly string[]): DriftResult => ({
+  ...{ project: "shop", stack: "prod", readAt: "2026-01-01T00:00:00.000Z", consistent: true },
+  ...{ drift: true, changed: [], deleted: [], uncheckable: [], unread: [], compared: 3, notes: [] },
+  unmanaged: names.map((name) => ({ kind: "Channel", name, id: "c1", standing: "foreign" })),
+  otherStacks: names.map((name) => ({ kind: "Channel", name, id: "c1", stack: name })),
+});
+
+/** The lines of a Markdown text that stand in no fenced code block, as CommonMark ends one. */
+const outsideFences = (text: string): readonly string[] => {
+  let fence = 0;
+  return text.split("\n").filter((line) => {
+    const [run = ""] = /^ {0,3}`{3,}(?=\s*$)/.exec(line) ?? [];
+    const length = run.trim().length;
+    if (fence > 0) {
+      if (length >= fence) fence = 0;
+      return false;
+    }
+    fence = length;
+    return fence === 0;
+  });
 };
 
-test.each([
-  ["", "gh api --method POST repos/acme/shop/issues/7/comments --field body=@report.md --silent"],
-  [
-    "41",
-    "gh api --method PATCH repos/acme/shop/issues/comments/41 --field body=@report.md --silent",
-  ],
-])("GitHub: with the comment %j there is one afterwards", (id, call) => {
-  program("gh", `[ "$2" = "--paginate" ] && printf '%s' '${id}'; exit 0`);
-  writeFileSync(join(folder, "report.md"), "the report");
-  expect(shell(step("report", "Comment"), comment).status).toBe(0);
-  expect(calls()[0]).toContain('startswith("<!-- conversation prod -->")');
-  expect(calls().slice(1)).toEqual([call]);
+test("whatever others wrote stays text in a report, however long it is", {
+  timeout: 120_000,
+}, async () => {
+  const ours =
+    /^(|<!-- conversation prod -->|## Stack `prod`|<\/?details>|… \d+ lines after these|<summary>(Preview: (done|2 to create, 1 unchanged)|Forecast: within 30 minutes)<\/summary>)$/;
+  program("pulumi", `cat "${folder}/preview"`);
+  program("npx", `[ "$2" = forecast ] && cat "${folder}/preview" || cat "${folder}/drift"`);
+  const property = fc.asyncProperty(
+    fc.array(foreign, { minLength: 1, maxLength: 4 }),
+    fc.constantFrom(1, 40, 90),
+    async (names, times) => {
+      const many = Array.from({ length: times }, () => names).flat();
+      const said = many.map((name, place) => `  name: "${place} ${name}"`);
+      const counted = "Resources:\n    2 to create\n    1 unchanged";
+      writeFileSync(join(folder, "preview"), `${said.join("\n")}\n${counted}\n`);
+      const drift = driftMarkdown(driftWith(many));
+      writeFileSync(join(folder, "drift"), drift);
+      expect((await shell(step("report", "Report"))).status).toBe(0);
+      const report = readFileSync(join(folder, "report.md"), "utf8");
+      expect(report.length).toBeLessThan(65_536);
+      expect(report).not.toMatch(/(?![\n\t])[\p{Cc}\u202e\u2028]/u);
+      const lines = drift.replace(/(?!\n)[\p{Cc}\p{Cf}]/gu, "�").split("\n");
+      const foreignLines = outsideFences(report).filter((line) => !ours.test(line));
+      expect(foreignLines.filter((line) => !lines.includes(line))).toEqual([]);
+      const count = (pattern: RegExp) => outsideFences(report).join("\n").match(pattern)?.length;
+      expect(count(/^<details>/gm)).toBe(count(/^<\/details>/gm));
+    },
+  );
+  await fc.assert(property, { seed: 19, numRuns: 12 });
 });
 
-test("GitHub: a token that may not comment leaves the report in the summary", () => {
-  program("gh", "echo 'Resource not accessible by integration (HTTP 403)' >&2; exit 1");
-  writeFileSync(join(folder, "report.md"), "the report");
-  const { status, stdout } = shell(step("report", "Comment"), comment);
-  expect(status).toBe(0);
-  expect(stdout).toContain("::warning::The report is in the summary of this run only");
-  expect(readFileSync(join(folder, "summary.md"), "utf8")).toBe("the report");
+describe("a comment on a forge", () => {
+  let forge: Forge;
+  beforeEach(async () => {
+    forge = await startForge();
+    writeFileSync(join(folder, "report.md"), "<!-- conversation prod -->\nfirst");
+  });
+  afterEach(() => forge.close());
+
+  /** The step of the page about drift, with its file. */
+  const driftStep = (): string => {
+    const [block] = blocksIn("yaml").filter(({ page }) => page === "docs/drift.md");
+    const steps = load(block?.code ?? "");
+    const runs = (Array.isArray(steps) ? steps : []).map((one) => objectAt(one).run);
+    return String(runs.find((text) => String(text).includes("comment")));
+  };
+  const onGitHub = (): Readonly<Record<string, string>> => {
+    const { CI_API_V4_URL: _, ...env } = forge.env;
+    return { ...env, GITHUB_STEP_SUMMARY: join(folder, "summary.md") };
+  };
+  const ways = [
+    ["GitHub", () => step("report", "Comment"), onGitHub],
+    ["GitLab", () => script("report"), () => forge.env],
+    ["the page about drift", driftStep, onGitHub],
+  ] as const;
+
+  test.each(ways)("%s: a marker finds only a comment of one's own", async (_, text, env) => {
+    const marker = "<!-- conversation prod -->";
+    program("npx", 'echo "### $2"');
+    if (text === driftStep) cpSync(join(folder, "report.md"), join(folder, "drift.md"));
+    const strangers = Array.from({ length: 130 }, (_, place) => ({
+      id: place + 1,
+      author: "stranger",
+      body: `${marker}\nnumber ${place}`,
+    }));
+    forge.comments.push(...structuredClone(strangers));
+    for (const _ of [1, 2]) {
+      const { status, stdout, stderr } = await shell(text(), env());
+      expect({ status, stderr, warned: stdout.includes("::") }).toEqual({
+        ...{ status: 0, stderr: "", warned: false },
+      });
+      expect(forge.comments.slice(0, 130)).toEqual(strangers);
+      expect(forge.comments.slice(130)).toMatchObject([{ author: "the-pipeline" }]);
+      expect(forge.comments[130]?.body.startsWith(marker)).toBe(true);
+    }
+    expect(forge.exposed).toEqual([]);
+  });
+
+  test("GitHub: a token that may not comment leaves the report in the summary", async () => {
+    const env = { ...onGitHub(), GH_TOKEN: "another" };
+    const { status, stdout, stderr } = await shell(step("report", "Comment"), env);
+    expect(status).toBe(0);
+    expect(stderr).toContain("POST /graphql: 401");
+    expect(stdout).toContain("::warning::The report is in the summary of this run only");
+    expect(readFileSync(join(folder, "summary.md"), "utf8")).toContain("first");
+  });
+
+  test.each([["0"], ["3"]])(
+    "GitLab: without the right to write notes the job ends as the report says (rehearsal %s)",
+    async (REHEARSE) => {
+      const env = { ...forge.env, GITLAB_TOKEN: "another", REHEARSE };
+      const { status, stderr } = await shell(script("report"), env);
+      expect(status).toBe(REHEARSE === "0" ? 0 : 1);
+      expect(stderr).toContain("GITLAB_TOKEN (scope api) may not write notes");
+      expect(readFileSync(join(folder, "report.md"), "utf8")).toContain("Rehearsal");
+    },
+  );
+
+  test("GitLab: a report that foretells a refusal fails after it was shown", async () => {
+    expect((await shell(script("report"), { ...forge.env, REHEARSE: "3" })).status).toBe(1);
+    expect(forge.comments).toHaveLength(1);
+  });
 });
 
-const api = {
-  CI_API_V4_URL: "https://git.test/api/v4",
-  CI_PROJECT_ID: "3",
-  CI_MERGE_REQUEST_IID: "7",
-  GITLAB_TOKEN: "t",
+const secrets = {
+  PULUMI_ACCESS_TOKEN: "token-of-pulumi",
+  PULUMI_CONFIG_PASSPHRASE: "passphrase",
+  CONVERSATION_CLIENT_SECRET: "secret-of-the-client",
+  CONVERSATION_EU_CLIENT_SECRET: "secret-of-another",
+  CONVERSATION_REDIS_URL: "redis://:password@redis",
+  GITLAB_TOKEN: "token-of-gitlab",
 };
 
-test.each([
-  ['[{"id": 5, "body": "Looks good"}]', "--request POST", "/notes$"],
-  [
-    '[{"id": 5, "body": "no"}, {"id": 6, "body": "<!-- conversation prod -->"}]',
-    "--request PUT",
-    "/notes/6$",
-  ],
-])("GitLab: beside the notes %s there is one afterwards", (notes, method, address) => {
-  program("curl", `case "$*" in *per_page*) echo '${notes}' ;; esac`);
-  const { status, stderr } = shell(script("report"), api);
-  expect(stderr).toBe("");
-  expect(status).toBe(0);
-  const last = calls().at(-1);
-  expect(last).toContain(method);
-  expect(last).toContain("body@report.md");
-  expect(last).toMatch(new RegExp(address));
+test("GitHub: what npm installs and runs gets no secret", () => {
+  const using = ["Report", "Comment", "Deploy", "Drift", "Destroy"];
+  const jobs = Object.values(objectAt(workflow, "jobs")).map((job) => objectAt(job));
+  expect(jobs).toHaveLength(4);
+  expect(JSON.stringify(objectAt(workflow).env)).not.toContain("secrets.");
+  for (const { steps, ...job } of jobs) {
+    expect(JSON.stringify(job)).not.toContain("secrets.");
+    for (const one of Array.isArray(steps) ? steps.map((each) => objectAt(each)) : []) {
+      if (/secrets\.|github\.token/.test(JSON.stringify(one))) expect(using).toContain(one.name);
+      if (String(one.uses).includes("checkout"))
+        expect(one.with).toEqual({ "persist-credentials": false });
+    }
+  }
 });
 
-test.each([["0"], ["3"]])(
-  "GitLab: without the right to write notes the job ends as the report says (rehearsal %s)",
-  (REHEARSE) => {
-    program("curl", "exit 22");
-    const { status, stderr } = shell(script("report"), { ...api, REHEARSE });
-    expect(status).toBe(REHEARSE === "0" ? 0 : 1);
-    expect(stderr).toContain("GITLAB_TOKEN (scope api) may not write notes");
-    expect(readFileSync(join(folder, "report.md"), "utf8")).toContain("Rehearsal");
+test.each(["report", "deploy", "drift", "destroy"])(
+  "GitLab: what npm installs and runs in %s gets no secret, and the commands get theirs",
+  async (job) => {
+    program("npm", `env >> "${folder}/npm.env"`);
+    program("npx", `env >> "${folder}/npx.env"`);
+    await shell(script(job), { ...secrets, DESTROY: "prod", PATH_TO: "kept" });
+    const [npm, npx] = ["npm", "npx"].map((name) =>
+      readFileSync(join(folder, `${name}.env`), "utf8"),
+    );
+    expect(npm).toContain("PATH_TO=kept");
+    for (const value of Object.values(secrets)) {
+      expect(npm).not.toContain(value);
+      expect(npx).toContain(value);
+    }
   },
 );
 
-test("GitLab: a report that foretells a refusal fails after it was shown", () => {
-  program("curl", `case "$*" in *per_page*) echo '[]' ;; esac`);
-  expect(shell(script("report"), { ...api, REHEARSE: "3" }).status).toBe(1);
-  expect(calls().at(-1)).toContain("--request POST");
+/** The exit codes in a command's help; 130 is a person's Ctrl-C. */
+const documentedCodes = async (command: string): Promise<readonly string[]> => {
+  const { out } = await run(command, "--help");
+  const [, text = ""] = /^Exit codes?: ([\s\S]*)/m.exec(out) ?? [];
+  return [...text.matchAll(/(?<=^|[;,]\s+)(\d+)(?= )/g)].map(([, code = ""]) => code).sort();
+};
+
+/** How a job ends for each exit code of a command that it calls. */
+const jobsByCode: readonly (readonly [
+  command: string,
+  job: string,
+  name: string,
+  ends: Readonly<Record<string, number>>,
+])[] = [
+  ["forecast", "report", "Report", { 0: 0, 1: 1, 2: 1, 3: 1, 4: 1, 130: 1 }],
+  ["drift", "report", "Report", { 0: 0, 1: 1, 2: 0, 4: 0, 130: 1 }],
+  ["rehearse", "report", "Report", { 0: 0, 1: 1, 2: 1, 3: 1, 4: 0 }],
+  ["forecast", "deploy", "Deploy", { 0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 130: 130 }],
+  ["drift", "drift", "Drift", { 0: 0, 1: 1, 2: 2, 4: 4, 130: 130 }],
+  ["rehearse", "destroy", "Destroy", { 0: 0, 1: 1, 2: 2, 3: 3, 4: 0 }],
+];
+
+describe.each(jobsByCode)("%s in %s", (command, job, name, ends) => {
+  test("the job knows every exit code that the help documents", async () => {
+    expect(Object.keys(ends).sort()).toEqual(await documentedCodes(command));
+  });
+
+  test.each(Object.entries(ends))("after %s both pipelines end with %s", async (code, end) => {
+    const env = {
+      [command.toUpperCase()]: code,
+      GITHUB_STEP_SUMMARY: join(folder, "summary.md"),
+      DESTROY: "prod",
+    };
+    program("node", `case "$*" in *comment*) exit 0 ;; esac; exec "${process.execPath}" "$@"`);
+    for (const text of [step(job, name), script(job)]) {
+      rmSync(join(folder, "calls.log"), { force: true });
+      expect((await shell(text, env)).status).toBe(end);
+      const applied = calls().some((call) => /^pulumi (up|destroy)/.test(call));
+      expect(applied).toBe(end === 0 && ["deploy", "destroy"].includes(job));
+    }
+    if (job === "report")
+      expect(readFileSync(join(folder, "report.md"), "utf8")).toMatch(
+        new RegExp(command === "rehearse" ? "Rehearsal" : command, "i"),
+      );
+  });
 });
 
 test.each([
   ["GitHub", step("deploy", "Deploy")],
   ["GitLab", script("deploy")],
-])("%s: nothing is begun that would not end in time", (_, text) => {
-  expect(shell(text).status).toBe(0);
+])("%s: nothing is begun that would not end in time", async (_, text) => {
+  expect((await shell(text)).status).toBe(0);
   expect(calls()).toEqual([
     opened,
     "npx pulumi-conversation forecast --stack prod --max-minutes 30",
     "pulumi up --stack prod --yes --non-interactive",
   ]);
-  expect(shell(text, { FORECAST: "3" }).status).toBe(3);
+  expect((await shell(text, { FORECAST: "3" })).status).toBe(3);
   expect(calls().filter((call) => call.startsWith("pulumi up"))).toHaveLength(1);
 });
 
 test.each([
   ["GitHub", step("drift", "Drift")],
   ["GitLab", script("drift")],
-])("%s: drift turns the run red, and is shown", (_, text) => {
+])("%s: drift turns the run red, and is shown", async (_, text) => {
   const summary = { GITHUB_STEP_SUMMARY: join(folder, "drift.md") };
-  expect(shell(text, summary).status).toBe(0);
-  expect(shell(text, { ...summary, DRIFT: "2" }).status).toBe(2);
+  expect((await shell(text, summary)).status).toBe(0);
+  expect((await shell(text, { ...summary, DRIFT: "2" })).status).toBe(2);
   expect(readFileSync(join(folder, "drift.md"), "utf8")).toContain("### Drift");
 });
 
-test("nothing is destroyed where another stack was typed", () => {
+test("nothing is destroyed where another stack was typed", async () => {
   const confirm = step("destroy", "Confirmation");
-  expect(shell(confirm, { TYPED: "prod" }).status).toBe(0);
-  expect(shell(confirm, { TYPED: "production" })).toMatchObject({ status: 1 });
-  expect(shell(script("destroy"), { DESTROY: "dev" }).status).toBe(1);
-  expect(shell(script("destroy"), { DESTROY: "prod" }).status).toBe(0);
+  expect((await shell(confirm, { TYPED: "prod" })).status).toBe(0);
+  expect(await shell(confirm, { TYPED: "production" })).toMatchObject({ status: 1 });
+  expect((await shell(script("destroy"), { DESTROY: "dev" })).status).toBe(1);
+  expect((await shell(script("destroy"), { DESTROY: "prod" })).status).toBe(0);
   expect(calls()).toEqual([
     "npx pulumi-conversation rehearse --stack prod --destroy",
     "pulumi destroy --stack prod --yes --non-interactive",
   ]);
-  const foretold = shell(script("destroy"), { DESTROY: "prod", REHEARSE: "3" });
+  const foretold = await shell(script("destroy"), { DESTROY: "prod", REHEARSE: "3" });
   expect(foretold.status).toBe(3);
   expect(calls().filter((call) => call.startsWith("pulumi"))).toHaveLength(1);
 });

@@ -57,7 +57,15 @@ test.each<[Pipeline, string | undefined]>([
 ])("pipeline %s writes no other one", async (pipeline, file) => {
   const { files } = await quiet({ pipeline }).done;
   const found = files.filter((path) => /^(\.github|\.gitlab|ci)/.test(path));
-  expect(found).toEqual(file ? [file, "ci/deploy.sh", "ci/open-stack.sh", "ci/report.sh"] : []);
+  const scripts = [
+    "comment.mjs",
+    "deploy.sh",
+    "destroy.sh",
+    "open-stack.sh",
+    "part.mjs",
+    "report.sh",
+  ];
+  expect(found).toEqual(file ? [file, ...scripts.map((name) => `ci/${name}`)] : []);
 });
 
 test("what could not be done is a next step", async () => {
