@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { z } from "zod";
+import { withoutSecretSettings } from "../../provider/service/settings/settings.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
 import type { Printed } from "../printed.js";
 import { findProgram } from "../pulumi-cli/pulumi-cli.js";
@@ -26,6 +27,14 @@ export interface InitOptions extends InitFlags {
 /** What was made, and what is left to do. */
 export type NewProject = Printed<z.output<typeof newProjectSchema>>;
 
+/** What npm gets: packages may run scripts of theirs, and those have no business with the secrets of a stack. */
+const environmentOfPackages = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(withoutSecretSettings(env)).filter(
+      ([name]) => !/^PULUMI_(ACCESS_TOKEN$|CONFIG_PASSPHRASE)/.test(name),
+    ),
+  );
+
 /** Fetches the packages; the commands that are left to do so where it was not asked for or failed. */
 const fetchPackages = async (
   folder: string,
@@ -38,7 +47,7 @@ const fetchPackages = async (
   const left = [...(packed ? [packed.command] : []), "npm install"];
   if (!install || !npm) return left;
   const doing = progress.step("Fetching packages (npm install)");
-  const step = projectSteps(folder, env, (line) =>
+  const step = projectSteps(folder, environmentOfPackages(env), (line) =>
     doing.detail(line.replace(/^npm http \w+ /, "")),
   );
   for (const args of commands) {
@@ -71,7 +80,10 @@ export const runInit = async (options: InitOptions): Promise<NewProject> => {
   options.progress.note(`${files.length} files in ${folder}`);
   const { env, progress, emulator = false } = options;
   const packages = await fetchPackages(folder, options, packed);
-  const standing = await makeStack(answers, { folder, env, progress });
+  const standing = await makeStack(answers, {
+    ...{ folder, progress },
+    env: withoutSecretSettings(env),
+  });
   const next = nextSteps(answers, { packages, stack: standing, emulator });
   const { name, stack } = answers;
   const paths = files.map(({ path }) => path);

@@ -190,6 +190,17 @@ export const readSettings = (source: SettingSource, profile?: string): Settings 
   throw new ConversationError("SETTINGS_INVALID", "The settings are incomplete.");
 };
 
+const secretNames = keys
+  .filter((key) => specOf(key).secret)
+  .map((key) => settingTable[key].environment);
+const secretVariable = new RegExp(`^CONVERSATION_(?:.+_)?(?:${secretNames.join("|")})$`);
+
+/** An environment without the secret settings of every profile: for programs that have no use for them. */
+export const withoutSecretSettings = <T>(
+  environment: Readonly<Record<string, T>>,
+): Readonly<Record<string, T>> =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !secretVariable.test(name)));
+
 /** A setting as docs and checks of the surroundings show it. */
 export interface SettingDescription extends SettingNames {
   readonly key: SettingKey;

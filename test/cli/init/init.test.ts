@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import type { Question } from "../../../cli/init/ask.js";
 import type { Pipeline } from "../../../cli/init/template-project.js";
@@ -106,6 +106,29 @@ test("secrets reach Pulumi through standard input, and no command line", async (
     "npm test",
     "pulumi up",
   ]);
+});
+
+test("npm gets no secret, and Pulumi only its own", async () => {
+  const secrets = {
+    CONVERSATION_CLIENT_SECRET: "of-the-client",
+    CONVERSATION_EU_CLIENT_SECRET: "of-another-client",
+    CONVERSATION_REDIS_URL: "redis://:of-redis@redis",
+    CONVERSATION_EU_REDIS_URL: "redis://:of-another-redis@redis",
+    PULUMI_ACCESS_TOKEN: "of-pulumi",
+    PULUMI_CONFIG_PASSPHRASE: "of-the-stack",
+    PULUMI_CONFIG_PASSPHRASE_FILE: "of-a-file",
+  };
+  for (const name of ["npm", "pulumi"]) calls(name);
+  for (const name of ["npm", "pulumi"])
+    writeFileSync(`${folder}-bin/${name}`, `#!/bin/sh\nenv >> ${folder}-bin/${name}.env\n`);
+  const env = { PATH: `${folder}-bin:/bin:/usr/bin`, npm_config_registry: "r", ...secrets };
+  await quiet({ baseUrl: "https://hub.test/v3", clientId: "me", env }).done;
+  const seenBy = (name: string) => made(`../${basename(folder)}-bin/${name}.env`);
+  expect(seenBy("npm")).toContain("npm_config_registry=r");
+  for (const [name, value] of Object.entries(secrets)) {
+    expect(seenBy("npm")).not.toContain(value);
+    expect(seenBy("pulumi").includes(value)).toBe(name.startsWith("PULUMI_"));
+  }
 });
 
 test("a Pulumi that refuses is quoted, and the project stays", async () => {
