@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition } from "../provider/definition/define.js";
 import { nearestHint } from "../provider/kernel/nearest-word.js";
-import { holdsOutputAsText } from "../provider/kernel/output-as-text.js";
+import { outputAsText } from "../provider/kernel/output-as-text.js";
 import { valueSort } from "../provider/kernel/value-sort.js";
 
 const sortOf = (value: unknown): string => {
@@ -43,7 +43,7 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
       `new ${kind}(name, properties): the name must be text, by which Pulumi knows the resource; ${given} was given`,
     );
   }
-  if (holdsOutputAsText(name))
+  if (outputAsText(name) !== undefined)
     throw new pulumi.RunError(
       `new ${kind}(name, properties): the name holds an output; Pulumi has to know it before anything is made. Take a text that the program knows`,
     );

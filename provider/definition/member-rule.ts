@@ -27,12 +27,13 @@ const choiceIssue = (rule: Choice, values: JsonObject): string | undefined => {
     return `needs exactly one of ${members.join(" and ")}`;
   }
   const chosen = values[rule.discriminator];
-  if (typeof chosen !== "string" || chosen === unknownValue) return undefined;
+  // Any other word is refused where it stands.
+  if (typeof chosen !== "string" || !Object.hasOwn(rule.exactlyOne, chosen)) return undefined;
   const possible = certain.length > 0 ? certain : there;
   const fits = possible.some((member) => member === rule.exactlyOne[chosen]);
   return fits
     ? undefined
-    : `has ${rule.discriminator} ${chosen} but gives ${possible.join(" and ")}`;
+    : `has ${rule.discriminator} ${chosen}, which needs ${rule.exactlyOne[chosen]}, but gives ${possible.join(" and ")}`;
 };
 
 /** Members that cannot stand beside the one that the program chose. */

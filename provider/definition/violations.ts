@@ -1,13 +1,14 @@
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { nearestHint } from "../kernel/nearest-word.js";
 import { isId } from "../kernel/object-id.js";
-import { holdsOutputAsText } from "../kernel/output-as-text.js";
+import { outputAsText } from "../kernel/output-as-text.js";
 import { abbreviated, quoted } from "../kernel/quoted.js";
 import { unknownValue } from "../kernel/unknown.js";
 import { valueSort } from "../kernel/value-sort.js";
 import {
   type Definition,
   type Field,
+  type Fields,
   identityOf,
   type ListField,
   type MapField,
@@ -19,6 +20,7 @@ import {
 } from "./define.js";
 import { ruleIssue } from "./member-rule.js";
 import { withArticle } from "./references.js";
+import { fieldsIn } from "./walk.js";
 
 /** A rule that a value breaks: the path as a person would write it, and the rule in words. */
 export interface Violation {
@@ -30,6 +32,8 @@ export interface Violation {
 interface Place {
   readonly path: string;
   readonly kind: string;
+  /** Everything that the kind may hold. */
+  readonly whole: Members;
 }
 
 type Rules = readonly (string | false | undefined)[];
@@ -69,20 +73,26 @@ const within = (size: number, { min = 0, max = Number.POSITIVE_INFINITY }: Sized
 /** What else was given, by its sort: the value may be a secret in the wrong place. */
 const otherSort = (rule: string, value: unknown): string => `${rule}, not ${valueSort(value)}`;
 
-const outputRule = "holds an output inside a text: write pulumi.interpolate`…` instead of `…`";
+/** What travels inside an object with one key was perhaps given with that object around it. */
+const takenOut = (envelope: string | undefined, value: unknown): string =>
+  envelope !== undefined && isObject(value) ? `: give its ${envelope}` : "";
 
 const textRules = (field: TextField, value: unknown): Rules => {
-  const { values, format, json } = field;
-  if (typeof value !== "string")
-    return [otherSort(json ? "must be text or an object" : "must be text", value)];
-  if (holdsOutputAsText(value)) return [outputRule];
+  const { values, format, json, envelope } = field;
+  if (typeof value !== "string") {
+    const rule = json ? "must be text or an object" : "must be text";
+    return [otherSort(rule, value) + takenOut(envelope, value)];
+  }
   if (values?.includes(value) === false)
     return [
       `must be one of ${values.join(", ")}, not ${quoted(value)}${nearestHint(value, values)}`,
     ];
   if (!within(value.length, field))
     return [`must have ${bounds(field)} characters, not ${value.length}`];
-  return [format && !formats[format].accepts(value) && formats[format].rule];
+  if (!format || formats[format].accepts(value)) return [];
+  const { rule } = formats[format];
+  // An address of the web may hold a password.
+  return [format === "email" && !field.secret ? `${rule}, not ${quoted(value)}` : rule];
 };
 
 const numberRules = (field: NumberField, value: unknown): Rules => {
@@ -106,19 +116,30 @@ const referenceRules = ({ length, to }: ReferenceField, value: unknown): Rules =
   return [!isRight && `must be the id of ${withArticle(to.noun)}: ${signs}; not ${shown(value)}`];
 };
 
-/** Whether items share a member; one that is not known yet may turn out to be another. */
-const isShared = (name: string, items: readonly unknown[]): boolean => {
+/** The first value that two items share in a member; one that is not known yet may turn out to be another. */
+const sharedValue = (name: string, items: readonly unknown[]): unknown => {
   const values = items.map((item) => (isObject(item) ? item[name] : undefined));
   const known = values.filter((value) => value !== undefined && value !== unknownValue);
-  return new Set(known).size < known.length;
+  return known.find((value, place) => known.indexOf(value) !== place);
 };
 
-const listRules = (field: ListField, items: readonly unknown[]): Rules => [
-  !within(items.length, field) && `must have ${bounds(field)} items`,
-  ...(field.unique ? identityOf(field) : []).map(
-    (name) => isShared(name, items) && `must not hold two items with the same ${name}`,
-  ),
-];
+/** `, "customer"`: a word that the kind allows; any other value may be a secret in the wrong place. */
+const wordText = (field: Field | undefined, value: unknown): string =>
+  field?.type === "text" && field.values?.some((word) => word === value)
+    ? `, ${JSON.stringify(value)}`
+    : "";
+
+const listRules = (field: ListField, items: readonly unknown[]): Rules => {
+  const members = field.of.type === "object" ? field.of.fields : {};
+  return [
+    !within(items.length, field) && `must have ${bounds(field)} items`,
+    ...(field.unique ? identityOf(field) : []).map((name) => {
+      const shared = sharedValue(name, items);
+      const word = wordText(members[name], shared);
+      return shared !== undefined && `must not hold two items with the same ${name}${word}`;
+    }),
+  ];
+};
 
 const mapRules = (field: MapField, entries: JsonObject): Rules => [
   Object.hasOwn(entries, "") && "must not have an empty key",
@@ -128,15 +149,30 @@ const mapRules = (field: MapField, entries: JsonObject): Rules => [
 const broken = ({ path }: Place, rules: Rules): readonly Violation[] =>
   rules.flatMap((rule) => (typeof rule === "string" ? [{ path, rule }] : []));
 
-const member = ({ path, kind }: Place, name: string): Place => ({
+const member = ({ path, ...rest }: Place, name: string): Place => ({
+  ...rest,
   path: path ? `${path}.${name}` : name,
-  kind,
 });
+
+/** Where in the kind a property of this name does stand, as a program would write it. */
+const placesOf = (name: string, { fields }: Members): readonly string[] =>
+  fieldsIn(fields).flatMap(({ path }) => (path.split(".").at(-1) === name ? [path] : []));
+
+/** What was probably meant by a property that is not there. */
+const meantBy = (name: string, fields: Fields, { path, whole }: Place): string => {
+  const elsewhere = placesOf(name, whole);
+  if (elsewhere.length > 0)
+    return `${path === "" ? "" : " here"}: it belongs in ${elsewhere.join(" or ")}`;
+  const hint = nearestHint(name, Object.keys(fields));
+  return hint === "" ? '; fields that only the service knows go into "extra"' : hint;
+};
 
 /** What a value breaks; nothing where it is not known yet. */
 const valueViolations = (field: Field, value: unknown, place: Place): readonly Violation[] => {
   if (value === unknownValue) return [];
   if (value === undefined) return broken(place, ["is required"]);
+  const output = typeof value === "string" ? outputAsText(value) : undefined;
+  if (output !== undefined) return broken(place, [output]);
   switch (field.type) {
     case "text":
       return broken(place, textRules(field, value));
@@ -158,10 +194,10 @@ const valueViolations = (field: Field, value: unknown, place: Place): readonly V
 };
 
 const listViolations = (field: ListField, items: unknown, place: Place): readonly Violation[] => {
-  if (!Array.isArray(items)) return broken(place, [otherSort("must be a list", items)]);
-  const { path, kind } = place;
+  if (!Array.isArray(items))
+    return broken(place, [otherSort("must be a list", items) + takenOut(field.envelope, items)]);
   const inside = items.flatMap((item, number) =>
-    valueViolations(field.of, item, { path: `${path}[${number}]`, kind }),
+    valueViolations(field.of, item, { ...place, path: `${place.path}[${number}]` }),
   );
   return [...inside, ...broken(place, listRules(field, items))];
 };
@@ -192,11 +228,8 @@ const membersViolations = (
     return isLeftOut ? [] : valueViolations(field, value, member(place, name));
   });
   const others = [...own.keys()].filter((name) => !Object.hasOwn(fields, name));
-  const isNone = (name: string): string => {
-    const hint = nearestHint(name, Object.keys(fields));
-    const extra = '; fields that only the service knows go into "extra"';
-    return `is not a property of ${place.kind}${hint === "" ? extra : hint}`;
-  };
+  const isNone = (name: string): string =>
+    `is not a property of ${place.kind}${meantBy(name, fields, place)}`;
   return [
     ...inside,
     ...others.flatMap((name) => broken(member(place, name), [isNone(name)])),
@@ -206,4 +239,4 @@ const membersViolations = (
 
 /** Every rule that normalised inputs break. Values not known yet are forgiven, and nothing else. */
 export const fieldViolations = (definition: Definition, inputs: JsonObject): readonly Violation[] =>
-  membersViolations(definition, inputs, { path: "", kind: definition.kind });
+  membersViolations(definition, inputs, { path: "", kind: definition.kind, whole: definition });

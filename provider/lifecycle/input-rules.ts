@@ -32,9 +32,12 @@ export const inputViolations = (
     ...moveViolations(old, properties),
     ...nameViolations(resource, namesake?.label),
     ...referenceViolations(resource),
-    ...misplacedSecrets(resource),
   ];
-  return [...fieldViolations(definition, seen), ...others].map(({ path, rule }) =>
+  const misplaced = misplacedSecrets(resource);
+  const hidden = new Set(misplaced.map(({ path }) => path));
+  // Whatever else is wrong with a misplaced secret, no rule quotes it.
+  const fields = fieldViolations(definition, seen).filter(({ path }) => !hidden.has(path));
+  return [...fields, ...others, ...misplaced].map(({ path, rule }) =>
     path ? `${path} ${rule}` : `${definition.kind} ${rule}`,
   );
 };

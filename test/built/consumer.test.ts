@@ -98,6 +98,23 @@ test.each(["cjs", "esm"])("a strict %s program compiles, and wrong combinations 
   expect(run("typescript/bin/tsc", ["-p", name])).toBe("");
 });
 
+test("a compiler's error about a wrong sender names those that are right", () => {
+  const [right, wrong] = ["custom_agent", "customer"].map(
+    (sender) =>
+      `hub.messages.send({ type: "agent.join", sender: "${sender}", conversation: "c" });`,
+  );
+  const program = `import { connect } from "pulumi-conversation/runtime";\nconst hub = connect({});\n${right}\n${wrong}\n`;
+  mkdirSync(join(folder, "sender"));
+  writeFileSync(join(folder, "sender", "sender.ts"), program);
+  const settings = { compilerOptions: { ...compilerOptions, skipLibCheck: true } };
+  writeFileSync(join(folder, "sender", "tsconfig.json"), JSON.stringify(settings));
+  const args = [join(modules, "typescript/bin/tsc"), "-p", "sender"];
+  const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+  expect(stdout.match(/error TS/g)).toHaveLength(1);
+  expect(stdout).toContain('"platform_agent" | "custom_agent"');
+  expect(stdout).not.toContain("SendersOf");
+});
+
 test.each([
   ["require", "cjs", 'console.log(Object.keys(require("pulumi-conversation")).join())'],
   [

@@ -21,10 +21,10 @@ test("of members of which one is chosen, an unknown one may turn out to be left 
   expect(choose({ type: unknownValue, basicAuth, oauth2: unknownValue })).toEqual([]);
   expect(choose({ basicAuth, oauth2: unknownValue })).toEqual([]);
   expect(choose({ type: "oauth2", basicAuth, oauth2: unknownValue })).toEqual([
-    ": has type oauth2 but gives basicAuth",
+    ": has type oauth2, which needs oauth2, but gives basicAuth",
   ]);
   expect(choose({ type: "basic", oauth2: unknownValue })).toEqual([
-    ": has type basic but gives oauth2",
+    ": has type basic, which needs basicAuth, but gives oauth2",
   ]);
   expect(choose({ type: "basic" })).toEqual([": needs exactly one of basicAuth and oauth2"]);
 });

@@ -75,7 +75,7 @@ test.each<[string, Definition, JsonObject, string[]]>([
     "a role twice",
     clientApplication,
     { name: "n", roles: [role, role] },
-    ["roles: must not hold two items with the same name"],
+    ['roles: must not hold two items with the same name, "customer"'],
   ],
   [
     "a wrong callback",
@@ -87,7 +87,7 @@ test.each<[string, Definition, JsonObject, string[]]>([
     "a wrong e-mail",
     clientApplication,
     { name: "n", roles: [{ ...role, notificationEmail: "ops" }] },
-    ["roles[0].notificationEmail: must be an e-mail address"],
+    ['roles[0].notificationEmail: must be an e-mail address, not "ops"'],
   ],
   [
     "a typing error",
@@ -135,7 +135,19 @@ test.each<[string, Definition, JsonObject, string[]]>([
     "another method",
     authentication,
     { name: "n", type: "basic", oauth2: {} },
-    [": has type basic but gives oauth2"],
+    [": has type basic, which needs basicAuth, but gives oauth2"],
+  ],
+  [
+    "a method in other letters",
+    authentication,
+    { name: "n", type: "Basic", basicAuth: { username: "u", password: "p" } },
+    ['type: must be one of basic, oauth2, not "Basic"; did you mean basic?'],
+  ],
+  [
+    "an object for the id of an entry point",
+    account,
+    { name: "n", address: "a", channel: id, chatConfigurations: { entryPoint: { id: "1007" } } },
+    ["chatConfigurations.entryPoint: must be text, not an object: give its id"],
   ],
   [
     "no bots and no agents",

@@ -77,6 +77,9 @@ test("the same unique name twice is refused", async () => {
       new Channel(name, { type: "custom.web", displayName: "Web", icon });
   });
   await expect(twice).rejects.toThrow(/Channel (one|two): .*custom\.web/);
+  await expect(twice).rejects.toThrow(
+    /Give Channel "(one|two)" or Channel "(one|two)" another type/,
+  );
 });
 
 test("a resource that differs, or is not there, is told", async () => {

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, memberOf, objectOf } from "../../kernel/json.js";
+import { outputAsText } from "../../kernel/output-as-text.js";
 import { unknownValue } from "../../kernel/unknown.js";
 import { type Definition, type Field, type Fields, outputFields } from "../define.js";
 import { below, type IsSecret, sameExtra } from "../meaning/same-extra.js";
@@ -30,16 +31,19 @@ const refused: Readonly<Record<string, string>> = {
   prototype: "is not allowed as a name",
 };
 
-const prototypeNames = (value: unknown, path: string): Violation[] => {
+/** What no value below `extra` may hold, at any depth. */
+const unusable = (value: unknown, path: string): Violation[] => {
+  const output = typeof value === "string" ? outputAsText(value) : undefined;
+  if (output !== undefined) return [{ path, rule: output }];
   if (Array.isArray(value)) {
-    return value.flatMap((item, place) => prototypeNames(item, `${path}[${place}]`));
+    return value.flatMap((item, place) => unusable(item, `${path}[${place}]`));
   }
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, of]) => {
     const here = memberPath(path, name);
     return name === "__proto__"
       ? [{ path: here, rule: "is not allowed as a name" }]
-      : prototypeNames(of, here);
+      : unusable(of, here);
   });
 };
 
@@ -62,9 +66,7 @@ const inDocumented = (
     const path = memberPath(at.path, wire);
     const known = byWire.get(wire);
     if (!known) {
-      return wire === "__proto__"
-        ? prototypeNames({ [wire]: value }, at.path)
-        : prototypeNames(value, path);
+      return wire === "__proto__" ? unusable({ [wire]: value }, at.path) : unusable(value, path);
     }
     const [name, field] = known;
     return atField(definition, field, value, { path, property: memberPath(at.property, name) });

@@ -63,11 +63,18 @@ const conversation = z
     const starts = typeof value === "object" && value !== null && !("conversationId" in value);
     const { error } = (starts ? newConversation : begun).safeParse(value);
     if (!error) return;
+    if (starts && "id" in value) {
+      const message =
+        "to go on with a conversation give its id itself, or { conversationId: id }, not { id }";
+      context.addIssue({ code: "custom", message });
+      return;
+    }
     for (const { path, message } of starts ? error.issues : []) {
       context.addIssue({ code: "custom", path, message });
     }
     if (!starts) {
-      const message = "must be the id of a conversation, or an object that starts one";
+      const message =
+        "must be the id of a conversation, { conversationId: id }, or an object that starts one";
       context.addIssue({ code: "custom", message });
     }
   });
@@ -96,10 +103,15 @@ export type Sender<K extends SenderKind = SenderKind> =
   | K
   | { readonly kind: K; readonly name?: string | undefined };
 
-/** A message of type `T` from a sender of kind `K`. */
+/**
+ * A message of type `T` from a sender of kind `K`. The kinds are spelled out, so that a compiler's error
+ * about a wrong one names those that are right, and not the types that they follow from.
+ */
 export type MessageOf<T extends MessageType, K extends SenderKind = SendersOf<T>> = MessageFrame & {
   readonly type: T;
-  readonly sender: Sender<K>;
+  readonly sender:
+    | { [S in K]: S }[K]
+    | { readonly kind: { [S in K]: S }[K]; readonly name?: string | undefined };
 } & BodyOf<T>;
 
 /**

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { ownershipKind } from "../../../provider/lifecycle/ownership/ownership.js";
 import { typeToken } from "../../../provider/pointer.js";
 import { givenInputs, mockedChecks, mockedId } from "./mocked-checks.js";
 
@@ -55,7 +56,10 @@ export const conversationMocks = (): ConversationMocks => {
     call: () => ({}),
     newResource: async ({ type, name, inputs: given, id: wanted }) => {
       const inputs = membersOf(given);
-      const id = wanted || mockedId(type, name);
+      const made = mockedId(type, name);
+      // As the engine has it: messages take the logical names of resources from what owns them.
+      const isOwnership = type === typeToken(ownershipKind);
+      const id = wanted || (isOwnership ? `${inputs.project}/${inputs.stack}/${made}` : made);
       const lifecycle = wanted ? undefined : checks.of(type);
       const checked = await lifecycle?.check({}, inputs);
       const kind = type.slice(typeToken("").length);
