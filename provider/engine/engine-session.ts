@@ -17,10 +17,12 @@ const foreseeDeletions = async (planned: ForeseenCalls): Promise<void> => {
   if (!planned.owner || !isDestroying()) return;
   const { statesOfThisRun } = await import("../stacks/stack-states.js");
   const states = await statesOfThisRun(planned.owner, "own").catch(() => undefined);
-  for (const { kind } of states?.holdings ?? []) {
+  if (!states) return;
+  for (const { kind } of states.holdings) {
     const definition = resources.find((known) => known.kind === kind);
     if (definition) planned.foresee(definition, undefined, "delete");
   }
+  planned.complete();
 };
 
 /** It stays after the run: what to do with it comes then. */

@@ -30,6 +30,7 @@ export class ForeseenCalls {
   readonly #memory: () => PreviewMemory;
   readonly #times = new Map<string, number>();
   #opened: PreviewMemory | undefined;
+  #isWhole = false;
   /** Owner of a resource of the run, by which its state is found. */
   owner: string | undefined;
 
@@ -37,11 +38,20 @@ export class ForeseenCalls {
     this.#memory = memory;
   }
 
+  /** Whether all calls of the run are foreseen: by its preview, or by the state that it destroys. */
+  get isWhole(): boolean {
+    return this.#isWhole || Object.keys(this.#previewed.foreseen).length > 0;
+  }
+
+  get #previewed(): PreviewMemory {
+    this.#opened ??= this.#memory();
+    return this.#opened;
+  }
+
   /** How often an endpoint is going to be called in the whole run, as far as is known. */
   times(endpoint: Endpoint, profile: string | undefined): number {
     const key = `${profile ?? ""} ${endpointName(endpoint)}`;
-    this.#opened ??= this.#memory();
-    return Math.max(this.#times.get(key) ?? 0, this.#opened.foreseen[key] ?? 0);
+    return Math.max(this.#times.get(key) ?? 0, this.#previewed.foreseen[key] ?? 0);
   }
 
   /** The run was asked for this. */
@@ -52,11 +62,15 @@ export class ForeseenCalls {
   }
 
   foresee(definition: Definition, profile: string | undefined, action: ForeseenAction): void {
-    this.#opened ??= this.#memory();
     for (const name of endpointNames(definition, sequences[action])) {
       const key = `${profile ?? ""} ${name}`;
       this.#times.set(key, (this.#times.get(key) ?? 0) + 1);
     }
-    this.#opened.keep(Object.fromEntries(this.#times));
+    this.#previewed.keep(Object.fromEntries(this.#times));
+  }
+
+  /** No more calls follow than those foreseen so far. */
+  complete(): void {
+    this.#isWhole = true;
   }
 }

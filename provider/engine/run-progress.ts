@@ -12,7 +12,7 @@ import { durationText, waitText } from "./wait-text.js";
 export interface RunProgressOptions extends RunDisplay {
   readonly clock: Pick<Clock, "now" | "sleep">;
   readonly show: StatusLine;
-  readonly planned: Pick<ForeseenCalls, "times">;
+  readonly planned: Pick<ForeseenCalls, "times" | "isWhole">;
   /** A wait of the run has begun, and there was none before. */
   readonly onFirstWait?: () => void;
 }
@@ -39,9 +39,9 @@ const firstLookMs = 1000;
 const leastShownMs = 1000;
 
 /**
- * Shows how far a run is while it waits for the rate limits: on the stack's row calls done of all,
- * the time left, the endpoint that decides it and what the service refused; on the row of a resource
- * how long it still waits. Each is taken away when it is over. Shows nothing in runs that wait for nothing.
+ * Shows how far a run is while it waits for the rate limits: on the stack's row, and where a terminal
+ * always shows it, calls done of all, the time left, the endpoint that decides it and what the service
+ * refused; on the row of a resource how long it still waits. Each is taken away when it is over. Shows nothing in runs that wait for nothing.
  */
 export class RunProgress {
   readonly #options: RunProgressOptions;
@@ -96,18 +96,26 @@ export class RunProgress {
     };
   }
 
-  /** `34/120 calls, 2 min 5 s left, POST /channels decides, 3 refused (429)` */
+  /**
+   * `34/120 calls, 2 min 5 s left, POST /channels decides, 3 refused (429)`; where more calls may follow
+   * than are foreseen: `34 of at least 120 calls, at least 2 min 5 s left, POST /channels decides`.
+   */
   text(): string {
     const now = this.#options.clock.now();
     const endpoints = this.#accounts.flatMap((account) => account.everyEndpoint());
     const done = endpoints.reduce((sum, { ended }) => sum + ended, 0);
     const all = endpoints.reduce((sum, calls) => sum + calls.all, 0);
+    const { isWhole } = this.#options.planned;
+    const least = isWhole ? "" : "at least ";
     const slowest = longest(this.#accounts.flatMap((account) => account.slowest(now) ?? []));
     const refused = this.#accounts.reduce((sum, account) => sum + account.refused, 0);
     return [
-      `${done}/${all} calls`,
+      isWhole ? `${done}/${all} calls` : `${done} of at least ${all} calls`,
       ...(slowest
-        ? [`${durationText(slowest.leftMs)} left`, `${endpointName(slowest.endpoint)} decides`]
+        ? [
+            `${least}${durationText(slowest.leftMs)} left`,
+            `${endpointName(slowest.endpoint)} decides`,
+          ]
         : []),
       ...(refused > 0 ? [`${refused} refused (429)`] : []),
     ].join(", ");
@@ -135,18 +143,18 @@ export class RunProgress {
 
   /** At once, and not at the next look: the engine ends the process after the last answer. */
   #takeAway(): void {
-    const { isLive, show, title } = this.#options;
+    const { isLive, show, status } = this.#options;
     if (this.#isUnderWay) return;
     if (isLive) show("");
-    title?.("");
+    status?.("");
   }
 
   #draw(): void {
-    const { clock, isLive, show, title } = this.#options;
+    const { clock, isLive, show, status } = this.#options;
     const text = this.text();
     this.#drawnAt = clock.now();
     show(text);
-    title?.(text);
+    status?.(text);
     if (!isLive) return;
     for (const [urn, { wait, until }] of this.#rows) {
       const waitMs = Math.max(leastShownMs, until - clock.now());

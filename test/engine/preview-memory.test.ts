@@ -61,6 +61,7 @@ const cli = { pid: 1, parent: 0, exe: "pulumi", folder: "/", args: ["pulumi", "u
 test.each([
   ["a terminal", { isTerminal: true }, { isLive: true, everyMs: 1000 }],
   ["a pipe", { isTerminal: false }, { isLive: false, everyMs: 30_000 }],
+  ["a list of changes", { isTerminal: true, args: ["pulumi", "up", "--diff"] }, { isLive: false }],
   ["a terminal of a pipeline", { isTerminal: true, env: { CI: "true" } }, { isLive: false }],
   [
     "--non-interactive",

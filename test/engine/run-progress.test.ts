@@ -11,8 +11,15 @@ const post = { method: "POST", template: "/channels" } as const;
 const done: HttpResponse = { status: 201, headers: {}, text: "{}" };
 const noMemory = () => ({ foreseen: {}, keep: () => undefined });
 
+/** Calls of a run that makes no others. */
+const allForeseen = (memory = noMemory): ForeseenCalls => {
+  const planned = new ForeseenCalls(memory);
+  planned.complete();
+  return planned;
+};
+
 /** A run whose time and calls the test moves on by hand. */
-const runWith = (display: RunDisplay, planned = new ForeseenCalls(noMemory)) => {
+const runWith = (display: RunDisplay, planned = allForeseen()) => {
   let time = 0;
   let sleeper: { readonly until: number; readonly wake: () => void } | undefined;
   const shown: string[] = [];
@@ -138,7 +145,7 @@ test("calls that come in waves give no more lines than one in 30 seconds", async
 });
 
 test("what the engine has foreseen counts before it is asked for", () => {
-  const planned = new ForeseenCalls(noMemory);
+  const planned = allForeseen();
   for (let count = 0; count < 10; count += 1) planned.foresee(channel, undefined, "create");
   planned.foresee(participant, undefined, "update");
   const run = runWith(live, planned);
@@ -158,12 +165,23 @@ test("what the preview has foreseen counts, too, and more calls than foreseen co
   expect(run.progress.text()).toBe("1/3 calls, 15 s left, POST /channels decides");
 });
 
-test("the title of the terminal says the same, and is given back", async () => {
-  const titles: string[] = [];
-  const run = runWith({ ...live, title: (text) => void titles.push(text) });
+test("where more calls may follow, all numbers are at least", async () => {
+  const planned = new ForeseenCalls(noMemory);
+  for (let count = 0; count < 10; count += 1) planned.foresee(channel, undefined, "create");
+  const run = runWith(log, planned);
+  run.call("a").waits(3000);
+  await run.pass(2000);
+  expect(run.shown).toEqual([
+    "stack: 0 of at least 10 calls, at least 56 s left, POST /channels decides",
+  ]);
+});
+
+test("what is always in sight says the same, and is taken away", async () => {
+  const seen: string[] = [];
+  const run = runWith({ ...live, status: (text) => void seen.push(text) });
   const waiting = run.call("a");
   waiting.waits(3000);
   await run.pass(1000);
   await waiting.finish();
-  expect(titles).toEqual(["0/1 calls, 2 s left, POST /channels decides", ""]);
+  expect(seen).toEqual(["0/1 calls, 2 s left, POST /channels decides", ""]);
 });

@@ -49,10 +49,16 @@ interface Calls {
   readonly times: number;
 }
 
+/** A run without a preview foresees a call when it comes to it. */
+interface Tenant extends Omit<Run, "channels" | "participants"> {
+  readonly skipsPreview?: true;
+}
+
 /** A way to make each call of a run, and what it shows meanwhile. */
-const watched = ({ plan, burst, planIsKnown }: Omit<Run, "channels" | "participants">) => {
+const watched = ({ plan, burst, planIsKnown, skipsPreview }: Tenant) => {
   const time = new VirtualTime();
   const planned = new ForeseenCalls(() => ({ foreseen: {}, keep: () => undefined }));
+  if (!skipsPreview) planned.complete();
   const shown: Shown[] = [];
   const progress = new RunProgress({
     clock: time,
@@ -86,9 +92,13 @@ const watched = ({ plan, burst, planIsKnown }: Omit<Run, "channels" | "participa
       if (response.status === 429) counts.refused += 1;
       return response;
     };
+    const foresee = () => planned.foresee(definition, undefined, action);
     return Array.from({ length: times }, () => {
-      planned.foresee(definition, undefined, action);
-      return () => pace(endpoint, attempt);
+      if (!skipsPreview) foresee();
+      return () => {
+        if (skipsPreview) foresee();
+        return pace(endpoint, attempt);
+      };
     });
   };
   return { time, shown, counts, callsOf };
@@ -170,8 +180,8 @@ const destruction = fc.record({
 
 type Begin = () => Promise<unknown>;
 
-/** Pulumi takes what it deletes together in any order, so many at a time. */
-const deleted = async (calls: readonly Begin[], slots: number, seed: number): Promise<void> => {
+/** Pulumi takes what may go together in any order, so many at a time. */
+const inSlots = async (calls: readonly Begin[], slots: number, seed: number): Promise<void> => {
   const random = series(seed);
   const mixed = calls
     .map((begin) => ({ begin, place: random() }))
@@ -192,7 +202,7 @@ test("the time left of a destruction counts one level after the other", patience
         ),
       );
       const run = async () => {
-        for (const level of all) await deleted(level, slots, seed);
+        for (const level of all) await inSlots(level, slots, seed);
       };
       await time.during(run());
       const endedAt = time.now();
@@ -205,3 +215,33 @@ test("the time left of a destruction counts one level after the other", patience
     settings,
   );
 });
+
+const withoutPreview = fc.record({
+  times: fc.integer({ min: 2, max: 80 }),
+  plan: fc.constantFrom("developer" as const, "basic" as const),
+  burst: fc.integer({ min: 1, max: 12 }),
+  slots: fc.constantFrom(4, 8, 16, 64),
+  seed: fc.integer(),
+});
+
+test(
+  "without a preview every number is at least, and the run ends no sooner",
+  patience,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(withoutPreview, async ({ times, plan, burst, slots, seed }) => {
+        const tenant = { plan, burst, planIsKnown: true, skipsPreview: true } as const;
+        const { time, shown, callsOf } = watched(tenant);
+        const calls = callsOf({ definition: channel, action: "create", times });
+        await time.during(inSlots(calls, slots, seed));
+        const endedAt = time.now();
+        const periodMs = 1000 / conversationRate(setUpOperation(channel, "create"), plan);
+        for (const { at, leftMs, text } of shown) {
+          expect(text).toMatch(/^\d+ of at least \d+ calls($|, (at least |\d+ refused))/);
+          expect(at + leftMs).toBeLessThanOrEqual(endedAt + 1000 + 1.5 * periodMs);
+        }
+      }),
+      settings,
+    );
+  },
+);
