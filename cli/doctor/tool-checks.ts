@@ -10,7 +10,7 @@ import { countKinds } from "../forecast/planned-steps.js";
 import { recommendedParallel } from "../forecast/recommended-parallel.js";
 import { defaultParallel } from "../forecast/simulation/engine.js";
 import { missingPulumiAdvice } from "../pulumi-cli/ensure-pulumi.js";
-import { findProgram, inspectPulumi, isAtLeast } from "../pulumi-cli/pulumi-cli.js";
+import { findProgram, hostLimits, inspectPulumi, isAtLeast } from "../pulumi-cli/pulumi-cli.js";
 import { type DoctorCheck, fail, ok, warn } from "./check.js";
 
 const BEST_NODE = "24";
@@ -59,7 +59,9 @@ export const checkPulumi = async (env: NodeJS.ProcessEnv): Promise<DoctorCheck> 
   if (command === undefined) return fail("pulumi-cli", "no pulumi on PATH", install);
   const inspected = await inspectPulumi(command, "PATH", env);
   if ("unusable" in inspected) return fail("pulumi-cli", inspected.unusable, install);
-  return ok("pulumi-cli", `Pulumi ${inspected.cli.version} (${command})`);
+  const found = `Pulumi ${inspected.cli.version} (${command})`;
+  const limits = hostLimits(inspected.cli, env);
+  return limits === undefined ? ok("pulumi-cli", found) : warn("pulumi-cli", found, limits);
 };
 
 const planOf = ({ environment, config }: SettingSource): Plan => {

@@ -92,47 +92,72 @@ const findGo = async (env: NodeJS.ProcessEnv): Promise<{ go: string } | { missin
   return { missing: `${stdout.trim() || go} is older than Go ${release.leastGo}` };
 };
 
+/** A line that names a package, as `go build -v` and `go list` print it. */
+const isPackage = (line: string): boolean => /^[\w.-]+(\/[\w.~-]+)*$/.test(line);
+
 /** Counts what Go says it does, so that a long build is seen to move. */
-const follow = (step: ProgressStep): ((line: string) => void) => {
+const follow = (step: ProgressStep, toCompile = 0): ((line: string) => void) => {
   const counts = { downloaded: 0, compiled: 0 };
   return (line) => {
-    if (line.startsWith("go: downloading")) counts.downloaded += 1;
-    else if (/^[\w.-]+(\/[\w.~-]+)*$/.test(line)) counts.compiled += 1;
-    step.detail(`${counts.downloaded} modules downloaded, ${counts.compiled} packages compiled`);
+    if (line.startsWith("go: downloading")) {
+      counts.downloaded += 1;
+      step.detail(`${counts.downloaded} modules downloaded`);
+    } else if (toCompile > 0 && isPackage(line)) {
+      counts.compiled += 1;
+      step.detail(`package ${counts.compiled} of ${toCompile}, ${line}`);
+    }
   };
 };
 
+/**
+ * What Go runs with: its caches lie in the build's own folder and go with it. The user's own are left
+ * alone, and none is left behind by somebody who never uses Go.
+ */
+export const goEnvironment = (folder: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...env,
+  CGO_ENABLED: "0",
+  GOWORK: "off",
+  GOTMPDIR: folder,
+  GOPATH: join(folder, "go"),
+  GOMODCACHE: join(folder, "go", "modules"),
+  GOCACHE: join(folder, "go", "cache"),
+  // Folders of modules are read-only otherwise, and only root could remove them.
+  GOFLAGS: "-buildvcs=false -modcacherw",
+});
+
 /** Builds one program in a module of its own; Go's checksum database vouches for what it downloads. */
-const build = (
+const build = async (
   go: string,
   program: GoProgram,
   root: string,
   step: ProgressStep,
   { env, signal }: FetchOptions,
 ): Promise<Ended> => {
-  const cwd = join(root, "build", program.name);
+  const folder = join(root, "build");
+  const cwd = join(folder, program.name);
   mkdirSync(cwd, { recursive: true });
   const requirement = `require ${program.module} ${program.version}`;
   writeFileSync(join(cwd, "go.mod"), `module build\n\ngo ${release.leastGo}\n\n${requirement}\n`);
+  const flags = ["-mod=mod", "-trimpath", ...program.flags];
+  const options = {
+    cwd,
+    env: goEnvironment(folder, env),
+    signal,
+    stops: STOPS,
+    timeoutMs: LONGEST_BUILD_MS,
+  };
+  const stale = ["list", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}"];
+  const listed = await runCommand(go, [...stale, ...flags, program.package], {
+    ...options,
+    onLine: follow(step),
+  });
+  if (listed.code !== 0) return listed;
+  const toCompile = listed.stdout.split("\n").filter(isPackage).length;
   const output = join(root, "bin", program.name);
-  return runCommand(
-    go,
-    ["build", "-v", "-mod=mod", "-trimpath", ...program.flags, "-o", output, program.package],
-    {
-      cwd,
-      env: {
-        ...env,
-        CGO_ENABLED: "0",
-        GOFLAGS: "-buildvcs=false",
-        GOWORK: "off",
-        GOTMPDIR: join(root, "build"),
-      },
-      signal,
-      stops: STOPS,
-      timeoutMs: LONGEST_BUILD_MS,
-      onLine: follow(step),
-    },
-  );
+  return runCommand(go, ["build", "-v", ...flags, "-o", output, program.package], {
+    ...options,
+    onLine: follow(step, toCompile),
+  });
 };
 
 /**

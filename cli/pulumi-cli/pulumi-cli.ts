@@ -1,4 +1,4 @@
-import { accessSync, constants, realpathSync } from "node:fs";
+import { accessSync, constants, readFileSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { runCommand } from "../process/run-command.js";
 
@@ -56,6 +56,33 @@ const versionOf = async (command: string, env: NodeJS.ProcessEnv, signal?: Abort
   return ended?.code === 0 ? versionIn(ended.stdout)?.join(".") : undefined;
 };
 
+/** A companion of a CLI: beside it, or on PATH. */
+const companionOf = (
+  command: string,
+  name: (typeof companions)[number],
+  env: NodeJS.ProcessEnv,
+): string | undefined =>
+  findProgram(
+    name,
+    [dirname(command), dirname(realpathSync(command)), env.PATH ?? ""].join(delimiter),
+  );
+
+/** Where the source of the language host lay until release 3.68, as Go writes it into what it builds. */
+const oldHostPath = "path\tgithub.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs\n";
+
+/**
+ * What programs cannot have with this CLI, as a sentence for people: the last language host that can be
+ * built from a Go module is of release 3.68. Undefined where the CLI has a later one.
+ */
+export const hostLimits = (
+  { command }: Pick<PulumiCli, "command">,
+  env: NodeJS.ProcessEnv,
+): string | undefined => {
+  const host = companionOf(command, "pulumi-language-nodejs", env);
+  if (host === undefined || !readFileSync(host).includes(oldHostPath)) return undefined;
+  return "Its language host is of release 3.68: programs with resource hooks or transforms fail. For them install Pulumi itself: https://www.pulumi.com/docs/install/";
+};
+
 /** Looks at one `pulumi` program: does it run, is it new enough, does it have its companions? */
 export const inspectPulumi = async (
   command: string,
@@ -68,8 +95,7 @@ export const inspectPulumi = async (
   if (!isAtLeast(version, LEAST_PULUMI))
     return { unusable: `${command} is version ${version}, older than ${LEAST_PULUMI}` };
   const bin = dirname(command);
-  const folders = [bin, dirname(realpathSync(command)), env.PATH ?? ""].join(delimiter);
-  const missing = companions.filter((name) => findProgram(name, folders) === undefined);
+  const missing = companions.filter((name) => companionOf(command, name, env) === undefined);
   if (missing.length > 0)
     return { unusable: `${command} lacks ${missing.join(" and ")} beside it and on PATH` };
   return { cli: { command, bin, version, origin } };

@@ -4,7 +4,9 @@ import { CommandFailure } from "../command.js";
 import { emulatorEnvironment } from "../emulator-settings.js";
 import { tryLock } from "../process/file-lock.js";
 import { ensurePulumi } from "../pulumi-cli/ensure-pulumi.js";
+import { hostLimits } from "../pulumi-cli/pulumi-cli.js";
 import { wantsColour } from "../terminal/colour.js";
+import { wrappedText } from "../terminal/columns.js";
 import { type ProgressStream, progressOn } from "../terminal/progress.js";
 import { endLeftovers, interrupted } from "./pulumi-project.js";
 import { setUp, takeDown } from "./set-up.js";
@@ -37,6 +39,8 @@ const play = async (options: QuickstartOptions, state: StateFolder): Promise<voi
   const progress = progressOn(stream);
   const cli = await ensurePulumi({ progress, signal });
   print(`Pulumi ${cli.version} from ${cli.origin}:\n  ${cli.command}`);
+  const limits = hostLimits(cli, process.env);
+  if (limits !== undefined) print(wrappedText(limits, "  ").join("\n"));
   endLeftovers(state.folder);
   state.prepare();
   const emulator = await startEmulator({ plan: PLAN, data: state.data, controlSecret: true });

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ensurePulumi, type Way } from "../../cli/pulumi-cli/ensure-pulumi.js";
-import { release } from "../../cli/pulumi-cli/fetch-pulumi.js";
+import { goEnvironment, release } from "../../cli/pulumi-cli/fetch-pulumi.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { fakePulumi, temporaryFolder } from "./temporary-folder.js";
 
@@ -96,6 +96,22 @@ test("an interruption leaves neither a half-made CLI nor a lock", async () => {
   });
   await expect(attempt).rejects.toMatchObject({ exitCode: 130 });
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test("all that Go keeps while it builds lies in the folder that goes with the build", () => {
+  const own = {
+    GOCACHE: "/home/ann/go-cache",
+    GOMODCACHE: "/home/ann/go/mod",
+    GOPATH: "/home/ann/go",
+  };
+  const env = goEnvironment("/cache/build", {
+    ...own,
+    HOME: "/home/ann",
+    GOPROXY: "https://go.example",
+  });
+  for (const name of ["GOCACHE", "GOMODCACHE", "GOPATH", "GOTMPDIR"])
+    expect(env[name]).toMatch(/^\/cache\/build(\/|$)/);
+  expect(env.GOPROXY).toBe("https://go.example");
 });
 
 test("two at once make it once", async () => {

@@ -1,7 +1,13 @@
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { environmentFor, findProgram, inspectPulumi } from "../../cli/pulumi-cli/pulumi-cli.js";
+import { checkPulumi } from "../../cli/doctor/tool-checks.js";
+import {
+  environmentFor,
+  findProgram,
+  hostLimits,
+  inspectPulumi,
+} from "../../cli/pulumi-cli/pulumi-cli.js";
 import { fakePulumi, shellScript, temporaryFolder } from "./temporary-folder.js";
 
 test("the first folder of PATH that holds the program wins", () => {
@@ -39,6 +45,22 @@ test("a CLI without its language host is refused", async () => {
   expect(await inspectPulumi(command, "PATH", {})).toEqual({
     unusable: `${command} lacks pulumi-language-nodejs beside it and on PATH`,
   });
+});
+
+test("a language host that knows no hooks is told by how Go built it, and doctor says what fails", async () => {
+  const folder = temporaryFolder();
+  const command = fakePulumi(folder, "3.300.0");
+  const env = { PATH: folder };
+  expect(hostLimits({ command }, env)).toBeUndefined();
+  expect(await checkPulumi(env)).toMatchObject({ status: "ok" });
+  const built = (path: string) =>
+    writeFileSync(join(folder, "pulumi-language-nodejs"), `ELF\0path\t${path}\nmod\tbuild\n`);
+  built("github.com/pulumi/pulumi/sdk/nodejs/cmd/pulumi-language-nodejs/v3");
+  expect(await checkPulumi(env)).toMatchObject({ status: "ok" });
+  built("github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs");
+  const { status, advice } = await checkPulumi(env);
+  expect(status).toBe("warn");
+  expect(advice).toMatch(/release 3\.68: programs with resource hooks.*pulumi\.com\/docs\/install/);
 });
 
 test("the companions may stand elsewhere on PATH, or beside the file that a link points at", async () => {
