@@ -1,6 +1,6 @@
 import { blastRadiusLines } from "../stack/blast-radius-report.js";
-import { indented, wrapped } from "../terminal/columns.js";
-import type { ChangedObject, DriftChange, DriftResult } from "./drift.js";
+import { indented, withCount, wrapped } from "../terminal/columns.js";
+import type { ChangedObject, DriftChange, DriftResult, UncheckableSecrets } from "./drift.js";
 import { driftSummary } from "./drift-summary.js";
 
 const width = 80;
@@ -34,6 +34,36 @@ const standings = {
   former: "of a former state of this name",
 } as const;
 
+const fewAlike = 3;
+
+/** `roles[].headers.X-Key`: the same field of every object. */
+const fieldOf = (path: string): string => path.replaceAll(/\[[^\]]*\]/g, "[]");
+
+/** Objects that somebody has touched since one by one; of the others as many as can be read. */
+const uncheckableLines = (objects: readonly UncheckableSecrets[]): readonly string[] => {
+  const one = (each: UncheckableSecrets) =>
+    indented(
+      `${titleOf(each)}: ${each.paths.join(", ")}${each.changedSince ? `; the object was changed ${each.changedSince}` : ""}`,
+      2,
+    );
+  const untouched = objects.filter(({ changedSince }) => !changedSince);
+  const alike = [...Map.groupBy(untouched, ({ kind }) => kind)].flatMap(([kind, group]) => {
+    if (group.length <= fewAlike) return group.flatMap(one);
+    const fields = [...new Set(group.flatMap(({ paths }) => paths.map(fieldOf)))];
+    return listed(fields, (field) => {
+      const count = group.filter(({ paths }) => paths.some((path) => fieldOf(path) === field));
+      return indented(`${kind}: ${field} of ${withCount(count.length, "object")}`, 2);
+    });
+  });
+  return [
+    ...listed(
+      objects.filter(({ changedSince }) => changedSince),
+      one,
+    ),
+    ...alike,
+  ];
+};
+
 /** What differs, for people, within 80 columns. */
 export const driftReport = (result: DriftResult): string => {
   const { changed, deleted, unmanaged, otherStacks, uncheckable, unread, notes, deletions } =
@@ -66,12 +96,7 @@ export const driftReport = (result: DriftResult): string => {
     ),
     ...section(
       "Cannot be checked (hidden, kept in the environment, or not read by an import):",
-      listed(uncheckable, (each) =>
-        indented(
-          `${titleOf(each)}: ${each.paths.join(", ")}${each.changedSince ? `; the object was changed ${each.changedSince}` : ""}`,
-          2,
-        ),
-      ),
+      uncheckableLines(uncheckable),
     ),
     ...section(
       "Could not be read:",

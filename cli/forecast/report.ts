@@ -20,12 +20,16 @@ const resourcesText = (resources: readonly string[]): string => {
   return `${first} … ${rest.at(-1)} (${resources.length})`;
 };
 
-const pathLine = (part: PathPart): readonly string[] => [
-  `${duration(part.fromSeconds)} – ${duration(part.toSeconds)}`,
-  part.calls === 1 ? part.endpoint : `${part.endpoint} × ${part.calls}`,
-  part.waitsForRate ? "waits for its rate" : "",
-  resourcesText(part.resources),
-];
+const pathLine = (part: PathPart): readonly string[] => {
+  const calls = part.calls === 1 ? part.endpoint : `${part.endpoint} × ${part.calls}`;
+  return [
+    `${duration(part.fromSeconds)} – ${duration(part.toSeconds)}`,
+    [
+      part.waitsForRate ? `${calls}, waits for its rate` : calls,
+      resourcesText(part.resources),
+    ].join("\n"),
+  ];
+};
 
 const endpointLines = ({ endpoints }: Forecast): readonly string[] =>
   textTable(
@@ -62,6 +66,8 @@ const limitsLine = ({ plan, parallel }: Forecast, { burst, share }: Conditions):
   return `Plan ${plan}, ${bursts}${part}, --parallel ${parallel}.`;
 };
 
+const fullBuckets = "Every bucket is taken to be full: calls made just before take time from it.";
+
 /**
  * The forecast as a person reads it.
  *
@@ -74,11 +80,15 @@ export const forecastReport = (
   faster: ParallelChoice | undefined,
 ): string => {
   const { totalCalls, criticalPath } = forecast;
-  const path = textTable(["When", "Critical path", "", "Resources"], criticalPath.map(pathLine), {
-    whole: ["When", "Critical path", ""],
+  const path = textTable(["When", "Critical path"], criticalPath.map(pathLine), {
+    whole: ["When"],
   });
   const sections = [
-    [headline(forecast), limitsLine(forecast, conditions)],
+    [
+      headline(forecast),
+      limitsLine(forecast, conditions),
+      ...(totalCalls > 0 ? [fullBuckets] : []),
+    ],
     ...(totalCalls > 0 ? [endpointLines(forecast), path] : []),
     ...(comparePlans ? [planLines(forecast)] : []),
     ...(faster

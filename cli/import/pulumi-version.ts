@@ -10,6 +10,8 @@ export const importVersions = {
   converter: "3.255.0",
 } as const;
 
+const outcomes = { file: "Nothing was printed", converter: "Nothing was imported" } as const;
+
 /**
  * Refuses a CLI that would not import, or would lose what it does not know.
  *
@@ -25,7 +27,7 @@ export const assertImports = async (
   if (isAtLeast(text, least)) return;
   const have = versionIn(text)?.join(".") ?? "of a version that it does not tell";
   throw new CommandFailure(
-    `Pulumi is ${have}; importing needs ${least} or newer. Nothing was imported. Install a newer one: ` +
+    `Pulumi is ${have}; importing needs ${least} or newer. ${outcomes[way]}. Install a newer one: ` +
       "https://www.pulumi.com/docs/install/",
   );
 };

@@ -83,7 +83,7 @@ export const runImportFile = async (options: ImportFileOptions): Promise<string>
     // After the object: what a run takes over in between is held by then.
     const states = await stack.readStates("all");
     const { left } = divided([candidate], states);
-    if (left.length > 0) throw takeOverRefusal(left, "Correct that first.");
+    if (left.length > 0) throw takeOverRefusal(left, "Correct that first.", "Nothing was printed");
     const { ownership, first } = importOwnership({ names: stack.names, states });
     const entry = entryOf(candidate, { ownership, ...(profile ? { profile } : {}) });
     return inImportFile([...first, entry]);

@@ -74,13 +74,21 @@ export const divided = (
 
 const mostShown = 20;
 
-/** What is refused, each object with its reason. */
-export const takeOverRefusal = (left: readonly LeftObject[], advice: string): CommandFailure => {
+/**
+ * What is refused, each object with its reason.
+ *
+ * @param outcome what did not come about
+ */
+export const takeOverRefusal = (
+  left: readonly LeftObject[],
+  advice: string,
+  outcome = "Nothing was imported",
+): CommandFailure => {
   const lines = left
     .slice(0, mostShown)
     .map(({ object, reason }) => `  ${objectLabel(object)} (id ${object.id}): ${reason}`);
   const more = left.length > mostShown ? [`  … and ${left.length - mostShown} more`] : [];
-  return new CommandFailure(["Nothing was imported:", ...lines, ...more, advice].join("\n"));
+  return new CommandFailure([`${outcome}:`, ...lines, ...more, advice].join("\n"));
 };
 
 /** The entry of an object; its secrets as undisclosed, unless they are wanted. */

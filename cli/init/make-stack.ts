@@ -44,6 +44,17 @@ const configure = async (
   return undefined;
 };
 
+/** What a person has to do first, where Pulumi refused a stack for want of it: usual on a new machine. */
+export const missingFirst = (refusal = ""): "login" | "passphrase" | undefined => {
+  if (/PULUMI_ACCESS_TOKEN|log ?in/i.test(refusal)) return "login";
+  return /passphrase must be set/.test(refusal) ? "passphrase" : undefined;
+};
+
+const laterFor = {
+  login: "nobody is logged in to Pulumi yet",
+  passphrase: "it needs a passphrase",
+} as const;
+
 const noPulumi =
   "There is no pulumi on PATH: install it (https://www.pulumi.com/docs/install/), then make the stack.";
 
@@ -68,7 +79,11 @@ export const makeStack = async (
   const doing = progress.step(`Making stack ${answers.stack}`);
   const init = await step(pulumi, ["stack", "init", answers.stack, "--non-interactive"]);
   const refusal = init ?? (await configure(step, pulumi, answers));
-  if (refusal) doing.failed(`Stack ${answers.stack} was not made whole: ${refusal}`);
+  const missing = missingFirst(refusal);
+  if (missing) {
+    doing.end();
+    progress.note(`Stack ${answers.stack} comes later: ${laterFor[missing]}. See the next steps.`);
+  } else if (refusal) doing.failed(`Stack ${answers.stack} was not made whole: ${refusal}`);
   else doing.done(`Stack ${answers.stack}, with its secrets encrypted`);
   return {
     made: init === undefined,

@@ -1,6 +1,6 @@
 import { configOption } from "../../provider/service/settings/settings.js";
 import type { InitAnswers } from "./init-answers.js";
-import type { StackStanding } from "./make-stack.js";
+import { missingFirst, type StackStanding } from "./make-stack.js";
 
 /** What of a new project is there already, and what is left. */
 export interface ProjectStanding {
@@ -15,14 +15,14 @@ const passphrase = 'export PULUMI_CONFIG_PASSPHRASE="one of your own"';
 
 /** What makes Pulumi take a stack that it refused, as far as its refusal tells. */
 const beforeTheStack = ({ stack, emulator }: ProjectStanding): readonly string[] => {
-  const { refusal = "" } = stack;
+  const missing = missingFirst(stack.refusal);
   const path = stack.bin ? [`export PATH="${stack.bin}:$PATH"`] : [];
-  if (/PULUMI_ACCESS_TOKEN|log ?in/i.test(refusal))
+  if (missing === "login")
     return [
       ...path,
       ...(emulator ? ["pulumi login --local --non-interactive", passphrase] : ["pulumi login"]),
     ];
-  return /passphrase must be set/.test(refusal) ? [...path, passphrase] : path;
+  return missing === "passphrase" ? [...path, passphrase] : path;
 };
 
 const theStack = (

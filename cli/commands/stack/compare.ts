@@ -1,6 +1,7 @@
 import { CommandFailure, type CommandRun, type RegisterCommand } from "../../command.js";
 import type { StackOptions } from "../../stack/open-stack.js";
 import type { CommandWork } from "../../terminal/command-progress.js";
+import { shellWord } from "../../terminal/shell-word.js";
 
 interface CompareFlags extends StackOptions {
   readonly save?: string;
@@ -31,6 +32,12 @@ JSON of --save: { file, objects }
 Exit code: 0 the same, or saved; 2 different; 1 failed, wrong command line, or the same
 as far as both sides could be read.`;
 
+const oneSide = (a: string): string => {
+  const compare = `pulumi-conversation compare ${shellWord(a)}`;
+  const other = a === "live" ? "stack:dev" : "live";
+  return `Name two sides, such as: ${compare} ${other}. To save one: ${compare} --save account.json`;
+};
+
 interface Sides {
   readonly a: string;
   readonly b?: string | undefined;
@@ -52,7 +59,7 @@ const compare = async (
     print({ file, objects }, `${objects} objects saved, without secrets: ${file}\n`);
     return;
   }
-  if (b === undefined) throw new CommandFailure("Name two sides, or one with --save <file>.");
+  if (b === undefined) throw new CommandFailure(oneSide(a));
   const result = await runCompare(a, b, options);
   print(result, compareReport(result));
   session.exitCode = isDifferent(result) ? 2 : result.same ? 0 : 1;

@@ -154,3 +154,16 @@ test.each(resources.map(({ kind, collection }) => ({ kind, collection })))(
     }
   },
 );
+
+test.each([
+  [
+    "stack:dev",
+    "compare stack:dev live. To save one: pulumi-conversation compare stack:dev --save",
+  ],
+  ["live", "compare live stack:dev"],
+  ["my account.json", "compare 'my account.json' live"],
+])("%s alone is answered with a whole command line", async (side, line) => {
+  const { code, err } = await run("compare", side);
+  expect(code).toBe(1);
+  expect(err).toContain(`Name two sides, such as: pulumi-conversation ${line}`);
+});

@@ -113,3 +113,21 @@ test("a wrong command line is 1, as 2 stands for drift", async () => {
   expect((await run("drift", "--json", "--markdown")).code).toBe(1);
   expect((await run("repair", "--nonsense")).code).toBe(2);
 });
+
+test("secrets of many objects that cannot be checked are counted, and those touched since are named", () => {
+  const plain = result("shop");
+  const [one] = plain.uncheckable;
+  if (!one) throw new Error("nothing uncheckable");
+  const many = Array.from({ length: 1000 }, (_, at) => ({
+    ...one,
+    name: `object-${at}`,
+    paths: [`roles[role-${at}].headers.X-Key`, "basicAuth.password"],
+    ...(at === 7 ? { changedSince: "2026-01-01T00:00:00.000Z" } : {}),
+  }));
+  const report = driftReport({ ...plain, uncheckable: many });
+  const [, section = ""] = /Cannot be checked[^\n]*\n\n([\s\S]*?)\n\n/.exec(report) ?? [];
+  expect(section.split("\n").length).toBeLessThan(10);
+  expect(section).toContain('ClientApplication "object-7"');
+  expect(section).toContain("roles[].headers.X-Key of 999 objects");
+  expect(section).toContain("basicAuth.password of 999 objects");
+});

@@ -28,6 +28,19 @@ test.each([
   expect(next.slice(0, first.length + 1)).toEqual([...first, "pulumi stack init dev"]);
 });
 
+test.each([
+  ["nobody is logged in", loggedOut],
+  ["there is no passphrase", "error: passphrase must be set with PULUMI_"],
+])("where %s, the stack comes later, and nothing has failed", async (_, text) => {
+  mkdirSync(`${folder}-bin`);
+  const script = `#!/bin/sh\necho '${text}' >&2\nexit 255\n`;
+  writeFileSync(join(`${folder}-bin`, "pulumi"), script, { mode: 0o755 });
+  const { done, said } = quiet({ env: { PATH: `${folder}-bin:/bin:/usr/bin` }, install: false });
+  await done;
+  expect(said()).toContain("Stack dev comes later: ");
+  expect(said()).not.toMatch(/✗|not made whole/);
+});
+
 test("a stack of an earlier project with this name is selected, not made again", async () => {
   const next = await refused("error: stack 'organization/shop/dev' already exists", true);
   expect(next[0]).toBe("pulumi stack select dev");
