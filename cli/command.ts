@@ -4,6 +4,8 @@ import type { Command } from "commander";
 export interface CommandRun {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** The error output for lines that are redrawn, whose writer makes foreign text inert itself. Default: `err`. */
+  readonly redraw?: (text: string) => void;
   /** Whether `out` is a terminal that shows colours. */
   readonly coloured: boolean;
   /** Resolves when the person, or the parent process, wants the command to end. */

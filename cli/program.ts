@@ -23,6 +23,7 @@ import { registerRepair } from "./commands/stack/repair.js";
 import { untilInterrupted } from "./process/interruption.js";
 import { wantsColour } from "./terminal/colour.js";
 import { foldedHelp } from "./terminal/help-text.js";
+import { inertOutput } from "./terminal/inert-text.js";
 
 /** Every command, in the order of the help. */
 const commands: readonly RegisterCommand[] = [
@@ -52,6 +53,14 @@ const ownRun = (): CommandRun => ({
   coloured: wantsColour(process.stdout),
   untilInterrupted,
   exitCode: 0,
+});
+
+/** The same run, whose every output passes through one gate: what others wrote can only be read. */
+const inert = (run: CommandRun): CommandRun => ({
+  ...run,
+  out: (text) => run.out(inertOutput(text, run.coloured)),
+  err: (text) => run.err(inertOutput(text, run.coloured)),
+  redraw: run.redraw ?? run.err,
 });
 
 /** The program with every command. */
@@ -102,8 +111,9 @@ const exitCodeOf = (error: unknown, { wrongLineCode = 2 }: CommandRun): number =
  */
 export const runProgram = async (
   args: readonly string[],
-  session: CommandRun = ownRun(),
+  own: CommandRun = ownRun(),
 ): Promise<number> => {
+  const session = inert(own);
   try {
     const program = createProgram(session);
     await program.parseAsync(withoutHelpOfNothing(program, args), { from: "user" });

@@ -25,6 +25,7 @@ export interface ProgramSource {
 interface Declaration {
   readonly resource: PlannedResource;
   readonly text: string;
+  readonly usesSecrets: boolean;
 }
 
 const code = (text: string): Expression => ({ type: "code", text });
@@ -81,15 +82,19 @@ const declarations = (
   const lookedUp = plan.lookedUp.map((resource) => {
     const { object, logical } = resource;
     const args = [quotedText(logical), quotedText(object.id), ...lookUp];
-    return {
-      resource,
-      text: declarationText(`${start(resource)}${object.definition.kind}.get`, args),
-    };
+    const text = declarationText(`${start(resource)}${object.definition.kind}.get`, args);
+    return { resource, text, usesSecrets: false };
   });
   const declared = plan.declared.map((resource) => {
     const head = `${start(resource)}new ${resource.object.definition.kind}`;
-    const members = membersOf(resource, plan, keyOf, profile);
-    return { resource, text: declarationText(head, [quotedText(resource.logical)], members) };
+    let usesSecrets = false;
+    const usedKey: typeof keyOf = (...place) => {
+      usesSecrets = true;
+      return keyOf(...place);
+    };
+    const members = membersOf(resource, plan, usedKey, profile);
+    const text = declarationText(head, [quotedText(resource.logical)], members);
+    return { resource, text, usesSecrets };
   });
   return [...lookedUp, ...declared];
 };
@@ -129,14 +134,15 @@ const singleFile = (
   ];
   const sections = resources.flatMap((definition) => {
     const own = all.filter(({ resource }) => resource.object.definition === definition);
-    return own.length > 0 ? [heading(plural(definition)), ...own.map((each) => each.text)] : [];
+    const [first, ...others] = own.map((each) => each.text);
+    return first === undefined ? [] : [`${heading(plural(definition))}\n${first}`, ...others];
   });
   const blocks = [
     imports.join("\n"),
     secrets.length > 0 ? secretsText(secrets, "") : "",
     ...sections,
   ];
-  return new Map([["index.ts", text(blocks).replaceAll(/(^\/\/ .*\n)\n/gm, "$1")]]);
+  return new Map([["index.ts", text(blocks)]]);
 };
 
 const kindFile = (
@@ -155,11 +161,10 @@ const kindFile = (
         .map(({ variable }) => variable);
       return names.length > 0 ? [importText([...new Set(names)], `./${fileOf(kind)}`)] : [];
     });
-  const usesSecrets = own.some((each) => /\bsecrets\./.test(each.text));
   const head = [
     importText([definition.kind], packageName),
     ...imports,
-    ...(usesSecrets ? [importText(["secrets"], "./secrets")] : []),
+    ...(own.some(({ usesSecrets }) => usesSecrets) ? [importText(["secrets"], "./secrets")] : []),
   ];
   return text([head.join("\n"), ...own.map((each) => each.text)]);
 };

@@ -78,10 +78,3 @@ export const projectFiles = (
     ],
     [".gitignore", "node_modules/\n"],
   ]);
-
-/** A table of Markdown. */
-export const markdownTable = (heading: readonly string[], rows: readonly (readonly string[])[]) => {
-  const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll(/\s+/g, " ");
-  const line = (row: readonly string[]) => `| ${row.map(cell).join(" | ")} |`;
-  return [line(heading), line(heading.map(() => "---")), ...rows.map(line)].join("\n");
-};

@@ -1,9 +1,10 @@
 import { naturalKey } from "../../provider/definition/references.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { packedPackage } from "../packed-package.js";
+import { codeSpan, markdownTable } from "../terminal/markdown.js";
 import type { PlannedResource, ProgramPlan } from "./program-plan.js";
 import type { PossibleSecret, ProgramSecret } from "./program-secrets.js";
-import { markdownTable, type ProjectNames } from "./project-files.js";
+import type { ProjectNames } from "./project-files.js";
 import { quotedText } from "./source-text.js";
 
 /** What the page of a project tells. */
@@ -23,7 +24,10 @@ export const objectLabel = ({ definition, fields, id }: ObjectInputs): string =>
   return `${definition.noun} ${typeof name === "string" ? quotedText(name) : id}`;
 };
 
-const label = ({ object }: PlannedResource): string => objectLabel(object);
+const label = ({ object }: PlannedResource): string => codeSpan(objectLabel(object));
+
+const table = (heading: readonly string[], rows: readonly (readonly string[])[]): string =>
+  markdownTable(heading, rows).join("\n");
 
 const section = (title: string, ...blocks: readonly string[]): readonly string[] => [
   `## ${title}`,
@@ -56,15 +60,15 @@ const steps = ({ names: { stack }, secrets, plan }: ReadmeContent): readonly str
 const secretRows = (content: ReadmeContent): readonly string[] => {
   if (content.secrets.length === 0) return [];
   const rows = content.secrets.map(({ key, resource, path }) => [
-    `\`${key}\``,
+    codeSpan(key),
     label(resource),
-    `\`${path}\``,
+    codeSpan(path),
   ]);
   return section(
     "Secrets to set",
     "No secret is in these files. The first value that you set is taken to be the one that the service has: it is " +
       "written only when something of its object changes. Set each one with `pulumi config set --secret <key>`.",
-    markdownTable(["Key", "Object", "Member"], rows),
+    table(["Key", "Object", "Member"], rows),
   );
 };
 
@@ -76,22 +80,22 @@ const possibleRows = ({ possible }: ReadmeContent): readonly string[] =>
         "The service leaves secrets out, so nobody can see whether these are set. What the program does not declare " +
           "is not touched; a change of such an object is refused until its secret is declared, or " +
           "`conversation:put` says that this tenant keeps what a change does not name.",
-        markdownTable(
+        table(
           ["Object", "Member"],
-          possible.map(({ resource, path }) => [label(resource), `\`${path}\``]),
+          possible.map(({ resource, path }) => [label(resource), codeSpan(path)]),
         ),
       );
 
 const undeclaredRows = ({ plan: { declared } }: ReadmeContent): readonly string[] => {
   const rows = declared.flatMap((resource) =>
-    (resource.object.undeclared ?? []).map((path) => [label(resource), `\`${path}\``]),
+    (resource.object.undeclared ?? []).map((path) => [label(resource), codeSpan(path)]),
   );
   if (rows.length === 0) return [];
   return section(
     "Members that the program does not declare",
     "Only the service knows them, and `extra` cannot hold them, or they may be secrets. They stay as they are " +
       "when their object is changed; an account that is made anew from this program lacks them.",
-    markdownTable(["Object", "Member"], rows),
+    table(["Object", "Member"], rows),
   );
 };
 
@@ -100,7 +104,7 @@ const managedRows = ({ plan: { declared }, names }: ReadmeContent): readonly str
   if (managed.length === 0) return [];
   const rows = managed.map((resource) => {
     const [stack = "", name = ""] = resource.object.mark?.label.split(" ") ?? [];
-    return [label(resource), `\`${stack}\``, `\`${name}\``];
+    return [label(resource), codeSpan(stack), codeSpan(name)];
   });
   return section(
     "Managed by a stack",
@@ -111,7 +115,7 @@ const managedRows = ({ plan: { declared }, names }: ReadmeContent): readonly str
     ),
     "Then run `pulumi up` here, which writes the new mark, and remove it from its old program. Where the stack is no more, `pulumi-conversation orphans --release --id " +
       "<id>` frees the object; export again.",
-    markdownTable(["Object", "Stack", "Resource"], rows),
+    table(["Object", "Stack", "Resource"], rows),
   );
 };
 
@@ -127,18 +131,22 @@ const skippedRows = ({ plan: { skipped, lookedUp } }: ReadmeContent): readonly s
     ? []
     : section(
         "Looked up, not managed",
-        markdownTable(
+        table(
           ["Object", "Id"],
-          lookedUp.map((resource) => [label(resource), `\`${resource.object.id}\``]),
+          lookedUp.map((resource) => [label(resource), codeSpan(resource.object.id)]),
         ),
       )),
   ...(skipped.length === 0
     ? []
     : section(
         "Left out",
-        markdownTable(
+        table(
           ["Object", "Id", "Why"],
-          skipped.map(({ object, reason }) => [objectLabel(object), `\`${object.id}\``, reason]),
+          skipped.map(({ object, reason }) => [
+            codeSpan(objectLabel(object)),
+            codeSpan(object.id),
+            codeSpan(reason),
+          ]),
         ),
       )),
 ];
@@ -167,7 +175,9 @@ export const projectReadme = (content: ReadmeContent): string => {
     ...undeclaredRows(content),
     ...managedRows(content),
     ...skippedRows(content),
-    ...(notes.length === 0 ? [] : section("Not read", ...notes.map((note) => `- ${note}`))),
+    ...(notes.length === 0
+      ? []
+      : section("Not read", ...notes.map((note) => `- ${codeSpan(note, 1_000)}`))),
   ];
   return `${blocks.join("\n\n")}\n`;
 };

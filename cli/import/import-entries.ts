@@ -9,6 +9,7 @@ import { stateInputs, stateOutputs } from "../../provider/lifecycle/state/state-
 import { pointerTo, typeToken } from "../../provider/pointer.js";
 import { type ObjectInputs, withoutSecrets } from "../account/object-inputs.js";
 import type { Printed } from "../printed.js";
+import { inertOutput } from "../terminal/inert-text.js";
 import type { importEntrySchema } from "./import-schema.js";
 
 /** A resource that Pulumi takes into a state, as `pulumi import --file` reads it. */
@@ -90,7 +91,7 @@ const inFile = (value: unknown): unknown => {
 
 /** The text of an import file, as `pulumi import --file` reads it. */
 export const inImportFile = (entries: readonly ImportEntry[]): string =>
-  `${JSON.stringify({ resources: inFile(entries) }, null, 2)}\n`;
+  inertOutput(`${JSON.stringify({ resources: inFile(entries) }, null, 2)}\n`, false);
 
 /**
  * The import file of an export: no entry where there is no object. It holds no secret: each is written as

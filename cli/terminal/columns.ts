@@ -1,3 +1,5 @@
+import { inertText } from "./inert-text.js";
+
 /** Characters that take two columns: East Asian wide and full-width ones, and pictures (Unicode, UAX 11). */
 const wide =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}])/u;
@@ -35,15 +37,9 @@ const pieces = (word: string, most: number): readonly string[] => {
   return found;
 };
 
-/** What would move the cursor, colour what follows or turn its order round; space and line ends are none. */
-const unprintable = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-
-/** Whatever others have written into names is shown as text: control characters become `\ufffd`. */
+/** Whatever others have written into names is shown as text. */
 const wordsOf = (text: string): readonly string[] =>
-  text
-    .split(/\s+/)
-    .filter(Boolean)
-    .map((word) => word.replaceAll(unprintable, "\ufffd"));
+  text.split(/\s+/).filter(Boolean).map(inertText);
 
 /** Words in lines of at most so many columns. */
 const linesOf = (words: readonly string[], columns: number): readonly string[] => {
@@ -89,7 +85,7 @@ export const indented = (text: string, indent: number): readonly string[] =>
 
 /** A text in one line of at most so many columns; what does not fit is cut, and the cut is shown. */
 export const shortened = (text: string, columns: number): string => {
-  const line = text.replace(/\s+/g, " ").trim();
+  const line = inertText(text.replace(/\s+/g, " ").trim());
   if (terminalWidth(line) <= columns) return line;
   return `${pieces(line, Math.max(1, columns - 1))[0] ?? ""}…`;
 };

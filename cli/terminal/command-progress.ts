@@ -24,7 +24,7 @@ export const withProgress = <T>(
 ): Promise<T> => {
   const isTTY = session.coloured && process.stderr.isTTY === true;
   const columns = process.stderr.columns ?? 80;
-  const progress = progressOn({ isTTY, columns, write: session.err });
+  const progress = progressOn({ isTTY, columns, write: session.redraw ?? session.err });
   return untilSignal((signal) => work({ progress, signal }), left);
 };
 

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { wantsColour } from "./colour.js";
 import { shortened } from "./columns.js";
+import { inertOutput } from "./inert-text.js";
 
 /** Where progress is shown: a terminal, or a file or pipe that gets whole lines. */
 export interface ProgressStream {
@@ -63,7 +64,7 @@ const signOfLife = (stream: ProgressStream, status: () => string, paint: Paint) 
     },
     print: (line: string) => {
       over();
-      stream.write(`${line}\n`);
+      stream.write(`${inertOutput(line, wantsColour(stream))}\n`);
       timer = timer.refresh();
     },
   };
@@ -94,7 +95,7 @@ export const progressOn = (stream: ProgressStream): Progress => {
     const { life, seconds, say } = begun(doing);
     const end = (sign: string, text: string) => {
       life.stop();
-      stream.write(`${sign} ${text} ${paint("dim", `(${seconds()})`)}\n`);
+      stream.write(`${sign} ${inertOutput(text, false)} ${paint("dim", `(${seconds()})`)}\n`);
     };
     return {
       detail: say,
@@ -109,5 +110,5 @@ export const progressOn = (stream: ProgressStream): Progress => {
     return { print: life.print, end: life.stop };
   };
 
-  return { step, alive, note: (text) => void stream.write(`${text}\n`) };
+  return { step, alive, note: (text) => void stream.write(`${inertOutput(text, coloured)}\n`) };
 };

@@ -1,4 +1,5 @@
 import { padded, terminalWidth, wrapped } from "./columns.js";
+import { inertText } from "./inert-text.js";
 
 type Row = readonly string[];
 
@@ -48,9 +49,10 @@ const broken = (cell: string, width: number): string =>
  */
 export const textTable = (
   heading: Row,
-  rows: readonly Row[],
+  given: readonly Row[],
   { width = 80, whole = [] }: TableOptions = {},
 ): string[] => {
+  const rows = given.map((row) => row.map((cell) => cell.split("\n").map(inertText).join("\n")));
   const natural = heading.map((_, column) =>
     widest([heading, ...rows].flatMap((row) => (row[column] ?? "").split("\n"))),
   );

@@ -1,4 +1,5 @@
 import { duration } from "../../forecast/report.js";
+import { codeSpan, foldedLines, markdownTable } from "../../terminal/markdown.js";
 import { obstacleTitle } from "../outcome/obstacles.js";
 import type { Refusal, Rehearsal } from "../outcome/outcome.js";
 import { changeLine, headline, objectLine, refusalTitle } from "./rehearsal-report.js";
@@ -9,43 +10,38 @@ export const commentMarker = "<!-- pulumi-conversation rehearse -->";
 /** More rows make a comment that nobody reads, and that a forge may refuse. */
 const mostRows = 100;
 
-/** Text that can change nothing but itself, in a line or in a cell of a table. */
-const escaped = (text: string): string =>
-  text.replace(/\s+/g, " ").replace(/[\\`*_{}[\]<>#|~@!&]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+/** A sentence that holds names of others; the whole of it is code. */
+const sentence = (text: string): string => codeSpan(text, 1_000);
 
 const bullets = (lines: readonly string[]): readonly string[] => {
   const more = lines.length - mostRows;
   return [
-    ...lines.slice(0, mostRows).map((line) => `- ${escaped(line)}`),
+    ...lines.slice(0, mostRows).map((line) => `- ${sentence(line)}`),
     ...(more > 0 ? [`- … and ${more} more`] : []),
   ];
 };
 
 const refusalText = (refusal: Refusal): readonly string[] => [
-  `- **${escaped(refusalTitle(refusal))}**${refusal.later ? " (comes after the others)" : ""}: ${escaped(refusal.reason)}`,
-  ...refusal.inTheWay.map((obstacle) => `  - in the way: ${escaped(obstacleTitle(obstacle))}`),
-  ...refusal.order.map((step, place) => `  ${place + 1}. ${escaped(step)}`),
+  `- **${sentence(refusalTitle(refusal))}**${refusal.later ? " (comes after the others)" : ""}: ${sentence(refusal.reason)}`,
+  ...refusal.inTheWay.map((obstacle) => `  - in the way: ${sentence(obstacleTitle(obstacle))}`),
+  ...refusal.order.map((step, place) => `  ${place + 1}. ${sentence(step)}`),
 ];
 
 const stepTable = ({ outcome: { steps } }: Rehearsal): readonly string[] => {
   const more = steps.length - mostRows;
-  return [
-    "| From | To | What | Resource |",
-    "|---|---|---|---|",
-    ...steps
-      .slice(0, mostRows)
-      .map(
-        ({ fromSeconds, toSeconds, operation, kind, name }) =>
-          `| ${duration(fromSeconds)} | ${duration(toSeconds)} | ${escaped(operation)} | ${kind} ${escaped(name)} |`,
-      ),
-    ...(more > 0 ? [`| | | | … and ${more} more |`] : []),
-  ];
+  const rows = steps
+    .slice(0, mostRows)
+    .map(({ fromSeconds, toSeconds, operation, kind, name }) => [
+      duration(fromSeconds),
+      duration(toSeconds),
+      operation,
+      `${kind} ${codeSpan(name)}`,
+    ]);
+  return markdownTable(
+    ["From", "To", "What", "Resource"],
+    more > 0 ? [...rows, ["", "", "", `… and ${more} more`]] : rows,
+  );
 };
-
-const folded = (title: string, lines: readonly string[]): readonly string[] =>
-  lines.length > 0
-    ? ["", `<details><summary>${title}</summary>`, "", ...lines, "", "</details>"]
-    : [];
 
 const readingText = ({ otherReadings }: Rehearsal): readonly string[] =>
   otherReadings.flatMap(({ switches, differences }) => [
@@ -62,21 +58,24 @@ export const rehearsalMarkdown = (rehearsal: Rehearsal): string => {
   const sign = outcome.passes ? "✅" : "❌";
   return `${[
     commentMarker,
-    `### ${sign} ${escaped(headline(rehearsal))}`,
+    `### ${sign} ${headline(rehearsal, codeSpan)}`,
     "",
     `Plan ${plan}, \`--parallel ${parallel}\`. Nothing was written to the service or the state.`,
     ...(outcome.refusals.length > 0 ? ["", ...outcome.refusals.flatMap(refusalText)] : []),
     ...readingText(rehearsal),
-    ...folded(
+    ...foldedLines(
       `${outcome.steps.length} changes in their order`,
       outcome.steps.length > 0 ? stepTable(rehearsal) : [],
     ),
-    ...folded("The account afterwards", bullets(outcome.changes.map(changeLine))),
-    ...folded(
+    ...foldedLines("The account afterwards", bullets(outcome.changes.map(changeLine))),
+    ...foldedLines(
       `${outcome.undeclared.length} objects in no stack`,
       bullets(outcome.undeclared.map(objectLine)),
     ),
-    ...folded(`${outcome.leftOut.length} resources that were not run`, bullets(outcome.leftOut)),
+    ...foldedLines(
+      `${outcome.leftOut.length} resources that were not run`,
+      bullets(outcome.leftOut),
+    ),
     ...(notes.length > 0 ? ["", ...bullets(notes.map((note) => `Note: ${note}`))] : []),
   ].join("\n")}\n`;
 };

@@ -1,5 +1,6 @@
 import { duration } from "../../forecast/report.js";
 import { withCount, wrappedText } from "../../terminal/columns.js";
+import { inertText } from "../../terminal/inert-text.js";
 import { textTable } from "../../terminal/text-table.js";
 import { obstacleTitle } from "../outcome/obstacles.js";
 import type {
@@ -20,15 +21,16 @@ const some = <T>(all: readonly T[], shown: (one: T) => readonly string[]): reado
   return more > 0 ? [...lines, `  … and ${more} more (--json shows all)`] : lines;
 };
 
-/** What a rehearsal comes to, in a sentence. */
-export const headline = ({
-  operation,
-  project,
-  stack,
-  outcome,
-  otherReadings,
-}: Rehearsal): string => {
-  const what = `pulumi ${operation} of ${project}/${stack}`;
+/**
+ * What a rehearsal comes to, in a sentence.
+ *
+ * @param shown how names are shown
+ */
+export const headline = (
+  { operation, project, stack, outcome, otherReadings }: Rehearsal,
+  shown: (name: string) => string = inertText,
+): string => {
+  const what = `pulumi ${operation} of ${shown(`${project}/${stack}`)}`;
   const { passes, refusals, steps, totalCalls, totalSeconds } = outcome;
   if (!passes) {
     const first = refusals.filter(({ later }) => !later).length;

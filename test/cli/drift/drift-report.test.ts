@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { DriftResult } from "../../../cli/drift/drift.js";
-import { codeCell, driftMarkdown, driftMarker } from "../../../cli/drift/drift-markdown.js";
+import { driftMarkdown, driftMarker } from "../../../cli/drift/drift-markdown.js";
 import { driftReport } from "../../../cli/drift/drift-report.js";
 import { run } from "../session.js";
 
@@ -83,21 +83,6 @@ test("whatever somebody calls an object, its row has as many cells as the headin
       expect(comment + driftReport(result(name))).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
       expect(driftReport(result(name))).not.toMatch(/[\u202a-\u202e]/);
     }),
-  );
-});
-
-test("a cell of code has as many bars as were meant, and one line", () => {
-  fc.assert(
-    fc.property(fc.string({ unit: fc.constantFrom(..."a`|\n @<") }), (text) => {
-      const cell = codeCell(text);
-      expect(cell).not.toMatch(/\n|(?<!\\)\|/);
-      const [fence = ""] = /^`+/.exec(cell) ?? [];
-      expect(cell.endsWith(fence)).toBe(true);
-      const inner = cell.slice(fence.length, -fence.length);
-      const runs: readonly string[] = inner.match(/`+/g) ?? [];
-      expect(runs).not.toContain(fence);
-    }),
-    { seed: 1, numRuns: 300 },
   );
 });
 

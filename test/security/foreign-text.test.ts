@@ -1,0 +1,305 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { driftMarkdown } from "../../cli/drift/drift-markdown.js";
+import { rehearsalMarkdown } from "../../cli/rehearse/report/rehearsal-markdown.js";
+import { inertOutput, inertText } from "../../cli/terminal/inert-text.js";
+import { codeSpan, markdownTable } from "../../cli/terminal/markdown.js";
+import { progressOn } from "../../cli/terminal/progress.js";
+import { exportSandbox } from "../cli/export/exported.js";
+import { run } from "../cli/session.js";
+import { temporaryFolder } from "../cli/temporary-folder.js";
+
+/** Pieces that some medium acts on: terminals, Markdown and HTML, runners of pipelines, sources. */
+const pieces = [
+  ...[
+    "\u001b[31m",
+    "\u001b]0;title\u0007",
+    "\u009b2J",
+    "\u202e",
+    "\u2066",
+    "\u2028",
+    "\ufeff",
+    "\u{e0041}",
+  ],
+  ...["\n::error::owned", "::stop-commands::x", "##[error]owned", "##vso[task.setvariable]x", "\r"],
+  ...["`", "``", "|", "\\", "\\|", "![x](https://evil.example/x.png)", "@octocat", "&#64;octocat"],
+  ...["<img src=x>", "</details>", "<!-- pulumi-conversation rehearse -->", "# title", "[a](b)"],
+  ...["secrets.", "*/", "${x}", '"', "'", "a", "orders", " ", "長い"],
+];
+
+const hostileText = fc
+  .array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 8 })
+  .map((parts) => parts.join(""));
+
+const esc = "\u001b";
+const controls = "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f";
+const direction = "\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\u{e0000}-\\u{e007f}";
+const invisible = new RegExp(`[${controls}${direction}]`, "u");
+
+/** What no line that a person or a runner reads may hold. */
+const active = new RegExp(`[${controls}${direction}]|^\\s*::|##\\[|##vso\\[`, "mu");
+
+/** Markdown without what stands as code: a run of backticks ends at the next run of the same length. */
+const withoutCode = (markdown: string): string =>
+  markdown
+    .split("\n")
+    .map((line) => line.replaceAll(/(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)/g, ""))
+    .join("\n");
+
+const harmful = /octocat|evil|<img|owned|# title|\]\(/;
+
+const times = { seed: 17, numRuns: 25 };
+
+const stamps = { created: "2026-01-01T00:00:00.000Z", modified: "2026-01-01T00:00:00.000Z" };
+
+/** A set-up in which every text of people is the given one; a number keeps names apart. */
+const setUpWith = (text: string) => {
+  const application = (id: string, role: string) => ({
+    ...{ id, ...stamps, name: `${text}${id}`, description: text },
+    roles: [
+      {
+        ...{ name: role, version: "v3", notificationEmail: "o@x.org" },
+        callback: `https://${id}.example.com/`,
+      },
+    ],
+  });
+  const id = (kind: number, place = 0) =>
+    `${String(kind).repeat(8)}-0000-4000-8000-${String(place).padStart(12, "0")}`;
+  const [kiosk, bot, desk] = [id(2, 1), id(2, 2), id(2, 3)];
+  return {
+    authentications: [
+      {
+        ...{ id: id(1), ...stamps, name: `${text}1`, description: text, type: "basic" },
+        basicAuth: { username: text.slice(0, 50) || "u", password: "not-a-real-one" },
+      },
+    ],
+    channels: [{ id: id(4), ...stamps, type: "custom.web", displayName: text, icon: "aVZC" }],
+    clientapplications: [
+      application(kiosk, "customer"),
+      application(bot, "custom_bot"),
+      application(desk, "custom_agent"),
+    ],
+    participants: [
+      { id: id(3), ...stamps, name: `${text}3`, type: "custom_bot", application: { id: bot } },
+    ],
+    orchestrations: [
+      {
+        ...{ id: id(5), ...stamps, name: `${text}5` },
+        applications: {
+          botConfiguration: {
+            bots: [{ id: bot, participant: { id: id(3) }, onEscalation: { agent: { id: desk } } }],
+          },
+          customerConfiguration: { customer: { id: kiosk } },
+        },
+      },
+    ],
+    accounts: [
+      {
+        ...{ id: id(6), ...stamps, name: `${text}6`, address: "shop-1", channel: { id: id(4) } },
+        chatConfigurations: { orchestration: { id: id(5) }, entryPoint: { id: "1007" } },
+      },
+    ],
+  };
+};
+
+const saved = (text: string, name: string): string => {
+  const file = join(temporaryFolder(), name);
+  writeFileSync(file, JSON.stringify({ objects: setUpWith(text) }));
+  return file;
+};
+
+test("text of others holds nothing active, and text without it stays as it is", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      const shown = inertText(text);
+      expect(shown).not.toMatch(/\p{Cc}|\p{Cs}|[\u202a-\u202e\u2066-\u2069]/u);
+      expect(inertText(shown)).toBe(shown);
+    }),
+    { seed: 1, numRuns: 500 },
+  );
+  expect(inertText("Größe 👨‍👩‍👧 عربة")).toBe("Größe 👨‍👩‍👧 عربة");
+  expect(inertText("a\u001b[31mb\u202e")).toBe("a\\u001b[31mb\\u202e");
+});
+
+test("JSON means the same after the gate, and colours pass only if they are wanted", () => {
+  fc.assert(
+    fc.property(fc.oneof(hostileText, fc.string({ unit: "binary" })), (text) => {
+      const value = { [text]: [text] };
+      const printed = inertOutput(JSON.stringify(value, null, 2), false);
+      expect(printed).not.toMatch(active);
+      expect(JSON.parse(printed)).toEqual(value);
+    }),
+    { seed: 2, numRuns: 500 },
+  );
+  expect(inertOutput("\u001b[32m✓\u001b[39m \u001b[8mhidden", true)).toBe(
+    "\u001b[32m✓\u001b[39m \\u001b[8mhidden",
+  );
+  expect(inertOutput("\u001b[32m✓\u001b[39m", false)).toBe("\\u001b[32m✓\\u001b[39m");
+});
+
+test.each(["text", "mermaid", "plain"])("explain --format %s", async (format) => {
+  await fc.assert(
+    fc.asyncProperty(hostileText, async (text) => {
+      const shown = await run("explain", "--snapshot", saved(text, "a.json"), "--format", format);
+      expect(shown.out).not.toMatch(active);
+      expect(shown.err).not.toMatch(active);
+    }),
+    times,
+  );
+});
+
+test("explain and compare as JSON, and compare as text", async () => {
+  await fc.assert(
+    fc.asyncProperty(hostileText, hostileText, async (text, other) => {
+      const [a, b] = [saved(text, "a.json"), saved(other, "b.json")];
+      for (const line of [
+        ["explain", "--snapshot", a, "--json"],
+        ["compare", a, b],
+        ["compare", a, b, "--json"],
+      ]) {
+        const { out, err } = await run(...line);
+        expect(out + err).not.toMatch(active);
+      }
+    }),
+    times,
+  );
+});
+
+test("an error that quotes others, a command line and a name of a file", async () => {
+  await fc.assert(
+    fc.asyncProperty(hostileText, async (text) => {
+      for (const line of [[text], ["explain", "--account", text, "--snapshot", saved("a", "a")]]) {
+        const { out, err } = await run(...line);
+        expect(out + err).not.toMatch(active);
+      }
+    }),
+    times,
+  );
+});
+
+test("progress shows what it is busy with, and what others wrote only as text", () => {
+  fc.assert(
+    fc.property(hostileText, fc.boolean(), (text, isTTY) => {
+      let written = "";
+      const progress = progressOn({
+        isTTY,
+        columns: 80,
+        write: (part: string) => {
+          written += part;
+        },
+      });
+      const step = progress.step("Reading");
+      step.detail(text);
+      step.print(text);
+      step.done(text);
+      progress.note(text);
+      // Beside the line that is redrawn, and its colour where there is one.
+      const own = new RegExp(`\\r${esc}\\[K|${esc}\\[\\d+m`, "g");
+      expect(written.replaceAll(own, "")).not.toMatch(active);
+    }),
+    times,
+  );
+});
+
+describe("Markdown", () => {
+  test("a cell of code has as many bars as were meant, and one line", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(..."a`|\\\n @<") }), (text) => {
+        const span = codeSpan(text);
+        expect(span).not.toMatch(/\n/);
+        const [fence = ""] = /^`+/.exec(span) ?? [];
+        const runs: readonly string[] = span.slice(fence.length, -fence.length).match(/`+/g) ?? [];
+        expect(runs).not.toContain(fence);
+        const [, , line = ""] = markdownTable(["a", "b"], [[span, "c"]]);
+        const cells = line.slice(2, -2).split(/(?<=(?:^|[^\\])(?:\\\\)*)\|/);
+        expect(cells).toHaveLength(2);
+      }),
+      { seed: 1, numRuns: 500 },
+    );
+  });
+
+  test("the README of an export, and its program compiles and says the same", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        hostileText,
+        fc.constantFrom("single", "by-kind" as const),
+        async (text, split) => {
+          const hub = await exportSandbox(setUpWith(text));
+          await hub.export({ split: split === "single" ? "single" : "by-kind" });
+          for (const [name, content] of Object.entries(hub.files())) {
+            if (name === "README.md") expect(withoutCode(content)).not.toMatch(harmful);
+            expect(content, name).not.toMatch(invisible);
+            if (!name.endsWith(".ts")) continue;
+            const { diagnostics } = ts.transpileModule(content, { reportDiagnostics: true });
+            expect(diagnostics).toEqual([]);
+            const isImported = /import \{ secrets \}/.test(content);
+            if (split !== "single" && name !== "index.ts")
+              expect(isImported).toBe(name === "authentications.ts");
+          }
+        },
+      ),
+      { ...times, numRuns: 12 },
+    );
+  });
+
+  test("the comments of drift and rehearse", () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const object = { kind: "Channel", name: text, id: text };
+        const drift = driftMarkdown({
+          ...{ project: "shop", stack: "prod", drift: true, compared: 1, readAt: "2026-01-01" },
+          changed: [
+            { ...object, who: text, urn: "", changes: [{ path: text, state: text, live: text }] },
+          ],
+          ...{ deleted: [{ ...object, urn: "", who: text }], notes: [text], uncheckable: [] },
+          unmanaged: [{ ...object, standing: "unmarked" }],
+          ...{
+            otherStacks: [{ ...object, stack: text }],
+            unread: [{ kind: "Channel", problem: text }],
+          },
+        } as never);
+        const rehearsal = rehearsalMarkdown({
+          ...{ operation: "up", project: "shop", stack: "prod", plan: "basic", parallel: 8 },
+          outcome: {
+            ...{
+              passes: false,
+              totalSeconds: 1,
+              totalCalls: 3,
+              objects: 7,
+              leftOut: [text],
+              calls: [],
+            },
+            steps: [
+              { urn: "u", ...object, operation: "update", calls: 1, fromSeconds: 0, toSeconds: 1 },
+            ],
+            refusals: [
+              {
+                urn: "u",
+                ...object,
+                operation: "delete",
+                reason: text,
+                inTheWay: [object],
+                order: [text],
+              },
+            ],
+            changes: [{ change: "changed", ...object, members: [text] }],
+            undeclared: [object],
+          },
+          otherReadings: [{ switches: { put: "keep" }, passes: true, differences: [text] }],
+          sameEitherWay: [],
+          notes: [text],
+        });
+        for (const comment of [drift, rehearsal].map((one) => inertOutput(one, false))) {
+          expect(comment).not.toMatch(active);
+          expect(withoutCode(comment)).not.toMatch(harmful);
+          expect(comment.split("<!--").length - 1).toBeGreaterThanOrEqual(1);
+          expect(withoutCode(comment).split("<!--")).toHaveLength(2);
+        }
+      }),
+      { ...times, numRuns: 100 },
+    );
+  });
+});
