@@ -49,7 +49,7 @@ export interface ExportResult {
 const projectName = (text: string): string =>
   text
     .replaceAll(/[^\w.-]+/g, "-")
-    .replaceAll(/^[-.]+|[-.]+$/g, "")
+    .replaceAll(/^[-.]+|(?<![-.])[-.]+$/g, "")
     .slice(0, 100) || "conversation-account";
 
 /**

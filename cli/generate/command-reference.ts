@@ -57,7 +57,11 @@ export const commandReference = (): string => {
       getOutHasColors: () => false,
     });
     command.outputHelp();
-    return text.replace(/[ \t]+$/gm, "").trimEnd();
+    return text
+      .split("\n")
+      .map((line) => line.trimEnd())
+      .join("\n")
+      .trimEnd();
   };
   const sections = program.commands.flatMap((command) => [
     `## ${command.name()}`,

@@ -32,7 +32,7 @@ export const componentSources: readonly ComponentSource[] = [
 /** The type as a program writes it, without what every argument may be. */
 const typeOf = (type: ts.TypeNode | undefined, source: ts.SourceFile): string =>
   (type?.getText(source) ?? "")
-    .replace(/\s*\|\s*undefined/g, "")
+    .replace(/(?<!\s)\s*\|\s*undefined/g, "")
     .replace(/pulumi\.(Input|Output)<(.*)>$/, "$2")
     .replaceAll("pulumi.", "");
 

@@ -85,7 +85,7 @@ const askService = async (
   if (emulator) return {};
   const answers: Partial<Record<AskedSetting, string>> = {};
   for (const key of askedSettings) {
-    const text = `${settingTable[key].doc.replace(/[.:;].*$/, "")} (empty: later)`;
+    const text = `${settingTable[key].doc.split(/[.:;]/)[0]} (empty: later)`;
     const given = flags[key] ?? (await ask({ text, problem: laterOr(settingProblem(key)) }));
     if (given !== "") answers[key] = given;
     // Without an address the rest has nothing to belong to.

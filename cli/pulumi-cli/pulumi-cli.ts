@@ -10,7 +10,7 @@ const companions = ["pulumi-language-nodejs", "pulumi-resource-pulumi-nodejs"] a
 
 /** Major, minor and patch of the first version in a text such as `v3.259.0` or `go version go1.26.8`. */
 export const versionIn = (text: string): readonly number[] | undefined => {
-  const match = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(text);
+  const match = /(?<!\d)(\d+)\.(\d+)(?:\.(\d+))?/.exec(text);
   return match ? [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)] : undefined;
 };
 

@@ -33,7 +33,7 @@ const noise = [
 ];
 
 /** A row of the plan that `pulumi up` shows first; the same row comes again when it is done. */
-const planned = /:\S+ \S+ (create|update|delete|replace)( \[diff: .*\])?\s*$/;
+const planned = /:[^\s:]+ \S+ (create|update|delete|replace)( \[diff: .*\])?\s*$/;
 
 /**
  * A line of Pulumi's own output as the quick start shows it; undefined where it shows nothing.

@@ -21,7 +21,7 @@ const esc = "\u001b";
 const colours = new RegExp(`${esc}\\[(?:0|1|2|22|3\\d|39)m`, "g");
 
 /** Lines of these forms are commands to the runners of GitHub, Azure and TeamCity, wherever they come from. */
-const runnerCommands = /^[^\S\n]*::|##(?=\[|vso\[|teamcity\[)/gm;
+const runnerCommands = /^[^\S\r\n\u2028\u2029]*::|##(?=\[|vso\[|teamcity\[)/gm;
 
 /**
  * What a command prints, as a terminal and the log of a pipeline may take it: lines stay, and colours if

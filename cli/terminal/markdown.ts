@@ -18,7 +18,7 @@ export const codeSpan = (text: string, longest = 300): string => {
 
 /** Before a bar the number of backslashes must stay odd: two of them stand for one, and the bar ends the cell. */
 const cell = (markdown: string): string =>
-  markdown.replaceAll(/\\*\|/g, (bar) => `${"\\".repeat(2 * (bar.length - 1) + 1)}|`);
+  markdown.replaceAll(/(?<!\\)\\*\|/g, (bar) => `${"\\".repeat(2 * (bar.length - 1) + 1)}|`);
 
 const row = (cells: readonly string[]): string => `| ${cells.map(cell).join(" | ")} |`;
 

@@ -26,7 +26,7 @@ const unknown = (why: string): StackLock => ({ state: "unknown", why });
 
 /** Folder of a `file://` backend; a path may begin at home, or in the folder of the project. */
 export const backendFolder = (url: string, folder: string, home = homedir()): string => {
-  const path = url.slice("file://".length).replace(/\?.*$/, "");
+  const path = url.slice("file://".length).split("?")[0] ?? "";
   const whole = /^~(?=\/|$)/.test(path) ? home + path.slice(1) : path;
   return resolve(folder, whole.replace(/^\/(?=[A-Za-z]:)/, ""));
 };
@@ -121,6 +121,5 @@ export const lockReader = async (
     return () => lockInFiles(folder, project, stack);
   }
   if (url && /^https?:/.test(url)) return () => progressOf(place);
-  return async () =>
-    unknown(`the backend ${url?.replace(/:.*$/s, "") ?? ""} does not show its locks`);
+  return async () => unknown(`the backend ${url?.split(":")[0] ?? ""} does not show its locks`);
 };

@@ -59,7 +59,11 @@ const secretsOf = ({ type, props }: PolicyResource): readonly (readonly [string,
 };
 
 /** A line, or what is looked for at its end, without what YAML or JSON puts behind a value. */
-const bare = (text: string): string => text.replace(/["']?[,\]}\s]*$/, "");
+const bare = (text: string): string => {
+  let end = text.length;
+  while (end > 0 && /[,\]}\s]/.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, /["']/.test(text.charAt(end - 1)) ? end - 1 : end);
+};
 
 /** Whether a text is the whole of a value in a line of YAML or JSON. */
 const isValueOf = (line: string, text: string): boolean => {

@@ -18,7 +18,9 @@ const projectFolder = (folder: string): string | undefined => {
 const stackFolder = (folder: string): string => {
   const project = readdirSync(folder).find((name) => /^Pulumi\.(ya?ml|json)$/.test(name));
   const text = project ? readFileSync(join(folder, project), "utf8") : "";
-  const named = /^\s*"?stackConfigDir"?\s*:\s*["']?([^"'\n]+?)["']?,?\s*$/m.exec(text)?.[1];
+  const line = text.split("\n").find((each) => /^\s*"?stackConfigDir"?\s*:/.test(each)) ?? "";
+  const value = line.slice(line.indexOf(":") + 1).trim();
+  const named = value.replace(/,$/, "").replaceAll(/["']/g, "").trim();
   return named ? join(folder, named) : folder;
 };
 

@@ -21,7 +21,7 @@ const typeIn = (urn: string): string => urn.split("::")[2]?.split("$").at(-1) ??
 
 /** A message without what Node prints behind it for developers: where in the code it was, and its members. */
 const withoutFrames = (message: string): string =>
-  message.replace(/\n\s+at \S[\s\S]*$/, "").replace(/<ref \*\d+> /g, "");
+  message.replace(/\n[^\S\n]+at \S[\s\S]*$/, "").replace(/<ref \*\d+> /g, "");
 
 /** What is said more than once is said once. */
 const reasonOf = (messages: readonly string[]): string =>
@@ -29,8 +29,10 @@ const reasonOf = (messages: readonly string[]): string =>
     ...new Set(
       messages.map((message) =>
         withoutFrames(message)
-          .replace(/\s*\n\s*/g, " ")
-          .trim(),
+          .split("\n")
+          .map((line) => line.trim())
+          .filter(Boolean)
+          .join(" "),
       ),
     ),
   ].join(" ");

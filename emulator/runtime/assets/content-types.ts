@@ -55,8 +55,12 @@ const typeByExtension: ReadonlyMap<string, string> = new Map(
 );
 
 /** The extension of a file name in lower case, without the dot; undefined where it has none. */
-export const extensionInName = (name: string): string | undefined =>
-  /^.*[^.\s/\\].*\.([A-Za-z0-9]{1,16})$/.exec(name)?.[1]?.toLowerCase();
+export const extensionInName = (name: string): string | undefined => {
+  const dot = name.lastIndexOf(".");
+  const [before, extension] = [name.slice(0, Math.max(0, dot)), name.slice(dot + 1)];
+  const isName = /[^.\s/\\]/.test(before) && !/[\r\n\u2028\u2029]/.test(before);
+  return isName && /^[A-Za-z0-9]{1,16}$/.test(extension) ? extension.toLowerCase() : undefined;
+};
 
 /** The content type that follows from an extension; one that is not known: bytes of any kind (assumed). */
 export const contentTypeFor = (extension: string): string =>

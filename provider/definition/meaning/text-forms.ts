@@ -90,15 +90,20 @@ export const sameScalar = (a: unknown, b: unknown): boolean => {
   return number !== undefined && number === numberOf(b);
 };
 
+/** Without the blanks before line ends, and before the end of the text where that is asked for. */
+const withoutBlanks = (text: string, atEnd: boolean): string => {
+  const parts = text.match(/[^\S\r\n]+|[\r\n]+|\S+/g) ?? [];
+  const isLast = (next: string | undefined) => (next === undefined ? atEnd : /^[\r\n]/.test(next));
+  return parts.filter((part, at) => !/^[^\S\r\n]/.test(part) || !isLast(parts[at + 1])).join("");
+};
+
 /** A text as services tidy it: without blanks at its ends, and at the ends of its lines. */
 const tidyForms = (text: string): readonly string[] => {
   const plain = plainText(text);
   // Beside a lone CR it matters whether line ends are looked at before or after they are made one;
   // behind the last line there may have been an owner mark.
   const tidied = [plain, text].flatMap((lines) =>
-    [/[^\S\r\n]+$/gm, /[^\S\r\n]+(?=[\r\n])/g].map((blanks) =>
-      plainText(lines.replace(blanks, "")),
-    ),
+    [true, false].map((atEnd) => plainText(withoutBlanks(lines, atEnd))),
   );
   return [plain, ...tidied].flatMap((form) => [form, form.trim(), form.trimEnd()]);
 };

@@ -67,7 +67,7 @@ const rowOf = (question: RateQuestion): RateRow => {
 };
 
 /** `/portals/{portalID}/search` and `/portals/{id}/search` are the same path. */
-const plain = (template: string): string => template.replace(/\{[^}/]*\}/g, "{}");
+const plain = (template: string): string => template.replace(/\{[^{}/]*\}/g, "{}");
 
 /**
  * The rate limit of an endpoint in calls per second: its own where the table has one for the plan,

@@ -40,7 +40,7 @@ const escapes =
   /\\u([0-9a-f]{4})|\\[bfnrt]|%([0-9a-f]{2})|&(?:#(\d{1,5})|#x([0-9a-f]{1,4})|(amp|lt|gt|quot|apos));/gi;
 
 /** An escape that is cut off at the end of a text. */
-const partOfEscape = /(?:%[0-9a-f]?|\\+(?:u[0-9a-f]{0,3})?|&#?\w{0,5})$/i;
+const partOfEscape = /(?:%[0-9a-f]?|(?<!\\)\\+(?:u[0-9a-f]{0,3})?|&#?\w{0,5})$/i;
 
 const base64Run = /[A-Za-z0-9+/_-]{6,}={0,2}/g;
 

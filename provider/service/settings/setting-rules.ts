@@ -89,7 +89,7 @@ export const wholeNumber = (text: string): Parsed<number> =>
     : broken("must be a whole number of at least 1");
 
 export const fraction = (text: string): Parsed<number> => {
-  const parsed = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
+  const parsed = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   return parsed > 0 && parsed <= 1 ? value(parsed) : broken("must be above 0 and at most 1");
 };
 

@@ -55,7 +55,7 @@ const base64url = (bytes: Uint8Array): string =>
   btoa(String.fromCharCode(...bytes))
     .replaceAll("+", "-")
     .replaceAll("/", "_")
-    .replace(/=+$/, "");
+    .replaceAll("=", "");
 
 const random = (bytes: number): string =>
   base64url(globalThis.crypto.getRandomValues(new Uint8Array(bytes)));

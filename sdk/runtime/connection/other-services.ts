@@ -79,7 +79,7 @@ const pathOf = (call: ServiceCall): string => {
   if (!/^(\/[A-Za-z0-9._~-]+|\/\{[A-Za-z0-9]+\})+$/.test(call.path)) {
     throw invalid(call, "path must look like /cases/{id}");
   }
-  return call.path.replace(/\{([^}]+)\}/g, (_, name: string) => {
+  return call.path.replace(/\{([^{}]+)\}/g, (_, name: string) => {
     const value = call.params && Object.hasOwn(call.params, name) ? call.params[name] : undefined;
     if (typeof value !== "string" || value === "" || /^\.{1,2}$/.test(value)) {
       throw invalid(call, `params.${name} must be a text that can stand in a path`);
