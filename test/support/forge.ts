@@ -72,13 +72,11 @@ export const startForge = async (): Promise<Forge> => {
       return change(Number(String(given.id).slice(2)), given.body);
     if (text.includes("addComment")) return { status: 200, body: { data: add(given.body) } };
     const from = Number(given.after ?? 0);
-    const nodes = comments
-      .slice(from, from + 100)
-      .map(({ id, author, body }) => ({
-        id: `c_${id}`,
-        body,
-        viewerDidAuthor: author === forgeUser,
-      }));
+    const nodes = comments.slice(from, from + 100).map(({ id, author, body }) => ({
+      id: `c_${id}`,
+      body,
+      viewerDidAuthor: author === forgeUser,
+    }));
     const pageInfo = { hasNextPage: comments.length > from + 100, endCursor: String(from + 100) };
     const pullRequest = { id: "pr_7", comments: { nodes, pageInfo } };
     const isThis = given.owner === "acme" && given.name === "shop" && given.number === 7;
