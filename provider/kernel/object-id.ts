@@ -12,6 +12,11 @@ const allowed = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
  */
 export const isId = (id: unknown): id is string =>
   typeof id === "string" && id.length <= longestId && allowed.test(id);
+
+/** Whether a text has the form of the service's own ids: UUIDs, by its public reference. */
+export const isServiceId = (id: string): boolean =>
+  /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
+
 /**
  * Refuses an id that could name another path, such as `..` or the empty text, before any address is
  * built from it.

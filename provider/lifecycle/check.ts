@@ -10,7 +10,7 @@ import { adoptee } from "./adoption/adopt.js";
 import { adoptionText } from "./adoption/adoption-text.js";
 import { knownObjects } from "./adoption/known-objects.js";
 import { connected, type Declared } from "./declared.js";
-import { inputViolations, isKnown } from "./input-rules.js";
+import { doubtfulReferences, inputViolations, isKnown } from "./input-rules.js";
 import { seenObject } from "./ownership/seen-object.js";
 import { assertNothingErased } from "./put-in-place.js";
 import { planPut } from "./put-plan.js";
@@ -55,6 +55,8 @@ export const check = async (
   const adopts = !old && isKnown(properties.adopt) && mayAdopt;
   const adoption = adopts ? await adopted(resource, isNamed) : {};
   const failures = [...reasons, ...(adoption.reason ? [adoption.reason] : [])];
+  if (isChanged && failures.length === 0)
+    for (const doubt of doubtfulReferences(resource)) run.tell?.(doubt, "warning");
   if (!old && failures.length === 0) {
     run.foresee?.(resource, properties.adopt === undefined ? "create" : "adopt");
   }

@@ -3,7 +3,8 @@ import { fieldViolations, type Violation } from "../definition/violations.js";
 import { referencesIn } from "../definition/walk.js";
 import { extraViolations } from "../definition/wire/extra.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
-import { isId } from "../kernel/object-id.js";
+import { isId, isServiceId } from "../kernel/object-id.js";
+import { quoted } from "../kernel/quoted.js";
 import { unknownValue } from "../kernel/unknown.js";
 import type { Resource } from "./resource.js";
 import type { ResourceIdentity } from "./run/decisions.js";
@@ -101,3 +102,16 @@ const referenceViolations = ({ definition, run, properties }: Resource): Violati
       `must be the id of ${withArticle(to.noun)}; ${id} is ${holder?.label} of this program`,
     );
   });
+
+/**
+ * References that can hardly be ids, such as a name in the place of one: the service's own are UUIDs. A
+ * tenant may come with objects under other ids, and no check asks the service, so this is no refusal.
+ */
+export const doubtfulReferences = ({ definition, properties }: Resource): readonly string[] =>
+  referencesIn(definition.fields, properties.fields).flatMap(({ path, to, id }) =>
+    isId(id) && !isServiceId(id)
+      ? [
+          `${path} gives ${quoted(id)} as the id of ${withArticle(to.noun)}, and the service's ids are UUIDs of 36 characters. If it is a name, give the resource itself or its id: else the service refuses it.`,
+        ]
+      : [],
+  );
