@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition } from "../provider/definition/define.js";
+import { pathsOfTexts } from "../provider/kernel/json-text.js";
 import { nearestHint } from "../provider/kernel/nearest-word.js";
 import { outputAsText } from "../provider/kernel/output-as-text.js";
 import { valueSort } from "../provider/kernel/value-sort.js";
@@ -43,6 +44,10 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
       `new ${kind}(name, properties): the name must be text, by which Pulumi knows the resource; ${given} was given`,
     );
   }
+  if (!name.isWellFormed())
+    throw new pulumi.RunError(
+      `new ${kind}(name, properties): the name ${JSON.stringify(name)} holds half of a character: a text was cut in the middle of one`,
+    );
   if (outputAsText(name) !== undefined)
     throw new pulumi.RunError(
       `new ${kind}(name, properties): the name holds an output; Pulumi has to know it before anything is made. Take a text that the program knows`,
@@ -52,6 +57,11 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
   if (!isPlain(args))
     throw new pulumi.RunError(
       `${of}: the properties must be an object; ${sortOf(args)} was given. Promises and outputs can stand for each property, and not for all of them`,
+    );
+  const [half] = pathsOfTexts(args, (text) => !text.isWellFormed());
+  if (half !== undefined)
+    throw new pulumi.RunError(
+      `${of}: ${half} holds half of a character: a text was cut in the middle of one. Pulumi cannot send it`,
     );
   const option = givenNames(args).find((key) => options.has(key));
   if (option !== undefined)

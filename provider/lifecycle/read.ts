@@ -1,10 +1,12 @@
 import type { Definition } from "../definition/define.js";
 import { sameMeaning } from "../definition/meaning/same.js";
+import { objectTitle } from "../definition/references.js";
 import { managedExtra } from "../definition/wire/extra.js";
 import { managedFields, typedFields } from "../definition/wire/managed.js";
 import { fieldsFromWire, wireName } from "../definition/wire/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
+import { pathsOfTexts } from "../kernel/json-text.js";
 import { assertId } from "../kernel/object-id.js";
 import { holdsUndisclosed } from "../kernel/undisclosed.js";
 import type { WireObject } from "../service/objects/collections.js";
@@ -37,10 +39,27 @@ export const read = async (resource: Resource, id: string): Promise<ReadResult> 
     return { id: "", props: {} };
   }
   const now = liveProperties(declared, live, isGet);
+  warnOfBrokenTexts(declared, now);
   const props = stateOutputs(definition, now);
   // The inputs in the state may know a secret that these outputs lack: they stay.
   if (!isGet && holdsUndisclosed(now.fields)) return { id, props };
   return { id, props, inputs: stateInputs(definition, now) };
+};
+
+/** A half of a character came as the sign for what cannot be shown: a person would take it for the text. */
+const warnOfBrokenTexts = (
+  { definition, run, nameKey, name }: Declared,
+  { fields, extra }: Properties,
+): void => {
+  const paths = pathsOfTexts({ ...fields, ...(extra ? { extra } : {}) }, (text) =>
+    text.includes("\ufffd"),
+  );
+  if (paths.length === 0) return;
+  const title = objectTitle(definition, { ...fields, [nameKey]: name ?? fields[nameKey] });
+  run.tell?.(
+    `${paths.join(", ")} of the ${title} ${paths.length === 1 ? "holds" : "hold"} half of a character at the service, shown as \ufffd. Write the text again, in the program or at the service.`,
+    "warning",
+  );
 };
 
 /** From the one list that all reads of a run share; absence is confirmed by the object itself. */

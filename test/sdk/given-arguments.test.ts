@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
+import { resources } from "../../provider/resources/index.js";
 import * as sdk from "../../sdk/index.js";
 
 beforeAll(() =>
@@ -70,6 +71,42 @@ test("an option that is undefined is left out, and so is an argument of an accou
   expect(() => made("Channel", "left-out", { protect: undefined })).not.toThrow();
   const args = { ...whole, timeout: undefined, agent: undefined };
   expect(() => made("ConversationAccount", "shop", args)).toThrow("needs bots, or an agent");
+});
+
+/** A value with half of a character in place of its texts, one after the other, each with its path. */
+const halved = (value: unknown, path = ""): readonly (readonly [string, unknown])[] => {
+  if (typeof value === "string") return [[path, "x\ud83d"]];
+  const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(Object(value));
+  return entries.flatMap(([key, member]) =>
+    halved(
+      member,
+      Array.isArray(value) ? `${path}[${key}]` : path ? `${path}.${key}` : `${key}`,
+    ).map(([at, to]) => [
+      at,
+      Array.isArray(value)
+        ? value.map((item, place) => (place === key ? to : item))
+        : { ...Object(value), [key]: to },
+    ]),
+  );
+};
+
+test.each(resources)(
+  "half of a character in any text of a $kind is refused by its property",
+  ({ kind, example }) => {
+    const places = halved({ ...example, extra: { deep: [{ text: "" }] } });
+    expect(places.length).toBeGreaterThan(2);
+    for (const [path, args] of places)
+      expect(() => made(kind as keyof typeof classes, "web", args)).toThrow(
+        `${kind} "web": ${path} holds half of a character`,
+      );
+  },
+);
+
+test("half of a character in a key or a logical name is refused, too", () => {
+  expect(() => made("Channel", "web", { extra: { "k\ud83d": 1 } })).toThrow(
+    "extra.k\ufffd holds half",
+  );
+  expect(() => made("Channel", "web\ud83d", {})).toThrow(/the name .* holds half of a character/);
 });
 
 test("a name that holds an output is told", () => {

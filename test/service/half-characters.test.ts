@@ -1,0 +1,72 @@
+import fc from "fast-check";
+import { afterEach, expect, test } from "vitest";
+import { isObject, sameJson } from "../../provider/kernel/json.js";
+import { parseJson } from "../../provider/kernel/json-text.js";
+import { channel } from "../../provider/resources/channel.js";
+import { type Emulated, emulated, owned } from "../support/emulated.js";
+
+let hub: Emulated | undefined;
+afterEach(() => hub?.stop());
+
+/** Every text and key in a value. */
+const textsIn = (value: unknown): readonly string[] => {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isObject(value) ? [...Object.keys(value), ...Object.values(value).flatMap(textsIn)] : [];
+};
+
+/** Texts of any UTF-16 units, halves of characters among them. */
+const units = fc
+  .array(
+    fc.oneof(
+      fc.integer({ min: 0xd7f0, max: 0xe00f }),
+      fc.integer({ min: 0x20, max: 0x7e }),
+      fc.constantFrom(0x5c, 0x75, 0x22, 0xfffd),
+    ),
+    { maxLength: 6 },
+  )
+  .map((codes) => String.fromCharCode(...codes));
+
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    units,
+    fc.integer(),
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.dictionary(units, tie("value"), { maxKeys: 3 }),
+  ),
+}));
+
+test("what a service spells in JSON never holds half of a character, in values and keys at any depth; nothing else changes", () => {
+  fc.assert(
+    fc.property(value, (sent) => {
+      const received = parseJson(JSON.stringify(sent));
+      expect(textsIn(received).every((text) => text.isWellFormed())).toBe(true);
+      if (textsIn(sent).every((text) => text.isWellFormed() && text !== "__proto__"))
+        expect(sameJson(received, sent)).toBe(true);
+    }),
+    { seed: 20_261_123, numRuns: 2000 },
+  );
+});
+
+test("half a character in one object is named with object and field, and the refresh of others goes on", async () => {
+  hub = await emulated();
+  const inputs = (type: string) => owned(type, { type, displayName: "Web", icon: "aVZC" });
+  const made = [];
+  for (const type of ["custom.a", "custom.b"]) {
+    const { id, outs } = await hub.of("Channel").create(inputs(type));
+    made.push({ id, outs: { ...outs, __provider: "pointer" } });
+  }
+  const [first, second] = made;
+  if (!first || !second) throw new Error("nothing was made");
+  const before = (await hub.objects("channels")).find(({ id }) => id === first.id);
+  await hub.service.replace(channel, first.id, { ...before, displayName: "x\ud83d" });
+  hub.nextRun();
+  const { props } = await hub.of("Channel").read(first.id, first.outs);
+  expect(props.displayName).toBe("x\ufffd");
+  expect(hub.told).toEqual([
+    expect.stringMatching(/^displayName of the channel "custom\.a" holds half of a character/),
+  ]);
+  expect(await hub.of("Channel").read(second.id, second.outs)).toMatchObject({ id: second.id });
+  expect(hub.told).toHaveLength(1);
+});
