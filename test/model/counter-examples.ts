@@ -22,6 +22,38 @@ const up = (
 /** Histories that the random test found, each with the rule that was missing. */
 export const counterExamples: readonly { readonly title: string; readonly history: Scenario }[] = [
   {
+    title: "a creation of unknown effect that a hook repeats while the list is forbidden",
+    history: {
+      steps: [
+        up([declared("auth2"), declared("app2"), declared("flow2")], {
+          faults: [
+            { call: 5, kind: "cut-after" },
+            { call: 3, kind: "forbidden", on: "list", lasting: true },
+          ],
+          hooks: { repeats: 1, incomplete: "create" },
+        }),
+      ],
+      last: [[declared("auth2"), declared("app2"), declared("flow2")], []],
+    },
+  },
+  {
+    title: "a creation of unknown effect that the next run meets again while the list is forbidden",
+    history: {
+      steps: [
+        up([declared("auth2"), declared("app2"), declared("flow2")], {
+          faults: [
+            { call: 5, kind: "cut-after" },
+            { call: 3, kind: "forbidden", on: "list", lasting: true },
+          ],
+        }),
+        up([declared("auth2"), declared("app2"), declared("flow2")], {
+          faults: [{ call: 0, kind: "forbidden", on: "list", lasting: true }],
+        }),
+      ],
+      last: [[declared("auth2"), declared("app2"), declared("flow2")], []],
+    },
+  },
+  {
     title:
       "a replacement that deletes first takes over the object it spared, though the list does not show it",
     history: {

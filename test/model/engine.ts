@@ -3,7 +3,7 @@ import { setUpOrder } from "../../provider/definition/references.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
-import { type ModelResource, modelResources, type Name } from "./scenario.js";
+import { type Hooks, type ModelResource, modelResources, type Name } from "./scenario.js";
 import type { EngineUp } from "./stacks.js";
 import { renameIn } from "./state-edits.js";
 import { declaredInputs } from "./values.js";
@@ -60,6 +60,9 @@ const rank = (order: readonly { kind: string }[], name: Name): number =>
 /** The engine's half of a life cycle, as it was seen to behave; state is saved after every step. */
 export class Engine {
   readonly #lifecycles = new Map<string, Lifecycle>();
+  #hooks: Hooks | undefined;
+  /** Operations of this run so far. */
+  #operations = 0;
 
   constructor(
     readonly stack: number,
@@ -72,6 +75,7 @@ export class Engine {
   }
 
   async up(step: EngineUp): Promise<void> {
+    this.#hooks = step.hooks;
     const { program, force, deleteFirst, first = [], aliases = new Map<Name, Name>() } = step;
     const order = setUpOrder(resources);
     const place = ({ name }: ModelResource): number =>
@@ -139,8 +143,33 @@ export class Engine {
       old.inputs = inputs;
       return;
     }
-    const { outs } = await this.#of(kind).update(old.id, old.outputs, inputs);
-    Object.assign(old, { inputs, outputs: bag(outs), incomplete: false });
+    await this.#hooked(async () => {
+      const { outs } = await this.#repeated(() =>
+        this.#of(kind).update(old.id, old.outputs, inputs),
+      );
+      Object.assign(old, { inputs, outputs: bag(outs), incomplete: false });
+    });
+  }
+
+  /** An operation between its hooks; what it did is saved, also where the hook after it fails. */
+  async #hooked(operation: () => Promise<void>): Promise<void> {
+    const { broken } = this.#hooks ?? {};
+    const isBroken = broken?.operation === this.#operations;
+    this.#operations += 1;
+    if (isBroken && broken.when === "before") throw new Error("the hook before it failed");
+    await operation();
+    if (isBroken) throw new Error("the hook after it failed");
+  }
+
+  /** An operation, and again for as long as the `onError` hook asks for it. */
+  async #repeated<T>(operation: () => Promise<T>): Promise<T> {
+    for (let left = this.#hooks?.repeats ?? 0; ; left -= 1) {
+      try {
+        return await operation();
+      } catch (error) {
+        if (left === 0) throw error;
+      }
+    }
   }
 
   async #checked(kind: string, olds: Json, news: Json): Promise<Json> {
@@ -150,38 +179,42 @@ export class Engine {
   }
 
   async #create(name: Name, kind: string, inputs: Json): Promise<void> {
-    try {
-      const { id, outs } = await this.#of(kind).create(inputs);
-      this.state.entries.set(name, {
-        name,
-        kind,
-        id,
-        inputs,
-        outputs: bag(outs),
-        incomplete: false,
-        refers: modelResources[name].refers,
-      });
-    } catch (error) {
-      const { id, properties } = error as { id?: string; properties?: Json };
-      if (id)
-        this.state.entries.set(name, {
-          name,
-          kind,
-          id,
-          inputs,
-          outputs: bag(properties),
-          incomplete: true,
-          refers: modelResources[name].refers,
-        });
-      throw error;
-    }
+    const save = (id: string, outputs: Json, incomplete: boolean): void => {
+      const { refers } = modelResources[name];
+      this.state.entries.set(name, { name, kind, id, inputs, outputs, incomplete, refers });
+    };
+    let partial: { readonly id: string; readonly outputs: Json } | undefined;
+    const attempt = async (): Promise<void> => {
+      const goesOn = this.#hooks?.incomplete === "update" ? partial : undefined;
+      if (!goesOn) partial = undefined;
+      try {
+        const { id, outs } = goesOn
+          ? { id: goesOn.id, ...(await this.#of(kind).update(goesOn.id, goesOn.outputs, inputs)) }
+          : await this.#of(kind).create(inputs);
+        save(id, bag(outs), false);
+      } catch (error) {
+        const { id, properties } = error as { id?: string; properties?: Json };
+        if (id) partial = { id, outputs: bag(properties) };
+        throw error;
+      }
+    };
+    await this.#hooked(async () => {
+      try {
+        await this.#repeated(attempt);
+      } catch (error) {
+        if (partial) save(partial.id, partial.outputs, true);
+        throw error;
+      }
+    });
   }
 
   async #replace(name: Name, old: StateEntry, given: Json, deleteFirst: boolean): Promise<void> {
     const inputs = await this.#checked(old.kind, {}, given);
     if (deleteFirst) {
-      await this.#of(old.kind).delete(old.id, old.outputs);
-      old.gone = true;
+      await this.#hooked(async () => {
+        await this.#repeated(() => this.#of(old.kind).delete(old.id, old.outputs));
+        old.gone = true;
+      });
       return this.#create(name, old.kind, inputs);
     }
     await this.#create(name, old.kind, inputs);
@@ -203,8 +236,11 @@ export class Engine {
     const level = levels(new Map(all.map(({ entry }) => [entry.name, entry])), condemned);
     all.sort((a, b) => level(b.entry.name) - level(a.entry.name));
     const remove = async ({ entry, forget }: (typeof all)[number]): Promise<void> => {
-      if (!entry.gone) await this.#of(entry.kind).delete(entry.id, entry.outputs);
-      forget();
+      if (entry.gone) return forget();
+      await this.#hooked(async () => {
+        await this.#repeated(() => this.#of(entry.kind).delete(entry.id, entry.outputs));
+        forget();
+      });
     };
     if (this.state.isEdited) return together(all.map((each) => () => remove(each)));
     for (const each of all) await remove(each);

@@ -114,6 +114,8 @@ export const faultyTransport = (
         return answer(503);
       case "429":
         return answer(429);
+      case "forbidden":
+        return answer(403);
       case "refused":
         return request.method === "GET" ? sent(request) : answer(400);
       case "cut-after":

@@ -3,6 +3,7 @@ import {
   type Adoption,
   type ByHand,
   type CallFault,
+  type Hooks,
   type ModelResource,
   type ModelSetting,
   type ModelStep,
@@ -60,6 +61,7 @@ const kinds: readonly CallFault["kind"][] = [
   "broken-answer",
   "429",
   "stale-list",
+  "forbidden",
 ];
 
 const anyCall = fc.record({ call: fc.nat(14), kind: fc.constantFrom(...kinds) });
@@ -68,7 +70,13 @@ const refusedWrite = fc.record({ call: fc.nat(14), kind: fc.constant("refused" a
 
 const read = fc.record({
   call: fc.nat(4),
-  kind: fc.constantFrom<CallFault["kind"]>("503-before", "429", "cut-before", "broken-answer"),
+  kind: fc.constantFrom<CallFault["kind"]>(
+    "503-before",
+    "429",
+    "cut-before",
+    "broken-answer",
+    "forbidden",
+  ),
   on: fc.constantFrom<"list" | "item">("list", "item"),
   lasting: fc.boolean(),
 });
@@ -80,6 +88,21 @@ const faults: fc.Arbitrary<readonly CallFault[]> = fc.array(
     { weight: 2, arbitrary: read },
   ),
   { maxLength: 3 },
+);
+
+const hooks: fc.Arbitrary<Hooks | undefined> = fc.option(
+  fc.record({
+    repeats: fc.constantFrom(1, 0, 2, 4),
+    incomplete: fc.constantFrom<Hooks["incomplete"]>("create", "update"),
+    broken: fc.option(
+      fc.record({
+        when: fc.constantFrom<"before" | "after">("before", "after"),
+        operation: fc.nat(8),
+      }),
+      { nil: undefined, freq: 1 },
+    ),
+  }),
+  { nil: undefined, freq: 1 },
 );
 
 const kill = fc.option(fc.record({ call: fc.nat(14), acted: fc.boolean() }), {
@@ -116,6 +139,7 @@ const up: fc.Arbitrary<Up> = fc
       { weight: 1, arbitrary: plans },
     ),
     eraseHidden: mostly(9, false, true),
+    hooks,
   })
   .map((each) => {
     const at = (place: number): Name | undefined => each.program[place % each.program.length]?.name;
@@ -212,7 +236,9 @@ const playable = (each: ModelStep): boolean =>
 export const asPlayable = ({ steps, last }: Scenario): Scenario => ({
   steps: steps
     .filter(playable)
-    .map((each) => (each.type === "up" ? { ...each, adopt: [], eraseHidden: false } : each)),
+    .map((each) =>
+      each.type === "up" ? { ...each, adopt: [], eraseHidden: false, hooks: undefined } : each,
+    ),
   last,
 });
 

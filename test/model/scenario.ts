@@ -50,6 +50,8 @@ export interface CallFault {
     | "broken-answer"
     | "429"
     | "stale-list"
+    /** 403: the client may not do this. */
+    | "forbidden"
     /** The service refuses a write for what it says. */
     | "refused";
   /** The calls that are counted: all by default, lists only, or single objects being read. */
@@ -66,6 +68,19 @@ export interface Adoption {
   readonly place: number;
 }
 
+/** Hooks that every resource of a program has. */
+export interface Hooks {
+  /** How often an `onError` hook says that a failed operation is to be repeated. */
+  readonly repeats: number;
+  /**
+   * What the engine repeats where a creation failed with the id of its object: the creation, as today, or
+   * an update of the object, as after pulumi#24684.
+   */
+  readonly incomplete: "create" | "update";
+  /** The hook before or after so many operations fails. */
+  readonly broken?: { readonly when: "before" | "after"; readonly operation: number } | undefined;
+}
+
 /** A run of the engine over a program. */
 export interface Up {
   readonly type: "up";
@@ -77,6 +92,7 @@ export interface Up {
   readonly kill?: { readonly call: number; readonly acted: boolean } | undefined;
   readonly adopt?: readonly Adoption[];
   readonly eraseHidden?: boolean;
+  readonly hooks?: Hooks | undefined;
 }
 
 export interface Refresh {
