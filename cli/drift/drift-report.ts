@@ -37,7 +37,7 @@ const standings = {
 const fewAlike = 3;
 
 /** `roles[].headers.X-Key`: the same field of every object. */
-const fieldOf = (path: string): string => path.replaceAll(/\[[^\]]*\]/g, "[]");
+const fieldOf = (path: string): string => path.replaceAll(/\[[^[\]]*\]/g, "[]");
 
 /** Objects that somebody has touched since one by one; of the others as many as can be read. */
 const uncheckableLines = (objects: readonly UncheckableSecrets[]): readonly string[] => {
