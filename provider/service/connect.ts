@@ -43,6 +43,8 @@ export interface ServiceOptions {
   readonly onWait?: (wait: Wait) => void;
   readonly retry?: Partial<RetryLimits>;
   readonly onRepeat?: OnRepeat;
+  /** Bytes that all lists may take together. Default: by the memory of this process. */
+  readonly listBytes?: number;
   /** Ends waiting calls with `CANCELLED`, like `close`. */
   readonly signal?: AbortSignal;
 }
@@ -103,11 +105,11 @@ export const connectService = (settings: Settings, options: ServiceOptions = {})
   const address = serviceAddress(settings);
   const request = datedRequest({ ...parts, tokens, onAnswer: time.learn });
   return {
-    ...restCollections({ request, address, time }),
+    ...restCollections({ request, address, time, listBytes: options.listBytes }),
     request: async (operation, callOptions) => {
-      const answer = await request(operation, callOptions);
+      const { status, body } = await request(operation, callOptions);
       address.confirm();
-      return answer;
+      return { status, body };
     },
     token: async () => infoOf(await tokens.current(), clock),
     close,

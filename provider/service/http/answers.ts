@@ -19,6 +19,8 @@ export interface Answer {
 export interface DatedAnswer extends Answer {
   /** When it was made by the service's clock, in milliseconds since 1970. Left out: it does not tell. */
   readonly date?: number;
+  /** Length of its body. */
+  readonly bytes: number;
 }
 
 /** A call with the token that it was sent with, and what came back. */
@@ -92,6 +94,7 @@ export const answerOf = (exchange: Exchange): DatedAnswer => {
   return {
     status,
     body,
+    bytes: Buffer.byteLength(response.text),
     ...(date === undefined ? {} : { date }),
   };
 };

@@ -1,5 +1,6 @@
 import { isConversationError } from "../../kernel/errors.js";
 import type { Listing, WireObject } from "./collections.js";
+import { isTooLarge } from "./list-budget.js";
 import type { FirstPage } from "./pages.js";
 
 /** What an own write made of an object; undefined: it is gone. */
@@ -22,6 +23,8 @@ export class ListCache {
   /** Objects that were looked for. */
   readonly #wanted = new Set<string>();
   #kept: Promise<Listing> | undefined;
+  /** The failure of a listing that is too large: to read so much again for each caller would be in vain. */
+  #tooLarge: Promise<Listing> | undefined;
   #running: Promise<Listing> | undefined;
   #following: Promise<Listing> | undefined;
   #objects: Map<string, WireObject> | undefined;
@@ -35,7 +38,7 @@ export class ListCache {
 
   /** The listing kept, or the one under way, or a new one. */
   get(): Promise<Listing> {
-    return this.#kept ?? this.#running ?? this.#start();
+    return this.#kept ?? this.#running ?? this.#tooLarge ?? this.#start();
   }
 
   /** The first page, kept, under way or new: resolves where the service has answered with a list. */
@@ -48,7 +51,7 @@ export class ListCache {
    * looked for, only its first page is read: asking for them one by one is cheaper.
    */
   async find(id: string): Promise<WireObject | undefined> {
-    if (!this.#kept) {
+    if (!this.#kept && !this.#tooLarge) {
       this.#wanted.add(id);
       const begun = this.#begin();
       const page = await begun;
@@ -120,6 +123,7 @@ export class ListCache {
   }
 
   #start(): Promise<Listing> {
+    this.#tooLarge = undefined;
     const listing = this.#listed(this.#begin());
     this.#running = listing;
     return listing;
@@ -132,6 +136,9 @@ export class ListCache {
       const listing: Listing = { objects, complete };
       if (!this.#doubtful) this.#keep(Promise.resolve(listing), objects);
       return listing;
+    } catch (error) {
+      if (isTooLarge(error)) this.#tooLarge = refused(error);
+      throw error;
     } finally {
       this.#begun = undefined;
       this.#running = undefined;

@@ -7,6 +7,7 @@ import { setUpOperation } from "../http/operations.js";
 import type { ServiceAddress } from "./absence.js";
 import { answeredObject, createdOf, isUnclear, timesOf } from "./answered-objects.js";
 import type { Collections, ListProgress, WireObject } from "./collections.js";
+import { ListBudget } from "./list-budget.js";
 import { ListCache } from "./list-cache.js";
 import { readFirstPage } from "./pages.js";
 import type { ServiceTime } from "./service-time.js";
@@ -56,14 +57,23 @@ export interface CollectionParts {
   readonly request: DatedRequest;
   readonly address: ServiceAddress;
   readonly time: ServiceTime;
+  /** Bytes that all lists may take together. Default: by the memory of this process. */
+  readonly listBytes?: number | undefined;
 }
 
 /** The set-up collections over HTTP (specification §4.1). */
-export const restCollections = ({ request, address, time }: CollectionParts): Collections => {
+export const restCollections = ({
+  request,
+  address,
+  time,
+  listBytes,
+}: CollectionParts): Collections => {
+  const budget = new ListBudget(listBytes);
   const caches = new Map<string, ListCache>();
   const watchers = pageWatchers();
   const firstPage = async (definition: Definition) => {
-    const page = await readFirstPage(request, definition, watchers.tell(definition));
+    const read = budget.reading(definition, request);
+    const page = await readFirstPage(read, definition, watchers.tell(definition));
     address.confirm();
     return page;
   };
