@@ -6,8 +6,8 @@ interface CheckRecordFlags {
 }
 
 const details = `
-JSON: { holds, changed: ["program" | "state" | "account" | "outcome"], passes, madeAt,
-        operation, project, stack, args }
+JSON: { holds, changed: ["program" | "state" | "account" | "outcome"],
+        differences: [text], passes, madeAt, operation, project, stack, args }
 
 Exit code: 0 it holds; 1 failed; 2 wrong command line, or no change record of this stack;
 3 something has changed since, or the rehearsal did not go through: do not run it.`;

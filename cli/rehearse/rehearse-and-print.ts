@@ -4,7 +4,8 @@ import { CommandFailure, type CommandRun, messageOf } from "../command.js";
 import { untilSignal } from "../process/until-signal.js";
 import type { Rehearsal } from "./outcome/outcome.js";
 import { accountDigest, changeRecord, stateDigest } from "./record/change-record.js";
-import { besideProgram, programDigest } from "./record/program-digest.js";
+import { readProgram, toolFoldersIn } from "./record/recorded-program.js";
+import { redirectedTo } from "./record/written-files.js";
 import { rehearsalMarkdown } from "./report/rehearsal-markdown.js";
 import { rehearsalReport } from "./report/rehearsal-report.js";
 import { type RehearsalResult, type RehearseOptions, runRehearse } from "./run-rehearse.js";
@@ -32,12 +33,14 @@ const writeRecord = async (
   const path = resolve(file);
   const { place, names, env } = original.stack;
   const record = changeRecord(rehearsal, args, {
-    program: programDigest(place.folder, {
+    program: readProgram(place.folder, {
       stack: names.stack,
-      without: besideProgram(env, place.folder, path),
+      toolFolders: toolFoldersIn(env, place.folder),
+      recordFile: path,
+      written: redirectedTo(),
+      outputs: [],
     }),
-    state,
-    account: accountDigest(readings),
+    digests: { state, account: accountDigest(readings) },
   });
   try {
     writeFileSync(path, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });

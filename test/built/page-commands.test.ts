@@ -1,12 +1,10 @@
-import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { shellScript } from "../cli/temporary-folder.js";
 import { pageCommands, simpleCommands } from "../docs/page-commands.js";
 import { onlyChecked, pageRuns } from "../docs/page-runs.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
-import { toolLine } from "../support/tool-process.js";
+import { type PageShell, pageShell } from "../support/page-shell.js";
 
 const program = `
 const { Authentication, ConversationAccount, fromEnv } = require("pulumi-conversation");
@@ -21,13 +19,12 @@ new ConversationAccount("shop", {
 });`;
 
 let project: EmulatedProject;
+let shell: PageShell;
 
 beforeAll(async () => {
   project = await emulatedProject(program, {}, { CONVERSATION_PLAN: "enterprise" });
   await project.succeed(["up", "--yes", "--skip-preview"]);
-  const folder = join(project.folder, "bin");
-  shellScript(join(folder, "pulumi-conversation"), `exec ${toolLine} "$@"`);
-  shellScript(join(folder, "npx"), `exec "$@"`);
+  shell = pageShell(project);
   const manifest = { name: "shop", main: "index.js", scripts: { test: "node -e 0" } };
   writeFileSync(join(project.folder, "package.json"), JSON.stringify(manifest));
   writeFileSync(
@@ -44,18 +41,6 @@ afterAll(() => project?.close());
  */
 const answered = (text: string): string =>
   text.replace(/^pulumi up$/, "pulumi up --yes --skip-preview").replace("../shop", "./new-shop");
-
-const shell = (text: string): Promise<{ code: number; output: string }> => {
-  const { environment: env, folder } = project;
-  const path = [join(folder, "bin"), process.env.PULUMI_CONVERSATION_TEST_PULUMI, env.PATH];
-  return new Promise((resolve) => {
-    const settings = { cwd: folder, env: { ...env, PATH: path.join(delimiter) } };
-    const child = execFile("sh", ["-c", text], settings, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code ?? 1) : 0, output: stdout + stderr }),
-    );
-    child.stdin?.end("typed-by-hand\n");
-  });
-};
 
 const isRunHere = ({ page, text }: (typeof pageCommands)[number]): boolean =>
   pageRuns[page]?.test === "page-commands" && !onlyChecked.some(([pattern]) => pattern.test(text));

@@ -1,9 +1,11 @@
 import { once } from "node:events";
 import {
+  appendFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -14,7 +16,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Drill } from "../../cli/drill/run-drill.js";
 import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
 import type { CheckedRecord } from "../../cli/rehearse/record/run-check-record.js";
+import { pageCommands } from "../docs/page-commands.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { pageShell } from "../support/page-shell.js";
 import { rehearsedProgram } from "../support/rehearsed-program.js";
 
 let project: EmulatedProject;
@@ -52,6 +56,7 @@ const check = async (environment: Readonly<Record<string, string>>) => {
 };
 
 const second = { DESCRIBE: "second" };
+const third = { DESCRIBE: "third" };
 
 test("a record holds as long as nothing changes, and names what did; it holds no secret", async () => {
   const state = project.state();
@@ -201,20 +206,42 @@ test("a rehearsal that is interrupted takes its copy away, and says that nothing
   expect(copies().filter((name) => !before.includes(name)).length).toBe(0);
 });
 
-test("the guide's commands do what it says", async () => {
-  const guide = readFileSync(join(process.cwd(), "docs/guides/rehearse.md"), "utf8");
-  const commands = [...guide.matchAll(/^npx pulumi-conversation (\S+)([^>&#\n]*)/gm)];
-  expect(commands.map(([, command]) => command)).toEqual([
-    ...["rehearse", "rehearse", "check-record", "drill"],
-  ]);
-  for (const [, command = "", options = ""] of commands) {
-    const args = [command, ...options.trim().split(/\s+/).filter(Boolean)];
-    // Alone they run in the tests around this one.
-    if (args.length === 1) continue;
-    const { code, output, errors } = await project.tool(args, second);
-    expect([0, 4], errors).toContain(code);
-    expect(output).not.toBe("");
+test("the guide's lines, one after the other in a shell, do what it says", async () => {
+  const shell = pageShell(project);
+  const lines = pageCommands.filter(({ page }) => page === "docs/guides/rehearse.md");
+  expect(lines).toHaveLength(4);
+  for (const { text } of lines) {
+    const { code, output } = await shell(text, third);
+    expect([0, 4], `${text}\n${output}`).toContain(code);
   }
+  const comment = readFileSync(join(project.folder, "comment.md"), "utf8");
+  expect(comment).toContain("<!-- pulumi-conversation rehearse -->");
+  expect(await project.objects("authentications")).toMatchObject([
+    { description: expect.stringContaining("third") },
+  ]);
+});
+
+test("what a rehearsal or a check writes is no part of the program; other new files are named", async () => {
+  const shell = pageShell(project);
+  const run = (text: string) => shell(`npx pulumi-conversation ${text}`, third);
+  // A shell has made the file when the command begins, whether or not it was there before.
+  writeFileSync(join(project.folder, "report.json"), "of the last time");
+  mkdirSync(join(project.folder, "kept"));
+  await run("rehearse --json --record kept/record.json > report.json 2> progress.log");
+  expect(await run("check-record kept/record.json")).toMatchObject({ code: 0 });
+  expect(await run("check-record kept/record.json > checked.txt 2>&1")).toMatchObject({ code: 0 });
+  renameSync(join(project.folder, "kept/record.json"), join(project.folder, "moved.json"));
+  rmSync(join(project.folder, "report.json"));
+  const { code, output } = await run("check-record moved.json --json 2> check.log");
+  expect(code).toBe(3);
+  expect(JSON.parse(output).differences).toEqual(["checked.txt is new"]);
+  rmSync(join(project.folder, "checked.txt"));
+  rmSync(join(project.folder, "check.log"));
+  appendFileSync(join(project.folder, "index.js"), "// more\n");
+  const refused = await run("check-record moved.json");
+  expect(refused.output).toContain("  - the program\n      index.js changed\nDo not run");
+  writeFileSync(join(project.folder, "index.js"), rehearsedProgram);
+  expect(await run("check-record moved.json")).toMatchObject({ code: 0 });
 });
 
 test("a drill tells the time of making everything anew, and what nobody would make", async () => {
@@ -227,7 +254,7 @@ test("a drill tells the time of making everything anew, and what nobody would ma
     displayName: "h",
     icon: "aVZC",
   });
-  const { code, output } = await project.tool(["drill", "--json"], { ...second, WITHOUT: "bot" });
+  const { code, output } = await project.tool(["drill", "--json"], { ...third, WITHOUT: "bot" });
   const drill: Drill = JSON.parse(output);
   expect(code).toBe(4);
   expect(drill.outcome).toMatchObject({ passes: true, objects: 3, refusals: [] });

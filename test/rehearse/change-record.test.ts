@@ -50,7 +50,10 @@ const record = changeRecord(
     ...{ otherReadings: [], sameEitherWay: ["put"], notes: ["a note"] },
   },
   ["--target", "urn:x"],
-  { program: "0".repeat(64), state: "1".repeat(64), account: "2".repeat(64) },
+  {
+    program: { version: "1.0.0", files: { "index.ts": "0".repeat(64) }, outputs: ["comment.md"] },
+    digests: { state: "1".repeat(64), account: "2".repeat(64) },
+  },
 );
 
 /** Where every text, number and truth value of a value stands. */
@@ -66,14 +69,17 @@ const changedAt = (value: unknown, [name, ...rest]: readonly string[]): unknown 
   return isObject(value) ? { ...value, [name]: changedAt(value[name], rest) } : value;
 };
 
-const { madeAt, args, rehearsal } = record;
+const { madeAt, args, program, rehearsal } = record;
+const said = { madeAt, args, program, rehearsal };
 
-test.each(leaves({ madeAt, args, rehearsal }).map((path) => [path.join("."), path] as const))(
+test.each(leaves(said).map((path) => [path.join("."), path] as const))(
   "a record whose %s was changed by hand is no longer the one that was made",
   (_, path) => {
-    const forged = changedAt({ madeAt, args, rehearsal }, path);
-    expect(jsonDigest(forged)).not.toBe(record.digests.outcome);
-    expect(outcomeDigest(record)).toBe(record.digests.outcome);
+    const { outcome, ...digests } = record.digests;
+    expect(jsonDigest({ ...said, ...digests })).toBe(outcome);
+    const forged = changedAt({ ...said, ...digests }, path);
+    expect(jsonDigest(forged)).not.toBe(outcome);
+    expect(outcomeDigest(record)).toBe(outcome);
   },
 );
 

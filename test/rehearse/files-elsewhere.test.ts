@@ -2,8 +2,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { programDigest } from "../../cli/rehearse/record/program-digest.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";
+import { programDigest } from "./program-digest.js";
 
 const repository = () => {
   const folder = temporaryFolder();
@@ -13,7 +13,7 @@ const repository = () => {
   };
   write(".git/HEAD", "");
   write("stack/Pulumi.yaml", "name: shop\n");
-  const digest = () => programDigest(join(folder, "stack"), { stack: "prod", without: [] });
+  const digest = () => programDigest(join(folder, "stack"));
   return { folder, write, digest };
 };
 

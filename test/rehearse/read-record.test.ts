@@ -29,7 +29,10 @@ const recordOf = (passes: boolean, digit: string): ChangeRecord =>
       ...{ otherReadings: [], sameEitherWay: ["put"], notes: ["a note"] },
     },
     ["--target", "urn:x"],
-    { program: digit.repeat(64), state: "1".repeat(64), account: "2".repeat(64) },
+    {
+      program: { version: "1.0.0", files: { "index.ts": digit.repeat(64) }, outputs: [] },
+      digests: { state: "1".repeat(64), account: "2".repeat(64) },
+    },
   );
 
 const record = recordOf(true, "0");
@@ -169,14 +172,22 @@ test("a member that stands there twice is refused: one reader takes the first, a
 
 test("the outcome of one rehearsal does not go with the digests of another", () => {
   const refused = recordOf(false, "4");
-  const { program, state, account } = refused.digests;
-  const mixed = { ...record, digests: { ...record.digests, program, state, account } };
+  const { state, account } = refused.digests;
+  const { program } = refused;
+  const mixed = { ...record, program, digests: { ...record.digests, state, account } };
   expect(verdict(JSON.stringify(mixed))).toBe("outcome");
 });
 
 test("the command that is to be run can be pasted as it is", () => {
   const args = ["--target", "urn:a::shop$my:index:Shop::it's"];
-  const checked = { holds: true, changed: [], passes: true, madeAt: record.madeAt, args };
+  const checked = {
+    holds: true,
+    changed: [],
+    differences: [],
+    passes: true,
+    madeAt: record.madeAt,
+    args,
+  };
   const said = checkedRecordText({ ...checked, operation: "up", project: "shop", stack: "prod" });
   expect(said).toContain(`pulumi up --target 'urn:a::shop$my:index:Shop::it'\\''s'`);
 });

@@ -5,18 +5,18 @@ import type { OpenStack } from "../../stack/open-stack.js";
 import { exportStack } from "../../stack/stack-export.js";
 import type { Rehearsal } from "../outcome/outcome.js";
 import type { TenantReading } from "../service/tenant-reading.js";
-import { jsonDigest } from "./digest.js";
+import { digestSchema, jsonDigest } from "./digest.js";
+import { type RecordedProgram, recordedProgramSchema } from "./recorded-program.js";
 
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
-
-/** What a rehearsal was made from, by digests (SHA-256), and what it came to. */
+/** What a rehearsal was made from, mostly by digests (SHA-256), and what it came to. */
 export const changeRecordSchema = z.strictObject({
   format: z.literal("pulumi-conversation change record"),
-  version: z.literal(1),
+  version: z.literal(2),
   madeAt: z.iso.datetime(),
   /** Options of the run that was rehearsed. */
   args: z.array(z.string()),
-  digests: z.strictObject({ program: digest, state: digest, account: digest, outcome: digest }),
+  program: recordedProgramSchema,
+  digests: z.strictObject({ state: digestSchema, account: digestSchema, outcome: digestSchema }),
   rehearsal: z.looseObject({
     operation: z.enum(["up", "destroy"]),
     project: z.string(),
@@ -27,8 +27,11 @@ export const changeRecordSchema = z.strictObject({
 
 export type ChangeRecord = z.infer<typeof changeRecordSchema>;
 
-/** The parts that a record binds, each by its digest. */
-export type RecordedDigests = ChangeRecord["digests"];
+/** What a rehearsal was made from. */
+export interface RecordedGround {
+  readonly program: RecordedProgram;
+  readonly digests: Pick<ChangeRecord["digests"], "state" | "account">;
+}
 
 /** An account as far as its digest depends on it. */
 export interface DigestedAccount {
@@ -75,26 +78,27 @@ const recorded = (rehearsal: Rehearsal): ChangeRecord["rehearsal"] => {
 export const outcomeDigest = ({
   madeAt,
   args,
+  program,
   rehearsal,
-  digests: { program, state, account },
-}: Pick<ChangeRecord, "madeAt" | "args" | "rehearsal"> & {
-  readonly digests: Omit<RecordedDigests, "outcome">;
-}): string => jsonDigest({ madeAt, args, rehearsal, program, state, account });
+  digests: { state, account },
+}: Pick<ChangeRecord, "madeAt" | "args" | "rehearsal"> & RecordedGround): string =>
+  jsonDigest({ madeAt, args, program, rehearsal, state, account });
 
 /** A record of a rehearsal. */
 export const changeRecord = (
   rehearsal: Rehearsal,
   args: readonly string[],
-  digests: Omit<RecordedDigests, "outcome">,
+  { program, digests }: RecordedGround,
 ): ChangeRecord => {
   const said = {
     madeAt: new Date().toISOString(),
     args: [...args],
+    program,
     rehearsal: recorded(rehearsal),
   };
   return {
     format: "pulumi-conversation change record",
-    version: 1,
+    version: 2,
     digests: { ...digests, outcome: outcomeDigest({ ...said, digests }) },
     ...said,
   };

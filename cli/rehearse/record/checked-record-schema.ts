@@ -6,6 +6,9 @@ export const checkedRecordSchema = z.strictObject({
   changed: z
     .array(z.enum(["program", "state", "account", "outcome"]))
     .describe("Parts that are no longer as they were"),
+  differences: z
+    .array(z.string())
+    .describe("What changed of the program: each file that is new, is gone or changed"),
   passes: z.boolean().describe("Whether the rehearsal went through"),
   madeAt: z.string().describe("When the rehearsal was made"),
   operation: z.enum(["up", "destroy"]),

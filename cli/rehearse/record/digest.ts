@@ -1,5 +1,9 @@
 import { hash } from "node:crypto";
+import { z } from "zod";
 import { isObject } from "../../../provider/kernel/json.js";
+
+/** SHA-256 in hexadecimal. */
+export const digestSchema = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** JSON whose members are in one order, so that the same content is the same text. */
 const canonical = (value: unknown): unknown => {

@@ -1,0 +1,203 @@
+import {
+  type Dirent,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { z } from "zod";
+import { packageVersion } from "../../../provider/kernel/package-version.js";
+import { projectDocument, stackFile } from "../../pulumi-cli/project-document.js";
+import { projectFile } from "../../pulumi-cli/stack-config.js";
+import { digestOf, digestSchema } from "./digest.js";
+import { importedFiles } from "./imported-files.js";
+import { linkedPackages } from "./linked-packages.js";
+import { type FileIdentity, fileIdentity } from "./written-files.js";
+
+/** A program as a record binds it. */
+export const recordedProgramSchema = z.strictObject({
+  /** Of this package. */
+  version: z.string(),
+  /** Digest of each file, by its path from the folder of the project. */
+  files: z.record(z.string(), digestSchema),
+  /** Paths of the files that the rehearsal itself wrote: they are no part of the program, also later. */
+  outputs: z.array(z.string()),
+});
+
+export type RecordedProgram = z.infer<typeof recordedProgramSchema>;
+
+/** Folders that are made from the others, or by every run. */
+const leftOut = new Set(["node_modules", ".git", ".pulumi", ".hg", ".svn"]);
+
+/** The configuration of another stack: `Pulumi.<stack>.yaml`. */
+const otherStackFile = (name: string, stack: string): boolean => {
+  const [, of] = /^Pulumi\.(.+)\.(?:ya?ml|json)$/.exec(name) ?? [];
+  return of !== undefined && of !== stack;
+};
+
+const relativePath = (root: string, path: string): string =>
+  relative(root, path).split(sep).join("/");
+
+const isWithin = (root: string, path: string): boolean =>
+  path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
+
+const contentDigest = (entry: Dirent, path: string): string => {
+  if (!entry.isSymbolicLink()) return digestOf(readFileSync(path));
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  const content = isFile ? digestOf(readFileSync(path)) : "";
+  return digestOf(`link ${readlinkSync(path)} ${content}`);
+};
+
+/** The folder outside of the program's to which a link leads; what is installed does not count. */
+const folderBehind = (entry: Dirent, path: string, root: string): string | undefined => {
+  if (!entry.isSymbolicLink()) return undefined;
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+  const [real, realRoot] = [realpathSync(path), realpathSync(root)];
+  const isCounted = isWithin(realRoot, real) || isWithin(real, realRoot);
+  return isCounted || real.split(sep).includes("node_modules") ? undefined : real;
+};
+
+/** Which stack's program it is, and what is no part of it although it may be in its folder. */
+export interface ProgramOptions {
+  readonly stack: string;
+  /** Absolute paths of folders in which tools keep what they need. */
+  readonly toolFolders: readonly string[];
+  /** Where the record is, or will be. */
+  readonly recordFile: string;
+  /** Files to which this process writes. */
+  readonly written: readonly FileIdentity[];
+  /** Those to which the rehearsal wrote, by their paths from the folder of the project. */
+  readonly outputs: readonly string[];
+}
+
+/** Folders in which tools keep what they need: some pipelines have them in the folder of the project. */
+const toolVariables = ["PULUMI_HOME", "XDG_CACHE_HOME", "npm_config_cache"] as const;
+
+/** The folders of tools that an environment names. */
+export const toolFoldersIn = (env: NodeJS.ProcessEnv, folder: string): readonly string[] =>
+  toolVariables.flatMap((name) => (env[name] ? [resolve(folder, env[name])] : []));
+
+/** A path whose folder is the real one, also where it leads through links. */
+const realPath = (path: string): string => {
+  const folder = dirname(resolve(path));
+  return existsSync(folder) ? join(realpathSync(folder), basename(path)) : resolve(path);
+};
+
+/** What is found in a folder: a file with its digest, or without one where it is an output. */
+type FoundFile = readonly [path: string, content: string | undefined];
+
+interface Search extends ProgramOptions {
+  readonly root: string;
+  /** The record, with its real folder. */
+  readonly record: string;
+}
+
+const isOutput = (path: string, { root, record, written, outputs }: Search): boolean => {
+  if (outputs.includes(relativePath(root, path))) return true;
+  if (basename(path) === basename(record) && realPath(path) === record) return true;
+  if (written.length === 0) return false;
+  const identity = fileIdentity(path);
+  return identity !== undefined && written.includes(identity);
+};
+
+const filesBelow = (
+  folder: string,
+  search: Search,
+  linked: readonly string[] = [],
+): readonly FoundFile[] =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry): readonly FoundFile[] => {
+    const path = join(folder, entry.name);
+    if (leftOut.has(entry.name) || search.toolFolders.includes(path)) return [];
+    if (entry.isDirectory()) return filesBelow(path, search, linked);
+    const counts =
+      (entry.isFile() || entry.isSymbolicLink()) && !otherStackFile(entry.name, search.stack);
+    const content = () => (isOutput(path, search) ? undefined : contentDigest(entry, path));
+    const own = counts ? [[relativePath(search.root, path), content()] as const] : [];
+    const behind = folderBehind(entry, path, search.root);
+    if (behind === undefined || linked.includes(behind)) return own;
+    return [...own, ...filesBelow(path, search, [...linked, behind])];
+  });
+
+/** The folder of the program, where `main` of the project file leads out of the folder of the project. */
+const foldersOutside = (project: string): readonly string[] => {
+  const root = dirname(project);
+  const main = resolve(root, projectDocument(project).main ?? ".");
+  const isFolder = statSync(main, { throwIfNoEntry: false })?.isDirectory() === true;
+  const folder = isFolder ? main : dirname(main);
+  return isWithin(root, main) || !existsSync(folder) ? [] : [folder];
+};
+
+const lockFiles = [
+  ...["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock"],
+  ...["bun.lock", "bun.lockb"],
+];
+
+/** The lock file of a workspace stands in a folder above, within the same repository. */
+const lockFileAbove = (folder: string): readonly string[] => {
+  const found = lockFiles.map((name) => join(folder, name)).filter((path) => existsSync(path));
+  const parent = dirname(folder);
+  const isTop = parent === folder || existsSync(join(folder, ".git"));
+  return found.length > 0 || isTop ? found : lockFileAbove(parent);
+};
+
+const sorted = (entries: Iterable<readonly [string, string]>): Readonly<Record<string, string>> =>
+  Object.fromEntries([...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
+/**
+ * The program by its files: everything in the folder of the project, in that of `main` where it is
+ * another, and in the packages that are links to sources, and every file elsewhere that one of these
+ * names by a path; but for what is installed (the lock file stands for it, wherever it is), the
+ * configuration of other stacks, and what a rehearsal writes; and the version of this package.
+ *
+ * @param folder where the command is run: the project is there or above
+ */
+export const readProgram = (folder: string, options: ProgramOptions): RecordedProgram => {
+  const project = projectFile(folder);
+  const root = project === undefined ? resolve(folder) : dirname(project);
+  const record = realPath(options.recordFile);
+  const search = { ...options, root, record };
+  const outside = project === undefined ? [] : foldersOutside(project);
+  const folders = [root, ...outside, ...linkedPackages([root, ...outside])];
+  const found = folders.flatMap((each) => filesBelow(each, search));
+  const own = found.flatMap(([path, content]) =>
+    content === undefined ? [] : [[path, content] as const],
+  );
+  const imported = importedFiles(
+    own.map(([path]) => resolve(root, path)),
+    root,
+  ).filter((path) => !folders.some((folder) => isWithin(folder, path)));
+  const locks = lockFileAbove(root).filter((path) => !isWithin(root, path));
+  const config = project && stackFile(project, options.stack);
+  const configs = config && !isWithin(root, config) ? [config] : [];
+  const others = [...imported, ...locks, ...configs]
+    .filter((path) => !isOutput(path, search))
+    .map((path) => [relativePath(root, path), digestOf(readFileSync(path))] as const);
+  const outputs = found.flatMap(([path, content]) => (content === undefined ? [path] : []));
+  const ofRecord = isWithin(root, record) ? [relativePath(root, record)] : [];
+  return {
+    version: packageVersion(),
+    files: sorted([...own, ...others]),
+    outputs: [...new Set([...outputs, ...ofRecord])].toSorted(),
+  };
+};
+
+/** What makes another program of it, each a sentence without its full stop. */
+export const programChanges = (
+  { version, files }: RecordedProgram,
+  now: RecordedProgram,
+): readonly string[] => {
+  const ofPackage =
+    version === now.version ? [] : [`pulumi-conversation is ${now.version}, and was ${version}`];
+  const ofFiles = [...new Set([...Object.keys(files), ...Object.keys(now.files)])]
+    .toSorted()
+    .flatMap((path) => {
+      if (files[path] === now.files[path]) return [];
+      if (files[path] === undefined) return [`${path} is new`];
+      const isThere = now.files[path] !== undefined || now.outputs.includes(path);
+      return [isThere ? `${path} changed` : `${path} is gone`];
+    });
+  return [...ofPackage, ...ofFiles];
+};

@@ -1,0 +1,16 @@
+import { join } from "node:path";
+import { jsonDigest } from "../../cli/rehearse/record/digest.js";
+import { type ProgramOptions, readProgram } from "../../cli/rehearse/record/recorded-program.js";
+
+/** How a run with `--record record.json` finds the project of stack `prod` in a folder. */
+export const optionsIn = (folder: string): ProgramOptions => ({
+  stack: "prod",
+  toolFolders: [],
+  recordFile: join(folder, "record.json"),
+  written: [],
+  outputs: [],
+});
+
+/** All that a record says of a program, as one text. */
+export const programDigest = (folder: string, from = folder): string =>
+  jsonDigest(readProgram(from, optionsIn(folder)));
