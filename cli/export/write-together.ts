@@ -8,8 +8,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolders } from "../../provider/kernel/make-folders.js";
 import { CommandFailure, messageOf } from "../command.js";
-import { makeFolders } from "../process/make-folders.js";
 
 /** Folder in which files wait until all of them are written; who has made it may write. */
 export const stagingName = ".conversation-export.partial";

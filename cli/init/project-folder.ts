@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolders } from "../../provider/kernel/make-folders.js";
 import { CommandFailure, messageOf } from "../command.js";
-import { makeFolders } from "../process/make-folders.js";
 import type { ProjectFile } from "./template-project.js";
 
 /** What may be in a folder before a project is made there. */

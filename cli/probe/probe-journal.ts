@@ -1,12 +1,13 @@
 import { hash, randomBytes } from "node:crypto";
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { jsonIn } from "../../provider/kernel/json-text.js";
-import { CommandFailure } from "../command.js";
-import { cacheFolder } from "../process/cache-folder.js";
+import { makeFolders } from "../../provider/kernel/make-folders.js";
+import { readOwnFile, writeOwnFile } from "../../provider/kernel/own-files.js";
+import { CommandFailure, messageOf } from "../command.js";
+import { cacheFolder, ownCacheFolder } from "../process/cache-folder.js";
 import { tryLock } from "../process/file-lock.js";
-import { makeFolders } from "../process/make-folders.js";
 
 const entry = z.object({
   /** Path segment of the collection, such as `channels`. */
@@ -24,18 +25,26 @@ export type JournalEntry = z.infer<typeof entry>;
 
 /** @throws CommandFailure where it cannot be read: what stands in it would be left behind */
 const savedIn = (file: string): readonly JournalEntry[] => {
-  if (!existsSync(file)) return [];
-  let text: string | undefined;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch {
-    // Told below.
-  }
+  if (!lstatSync(file, { throwIfNoEntry: false })) return [];
+  const text = readOwnFile(file);
   const saved = document.safeParse(text === undefined ? undefined : jsonIn(text)).data;
   if (saved) return saved.objects;
   throw new CommandFailure(
     `${file} cannot be read: there an earlier probe has written down what it made. Nothing was sent. Look for objects named pulumi-conversation-probe-… at the tenant, remove them and then the file.`,
   );
+};
+
+/** @throws CommandFailure where no journal can be kept: what a killed probe made would be left behind */
+const assertCache = (env: NodeJS.ProcessEnv): void => {
+  try {
+    ownCacheFolder(env);
+  } catch (error) {
+    throw new CommandFailure(
+      `A probe writes down what it makes before it makes it, and cannot: ${messageOf(error)}. Nothing was sent.`,
+      1,
+      { cause: error },
+    );
+  }
 };
 
 /** Where the journal of a tenant is: in the user's cache folder. */
@@ -63,6 +72,7 @@ export class ProbeJournal {
 
   /** @throws CommandFailure where another probe is at work on the tenant */
   static open(baseUrl: string, env: NodeJS.ProcessEnv): ProbeJournal {
+    assertCache(env);
     const file = journalFile(baseUrl, env);
     const attempt = tryLock(`${file}.lock`);
     if (attempt.release) return ProbeJournal.#locked(file, baseUrl, attempt.release);
@@ -111,9 +121,6 @@ export class ProbeJournal {
 
   #write(): void {
     makeFolders(dirname(this.file));
-    const draft = `${this.file}.${process.pid}`;
-    const text = JSON.stringify({ baseUrl: this.baseUrl, objects: this.#objects });
-    writeFileSync(draft, text, { mode: 0o600 });
-    renameSync(draft, this.file);
+    writeOwnFile(this.file, JSON.stringify({ baseUrl: this.baseUrl, objects: this.#objects }));
   }
 }

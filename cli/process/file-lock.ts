@@ -1,7 +1,9 @@
-import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, lstatSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
-import { makeFolders } from "./make-folders.js";
+import { makeFolders } from "../../provider/kernel/make-folders.js";
+import { readOwnFile, writeDraft } from "../../provider/kernel/own-files.js";
+import { CommandFailure } from "../command.js";
 import { isRunning } from "./process-group.js";
 
 /** Nothing that is locked here takes as long: an older lock was left behind. */
@@ -12,12 +14,15 @@ interface Owner {
   readonly ageMs: number;
 }
 
+/** @throws CommandFailure where something else than a lock of this user has its name */
 const ownerOf = (path: string): Owner | undefined => {
-  try {
-    return { text: readFileSync(path, "utf8"), ageMs: Date.now() - statSync(path).mtimeMs };
-  } catch {
-    return undefined;
-  }
+  const text = readOwnFile(path);
+  const facts = lstatSync(path, { throwIfNoEntry: false });
+  if (text !== undefined && facts) return { text, ageMs: Date.now() - facts.mtimeMs };
+  if (!facts) return undefined;
+  throw new CommandFailure(
+    `${path} is left alone: it has the name of a lock, and is no plain file of this user. Remove it, then try again.`,
+  );
 };
 
 /** An owner on this machine that has ended left its lock behind; one elsewhere may be alive. */
@@ -26,10 +31,11 @@ const isLeftBehind = ({ text, ageMs }: Owner): boolean => {
   return ageMs > LONGEST_MS || (host === hostname() && !isRunning(Number(pid)));
 };
 
-/** Whether a lock was left behind by a process of this machine that has ended; false where there is none. */
-export const isAbandoned = (path: string): boolean => {
-  const [pid, , host] = ownerOf(path)?.text.split(" ") ?? [];
-  return host === hostname() && !isRunning(Number(pid));
+/** Whether the process of this machine that made a lock has ended; one elsewhere may be alive. */
+export const lockOwner = (path: string): "none" | "ended" | "unknown" => {
+  if (!lstatSync(path, { throwIfNoEntry: false })) return "none";
+  const [pid, , host] = readOwnFile(path)?.split(" ") ?? [];
+  return host === hostname() && !isRunning(Number(pid)) ? "ended" : "unknown";
 };
 
 const isExisting = (error: unknown): boolean =>
@@ -37,8 +43,7 @@ const isExisting = (error: unknown): boolean =>
 
 /** The file appears with its content or not at all, so that a lock always names its owner. */
 const take = (path: string): boolean => {
-  const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, `${process.pid} on ${hostname()}`);
+  const draft = writeDraft(path, `${process.pid} on ${hostname()}`);
   try {
     linkSync(draft, path);
     return true;

@@ -1,7 +1,8 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isAbandoned, tryLock } from "./file-lock.js";
+import { isOwnFolder, keepsWhatIsOurs } from "../../provider/kernel/own-files.js";
+import { lockOwner, tryLock } from "./file-lock.js";
 
 /** A folder that only this user can read. */
 export interface PrivateFolder {
@@ -18,14 +19,24 @@ const ownerFile = (folder: string): string => join(folder, "owner");
 /** A folder is without its owner for so long only where a process that was just ending wrote into it again. */
 const longestUnownedMs = 600_000;
 
-const isLeft = (folder: string): boolean => {
-  if (existsSync(ownerFile(folder))) return isAbandoned(ownerFile(folder));
-  const { mtimeMs = Date.now() } = statSync(folder, { throwIfNoEntry: false }) ?? {};
+const isUnowned = (folder: string): boolean => {
+  const { mtimeMs = Date.now() } = lstatSync(folder, { throwIfNoEntry: false }) ?? {};
   return Date.now() - mtimeMs > longestUnownedMs;
 };
 
-/** Removes what processes have left that could not clean up after themselves: they were killed. */
+/** What other users made stays, whatever its name is, and nothing is read below it. */
+const isLeft = (folder: string): boolean => {
+  if (!isOwnFolder(folder, "readers")) return false;
+  const owner = lockOwner(ownerFile(folder));
+  return owner === "ended" || (owner === "none" && isUnowned(folder));
+};
+
+/**
+ * Removes what processes of this user have left that could not clean up after themselves: they were
+ * killed. Nothing where another user could put something else in its place meanwhile.
+ */
 const removeAbandoned = (parent: string, prefix: string): void => {
+  if (!keepsWhatIsOurs(parent)) return;
   for (const name of readdirSync(parent)) {
     const folder = join(parent, name);
     if (!name.startsWith(prefix) || !isLeft(folder)) continue;

@@ -2,8 +2,9 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } fr
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { CommandFailure } from "../command.js";
-import { cacheFolder } from "../process/cache-folder.js";
+import { isOwnFolder } from "../../provider/kernel/own-files.js";
+import { CommandFailure, messageOf } from "../command.js";
+import { cacheFolder, ownCacheFolder } from "../process/cache-folder.js";
 import { tryLock } from "../process/file-lock.js";
 import type { Progress } from "../terminal/progress.js";
 import {
@@ -15,11 +16,14 @@ import {
 import { findProgram, inspectPulumi, LEAST_PULUMI, type PulumiCli } from "./pulumi-cli.js";
 
 /** Where this package keeps Pulumi CLIs that it fetched, one folder per version. */
-const pulumiCacheFolder = (env: NodeJS.ProcessEnv): string => join(cacheFolder(env), "pulumi");
+const pulumiFolder = "pulumi";
 
 /** The `pulumi` that this package fetched earlier; undefined where it never did. */
-export const cachedPulumi = (env: NodeJS.ProcessEnv): string | undefined =>
-  findProgram("pulumi", join(pulumiCacheFolder(env), release.version, "bin"));
+export const cachedPulumi = (env: NodeJS.ProcessEnv): string | undefined => {
+  const cache = cacheFolder(env);
+  if (!isOwnFolder(cache)) return undefined;
+  return findProgram("pulumi", join(cache, pulumiFolder, release.version, "bin"));
+};
 
 /** What a person can do where there is no `pulumi` on PATH. */
 export const missingPulumiAdvice = (env: NodeJS.ProcessEnv): string => {
@@ -135,6 +139,15 @@ const cachedCli = async (cached: string, { env, signal }: Required<EnsureOptions
   return "cli" in inspected ? inspected.cli : undefined;
 };
 
+/** @throws CommandFailure where nothing that is there may be run, and nothing be put there */
+const cacheToFill = (env: NodeJS.ProcessEnv, tried: readonly string[]): string => {
+  try {
+    return ownCacheFolder(env);
+  } catch (error) {
+    throw giveUp([...tried, `the cache folder: ${messageOf(error)}`]);
+  }
+};
+
 /**
  * Gives a Pulumi CLI that can run this package's programs: the one on PATH where it is new enough,
  * else the one in the user's cache, which the official installer or a build from Go modules fills.
@@ -151,7 +164,7 @@ export const ensurePulumi = async (given: EnsureOptions): Promise<PulumiCli> => 
     if ("cli" in inspected) return inspected.cli;
     tried.push(`PATH: ${inspected.unusable}`);
   }
-  const cached = join(pulumiCacheFolder(options.env), release.version);
+  const cached = join(cacheToFill(options.env, tried), pulumiFolder, release.version);
   const kept = await cachedCli(cached, options);
   if (kept) return kept;
   throwIfAborted(options.signal);

@@ -1,7 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isObject } from "../../provider/kernel/json.js";
 import { jsonIn } from "../../provider/kernel/json-text.js";
+import { readPlainFile } from "../../provider/kernel/own-files.js";
+import { CommandFailure } from "../command.js";
 
 /** What commands need to know of a project file. */
 export interface ProjectDocument {
@@ -22,9 +24,11 @@ const memberIn = (text: string, name: string): string | undefined => {
   return (found?.[1] ?? found?.[2] ?? found?.[3])?.trim();
 };
 
-/** Reads the members of a file, in YAML or in JSON, that are plain texts. */
+/** Reads the members of a file, in YAML or in JSON, that are plain texts. @throws CommandFailure where it is no plain file */
 const membersOfFile = (file: string): ((name: string) => string | undefined) => {
-  const text = readFileSync(file, "utf8").replace(/^\ufeff/, "");
+  // The folders above the current one, where it is looked for too, may be anybody's.
+  const text = readPlainFile(file)?.replace(/^\ufeff/, "");
+  if (text === undefined) throw new CommandFailure(`${file} cannot be read as a plain file.`);
   const json = jsonIn(text);
   return (name) => {
     if (!isObject(json)) return memberIn(text, name);

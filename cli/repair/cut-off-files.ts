@@ -1,6 +1,7 @@
-import { copyFile, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { copyFile, lstat, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { readPlainFile } from "../../provider/kernel/own-files.js";
 import { printedJson } from "../../provider/stacks/pulumi-queries.js";
 
 /** What keeps Pulumi from reading a state of a file backend, in whole paths. */
@@ -16,15 +17,20 @@ export interface CutOffFiles {
 /** Pulumi writes attributes in place: those of a run at work are empty for an instant. */
 const againMs = 200;
 
-const sizeOf = async (path: string): Promise<number | undefined> =>
-  (await stat(path).catch(() => undefined))?.size;
+/** A state of thousands of objects has some ten million bytes. */
+const largestState = 512 * 1024 * 1024;
+
+/** Of a plain file: a pipe has no size either. */
+const sizeOf = async (path: string): Promise<number | undefined> => {
+  const facts = await lstat(path).catch(() => undefined);
+  return facts?.isFile() ? facts.size : undefined;
+};
 
 /** Whether a file is JSON to its end; undefined where it cannot be read. */
-const isWhole = (path: string): Promise<boolean | undefined> =>
-  readFile(path, "utf8").then(
-    (text) => printedJson(text) !== undefined,
-    () => undefined,
-  );
+const isWhole = (path: string): boolean | undefined => {
+  const text = readPlainFile(path, largestState);
+  return text === undefined ? undefined : printedJson(text) !== undefined;
+};
 
 const areEmpty = (paths: readonly string[]): Promise<readonly string[]> =>
   Promise.all(paths.map(sizeOf)).then((sizes) => paths.filter((_, place) => sizes[place] === 0));
@@ -55,10 +61,10 @@ const copiesOf = async (file: string): Promise<readonly string[]> => {
 
 /** The newest copy that is whole, of a state that is not, and stays so. */
 const copyOfDamaged = async (file: string): Promise<string | undefined> => {
-  if ((await isWhole(file)) !== false) return undefined;
+  if (isWhole(file) !== false) return undefined;
   await pause(againMs);
-  if ((await isWhole(file)) !== false) return undefined;
-  for (const copy of await copiesOf(file)) if (await isWhole(copy)) return copy;
+  if (isWhole(file) !== false) return undefined;
+  for (const copy of await copiesOf(file)) if (isWhole(copy)) return copy;
   return undefined;
 };
 

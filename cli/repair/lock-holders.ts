@@ -1,11 +1,11 @@
-import { readFile } from "node:fs/promises";
+import { lstatSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { readPlainFile } from "../../provider/kernel/own-files.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { isPulumi, processFacts } from "../../provider/stacks/pulumi-process.js";
 import {
-  isNotThere,
   type LockHolder,
   lockHolderIn,
   namesInFolder,
@@ -48,16 +48,14 @@ const standingOf = (holder: LockHolder): LockStanding => {
 };
 
 const standingOfFile = async (file: string): Promise<LockStanding> => {
-  const read = async () => lockHolderIn(await readFile(file, "utf8"));
-  try {
-    const holder = (await read()) ?? (await pause(againMs).then(read));
-    if (holder) return standingOf(holder);
+  const read = () => lockHolderIn(readPlainFile(file) ?? "");
+  const holder = read() ?? (await pause(againMs).then(read));
+  if (holder) return standingOf(holder);
+  if (readPlainFile(file) !== undefined)
     return { state: "left", by: "a run that was cut off while it took it" };
-  } catch (error) {
-    // Its run has ended since the folder was read.
-    if (isNotThere(error)) return { state: "free" };
-    return { state: "unknown", why: `its lock cannot be read: ${messageOf(error)}` };
-  }
+  // Its run may have ended since the folder was read.
+  if (!lstatSync(file, { throwIfNoEntry: false })) return { state: "free" };
+  return { state: "unknown", why: `its lock cannot be read: ${file}` };
 };
 
 const standingsIn = async (folder: string): Promise<readonly LockStanding[]> => {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { CommandFailure } from "../command.js";
-import { cacheFolder } from "../process/cache-folder.js";
+import { ownCacheFolder } from "../process/cache-folder.js";
 import { tryLock } from "../process/file-lock.js";
 import type { OpenStack } from "./open-stack.js";
 
@@ -10,7 +10,7 @@ type ChangedStack = Pick<OpenStack, "env" | "names">;
 /** The same for every process of a user that changes this stack. */
 const lockFile = ({ env, names: { project, stack } }: ChangedStack): string => {
   const key = hash("sha256", JSON.stringify([env.PULUMI_BACKEND_URL ?? "", project, stack]));
-  return join(cacheFolder(env), `stack-${key.slice(0, 16)}.lock`);
+  return join(ownCacheFolder(env), `stack-${key.slice(0, 16)}.lock`);
 };
 
 /** Nobody else can hold a lock where none can be kept. */

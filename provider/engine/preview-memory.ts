@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isObject } from "../kernel/json.js";
+import { makeOwnFolder, readOwnFile, writeOwnFile } from "../kernel/own-files.js";
 import { bucketFilePath } from "../pacing/stores/file-buckets.js";
 import { cliOfThisRun, type ProcessFacts } from "../stacks/pulumi-process.js";
 import type { PreviewMemory } from "./foreseen-calls.js";
@@ -29,7 +30,8 @@ const attempt = <T>(work: () => T): T | undefined => {
 const removeOld = (folder: string): void => {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
-    if (Date.now() - statSync(path).mtimeMs > longestMs) rmSync(path, { force: true });
+    const facts = lstatSync(path);
+    if (facts.isFile() && Date.now() - facts.mtimeMs > longestMs) rmSync(path, { force: true });
   }
 };
 
@@ -49,7 +51,7 @@ const keeper = (path: string): PreviewMemory["keep"] => {
     latest = counts;
     if (!isDue) return;
     setImmediate(() => {
-      attempt(() => writeFileSync(path, JSON.stringify(latest), { mode: 0o600 }));
+      attempt(() => writeOwnFile(path, JSON.stringify(latest)));
       latest = undefined;
     });
   };
@@ -66,14 +68,19 @@ export const previewMemory = (
 ): PreviewMemory => {
   const isUp = cli?.args.some((word) => upWords.includes(word));
   if (!cli || !isUp || cli.args.some((word) => withoutPreview.includes(word))) return nothing;
-  const folder = join(dirname(bucketFilePath(environment)), "previews");
+  const cache = dirname(bucketFilePath(environment));
+  const folder = join(cache, "previews");
   const path = join(folder, `${cli.pid}.json`);
-  const text = attempt(() => readFileSync(path, "utf8"));
+  const isMade = attempt(() => {
+    for (const each of [cache, folder]) makeOwnFolder(each);
+    return true;
+  });
+  if (!isMade) return nothing;
+  const text = readOwnFile(path);
   if (text !== undefined) {
     attempt(() => rmSync(path, { force: true }));
     return { foreseen: attempt(() => countsIn(text)) ?? {}, keep: () => undefined };
   }
-  attempt(() => mkdirSync(folder, { recursive: true, mode: 0o700 }));
   attempt(() => removeOld(folder));
   return { foreseen: {}, keep: keeper(path) };
 };

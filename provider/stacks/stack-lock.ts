@@ -1,7 +1,8 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { isObject } from "../kernel/json.js";
+import { readPlainFile } from "../kernel/own-files.js";
 import {
   isListedAs,
   mayBe,
@@ -53,7 +54,7 @@ export const lockHolderIn = (text: string): LockHolder | undefined => {
 };
 
 /** Whether a file or folder is not there. */
-export const isNotThere = (error: unknown): boolean =>
+const isNotThere = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ENOENT";
 
 /** What is in a folder; nothing where there is none. @throws where it cannot be read */
@@ -76,7 +77,7 @@ const lockInFiles = async (backend: string, project: string, stack: string): Pro
     for (const folder of [join(locks, "organization", project, stack), join(locks, stack)]) {
       const file = (await namesInFolder(folder)).find((name) => name.endsWith(".json"));
       if (!file) continue;
-      const by = lockHolderIn(await readFile(join(folder, file), "utf8").catch(() => ""))?.by;
+      const by = lockHolderIn(readPlainFile(join(folder, file)) ?? "")?.by;
       return { state: "locked", ...(by ? { by } : {}) };
     }
     return free;

@@ -21,7 +21,7 @@ beforeEach(() => {
 
 const leftBy = (name: string, owner?: string): string => {
   const folder = join(parent, name);
-  mkdirSync(join(folder, "backend"), { recursive: true });
+  mkdirSync(join(folder, "backend"), { recursive: true, mode: 0o700 });
   if (owner !== undefined) writeFileSync(join(folder, "owner"), owner);
   return folder;
 };

@@ -1,9 +1,10 @@
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { hrtime } from "node:process";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
+import { isOwnFile, makeOwnFolder } from "../../kernel/own-files.js";
 import { type BucketStore, type Kept, keptOf, type StoreChange } from "./bucket-store.js";
 
 /** Time that all processes of this machine share. */
@@ -90,10 +91,20 @@ const prepare = (file: DatabaseSync): void => {
   );
 };
 
+/** The file itself, and those that SQLite keeps beside it. */
+const ends = ["", "-wal", "-shm", "-journal"];
+
+/** @throws Error where somebody else made one of the files: opening it could take for ever */
+const assertOwn = (path: string): void => {
+  const foreign = ends.map((end) => path + end).find((each) => !isOwnFile(each));
+  if (foreign) throw new Error(`${foreign} is left alone: it is no plain file of this user`);
+};
+
 /** Opens the file, readable by its user only, and makes it where it is missing. */
 const openedFile = async (path: string): Promise<DatabaseSync> => {
   const { DatabaseSync } = await import("node:sqlite");
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeOwnFolder(dirname(path));
+  assertOwn(path);
   closeSync(openSync(path, "a", 0o600));
   const file = new DatabaseSync(path, { timeout: busyMs });
   try {
@@ -111,7 +122,7 @@ const soundFile = async (path: string): Promise<DatabaseSync> => {
     return await openedFile(path);
   } catch (error) {
     if (!damaged.has(codeOf(error))) throw error;
-    for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true });
+    for (const end of ends) rmSync(path + end, { force: true });
     return openedFile(path);
   }
 };

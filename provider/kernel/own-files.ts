@@ -1,0 +1,155 @@
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { makeFolders } from "./make-folders.js";
+
+/** Left out on Windows, where others do not write into a user's folders, and none of this is asked. */
+const user = process.getuid?.();
+
+const isOurs = ({ uid }: Stats): boolean => user === undefined || uid === user;
+
+/** Bits of a mode that let the group and others do something. */
+const writing = 0o022;
+const anything = 0o077;
+const sticky = 0o1000;
+
+const mayOthers = ({ mode }: Stats, bits: number): boolean =>
+  user !== undefined && (mode & bits) !== 0;
+
+const lookAt = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
+
+/** Nothing that is kept for oneself is as large, in bytes. */
+const largestBytes = 16 * 1024 * 1024;
+
+/**
+ * Whether a path is surely a folder of this user into which nobody else can put anything, and no link.
+ *
+ * @param closed to whom: to those who would write, or also to those who would read
+ */
+export const isOwnFolder = (path: string, closed: "writers" | "readers" = "writers"): boolean => {
+  const facts = lookAt(path);
+  if (!facts?.isDirectory() || !isOurs(facts)) return false;
+  return !mayOthers(facts, closed === "writers" ? writing : anything);
+};
+
+/**
+ * Makes a folder of this user in a place that others may share, where it is missing.
+ *
+ * @throws Error where it cannot be made, or something else has its name: that is left alone
+ */
+export const makeOwnFolder = (path: string): void => {
+  if (!lookAt(path)) makeFolders(path, 0o700);
+  if (isOwnFolder(path)) return;
+  throw new Error(
+    `${path} is left alone: it must be a folder of this user, and no link, into which nobody else may write. Make it so (chmod 700), or set XDG_CACHE_HOME to another folder`,
+  );
+};
+
+/**
+ * Whether what is ours in a folder stays in its place: others cannot put something else there. So it is
+ * in the shared folder for temporary files of most systems, by its sticky bit.
+ */
+export const keepsWhatIsOurs = (folder: string): boolean => {
+  const facts = statSync(folder, { throwIfNoEntry: false });
+  if (!facts || (!isOurs(facts) && facts.uid !== 0)) return false;
+  return !mayOthers(facts, writing) || (facts.mode & sticky) !== 0;
+};
+
+/** Whether there is nothing, or a plain file of this user: what may be opened, replaced and removed. */
+export const isOwnFile = (path: string): boolean => {
+  const facts = lookAt(path);
+  return !facts || (facts.isFile() && isOurs(facts));
+};
+
+/** The text of an open file, of as many bytes as it had when it was opened, although it may grow. */
+const textOf = (file: number, bytes: number): string => {
+  const buffer = Buffer.alloc(bytes);
+  let length = 0;
+  while (length < bytes) {
+    const read = readSync(file, buffer, length, bytes - length, null);
+    if (read === 0) break;
+    length += read;
+  }
+  return buffer.toString("utf8", 0, length);
+};
+
+const readPlain = (
+  path: string,
+  flags: number,
+  isWanted: (facts: Stats) => boolean,
+): string | undefined => {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
+  } catch {
+    return undefined;
+  }
+  try {
+    const facts = fstatSync(file);
+    return facts.isFile() && isWanted(facts) ? textOf(file, facts.size) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    closeSync(file);
+  }
+};
+
+/**
+ * The text of a file that was looked for by its name where others may write: of a plain file of this
+ * user, and no link. Never waits: a pipe or a device is not read.
+ *
+ * @returns undefined where there is no such file, or one that is too large
+ */
+export const readOwnFile = (path: string): string | undefined =>
+  readPlain(
+    path,
+    constants.O_NOFOLLOW ?? 0,
+    (facts) => isOurs(facts) && facts.size <= largestBytes,
+  );
+
+/**
+ * The text of a file that several users may share, such as one of a backend: of any plain file.
+ * Never waits: a pipe or a device is not read.
+ *
+ * @returns undefined where there is no such file, or one that is too large
+ */
+export const readPlainFile = (path: string, largest = largestBytes): string | undefined =>
+  readPlain(path, 0, ({ size }) => size <= largest);
+
+/**
+ * Writes a file of this user beside its place, under a name that was not there, and gives that name:
+ * nothing that others made is opened.
+ */
+export const writeDraft = (path: string, text: string): string => {
+  const draft = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
+  writeFileSync(draft, text, { flag: "wx", mode: 0o600 });
+  return draft;
+};
+
+/**
+ * Writes a file of this user whole or not at all, in place of one of its own.
+ *
+ * @throws Error where something else is there
+ */
+export const writeOwnFile = (path: string, text: string): void => {
+  const draft = writeDraft(path, text);
+  try {
+    if (!isOwnFile(path))
+      throw new Error(`${path} is left alone: it is no plain file of this user`);
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+};

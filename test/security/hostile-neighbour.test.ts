@@ -1,0 +1,151 @@
+import { mkdirSync, mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { journalFile, ProbeJournal } from "../../cli/probe/probe-journal.js";
+import { privateFolder } from "../../cli/process/private-folder.js";
+import { ensurePulumi } from "../../cli/pulumi-cli/ensure-pulumi.js";
+import { release } from "../../cli/pulumi-cli/fetch-pulumi.js";
+import { cutOffFiles } from "../../cli/repair/cut-off-files.js";
+import { lockInFolder } from "../../cli/repair/lock-holders.js";
+import { whileAlone } from "../../cli/stack/while-alone.js";
+import { progressOn } from "../../cli/terminal/progress.js";
+import { previewMemory } from "../../provider/engine/preview-memory.js";
+import { bucketFilePath, fileBuckets } from "../../provider/pacing/stores/file-buckets.js";
+import { temporaryFolder } from "../cli/temporary-folder.js";
+import {
+  freeAfter,
+  type HostileEntry,
+  hostileEntries,
+  isRoot,
+  plant,
+} from "../support/hostile-neighbour.js";
+
+const longestMs = 5000;
+const prefix = "pulumi-conversation-rehearsal-";
+const baseUrl = "https://tenant.example/conversation/v3";
+const stack = { project: "shop", stack: "prod" };
+
+interface Shared {
+  /** Where others may write, too. */
+  readonly folder: string;
+  readonly env: { readonly XDG_CACHE_HOME: string; readonly PATH: string };
+}
+
+/** Whoever looks for files by their names. */
+const lookers = {
+  privateFolder: ({ folder }: Shared) => {
+    const before = process.env.TMPDIR;
+    process.env.TMPDIR = folder;
+    try {
+      privateFolder(prefix).remove();
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = before;
+    }
+  },
+  buckets: async ({ env }: Shared) => {
+    const store = fileBuckets({ path: bucketFilePath(env) });
+    try {
+      await store.change("key", () => ({ state: undefined, result: "done" }));
+    } finally {
+      await store.close();
+    }
+  },
+  previewMemory: async ({ env }: Shared) => {
+    previewMemory({ pid: 77, args: ["pulumi", "up"] }, env).keep({ x: 1 });
+    await new Promise(setImmediate);
+    expect(previewMemory({ pid: 78, args: ["pulumi", "up"] }, env).foreseen).toEqual({});
+  },
+  journal: ({ env }: Shared) => ProbeJournal.open(baseUrl, env).close(),
+  whileAlone: ({ env }: Shared) => whileAlone({ names: stack, env }, async () => undefined),
+  pulumi: ({ env }: Shared) =>
+    ensurePulumi({ progress: progressOn({ write: () => {} }), env, ways: [] }),
+  backend: async ({ folder }: Shared) => {
+    await lockInFolder(folder, stack);
+    await cutOffFiles(folder, stack.project);
+  },
+} as const;
+
+type Looker = keyof typeof lookers;
+
+/** The names that are looked for, from the shared folder, and by whom. */
+const places: readonly (readonly [string, Looker])[] = [
+  [`${prefix}x`, "privateFolder"],
+  ["pulumi-conversation", "buckets"],
+  ["pulumi-conversation", "previewMemory"],
+  ["pulumi-conversation", "journal"],
+  ["pulumi-conversation", "whileAlone"],
+  ["pulumi-conversation", "pulumi"],
+  ["pulumi-conversation/buckets.sqlite", "buckets"],
+  ["pulumi-conversation/buckets.sqlite-wal", "buckets"],
+  ["pulumi-conversation/previews", "previewMemory"],
+  ["pulumi-conversation/previews/77.json", "previewMemory"],
+  ["pulumi-conversation/previews/78.json", "previewMemory"],
+  [`pulumi-conversation/pulumi/${release.version}.lock`, "pulumi"],
+  [".pulumi/locks/organization/shop/prod/x.json", "backend"],
+  [".pulumi/stacks/shop/prod.json", "backend"],
+  [".pulumi/stacks/shop/prod.json.attrs", "backend"],
+];
+
+const sharedFolder = (parent: string = temporaryFolder()): Shared => {
+  const folder = mkdtempSync(join(parent, "shared-"));
+  return { folder, env: { XDG_CACHE_HOME: folder, PATH: "/nowhere" } };
+};
+
+/** A plain file of this very user may be read and replaced where it is looked for. */
+const plain: readonly HostileEntry[] = ["changing", "a file of 10 GB"];
+const foreign = hostileEntries.filter((entry) => isRoot || !plain.includes(entry));
+
+/** Ends in time, well or with a sentence. */
+const ends = async (look: (shared: Shared) => unknown, shared: Shared): Promise<void> => {
+  const start = performance.now();
+  try {
+    await look(shared);
+  } catch (error) {
+    expect(error).toMatchObject({
+      message: expect.stringMatching(
+        /left alone|cannot be|File exists|EEXIST|ELOOP|ENOENT|ENOTDIR/,
+      ),
+    });
+  }
+  expect(performance.now() - start).toBeLessThan(longestMs);
+};
+
+test.each(foreign)(
+  "nobody waits for, reads or changes what a neighbour put there: %s",
+  async (entry) => {
+    const parent = temporaryFolder();
+    freeAfter(parent, longestMs);
+    for (const [place, looker] of places) {
+      const shared = sharedFolder(parent);
+      const { look } = plant(join(shared.folder, place), entry);
+      const before = look();
+      await ends(lookers[looker], shared);
+      expect({ place, looker, after: look() }).toEqual({ place, looker, after: before });
+    }
+  },
+);
+
+test.each(foreign)("neither a journal nor a lock is taken from a neighbour: %s", async (entry) => {
+  const shared = sharedFolder();
+  freeAfter(shared.folder, longestMs);
+  const file = journalFile(baseUrl, shared.env);
+  const planted = [file, `${file}.lock`].map((path) => plant(path, entry));
+  const before = planted.map(({ look }) => look());
+  await ends(lookers.journal, shared);
+  expect(planted.map(({ look }) => look())).toEqual(before);
+});
+
+test.each(foreign)(
+  "a folder of this user that names no owner as it should stays: %s",
+  async (entry) => {
+    const shared = sharedFolder();
+    freeAfter(shared.folder, longestMs);
+    const folder = join(shared.folder, `${prefix}x`);
+    mkdirSync(folder, { mode: 0o700 });
+    const { look } = plant(join(folder, "owner"), entry);
+    const before = look();
+    await ends(lookers.privateFolder, shared);
+    expect(look()).toEqual(before);
+  },
+);
