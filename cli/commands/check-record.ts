@@ -6,8 +6,9 @@ interface CheckRecordFlags {
 }
 
 const details = `
-JSON: { holds, changed: ["program" | "state" | "account" | "outcome"],
-        differences: [text], passes, madeAt, operation, project, stack, args }
+JSON: { holds, changed: ["program" | "settings" | "state" | "account" | "outcome"],
+        differences: { program: [text], settings: [text] }, passes, madeAt, operation,
+        project, stack, args }
 
 Exit code: 0 it holds; 1 failed; 2 wrong command line, or no change record of this stack;
 3 something has changed since, or the rehearsal did not go through: do not run it.`;
@@ -18,7 +19,7 @@ export const registerCheckRecord: RegisterCommand = (program, session) => {
     .command("check-record")
     .summary("Say whether a change record of rehearse still holds.")
     .description(
-      "Looks whether program, state, account and record are as they were when\n" +
+      "Looks whether program, settings, state, account and record are as they were when\n" +
         "rehearse --record wrote the file, so that a pipeline runs only what was rehearsed.\n" +
         "Run it in the folder of the Pulumi project. Changes nothing: the service gets lists only.",
     )

@@ -5,6 +5,7 @@ import { untilSignal } from "../process/until-signal.js";
 import type { Rehearsal } from "./outcome/outcome.js";
 import { accountDigest, changeRecord, stateDigest } from "./record/change-record.js";
 import { readProgram, toolFoldersIn } from "./record/recorded-program.js";
+import { recordedSettings, resolvedSettings } from "./record/recorded-settings.js";
 import { redirectedTo } from "./record/written-files.js";
 import { rehearsalMarkdown } from "./report/rehearsal-markdown.js";
 import { rehearsalReport } from "./report/rehearsal-report.js";
@@ -40,6 +41,12 @@ const writeRecord = async (
       written: redirectedTo(),
       outputs: [],
     }),
+    settings: recordedSettings(
+      resolvedSettings(
+        readings.map(({ settings }) => settings),
+        original,
+      ),
+    ),
     digests: { state, account: accountDigest(readings) },
   });
   try {

@@ -88,6 +88,48 @@ test("a record holds as long as nothing changes, and names what did; it holds no
   expect((await check(second)).changed).toEqual(["state", "account", "outcome"]);
 });
 
+test("a setting that decides what a run does is named when it is another one; secrets are not in it", async () => {
+  await rehearse(second, "--record", recordFile);
+  const record = readFileSync(recordFile, "utf8");
+  expect(record).not.toContain(project.environment.CONVERSATION_CLIENT_SECRET);
+  const before = await project.control("GET", "/stats");
+  const others = [
+    [
+      "CONVERSATION_PUT",
+      "replace",
+      /^conversation:put \(CONVERSATION_PUT\) is replace, and was not set$/,
+    ],
+    [
+      "CONVERSATION_CLIENT_ID",
+      "another",
+      /clientId \(CONVERSATION_CLIENT_ID\) is another, and was /,
+    ],
+    [
+      "CONVERSATION_TOKEN_URL",
+      "https://x.example.com/t",
+      /tokenUrl .* is https:\/\/x\.example\.com\/t, and was http/,
+    ],
+    [
+      "CONVERSATION_BASE_URL",
+      "https://x.example.com/v3",
+      /baseUrl .* is https:\/\/x\.example\.com\/v3, and was http/,
+    ],
+    ["CONVERSATION_OWNERSHIP_MARK", "none", /ownershipMark .* is none, and was description$/],
+  ] as const;
+  for (const [name, value, said] of others) {
+    const checked = await check({ ...second, [name]: value });
+    expect(checked).toMatchObject({ code: 3, holds: false, changed: ["settings"] });
+    expect(checked.differences.settings).toEqual([expect.stringMatching(said)]);
+  }
+  expect(await project.control("GET", "/stats")).toEqual(before);
+  const { output } = await project.tool(["check-record", recordFile], {
+    ...second,
+    CONVERSATION_OWNERSHIP_MARK: "none",
+  });
+  expect(output).toContain("  - the settings, so the account was not read\n      conversation:own");
+  expect(await check(second)).toMatchObject({ code: 0, holds: true });
+});
+
 test("what is no record, or of another stack, is told from one that does not hold", async () => {
   writeFileSync(join(project.folder, "other.json"), "{}");
   const none = await project.tool(["check-record", join(project.folder, "other.json")]);
@@ -234,7 +276,7 @@ test("what a rehearsal or a check writes is no part of the program; other new fi
   rmSync(join(project.folder, "report.json"));
   const { code, output } = await run("check-record moved.json --json 2> check.log");
   expect(code).toBe(3);
-  expect(JSON.parse(output).differences).toEqual(["checked.txt is new"]);
+  expect(JSON.parse(output).differences.program).toEqual(["checked.txt is new"]);
   rmSync(join(project.folder, "checked.txt"));
   rmSync(join(project.folder, "check.log"));
   appendFileSync(join(project.folder, "index.js"), "// more\n");

@@ -52,6 +52,7 @@ const record = changeRecord(
   ["--target", "urn:x"],
   {
     program: { version: "1.0.0", files: { "index.ts": "0".repeat(64) }, outputs: ["comment.md"] },
+    settings: { "conversation:put": "keep", "conversation:clientId": { salt: "a", digest: "b" } },
     digests: { state: "1".repeat(64), account: "2".repeat(64) },
   },
 );
@@ -69,8 +70,8 @@ const changedAt = (value: unknown, [name, ...rest]: readonly string[]): unknown 
   return isObject(value) ? { ...value, [name]: changedAt(value[name], rest) } : value;
 };
 
-const { madeAt, args, program, rehearsal } = record;
-const said = { madeAt, args, program, rehearsal };
+const { madeAt, args, program, settings, rehearsal } = record;
+const said = { madeAt, args, program, settings, rehearsal };
 
 test.each(leaves(said).map((path) => [path.join("."), path] as const))(
   "a record whose %s was changed by hand is no longer the one that was made",

@@ -1,9 +1,12 @@
 import { join } from "node:path";
 import { jsonDigest } from "../../cli/rehearse/record/digest.js";
-import { type ProgramOptions, readProgram } from "../../cli/rehearse/record/recorded-program.js";
+import {
+  type ProgramSearchOptions,
+  readProgram,
+} from "../../cli/rehearse/record/recorded-program.js";
 
 /** How a run with `--record record.json` finds the project of stack `prod` in a folder. */
-export const optionsIn = (folder: string): ProgramOptions => ({
+export const optionsIn = (folder: string): ProgramSearchOptions => ({
   stack: "prod",
   toolFolders: [],
   recordFile: join(folder, "record.json"),

@@ -31,6 +31,7 @@ const recordOf = (passes: boolean, digit: string): ChangeRecord =>
     ["--target", "urn:x"],
     {
       program: { version: "1.0.0", files: { "index.ts": digit.repeat(64) }, outputs: [] },
+      settings: { "conversation:put": "keep" },
       digests: { state: "1".repeat(64), account: "2".repeat(64) },
     },
   );
@@ -183,7 +184,7 @@ test("the command that is to be run can be pasted as it is", () => {
   const checked = {
     holds: true,
     changed: [],
-    differences: [],
+    differences: { program: [], settings: [] },
     passes: true,
     madeAt: record.madeAt,
     args,

@@ -7,6 +7,7 @@ import type { Rehearsal } from "../outcome/outcome.js";
 import type { TenantReading } from "../service/tenant-reading.js";
 import { digestSchema, jsonDigest } from "./digest.js";
 import { type RecordedProgram, recordedProgramSchema } from "./recorded-program.js";
+import { type RecordedSettings, recordedSettingsSchema } from "./recorded-settings.js";
 
 /** What a rehearsal was made from, mostly by digests (SHA-256), and what it came to. */
 export const changeRecordSchema = z.strictObject({
@@ -16,6 +17,7 @@ export const changeRecordSchema = z.strictObject({
   /** Options of the run that was rehearsed. */
   args: z.array(z.string()),
   program: recordedProgramSchema,
+  settings: recordedSettingsSchema,
   digests: z.strictObject({ state: digestSchema, account: digestSchema, outcome: digestSchema }),
   rehearsal: z.looseObject({
     operation: z.enum(["up", "destroy"]),
@@ -30,6 +32,7 @@ export type ChangeRecord = z.infer<typeof changeRecordSchema>;
 /** What a rehearsal was made from. */
 export interface RecordedGround {
   readonly program: RecordedProgram;
+  readonly settings: RecordedSettings;
   readonly digests: Pick<ChangeRecord["digests"], "state" | "account">;
 }
 
@@ -79,21 +82,23 @@ export const outcomeDigest = ({
   madeAt,
   args,
   program,
+  settings,
   rehearsal,
   digests: { state, account },
 }: Pick<ChangeRecord, "madeAt" | "args" | "rehearsal"> & RecordedGround): string =>
-  jsonDigest({ madeAt, args, program, rehearsal, state, account });
+  jsonDigest({ madeAt, args, program, settings, rehearsal, state, account });
 
 /** A record of a rehearsal. */
 export const changeRecord = (
   rehearsal: Rehearsal,
   args: readonly string[],
-  { program, digests }: RecordedGround,
+  { program, settings, digests }: RecordedGround,
 ): ChangeRecord => {
   const said = {
     madeAt: new Date().toISOString(),
     args: [...args],
     program,
+    settings,
     rehearsal: recorded(rehearsal),
   };
   return {

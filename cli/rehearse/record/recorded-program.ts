@@ -61,7 +61,7 @@ const folderBehind = (entry: Dirent, path: string, root: string): string | undef
 };
 
 /** Which stack's program it is, and what is no part of it although it may be in its folder. */
-export interface ProgramOptions {
+export interface ProgramSearchOptions {
   readonly stack: string;
   /** Absolute paths of folders in which tools keep what they need. */
   readonly toolFolders: readonly string[];
@@ -89,7 +89,7 @@ const realPath = (path: string): string => {
 /** What is found in a folder: a file with its digest, or without one where it is an output. */
 type FoundFile = readonly [path: string, content: string | undefined];
 
-interface Search extends ProgramOptions {
+interface Search extends ProgramSearchOptions {
   readonly root: string;
   /** The record, with its real folder. */
   readonly record: string;
@@ -154,7 +154,7 @@ const sorted = (entries: Iterable<readonly [string, string]>): Readonly<Record<s
  *
  * @param folder where the command is run: the project is there or above
  */
-export const readProgram = (folder: string, options: ProgramOptions): RecordedProgram => {
+export const readProgram = (folder: string, options: ProgramSearchOptions): RecordedProgram => {
   const project = projectFile(folder);
   const root = project === undefined ? resolve(folder) : dirname(project);
   const record = realPath(options.recordFile);

@@ -5,11 +5,12 @@ import { openStack } from "../../stack/open-stack.js";
 import { inertText } from "../../terminal/inert-text.js";
 import { shellWord } from "../../terminal/shell-word.js";
 import { readOriginal } from "../copy/original-stack.js";
-import { readAccounts } from "../service/read-accounts.js";
+import { readAccounts, settingsOfAccounts } from "../service/read-accounts.js";
 import { accountDigest, outcomeDigest, stateDigest } from "./change-record.js";
 import type { checkedRecordSchema } from "./checked-record-schema.js";
 import { readRecord } from "./read-record.js";
 import { programChanges, readProgram, toolFoldersIn } from "./recorded-program.js";
+import { resolvedSettings, settingChanges } from "./recorded-settings.js";
 import { redirectedTo } from "./written-files.js";
 
 /** Whether a record still holds, as `--json` prints it. */
@@ -18,7 +19,13 @@ export type CheckedRecord = Printed<z.output<typeof checkedRecordSchema>>;
 export type RecordPart = CheckedRecord["changed"][number];
 
 /** What a record binds. */
-const parts = ["program", "state", "account", "outcome"] as const satisfies readonly RecordPart[];
+const parts = [
+  "program",
+  "settings",
+  "state",
+  "account",
+  "outcome",
+] as const satisfies readonly RecordPart[];
 
 export interface CheckRecordOptions {
   readonly file: string;
@@ -31,15 +38,15 @@ export interface CheckRecordOptions {
 }
 
 /**
- * Looks whether program, state, account and the record itself are as they were at the rehearsal. Reads
- * lists only.
+ * Looks whether program, settings, state, account and the record itself are as they were at the rehearsal.
+ * Reads lists only, and those only with the same settings.
  *
  * @throws CommandFailure where the file is no record, or the stack cannot be read; ConversationError where
  * the account cannot
  */
 export const runCheckRecord = async (options: CheckRecordOptions): Promise<CheckedRecord> => {
   const record = readRecord(options.file);
-  const { rehearsal, madeAt, args, program, digests } = record;
+  const { rehearsal, madeAt, args, program, settings, digests } = record;
   const stack = await openStack({ stack: options.stack ?? rehearsal.stack, ...options });
   const { names, place } = stack;
   if (names.project !== rehearsal.project || names.stack !== rehearsal.stack)
@@ -48,7 +55,13 @@ export const runCheckRecord = async (options: CheckRecordOptions): Promise<Check
       2,
     );
   const original = await readOriginal(stack);
-  const { readings } = await readAccounts(original, options);
+  const ofSettings = settingChanges(
+    settings,
+    resolvedSettings(settingsOfAccounts(original), original),
+  );
+  // Other settings may lead elsewhere: nothing is sent there.
+  const { readings } =
+    ofSettings.length === 0 ? await readAccounts(original, options) : { readings: undefined };
   const programNow = readProgram(place.folder, {
     stack: names.stack,
     toolFolders: toolFoldersIn(stack.env, place.folder),
@@ -56,18 +69,20 @@ export const runCheckRecord = async (options: CheckRecordOptions): Promise<Check
     written: redirectedTo(),
     outputs: program.outputs,
   });
-  const differences = programChanges(program, programNow);
+  const ofProgram = programChanges(program, programNow);
   const same: Readonly<Record<RecordPart, boolean>> = {
-    program: differences.length === 0,
+    program: ofProgram.length === 0,
+    settings: ofSettings.length === 0,
     state: (await stateDigest(stack)) === digests.state,
-    account: accountDigest(readings) === digests.account,
+    account: readings === undefined || accountDigest(readings) === digests.account,
     outcome: outcomeDigest(record) === digests.outcome,
   };
   const changed = parts.filter((part) => !same[part]);
   const { passes } = rehearsal.outcome;
   return {
     holds: passes && changed.length === 0,
-    ...{ changed, differences, passes, madeAt, args },
+    ...{ changed, differences: { program: [...ofProgram], settings: [...ofSettings] } },
+    ...{ passes, madeAt, args },
     operation: rehearsal.operation,
     project: names.project,
     stack: names.stack,
@@ -76,6 +91,7 @@ export const runCheckRecord = async (options: CheckRecordOptions): Promise<Check
 
 const meanings: Readonly<Record<RecordPart, string>> = {
   program: "the program",
+  settings: "the settings, so the account was not read",
   state: "the state of the stack",
   account: "the account: an object was made, changed or deleted",
   outcome: "the record itself",
@@ -100,7 +116,7 @@ export const checkedRecordText = (checked: CheckedRecord): string => {
     return `The rehearsal of ${project}/${stack} at ${madeAt} still holds.\nGo on with: ${run}\n`;
   const lines = changed.flatMap((part) => [
     `  - ${meanings[part]}`,
-    ...(part === "program" ? differenceLines(differences) : []),
+    ...(part === "program" || part === "settings" ? differenceLines(differences[part]) : []),
   ]);
   const reason =
     lines.length > 0

@@ -10,8 +10,16 @@ export interface AccountReadings {
   readonly notes: readonly string[];
 }
 
-/** The settings of every profile that can be used; of the default one, where there is no other. */
-const settingsOf = (original: OriginalStack, notes: string[]): readonly Settings[] => {
+/**
+ * The settings of every profile that can be used; of the default one, where there is no other.
+ *
+ * @param notes gets a sentence for each profile that cannot
+ * @throws ConversationError where settings are missing or wrong
+ */
+export const settingsOfAccounts = (
+  original: OriginalStack,
+  notes: string[] = [],
+): readonly Settings[] => {
   const profiles = profilesOf(original);
   return [undefined, ...profiles].flatMap((profile) => {
     try {
@@ -38,7 +46,7 @@ export const readAccounts = async (
   const { env = process.env, say, signal } = options;
   const notes: string[] = [];
   const readings: TenantReading[] = [];
-  for (const settings of settingsOf(original, notes)) {
+  for (const settings of settingsOfAccounts(original, notes)) {
     say(`Reading the account at ${settings.baseUrl} …`);
     const reading = await readTenant(settings, { env, say, signal });
     if (!reading.account.consistent)
