@@ -1,11 +1,11 @@
-import { durationText, waitText } from "../../provider/engine/wait-text.js";
+import { durationText, refusedText, waitText } from "../../provider/engine/wait-text.js";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { servicePaces } from "../../provider/pacing/pacer.js";
 import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
 import { connectService } from "../../provider/service/connect.js";
-import type { Pace } from "../../provider/service/http/pace.js";
+import type { Pace, Wait } from "../../provider/service/http/pace.js";
 import type { OnRepeat } from "../../provider/service/http/retry.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
 
@@ -32,6 +32,21 @@ const tellsOnce = (say: Say): OnRepeat => {
   };
 };
 
+/** A call that is refused for so long stands in the way of the command, in milliseconds. */
+const longRefusedMs = 10_000;
+
+/** Tells of waits, and once of one that a person may not want to wait for. */
+const tellsOfWaits = (say: Say) => {
+  let isTold = false;
+  return (wait: Wait): void => {
+    const { refused } = wait;
+    const isLong = refused && (refused.asks !== undefined || refused.forMs >= longRefusedMs);
+    if (isLong && !isTold) say(refusedText(wait, refused), "failure");
+    isTold ||= isLong === true;
+    say(waitText(wait), "wait");
+  };
+};
+
 /**
  * Opens the service.
  *
@@ -52,7 +67,7 @@ export const accessService = (
     environment,
     ...(buckets ? { buckets } : {}),
     onNotice: (text) => say(text, "wait"),
-    onWait: (wait) => say(waitText(wait), "wait"),
+    onWait: tellsOfWaits(say),
   });
   const paced = paces.pace(settings);
   let check = async (): Promise<void> => undefined;

@@ -1,6 +1,7 @@
 import type { Clock } from "../../provider/kernel/clock.js";
 import { jsonIn } from "../../provider/kernel/json-text.js";
 import type { Method } from "../../provider/service/http/operations.js";
+import { retryAfterMs } from "../../provider/service/http/retry-after.js";
 import type { HttpResponse, Transport } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
 import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/token/token-call.js";
@@ -102,11 +103,14 @@ export class TenantClient {
     for (let repeat = 0; ; repeat += 1) {
       const answer = await this.#tried(method, path, call);
       if (answer.status !== 429 || repeat >= mostRepeats) return answer;
-      const told = Number(answer.header("retry-after")) * 1000;
-      const waitMs =
-        told > 0
-          ? Math.min(longestWaitMs.told, told)
-          : Math.min(longestWaitMs.guessed, 1000 * 2 ** repeat);
+      const told = retryAfterMs(
+        { "retry-after": answer.header("retry-after"), date: answer.header("date") },
+        this.options.clock.wall(),
+      );
+      const waitMs = Math.min(
+        told === undefined ? longestWaitMs.guessed : longestWaitMs.told,
+        told ?? 1000 * 2 ** repeat,
+      );
       await this.sleep(waitMs);
     }
   }

@@ -2,8 +2,12 @@ import { AsyncResource } from "node:async_hooks";
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
 import { type Endpoint, endpointName } from "../service/http/operations.js";
-import type { Pace } from "../service/http/pace.js";
-import { retryAfterMs } from "../service/http/retry-after.js";
+import type { Pace, Refused } from "../service/http/pace.js";
+import {
+  longestRetryAfterMs,
+  retryAfterMs,
+  unbelievedRetryAfter,
+} from "../service/http/retry-after.js";
 import type { HttpResponse } from "../service/http/transport.js";
 import { AnnouncedWaits, type WaitListener } from "./announced-waits.js";
 import type {
@@ -33,7 +37,10 @@ interface Call {
   readonly number: number;
   readonly signal: AbortSignal | undefined;
   refusals: number;
+  refusedAt: number;
   giveUpAt: number;
+  /** The wait that the service asks for, where it is longer than is believed, and since when it does. */
+  asks?: { readonly text: string; readonly since: number };
 }
 
 /** A call in the queue. */
@@ -44,6 +51,9 @@ interface Waiting {
   /** Runs in the asynchronous context of the caller, and so knows who waits. */
   readonly listener: WaitListener | undefined;
 }
+
+/** A timer may ring so much too early, in milliseconds. */
+const inexactMs = 1_000;
 
 /** Default time for a call to get through, in milliseconds. */
 const hourMs = 60 * 60_000;
@@ -70,6 +80,13 @@ const stillRefused = (endpoint: Endpoint, refusals: number): ConversationError =
     { ...endpoint, status: 429 },
   );
 
+const asksTooLong = (endpoint: Endpoint, asks: string): ConversationError =>
+  new ConversationError(
+    "THROTTLED",
+    `${endpointName(endpoint)} is still over its rate limit, and the service asks to wait longer than anybody would (Retry-After: ${asks}). It was tried for ${longestRetryAfterMs / 1000} s, the longest wait that is believed. Nothing was done. Run again after that time, or ask who runs the service what it means.`,
+    { ...endpoint, status: 429 },
+  );
+
 /** The calls of one endpoint, in order of arrival; the first one waits until the limiter lets it go. */
 class EndpointQueue {
   readonly #endpoint: Endpoint;
@@ -93,13 +110,32 @@ class EndpointQueue {
   async run(attempt: () => Promise<HttpResponse>, signal?: AbortSignal): Promise<HttpResponse> {
     const { clock, totalMs = hourMs } = this.#options;
     const number = this.#arrivals++;
-    const call: Call = { number, signal, refusals: 0, giveUpAt: Number.POSITIVE_INFINITY };
+    const never = Number.POSITIVE_INFINITY;
+    const call: Call = { number, signal, refusals: 0, refusedAt: never, giveUpAt: never };
     for (;;) {
       const response = await this.#sent(await this.#turn(call), attempt);
       if (response.status !== 429) return response;
       call.refusals += 1;
-      if (call.refusals === 1) call.giveUpAt = clock.now() + totalMs;
+      if (call.refusals === 1) {
+        call.refusedAt = clock.now();
+        call.giveUpAt = call.refusedAt + totalMs;
+      }
+      this.#assertBelieved(call, response.headers);
     }
+  }
+
+  /** @throws ConversationError where a wait that nobody believes is asked for again, after the longest one that is */
+  #assertBelieved(call: Call, headers: HttpResponse["headers"]): void {
+    const { clock } = this.#options;
+    const text = unbelievedRetryAfter(headers, clock.wall());
+    if (text === undefined) return;
+    const since = call.asks?.since ?? clock.now();
+    call.asks = { text, since };
+    if (clock.now() - since < longestRetryAfterMs - inexactMs) return;
+    const failure = asksTooLong(this.#endpoint, text);
+    // Those behind it would come to the same, one after the other.
+    for (const waiting of this.#waiting.splice(0)) waiting.fail(failure);
+    throw failure;
   }
 
   #turn(call: Call): Promise<Admission> {
@@ -197,11 +233,23 @@ class EndpointQueue {
     const { clock, announcedMs = 0 } = this.#options;
     const now = clock.now();
     const queued = this.#waiting.length;
+    const refused = this.#refused(now);
     for (const [ahead, { listener }] of this.#waiting.entries()) {
       const waitMs = firstMs + ahead * periodMs;
-      const wait = { ...this.#endpoint, queued, ahead, waitMs, periodMs };
+      const wait = { ...this.#endpoint, queued, ahead, waitMs, periodMs, ...refused };
       if (listener && waitMs > announcedMs) this.#announced.tell(listener, wait, now);
     }
+  }
+
+  /** How it stands with the first call. */
+  #refused(now: number): { readonly refused?: Refused } {
+    const call = this.#waiting[0]?.call;
+    if (!call || call.refusals === 0) return {};
+    const { refusedAt, giveUpAt, asks } = call;
+    const forMs = now - refusedAt;
+    if (!asks) return { refused: { forMs, leftMs: giveUpAt - now } };
+    const leftMs = Math.max(0, Math.min(giveUpAt, asks.since + longestRetryAfterMs) - now);
+    return { refused: { forMs, leftMs, asks: asks.text } };
   }
 
   /** To the call that is first now: the one that was may have gone. */

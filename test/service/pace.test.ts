@@ -193,6 +193,7 @@ test("a wait is announced with its length and the number of calls that wait", as
       ahead: 0,
       waitMs: 1000,
       periodMs: expect.any(Number),
+      refused: { forMs: 0, leftMs: 3_600_000 },
     },
   ]);
 });

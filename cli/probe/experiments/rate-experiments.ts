@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { orchestration } from "../../../provider/resources/orchestration.js";
+import { retryAfterForm } from "../../../provider/service/http/retry-after.js";
 import type { TenantAnswer, TenantClient } from "../tenant-client.js";
 import { foreignOrigin } from "../tenant-client.js";
 import {
@@ -41,8 +42,7 @@ const probeCall = async (client: TenantClient): Promise<TenantAnswer> => {
 const retryAfterIn = ({ header }: TenantAnswer) => {
   const text = header("retry-after");
   if (text === undefined) return "none";
-  if (/^\d+(\.\d+)?$/.test(text.trim())) return "seconds";
-  return Number.isNaN(Date.parse(text)) ? stillOpen("it is no time") : "date";
+  return retryAfterForm(text) ?? stillOpen("it is no time");
 };
 
 /** The plan whose rate gives one token back within its period, and no more; each try waits for one. */

@@ -24,4 +24,16 @@ export interface Wait extends Endpoint {
   readonly waitMs: number;
   /** Time between two calls there, in milliseconds. */
   readonly periodMs: number;
+  /** How it stands with the first of them, where the service has refused it already. */
+  readonly refused?: Refused;
+}
+
+/** A call that is refused for its rate and tries again. */
+export interface Refused {
+  /** Time since its first refusal, in milliseconds. */
+  readonly forMs: number;
+  /** Time left before it fails, in milliseconds. */
+  readonly leftMs: number;
+  /** The wait that the service asks for, such as `999999999 s`, where it is longer than is believed. */
+  readonly asks?: string;
 }

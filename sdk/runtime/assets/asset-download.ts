@@ -110,7 +110,7 @@ const transferred = async <T>(
     move: (asset) => fetched(parts, asset, options),
     repeatable: true,
   });
-  if (reply.status !== 200) throw refusedTransfer(reply.transfer.what, reply.status);
+  if (reply.status !== 200) throw refusedTransfer(reply.transfer.what, reply, parts);
   try {
     const size = sizeOf(asset, reply);
     const counting = { size, wrong: badContent(id), onProgress: options.onProgress };

@@ -136,7 +136,7 @@ const delivered = async (job: Job): Promise<Asset> => {
   });
   if (reply.status >= 200 && reply.status <= 299) return asset;
   await discarded(job, asset);
-  const error = refusedTransfer(nameOf(asset), reply.status);
+  const error = refusedTransfer(nameOf(asset), reply, job.parts);
   throw isStuck ? readOnce(error) : error;
 };
 

@@ -1,7 +1,7 @@
 import { types } from "node:util";
 import type { Clock } from "../../../provider/kernel/clock.js";
 import { ConversationError } from "../../../provider/kernel/errors.js";
-import { retryAfterMs } from "../../../provider/service/http/retry-after.js";
+import { retryAfterMs, retryAfterText } from "../../../provider/service/http/retry-after.js";
 import { anyFunction, callOptions, checkedOptions, timeLimit } from "../input-schemas.js";
 import type { AssetCalls, SignedAddress } from "./asset-calls.js";
 import {
@@ -133,11 +133,19 @@ export const pauseBeforeRepeat = async (
 };
 
 /** The error for a status of a signed address. */
-export const refusedTransfer = (what: string, status: number): ConversationError => {
+export const refusedTransfer = (
+  what: string,
+  { status, headers }: TransferReply,
+  { clock }: ContentParts,
+): ConversationError => {
   const error = (code: "BAD_RESPONSE" | "UNAVAILABLE" | "REJECTED", text: string) =>
     new ConversationError(code, `Could not ${what}: the signed address ${text}.`, { status });
   if (status < 400) return error("BAD_RESPONSE", `redirected (${status}), which is not followed`);
-  if (status >= 500) return error("UNAVAILABLE", `failed (${status}). Run again later`);
+  if (status >= 500) {
+    const asks = retryAfterText(headers, clock.wall());
+    const when = asks === undefined ? "later" : `after what it asks for (Retry-After: ${asks})`;
+    return error("UNAVAILABLE", `failed (${status}). Run again ${when}`);
+  }
   const rule = "type and size must be those that the address was made for (specification §4.2)";
   return error("REJECTED", `refused (${status}): it may have expired, and ${rule}`);
 };
