@@ -120,3 +120,16 @@ export const environmentFor = (cli: PulumiCli, env: NodeJS.ProcessEnv): NodeJS.P
  * it was before, and nothing else.
  */
 export const writtenOnce = { PULUMI_SKIP_CHECKPOINTS: "true" } as const;
+
+/** NODE_OPTIONS that load a script before all else, beside what is set already. */
+export const preloading = (script: string, nodeOptions = ""): string =>
+  `${nodeOptions} --require "${script.replaceAll(/["\\]/g, "\\$&")}"`.trim();
+
+/** For runs on a copy: the state is written once, and Node.js takes what it needs, not what there is. */
+export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
+  ...writtenOnce,
+  NODE_OPTIONS: preloading(
+    join(__dirname, "frugal-node.js"),
+    `--max-semi-space-size=4 ${NODE_OPTIONS ?? ""}`,
+  ),
+});

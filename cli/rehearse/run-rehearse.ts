@@ -1,5 +1,6 @@
 import type { Switches } from "../../emulator/index.js";
 import type { Plan } from "../../provider/service/settings/plans.js";
+import { keepHeapSmall } from "../process/small-heap.js";
 import { openStack } from "../stack/open-stack.js";
 import { withCount } from "../terminal/columns.js";
 import { type OriginalStack, readOriginal } from "./copy/original-stack.js";
@@ -119,6 +120,7 @@ const cutOffNotes = ({ document }: OriginalStack): readonly string[] => {
 export const runRehearse = async (options: RehearseOptions): Promise<RehearsalResult> => {
   const { operation, args, also = [], switches = {}, say, signal } = options;
   const notes: string[] = [];
+  keepHeapSmall();
   const stack = await openStack(options);
   const lock = await stack.readLock();
   if (lock.state === "locked")

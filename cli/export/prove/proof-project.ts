@@ -6,7 +6,7 @@ import { CommandFailure } from "../../command.js";
 import { privateFolder } from "../../process/private-folder.js";
 import { type Ended, runCommand } from "../../process/run-command.js";
 import { environmentOfNobody } from "../../pulumi-cli/own-environment.js";
-import { environmentFor, type PulumiCli, writtenOnce } from "../../pulumi-cli/pulumi-cli.js";
+import { environmentFor, frugalRuns, type PulumiCli } from "../../pulumi-cli/pulumi-cli.js";
 import { plainProgram } from "./plain-program.js";
 
 export interface ProofProjectOptions {
@@ -36,12 +36,12 @@ const fill = (folder: string, { files, stack }: ProofProjectOptions): void => {
 
 const environment = (folder: string, { cli, settings }: ProofProjectOptions) => ({
   ...environmentFor(cli, environmentOfNobody(process.env)),
+  ...frugalRuns({}),
   PULUMI_HOME: join(folder, "home"),
   // What Pulumi leaves behind when it is ended goes with the folder.
   ...Object.fromEntries(["TMPDIR", "TMP", "TEMP"].map((name) => [name, join(folder, "temporary")])),
   PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
   PULUMI_CONFIG_PASSPHRASE: "proof",
-  ...writtenOnce,
   ...settings,
 });
 

@@ -4,7 +4,7 @@ import { isObject } from "../../../provider/kernel/json.js";
 import { type StackState, stateIn } from "../../../provider/stacks/state-document.js";
 import { privateFolder } from "../../process/private-folder.js";
 import { type Ended, runCommand, type Stops } from "../../process/run-command.js";
-import { writtenOnce } from "../../pulumi-cli/pulumi-cli.js";
+import { frugalRuns, preloading } from "../../pulumi-cli/pulumi-cli.js";
 import type { ConfigEntry } from "../../pulumi-cli/stack-config.js";
 import { configWith, withoutWaysOut } from "./copied-settings.js";
 import { dryRunVariable } from "./dry-run.js";
@@ -58,13 +58,10 @@ const placesIn = (folder: string) => ({
 });
 
 /** Makes the program see a dry run, whatever Pulumi does. */
-const dryRunEnvironment = (nodeOptions: string | undefined, seenFile: string) => {
-  const script = join(__dirname, "dry-run.js").replaceAll(/["\\]/g, "\\$&");
-  return {
-    NODE_OPTIONS: `${nodeOptions ?? ""} --require "${script}"`.trim(),
-    [dryRunVariable]: seenFile,
-  };
-};
+const dryRunEnvironment = (nodeOptions: string, seenFile: string) => ({
+  NODE_OPTIONS: preloading(join(__dirname, "dry-run.js"), nodeOptions),
+  [dryRunVariable]: seenFile,
+});
 
 const environmentOf = (
   original: OriginalStack,
@@ -73,13 +70,14 @@ const environmentOf = (
   { passphrase }: PassphraseCrypter,
 ): NodeJS.ProcessEnv => {
   const { env } = original.stack;
+  const frugal = frugalRuns(env);
   const direct = ["127.0.0.1", env.NO_PROXY ?? env.no_proxy].filter(Boolean).join(",");
   return {
     ...withoutWaysOut(original),
-    ...(runsEffects ? {} : dryRunEnvironment(env.NODE_OPTIONS, dryRun)),
+    ...frugal,
+    ...(runsEffects ? {} : dryRunEnvironment(frugal.NODE_OPTIONS, dryRun)),
     PULUMI_BACKEND_URL: `file://${backend}`,
     PULUMI_CONFIG_PASSPHRASE: passphrase,
-    ...writtenOnce,
     PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS: "true",
     // Without it the CLI does not take --event-log.
     PULUMI_DEBUG_COMMANDS: "true",

@@ -1,0 +1,62 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { frugalRuns } from "../../cli/pulumi-cli/pulumi-cli.js";
+
+const root = join(__dirname, "..", "..");
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** What Pulumi's SDK notes for a promise, and what an error shows, once a compiler formats all traces. */
+const program = `
+const { debuggablePromise } = require(${JSON.stringify(join(root, "node_modules/@pulumi/pulumi/runtime/debuggable.js"))});
+Error.prepareStackTrace = (error, sites) => error.message + " formatted " + sites.length;
+const promise = Promise.resolve();
+void debuggablePromise(promise, "registering");
+console.log(JSON.stringify({
+  promise: promise._debugStackTrace, error: new Error("failed").stack,
+  given: globalThis.given,
+}));`;
+
+const ofPrograms = ["@pulumi", "pulumi", "cmd", "run"];
+
+const run = (place: readonly string[], env: NodeJS.ProcessEnv = {}) => {
+  const folder = mkdtempSync(join(tmpdir(), "conversation-frugal ü-"));
+  folders.push(folder);
+  const target = join(folder, ...place);
+  mkdirSync(target, { recursive: true });
+  writeFileSync(join(target, "index.js"), program);
+  const given = join(folder, "given.js");
+  writeFileSync(given, "globalThis.given = true;");
+  const NODE_OPTIONS = `--require "${given}"`;
+  // The built script: what runs here is not compiled.
+  const options = frugalRuns({ NODE_OPTIONS }).NODE_OPTIONS.replace(
+    join(root, "cli"),
+    join(root, "dist", "cli"),
+  );
+  return JSON.parse(
+    execFileSync(process.execPath, [join(target, "index.js")], {
+      env: { ...process.env, ...env, NODE_OPTIONS: options },
+      encoding: "utf8",
+    }),
+  );
+};
+
+test("a program on a copy formats no traces of promises, but those of errors, and keeps its NODE_OPTIONS", () => {
+  expect(run(ofPrograms)).toMatchObject({
+    promise: "",
+    error: expect.stringMatching(/^failed formatted \d+$/),
+    given: true,
+  });
+});
+
+test("traces of promises stay where a person looks for leaks, and in processes of others", () => {
+  const formatted = { promise: expect.stringMatching(/formatted/) };
+  expect(run(ofPrograms, { PULUMI_DEBUG_PROMISE_LEAKS: "1" })).toMatchObject(formatted);
+  expect(run(["somewhere", "else"])).toMatchObject(formatted);
+});
