@@ -7,8 +7,8 @@ interface CheckRecordFlags {
 
 const details = `
 JSON: { holds, changed: ["program" | "settings" | "state" | "account" | "outcome"],
-        differences: { program: [text], settings: [text] }, passes, madeAt, operation,
-        project, stack, args }
+        differences: { program: [text], settings: [text] }, unread: [{ kind, profile? }],
+        passes, madeAt, operation, project, stack, args }
 
 Exit code: 0 it holds; 1 failed; 2 wrong command line, or no change record of this stack;
 3 something has changed since, or the rehearsal did not go through: do not run it.`;

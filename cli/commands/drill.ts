@@ -1,11 +1,13 @@
 import { Option } from "commander";
 import { type Plan, plans } from "../../provider/service/settings/plans.js";
 import type { RegisterCommand } from "../command.js";
+import { scopesNamed, scopesOption } from "./scopes-option.js";
 
 interface DrillFlags {
   readonly stack?: string;
   readonly plan?: Plan;
   readonly also?: readonly string[];
+  readonly asScopes?: string;
   readonly runEffects?: true;
   readonly json?: true;
 }
@@ -54,18 +56,20 @@ export const registerDrill: RegisterCommand = (program, session) => {
       "Run resources of this type, too, such as random:index/randomId:RandomId; may be repeated.",
       gather,
     )
+    .addOption(scopesOption())
     .option(
       "--run-effects",
       "Let the program see a real update. Warning: what it guards with isDryRun() is really done.",
     )
     .option("--json", "Print one JSON object; its shape is below.")
     .addHelpText("after", details)
-    .action(async ({ json, ...flags }: DrillFlags) => {
+    .action(async ({ json, asScopes, ...flags }: DrillFlags) => {
       const { runDrill } = await import("../drill/run-drill.js");
       const { drillReport } = await import("../drill/drill-report.js");
       const { untilSignal } = await import("../process/until-signal.js");
       const say = (text: string): void => session.err(`${text}\n`);
-      const drill = await untilSignal((signal) => runDrill({ ...flags, say, signal }));
+      const client = await scopesNamed(asScopes);
+      const drill = await untilSignal((signal) => runDrill({ ...flags, ...client, say, signal }));
       session.out(json ? `${JSON.stringify(drill, null, 2)}\n` : drillReport(drill));
       session.exitCode = !drill.outcome.passes ? 3 : drill.lost.length > 0 ? 4 : 0;
     });

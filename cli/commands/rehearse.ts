@@ -3,6 +3,7 @@ import { parseSwitch, type Switches } from "../../emulator/control/switches.js";
 import { type Plan, plans } from "../../provider/service/settings/plans.js";
 import { CommandFailure, messageOf, type RegisterCommand } from "../command.js";
 import { optionNotHandedOn } from "../rehearse/run-options.js";
+import { scopesNamed, scopesOption } from "./scopes-option.js";
 
 interface RehearseFlags {
   readonly destroy?: true;
@@ -10,6 +11,7 @@ interface RehearseFlags {
   readonly plan?: Plan;
   readonly also?: readonly string[];
   readonly switch?: Partial<Switches>;
+  readonly asScopes?: string;
   readonly runEffects?: true;
   readonly record?: string;
   readonly json?: true;
@@ -93,6 +95,7 @@ export const registerRehearse: RegisterCommand = (program, session) => {
         "Say how the service behaves where that is not certain, as of emulator; may be repeated.",
       ).argParser(addSwitch),
     )
+    .addOption(scopesOption())
     .option(
       "--run-effects",
       "Let the program see a real update. Warning: what it guards with isDryRun() is really done, in each run on a copy.",
@@ -106,8 +109,9 @@ export const registerRehearse: RegisterCommand = (program, session) => {
       if (flags.json && flags.markdown)
         throw new CommandFailure("Give either --json or --markdown, not both.", 2);
       const { rehearseAndPrint } = await import("../rehearse/rehearse-and-print.js");
-      const { switch: switches, destroy, ...rest } = flags;
+      const { switch: switches = {}, destroy, asScopes, ...rest } = flags;
       const operation = destroy ? "destroy" : "up";
-      await rehearseAndPrint({ ...rest, operation, args, switches: switches ?? {} }, session);
+      const client = await scopesNamed(asScopes);
+      await rehearseAndPrint({ ...rest, ...client, operation, args, switches }, session);
     });
 };

@@ -171,7 +171,7 @@ export const driftOf = async (
     deleted,
     ...beside,
     unread,
-    compared: objects.length,
+    compared: objects.filter(({ live, isRead }) => live || isRead).length,
     notes: [...begun.map(begunNote), ...notesOf(objects, found, reading)],
   };
 };

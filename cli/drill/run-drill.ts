@@ -6,6 +6,7 @@ import type { Printed } from "../printed.js";
 import { emptied, readOriginal } from "../rehearse/copy/original-stack.js";
 import { outcomeOf } from "../rehearse/outcome/build-outcome.js";
 import { effectsWarning, type RunAccount, runOnCopy } from "../rehearse/run-on-copy.js";
+import { deployingClient } from "../rehearse/service/deploying-client.js";
 import { readAccounts } from "../rehearse/service/read-accounts.js";
 import { runConditions } from "../rehearse/service/run-conditions.js";
 import type { TenantReading } from "../rehearse/service/tenant-reading.js";
@@ -23,6 +24,8 @@ export interface DrillOptions {
   readonly stack?: string;
   readonly plan?: Plan;
   readonly also?: readonly string[];
+  /** Scopes of the client that would deploy. Default: those of the one that reads, where it may write. */
+  readonly asScopes?: readonly string[];
   /** Whether the program is answered that this is no dry run, as in a real update. */
   readonly runEffects?: true;
   readonly folder?: string;
@@ -91,13 +94,14 @@ export const runDrill = async (options: DrillOptions): Promise<Drill> => {
   const original = await readOriginal(stack);
   const { readings, notes } = await readAccounts(original, options);
   const conditions = runConditions(plan === undefined ? {} : { plan }, original, readings);
+  const clients = readings.map((reading) => deployingClient(reading, options.asScopes));
   if (options.runEffects) say(effectsWarning);
   say("Making everything anew in an empty emulator …");
   const run = await runOnCopy({
     operation: "up",
     original: { ...emptied(original), states: { ...original.states, ...noStates } },
     readings: readings.map(emptyTenant),
-    ...{ conditions, also, signal },
+    ...{ clients, conditions, also, signal },
     args: ["--continue-on-error"],
     switches: {},
     runsEffects: options.runEffects === true,
@@ -120,6 +124,12 @@ export const runDrill = async (options: DrillOptions): Promise<Drill> => {
     lost: readings.flatMap((reading, place) =>
       lostIn(reading, run.accounts[place], original.states),
     ),
-    notes: [...conditions.notes, ...notes, ...problemsOf(readings), ...run.missing],
+    notes: [
+      ...clients.flatMap(({ assumed = [] }) => assumed),
+      ...conditions.notes,
+      ...notes,
+      ...problemsOf(readings),
+      ...run.missing,
+    ],
   };
 };

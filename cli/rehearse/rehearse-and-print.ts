@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { CommandFailure, type CommandRun, messageOf } from "../command.js";
 import { untilSignal } from "../process/until-signal.js";
 import type { Rehearsal } from "./outcome/outcome.js";
-import { accountDigest, changeRecord, stateDigest } from "./record/change-record.js";
+import { accountDigest, changeRecord, stateDigest, unreadKinds } from "./record/change-record.js";
 import { readProgram, toolFoldersIn } from "./record/recorded-program.js";
 import { recordedSettings, resolvedSettings } from "./record/recorded-settings.js";
 import { redirectedTo } from "./record/written-files.js";
@@ -28,7 +28,7 @@ const exitCodeOf = ({ outcome, otherReadings }: Rehearsal): number => {
 const writeRecord = async (
   file: string,
   { rehearsal, original, readings }: RehearsalResult,
-  args: readonly string[],
+  { args, asScopes }: RehearseCommand,
   state: string,
 ): Promise<void> => {
   const path = resolve(file);
@@ -45,8 +45,11 @@ const writeRecord = async (
       resolvedSettings(
         readings.map(({ settings }) => settings),
         original,
+        asScopes !== undefined,
       ),
     ),
+    ...(asScopes === undefined ? {} : { asScopes: [...asScopes] }),
+    unread: [...unreadKinds(readings)],
     digests: { state, account: accountDigest(readings) },
   });
   try {
@@ -65,7 +68,7 @@ const printed = (rehearsal: Rehearsal, { json, markdown }: RehearseCommand): str
 export const rehearseAndPrint = (command: RehearseCommand, run: CommandRun): Promise<void> =>
   untilSignal(async (signal) => {
     const say = (text: string): void => run.err(`${text}\n`);
-    const { record, args } = command;
+    const { record } = command;
     const result = await runRehearse({ ...command, say, signal });
     const { rehearsal, stateBefore } = result;
     const stateAfter = await stateDigest(result.original.stack);
@@ -73,7 +76,7 @@ export const rehearseAndPrint = (command: RehearseCommand, run: CommandRun): Pro
       throw new CommandFailure(
         "The state of the stack was changed by somebody else during the rehearsal, so what it said is of the past. Rehearse again.",
       );
-    if (record !== undefined) await writeRecord(record, result, args, stateAfter);
+    if (record !== undefined) await writeRecord(record, result, command, stateAfter);
     run.out(printed(rehearsal, command));
     run.exitCode = exitCodeOf(rehearsal);
   });

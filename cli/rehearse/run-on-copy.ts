@@ -7,6 +7,7 @@ import { comesToRest, eventsOf, type LookAhead, lookAhead } from "./look-ahead.j
 import type { EngineRun } from "./outcome/engine-events.js";
 import { excluding } from "./run-options.js";
 import type { CopiedObjects } from "./service/account-copy.js";
+import type { DeployingClient } from "./service/deploying-client.js";
 import { type EmulatedTenant, emulateTenant, knownSwitches } from "./service/emulated-tenant.js";
 import type { RehearsedCall } from "./service/recording-relay.js";
 import { RehearsedTime } from "./service/rehearsed-time.js";
@@ -18,6 +19,8 @@ export interface CopyRunOptions {
   readonly operation: "up" | "destroy";
   readonly original: OriginalStack;
   readonly readings: readonly TenantReading[];
+  /** With which client the run takes place in each account, in the order of the readings. */
+  readonly clients: readonly DeployingClient[];
   readonly conditions: RunConditions;
   /** Options of the run as the person gives them. */
   readonly args: readonly string[];
@@ -150,14 +153,15 @@ const onCopy = async <R>(
   try {
     for (const [place, reading] of readings.entries()) {
       const conditions = accounts[place];
-      if (!conditions) throw new Error("an account has no conditions");
+      const client = options.clients[place];
+      if (!conditions || !client) throw new Error("an account has no conditions");
       const { document } = original;
       const switches = {
         ...options.otherwise,
         ...knownSwitches(reading.settings),
         ...options.switches,
       };
-      tenants.push(await emulateTenant({ reading, document, conditions, time, switches }));
+      tenants.push(await emulateTenant({ reading, client, document, conditions, time, switches }));
     }
     copy = await copyStack(original, {
       variables: Object.assign({}, ...tenants.map(({ variables }) => variables)),

@@ -16,6 +16,7 @@ import {
   runOnCopy,
 } from "./run-on-copy.js";
 import { parallelIn } from "./run-options.js";
+import { deployingClient } from "./service/deploying-client.js";
 import { knownSwitches } from "./service/emulated-tenant.js";
 import { readAccounts } from "./service/read-accounts.js";
 import { type RunConditions, runConditions } from "./service/run-conditions.js";
@@ -33,6 +34,8 @@ export interface RehearseOptions {
   readonly also?: readonly string[];
   /** What is known of the service. */
   readonly switches?: Partial<Switches>;
+  /** Scopes of the client that will deploy. Default: those of the one that reads, where it may write. */
+  readonly asScopes?: readonly string[];
   /** Whether the program is answered that this is no dry run, as in a real update. */
   readonly runEffects?: true;
   readonly folder?: string;
@@ -130,10 +133,11 @@ export const runRehearse = async (options: RehearseOptions): Promise<RehearsalRe
   notes.push(...cutOffNotes(original));
   const { readings, notes: ofReading } = await readAccounts(original, options);
   const conditions = conditionsOf(options, original, readings);
-  notes.push(...ofReading, ...conditions.notes);
+  const clients = readings.map((reading) => deployingClient(reading, options.asScopes));
+  notes.push(...clients.flatMap(({ assumed = [] }) => assumed), ...ofReading, ...conditions.notes);
   const known = new Set([...knownOfAll(readings), ...Object.keys(switches)]);
   const usual: CopyRunOptions = {
-    ...{ operation, original, readings, conditions, args, also, signal },
+    ...{ operation, original, readings, clients, conditions, args, also, signal },
     ...{ switches, runsEffects: options.runEffects === true },
   };
   const outcomeHere = (run: CopyRun) => outcomeOf(run, stack.names.stack, original.states);

@@ -102,7 +102,7 @@ test("a setting that decides what a run does is named when it is another one; se
     [
       "CONVERSATION_CLIENT_ID",
       "another",
-      /clientId \(CONVERSATION_CLIENT_ID\) is another, and was /,
+      /clientId \(CONVERSATION_CLIENT_ID\) is another, and was .*--as-scopes/,
     ],
     [
       "CONVERSATION_TOKEN_URL",
@@ -126,7 +126,7 @@ test("a setting that decides what a run does is named when it is another one; se
     ...second,
     CONVERSATION_OWNERSHIP_MARK: "none",
   });
-  expect(output).toContain("  - the settings, so the account was not read\n      conversation:own");
+  expect(output).toContain("  - the settings of the service\n      conversation:own");
   expect(await check(second)).toMatchObject({ code: 0, holds: true });
 });
 

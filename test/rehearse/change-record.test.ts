@@ -53,6 +53,8 @@ const record = changeRecord(
   {
     program: { version: "1.0.0", files: { "index.ts": "0".repeat(64) }, outputs: ["comment.md"] },
     settings: { "conversation:put": "keep", "conversation:clientId": { salt: "a", digest: "b" } },
+    asScopes: ["app.conversation.conversationmgr.manage"],
+    unread: [{ kind: "Authentication" }],
     digests: { state: "1".repeat(64), account: "2".repeat(64) },
   },
 );
@@ -70,8 +72,8 @@ const changedAt = (value: unknown, [name, ...rest]: readonly string[]): unknown 
   return isObject(value) ? { ...value, [name]: changedAt(value[name], rest) } : value;
 };
 
-const { madeAt, args, program, settings, rehearsal } = record;
-const said = { madeAt, args, program, settings, rehearsal };
+const { madeAt, args, program, settings, asScopes, unread, rehearsal } = record;
+const said = { madeAt, args, program, settings, asScopes, unread, rehearsal };
 
 test.each(leaves(said).map((path) => [path.join("."), path] as const))(
   "a record whose %s was changed by hand is no longer the one that was made",
@@ -84,7 +86,8 @@ test.each(leaves(said).map((path) => [path.join("."), path] as const))(
   },
 );
 
-const reading = (host: string, ids: readonly string[]) => ({
+const reading = (host: string, ids: readonly string[], profile?: string) => ({
+  settings: profile === undefined ? {} : { profile },
   account: {
     baseUrl: `https://${host}/`,
     kinds: resources.map((definition) => ({

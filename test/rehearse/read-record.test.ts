@@ -32,6 +32,7 @@ const recordOf = (passes: boolean, digit: string): ChangeRecord =>
     {
       program: { version: "1.0.0", files: { "index.ts": digit.repeat(64) }, outputs: [] },
       settings: { "conversation:put": "keep" },
+      unread: [{ kind: "Authentication" }],
       digests: { state: "1".repeat(64), account: "2".repeat(64) },
     },
   );
@@ -185,6 +186,7 @@ test("the command that is to be run can be pasted as it is", () => {
     holds: true,
     changed: [],
     differences: { program: [], settings: [] },
+    unread: [],
     passes: true,
     madeAt: record.madeAt,
     args,

@@ -45,7 +45,11 @@ test("a record holds what decides the outcome as it resolves, and no secret", ()
 test.each([
   ["CONVERSATION_BASE_URL", "https://x.example.com/v3", /baseUrl.* is https:.*, and was https:/],
   ["CONVERSATION_TOKEN_URL", "https://x.example.com/t", /tokenUrl.* is https:.*, and was https:/],
-  ["CONVERSATION_CLIENT_ID", "another", /clientId.* is another, and was the-client$/],
+  [
+    "CONVERSATION_CLIENT_ID",
+    "another",
+    /clientId.* is another, and was the-client \(.*--as-scopes\)$/,
+  ],
   ["CONVERSATION_SCOPE", "a", /scope.* is a, and was /],
   ["CONVERSATION_PLAN", "basic", /plan.* is basic, and was not set$/],
   ["CONVERSATION_BURST", "3", /burst.* is 3, and was not set$/],
@@ -68,7 +72,7 @@ test("what the configuration keeps as a secret is recognized, and stands in no r
   expect(settingChanges(record, before)).toEqual([]);
   const now = resolve(withoutClient(), { "conversation:clientId": "canary-other" });
   expect(settingChanges(record, now)).toEqual([
-    "conversation:clientId (CONVERSATION_CLIENT_ID) changed",
+    expect.stringMatching(/^conversation:clientId \(CONVERSATION_CLIENT_ID\) changed \(where/),
   ]);
 });
 

@@ -5,6 +5,7 @@ import type { OpenStack } from "../../stack/open-stack.js";
 import { exportStack } from "../../stack/stack-export.js";
 import type { Rehearsal } from "../outcome/outcome.js";
 import type { TenantReading } from "../service/tenant-reading.js";
+import { type UnreadKind, unreadKindSchema } from "./checked-record-schema.js";
 import { digestSchema, jsonDigest } from "./digest.js";
 import { type RecordedProgram, recordedProgramSchema } from "./recorded-program.js";
 import { type RecordedSettings, recordedSettingsSchema } from "./recorded-settings.js";
@@ -18,6 +19,10 @@ export const changeRecordSchema = z.strictObject({
   args: z.array(z.string()),
   program: recordedProgramSchema,
   settings: recordedSettingsSchema,
+  /** Scopes of the client that deploys, where it is another one than that which rehearsed. */
+  asScopes: z.exactOptional(z.array(z.string())),
+  /** Kinds of which the client that rehearsed may see nothing. */
+  unread: z.array(unreadKindSchema),
   digests: z.strictObject({ state: digestSchema, account: digestSchema, outcome: digestSchema }),
   rehearsal: z.looseObject({
     operation: z.enum(["up", "destroy"]),
@@ -33,27 +38,49 @@ export type ChangeRecord = z.infer<typeof changeRecordSchema>;
 export interface RecordedGround {
   readonly program: RecordedProgram;
   readonly settings: RecordedSettings;
+  readonly asScopes?: string[];
+  readonly unread: UnreadKind[];
   readonly digests: Pick<ChangeRecord["digests"], "state" | "account">;
 }
 
 /** An account as far as its digest depends on it. */
 export interface DigestedAccount {
+  readonly settings: Pick<TenantReading["settings"], "profile">;
   readonly account: Pick<TenantReading["account"], "baseUrl" | "kinds">;
 }
 
-/** The accounts without secrets: every object with its times, and what could not be read. */
-export const accountDigest = (readings: readonly DigestedAccount[]): string =>
+/** The kinds of which nothing could be read. */
+export const unreadKinds = (readings: readonly DigestedAccount[]): readonly UnreadKind[] =>
+  readings.flatMap(({ settings: { profile }, account }) =>
+    account.kinds.flatMap(({ definition: { kind }, error }) =>
+      error === undefined ? [] : [{ kind, ...(profile === undefined ? {} : { profile }) }],
+    ),
+  );
+
+/**
+ * The accounts without secrets: every object with its times, and what could not be read.
+ *
+ * @param unread kinds that count as not read, also where they were
+ */
+export const accountDigest = (
+  readings: readonly DigestedAccount[],
+  unread: readonly UnreadKind[] = [],
+): string =>
   jsonDigest(
     readings
-      .map(({ account }) => ({
+      .map(({ settings: { profile }, account }) => ({
         baseUrl: account.baseUrl,
-        kinds: account.kinds.map(({ definition, objects, problem }) => ({
-          kind: definition.kind,
-          complete: problem === undefined,
-          objects: [...objects]
-            .toSorted(([a], [b]) => (a < b ? -1 : 1))
-            .map(([id, wire]) => [id, publicMembers(definition.fields, wire)]),
-        })),
+        kinds: account.kinds.map(({ definition: { kind, fields }, objects, problem }) =>
+          unread.some((each) => each.kind === kind && each.profile === profile)
+            ? { kind, complete: false, objects: [] }
+            : {
+                kind,
+                complete: problem === undefined,
+                objects: [...objects]
+                  .toSorted(([a], [b]) => (a < b ? -1 : 1))
+                  .map(([id, wire]) => [id, publicMembers(fields, wire)]),
+              },
+        ),
       }))
       // Which account comes first may depend on the order of a machine's environment variables.
       .map(jsonDigest)
@@ -81,24 +108,28 @@ const recorded = (rehearsal: Rehearsal): ChangeRecord["rehearsal"] => {
 export const outcomeDigest = ({
   madeAt,
   args,
+  rehearsal,
   program,
   settings,
-  rehearsal,
+  asScopes,
+  unread,
   digests: { state, account },
-}: Pick<ChangeRecord, "madeAt" | "args" | "rehearsal"> & RecordedGround): string =>
-  jsonDigest({ madeAt, args, program, settings, rehearsal, state, account });
+}: Pick<ChangeRecord, "madeAt" | "args" | "rehearsal"> & RecordedGround): string => {
+  const ground = { program, settings, unread, state, account };
+  const client = asScopes === undefined ? {} : { asScopes };
+  return jsonDigest({ madeAt, args, rehearsal, ...ground, ...client });
+};
 
 /** A record of a rehearsal. */
 export const changeRecord = (
   rehearsal: Rehearsal,
   args: readonly string[],
-  { program, settings, digests }: RecordedGround,
+  { digests, ...ground }: RecordedGround,
 ): ChangeRecord => {
   const said = {
     madeAt: new Date().toISOString(),
     args: [...args],
-    program,
-    settings,
+    ...ground,
     rehearsal: recorded(rehearsal),
   };
   return {

@@ -3,10 +3,12 @@ import { z } from "zod";
 import {
   describeSettings,
   type SettingDescription,
+  type SettingKey,
   type Settings,
   settingLabel,
 } from "../../../provider/service/settings/settings.js";
 import type { OriginalStack } from "../copy/original-stack.js";
+import { type ClientReading, scopesInUse } from "../service/deploying-client.js";
 import { knownSwitches } from "../service/emulated-tenant.js";
 import { jsonDigest } from "./digest.js";
 
@@ -47,16 +49,25 @@ const textOf = (settings: Settings, { key }: SettingDescription): string | undef
   return key === "findings" ? jsonDigest(knownSwitches(settings)) : String(value);
 };
 
-/** The settings of every account that a run may reach. */
+/** What differs between two clients of one tenant. */
+const ofClient: readonly SettingKey[] = ["clientId", "scope"];
+
+/**
+ * The settings of every account that a run may reach.
+ *
+ * @param isOther whether another client deploys than the one that rehearses
+ */
 export const resolvedSettings = (
   accounts: readonly Settings[],
   { config }: Pick<OriginalStack, "config">,
+  isOther = false,
 ): ResolvedSettings =>
   new Map(
     accounts.flatMap((settings) =>
       describeSettings(settings.profile).flatMap((description) => {
         const text = textOf(settings, description);
         if (text === undefined || description.secret) return [];
+        if (isOther && ofClient.includes(description.key)) return [];
         const hidden = config.get(description.config)?.secret === true || mayCarryKey(text);
         const label = settingLabel(description.key, settings.profile);
         return [[description.config, { label, text, hidden }] as const];
@@ -95,7 +106,10 @@ const changeText = (
   { label, text, hidden }: ResolvedSetting,
 ): string => {
   const isShown = !hidden && !name.endsWith("findings");
-  return isShown ? `${label} is ${text}${wasText(name, recorded)}` : `${label} changed`;
+  const change = isShown ? `${label} is ${text}${wasText(name, recorded)}` : `${label} changed`;
+  return name.endsWith("clientId")
+    ? `${change} (where another client deploys than the one that rehearses: rehearse --as-scopes)`
+    : change;
 };
 
 /** Which settings are others than at the rehearsal, each a sentence without its full stop. */
@@ -110,3 +124,17 @@ export const settingChanges = (
     now.has(name) ? [] : [`${name} is no longer set${wasText(name, value)}`],
   ),
 ];
+
+/** Which scopes the client in use lacks of those with which a run was rehearsed, each a sentence. */
+export const scopeChanges = (
+  asScopes: readonly string[],
+  readings: readonly ClientReading[],
+): readonly string[] =>
+  readings.flatMap((reading) => {
+    const { profile } = reading.settings;
+    const whose = profile === undefined ? "of these settings" : `of profile ${profile}`;
+    const inUse = scopesInUse(reading);
+    return asScopes
+      .filter((scope) => !inUse.includes(scope))
+      .map((scope) => `the client ${whose} lacks ${scope}, with which this was rehearsed`);
+  });

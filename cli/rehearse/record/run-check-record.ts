@@ -10,7 +10,7 @@ import { accountDigest, outcomeDigest, stateDigest } from "./change-record.js";
 import type { checkedRecordSchema } from "./checked-record-schema.js";
 import { readRecord } from "./read-record.js";
 import { programChanges, readProgram, toolFoldersIn } from "./recorded-program.js";
-import { resolvedSettings, settingChanges } from "./recorded-settings.js";
+import { resolvedSettings, scopeChanges, settingChanges } from "./recorded-settings.js";
 import { redirectedTo } from "./written-files.js";
 
 /** Whether a record still holds, as `--json` prints it. */
@@ -46,7 +46,7 @@ export interface CheckRecordOptions {
  */
 export const runCheckRecord = async (options: CheckRecordOptions): Promise<CheckedRecord> => {
   const record = readRecord(options.file);
-  const { rehearsal, madeAt, args, program, settings, digests } = record;
+  const { rehearsal, madeAt, args, program, settings, asScopes, unread, digests } = record;
   const stack = await openStack({ stack: options.stack ?? rehearsal.stack, ...options });
   const { names, place } = stack;
   if (names.project !== rehearsal.project || names.stack !== rehearsal.stack)
@@ -55,13 +55,14 @@ export const runCheckRecord = async (options: CheckRecordOptions): Promise<Check
       2,
     );
   const original = await readOriginal(stack);
-  const ofSettings = settingChanges(
+  const otherSettings = settingChanges(
     settings,
-    resolvedSettings(settingsOfAccounts(original), original),
+    resolvedSettings(settingsOfAccounts(original), original, asScopes !== undefined),
   );
   // Other settings may lead elsewhere: nothing is sent there.
   const { readings } =
-    ofSettings.length === 0 ? await readAccounts(original, options) : { readings: undefined };
+    otherSettings.length === 0 ? await readAccounts(original, options) : { readings: undefined };
+  const ofSettings = [...otherSettings, ...scopeChanges(asScopes ?? [], readings ?? [])];
   const programNow = readProgram(place.folder, {
     stack: names.stack,
     toolFolders: toolFoldersIn(stack.env, place.folder),
@@ -74,14 +75,14 @@ export const runCheckRecord = async (options: CheckRecordOptions): Promise<Check
     program: ofProgram.length === 0,
     settings: ofSettings.length === 0,
     state: (await stateDigest(stack)) === digests.state,
-    account: readings === undefined || accountDigest(readings) === digests.account,
+    account: readings === undefined || accountDigest(readings, unread) === digests.account,
     outcome: outcomeDigest(record) === digests.outcome,
   };
   const changed = parts.filter((part) => !same[part]);
   const { passes } = rehearsal.outcome;
   return {
     holds: passes && changed.length === 0,
-    ...{ changed, differences: { program: [...ofProgram], settings: [...ofSettings] } },
+    ...{ changed, differences: { program: [...ofProgram], settings: ofSettings }, unread },
     ...{ passes, madeAt, args },
     operation: rehearsal.operation,
     project: names.project,
@@ -91,7 +92,7 @@ export const runCheckRecord = async (options: CheckRecordOptions): Promise<Check
 
 const meanings: Readonly<Record<RecordPart, string>> = {
   program: "the program",
-  settings: "the settings, so the account was not read",
+  settings: "the settings of the service",
   state: "the state of the stack",
   account: "the account: an object was made, changed or deleted",
   outcome: "the record itself",
@@ -108,12 +109,20 @@ const differenceLines = (differences: readonly string[]): readonly string[] => {
   ];
 };
 
+const kindText = ({ kind, profile }: CheckedRecord["unread"][number]): string =>
+  profile === undefined ? kind : `${kind} of profile ${profile}`;
+
 /** What a check found, for a person. */
 export const checkedRecordText = (checked: CheckedRecord): string => {
-  const { holds, changed, differences, passes, madeAt, operation, project, stack, args } = checked;
+  const { holds, changed, differences, unread, passes, madeAt, operation, project, stack, args } =
+    checked;
   const run = `pulumi ${[operation, ...args.map(shellWord)].join(" ")}`;
+  const unreadText =
+    unread.length > 0
+      ? `Not compared, as the rehearsal could not read it: ${unread.map(kindText).join(", ")}.\n`
+      : "";
   if (holds)
-    return `The rehearsal of ${project}/${stack} at ${madeAt} still holds.\nGo on with: ${run}\n`;
+    return `The rehearsal of ${project}/${stack} at ${madeAt} still holds.\n${unreadText}Go on with: ${run}\n`;
   const lines = changed.flatMap((part) => [
     `  - ${meanings[part]}`,
     ...(part === "program" || part === "settings" ? differenceLines(differences[part]) : []),

@@ -8,21 +8,19 @@ import type { FaultRule, Switches } from "../../../emulator/index.js";
 import { createService, type EmulatedService } from "../../../emulator/service.js";
 import { unlimitedBurst } from "../../../provider/pacing/pacer.js";
 import { resources } from "../../../provider/resources/index.js";
-import {
-  defaultScopes,
-  endpointName,
-  setUpOperation,
-} from "../../../provider/service/http/operations.js";
+import { endpointName, setUpOperation } from "../../../provider/service/http/operations.js";
 import {
   describeSettings,
   type SettingKey,
   type Settings,
 } from "../../../provider/service/settings/settings.js";
+import type { KindReading } from "../../account/account-lists.js";
 import { type Conditions, endpointLimit } from "../../forecast/conditions.js";
 import { rateBucket } from "../../forecast/simulation/simulated-service.js";
 import { foundSwitches } from "../../probe/like-tenant.js";
 import type { StackExport } from "../../stack/stack-export.js";
 import { type CopiedObjects, copyAccount, stateBodies } from "./account-copy.js";
+import { type DeployingClient, refusedLists } from "./deploying-client.js";
 import { type RehearsedCall, type RelayOptions, startRelay } from "./recording-relay.js";
 import type { RehearsedTime } from "./rehearsed-time.js";
 import type { TenantReading } from "./tenant-reading.js";
@@ -44,6 +42,7 @@ export interface EmulatedTenant {
 
 export interface TenantOptions {
   readonly reading: TenantReading;
+  readonly client: DeployingClient;
   readonly document: StackExport;
   readonly conditions: Conditions;
   readonly time: RehearsedTime;
@@ -59,10 +58,19 @@ const kept = ["scope", "platformName", "ownershipMark", "put"] as const;
 /** What the run is told of the tenant: the emulator's address, and what decides what it does. */
 const valuesFor = (
   settings: Settings,
+  { scopes, isOther }: DeployingClient,
   access: Pick<Settings, "baseUrl" | "tokenUrl" | "clientId" | "clientSecret">,
 ): Partial<Record<SettingKey, string>> => {
   const own = kept.flatMap((key) => (settings[key] === undefined ? [] : [[key, settings[key]]]));
-  return { ...Object.fromEntries(own), ...access, plan: "enterprise", burst: noLimit, share: "1" };
+  const scope = isOther ? { scope: scopes.join(" ") } : {};
+  return {
+    ...Object.fromEntries(own),
+    ...scope,
+    ...access,
+    plan: "enterprise",
+    burst: noLimit,
+    share: "1",
+  };
 };
 
 const namedValues = (
@@ -90,23 +98,12 @@ export const knownSwitches = ({ put, findings }: Settings): Partial<Switches> =>
   return put === undefined ? found : { ...found, put };
 };
 
-/** The scopes that the token has; all where nobody tells them in words of the specification. */
-const grantedScopes = ({ scopes, settings }: TenantReading): readonly string[] => {
-  const known: readonly string[] = defaultScopes;
-  const isTold = scopes?.some((scope) => known.includes(scope));
-  if (isTold) return scopes ?? [];
-  const asked = settings.scope.split(" ");
-  return asked.some((scope) => known.includes(scope)) ? asked : known;
-};
-
 /** Refuses the lists that the service refuses. */
-const forbiddenLists = ({ account }: TenantReading): readonly FaultRule[] =>
-  account.kinds
-    .filter(({ error }) => error !== undefined)
-    .map(({ definition }) => {
-      const { method, template } = setUpOperation(definition, "list");
-      return { on: `${method} ${template}`, kind: "forbidden-list", times: 1_000_000, after: 0 };
-    });
+const forbiddenLists = (kinds: readonly KindReading[]): readonly FaultRule[] =>
+  kinds.map(({ definition }) => {
+    const { method, template } = setUpOperation(definition, "list");
+    return { on: `${method} ${template}`, kind: "forbidden-list", times: 1_000_000, after: 0 };
+  });
 
 /** A bucket for each endpoint, full at the start. */
 const turnsOf = (conditions: Conditions): RelayOptions["turnOf"] => {
@@ -142,7 +139,7 @@ const clientId = "rehearsal";
 
 /** Starts an emulator of a tenant. */
 export const emulateTenant = async (options: TenantOptions): Promise<EmulatedTenant> => {
-  const { reading, document, conditions, time } = options;
+  const { reading, client, document, conditions, time } = options;
   const { settings, account, roundTripMs, pageSize } = reading;
   const { profile, platformName } = settings;
   const isPartial = account.kinds.some(({ problem }) => problem !== undefined);
@@ -157,8 +154,8 @@ export const emulateTenant = async (options: TenantOptions): Promise<EmulatedTen
   const clientSecret = randomSecret();
   const service = createService({ plan: "none", switches });
   service.store.replaceAll(copy.objects);
-  service.clients.put({ clientId, clientSecret, scopes: grantedScopes(reading) });
-  service.faults.add(forbiddenLists(reading));
+  service.clients.put({ clientId, clientSecret, scopes: client.scopes });
+  service.faults.add(forbiddenLists(refusedLists(reading, client)));
   const emulator = await serve(service);
   const relay = await startRelay({
     profile,
@@ -174,7 +171,7 @@ export const emulateTenant = async (options: TenantOptions): Promise<EmulatedTen
     clientId,
     clientSecret,
   };
-  const values = valuesFor(settings, access);
+  const values = valuesFor(settings, client, access);
   return {
     variables: namedValues(values, profile, "environment"),
     config: namedValues(values, profile, "config"),

@@ -1,0 +1,179 @@
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { DriftResult } from "../../cli/drift/drift.js";
+import type { Drill } from "../../cli/drill/run-drill.js";
+import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
+import type { CheckedRecord } from "../../cli/rehearse/record/run-check-record.js";
+import { scopes } from "../../provider/service/http/operations.js";
+import { pageCommands } from "../docs/page-commands.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { closeServer, listenHere } from "../support/loopback-server.js";
+import { pageShell } from "../support/page-shell.js";
+import { rehearsedProgram } from "../support/rehearsed-program.js";
+
+let project: EmulatedProject;
+let quiet: Server;
+let reader: Readonly<Record<string, string>>;
+/** The same, at a token address that does not tell what it grants. */
+let untold: Readonly<Record<string, string>>;
+
+/** The token address of an emulator without what it tells of scopes. */
+const quietTokens = (tokenUrl: string): Server =>
+  createServer(async (request, response) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const answer = await fetch(tokenUrl, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: Buffer.concat(chunks),
+    });
+    const { scope: _, ...grant }: Record<string, unknown> = JSON.parse(await answer.text());
+    response.writeHead(answer.status, { "content-type": "application/json" });
+    response.end(JSON.stringify(grant));
+  });
+
+beforeAll(async () => {
+  project = await emulatedProject(rehearsedProgram, {}, { CONVERSATION_PLAN: "enterprise" });
+  await project.succeed(["up", "--yes", "--skip-preview"], { DESCRIBE: "first" });
+  const clientSecret = "secret-of-the-reader";
+  await project.control("POST", "/clients", {
+    ...{ clientId: "reader", clientSecret },
+    scopes: [scopes.read, scopes.interactionRead],
+  });
+  const own = { CONVERSATION_CLIENT_ID: "reader", CONVERSATION_CLIENT_SECRET: clientSecret };
+  quiet = quietTokens(project.emulator.tokenUrl);
+  reader = { ...own, DESCRIBE: "second" };
+  untold = { ...reader, CONVERSATION_TOKEN_URL: await listenHere(quiet) };
+});
+
+afterAll(async () => {
+  await project?.close();
+  if (quiet) await closeServer(quiet);
+});
+
+const json = async (args: readonly string[], environment: Readonly<Record<string, string>>) => {
+  const { code, output, errors } = await project.tool([...args, "--json"], environment);
+  if (output === "") throw new Error(errors);
+  return { code, said: JSON.parse(output) };
+};
+
+const rehearse = async (
+  environment: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Promise<Rehearsal & { code: number }> => {
+  const { code, said } = await json(["rehearse", ...args], environment);
+  return { code, ...said };
+};
+
+const assumed =
+  /^The client of these settings (has only|may only read).*say which it has with --as-scopes\.$/;
+
+test.each([
+  ["tells", () => reader],
+  ["does not tell", () => untold],
+])(
+  "a client that may only read rehearses for another one, where the token address %s its scopes",
+  async (_, environment) => {
+    const { code, outcome, notes } = await rehearse({ ...environment(), WITHOUT: "bot" });
+    expect(outcome.refusals).toEqual([]);
+    expect(outcome.changes.map(({ change, kind }) => [change, kind])).toEqual([
+      ["changed", "Authentication"],
+      ["deleted", "Participant"],
+    ]);
+    expect(notes[0]).toMatch(assumed);
+    expect(
+      notes.filter((note) => /^The authentications are missing in the copy/.test(note)),
+    ).toHaveLength(1);
+    expect([0, 4]).toContain(code);
+  },
+);
+
+test("with the scopes of the client that deploys it says what that one will be refused", async () => {
+  const allowed = await rehearse(untold, "--as-scopes", "manage");
+  expect(allowed).toMatchObject({ code: 0, outcome: { passes: true } });
+  expect(allowed.notes.some((note) => assumed.test(note))).toBe(false);
+  const refused = await rehearse(untold, "--as-scopes", "read,interaction.manage");
+  expect(refused).toMatchObject({ code: 3, outcome: { passes: false } });
+  expect(refused.outcome.refusals).toMatchObject([{ kind: "Authentication", operation: "update" }]);
+  expect(refused.outcome.refusals[0]?.reason).toContain(scopes.manage);
+  const { code, output } = await project.pulumi(["up", "--yes", "--skip-preview"], reader);
+  expect(code).not.toBe(0);
+  expect(output).toContain(scopes.manage);
+});
+
+test("a record that the reading client made is checked with the one that deploys", async () => {
+  const file = join(project.folder, "record.json");
+  await rehearse(reader, "--record", file, "--as-scopes", "manage read");
+  const check = async (environment: Readonly<Record<string, string>>) => {
+    const { code, said } = await json(["check-record", file], environment);
+    const checked: CheckedRecord = said;
+    return { code, ...checked };
+  };
+  const deployer = { DESCRIBE: "second" };
+  expect(await check(deployer)).toMatchObject({
+    ...{ code: 0, changed: [], unread: [{ kind: "Authentication" }] },
+  });
+  const { output } = await project.tool(["check-record", file], deployer);
+  expect(output).toContain("Not compared, as the rehearsal could not read it: Authentication.");
+  const lacking = await check(reader);
+  expect(lacking).toMatchObject({ code: 3, changed: ["settings"] });
+  expect(lacking.differences.settings).toEqual([
+    `the client of these settings lacks ${scopes.manage}, with which this was rehearsed`,
+  ]);
+  await rehearse(reader, "--record", file);
+  expect((await check(deployer)).differences.settings).toEqual([
+    expect.stringMatching(/clientId .* and was reader .*--as-scopes/),
+  ]);
+});
+
+test("drift and drill say which kind could not be read, and go on with the others", async () => {
+  const { said } = await json(["drift"], reader);
+  const drift: DriftResult = said;
+  expect(drift).toMatchObject({ drift: false, deleted: [], changed: [] });
+  expect(drift.unread).toMatchObject([{ kind: "Authentication" }]);
+  expect(drift.compared).toBe(3);
+  const text = await project.tool(["drift"], reader);
+  expect(text.output).toContain("3 objects of shop/prod compared; 1 kind could not be read");
+  const drill: Drill = (await json(["drill"], reader)).said;
+  expect(drill.outcome).toMatchObject({ passes: true, refusals: [] });
+  expect(drill.notes[0]).toMatch(assumed);
+  expect(drill.notes.join()).toContain("authentications were not compared");
+  const refused: Drill = (await json(["drill", "--as-scopes", "read"], reader)).said;
+  expect(refused.outcome.passes).toBe(false);
+});
+
+test.each([
+  ["explain"],
+  ["orphans"],
+  ["import", "--skip-managed"],
+  ["export", "--out", "exported"],
+])(
+  "%s takes a client that may only read, and is refused the authentications alone",
+  async (...args) => {
+    const before = (await project.log()).length;
+    const { output, errors } = await project.tool(args, reader);
+    expect(output + errors).toMatch(/authentication/i);
+    const calls = (await project.log()).slice(before);
+    const named = (status: number) =>
+      calls
+        .filter((call) => call.status < 400 === status < 400)
+        .map(({ method, template }) => `${method} ${template}`);
+    expect([...new Set(named(403))]).toEqual(["GET /authentications"]);
+    expect(named(200)).toEqual(expect.arrayContaining(["GET /channels", "GET /participants"]));
+    expect(named(200).filter((name) => !name.startsWith("GET "))).toEqual([]);
+  },
+);
+
+test("the guide's lines, each with its client, deploy what was rehearsed", async () => {
+  const shell = pageShell(project);
+  const lines = pageCommands.filter(({ page }) => page === "docs/guides/pipelines.md");
+  expect(lines).toHaveLength(2);
+  for (const [place, { text }] of lines.entries()) {
+    const { code, output } = await shell(text, place === 0 ? reader : { DESCRIBE: "second" });
+    expect(code, `${text}\n${output}`).toBe(0);
+  }
+  expect(await project.objects("authentications")).toMatchObject([
+    { description: expect.stringContaining("second") },
+  ]);
+});
