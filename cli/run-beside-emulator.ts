@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { CommandFailure } from "./command.js";
 import { missingPulumiAdvice } from "./pulumi-cli/ensure-pulumi.js";
@@ -33,20 +33,23 @@ export const runBesideEmulator = async (
   [name = "", ...args]: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<number> => {
-  const child = spawn(name, args, {
-    stdio: "inherit",
-    env: { ...process.env, ...environment },
-    shell: process.platform === "win32",
-  });
+  let child: ChildProcess | undefined;
   const pass = (signal: NodeJS.Signals): void => {
     // Ctrl-C at a terminal reaches the command by itself; twice would be taken for impatience.
-    if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+    if (signal !== "SIGINT" || !process.stdin.isTTY) child?.kill(signal);
   };
+  // Before it starts: its first line may be what somebody waits for who then sends one.
   for (const signal of passedOn) process.on(signal, pass);
   try {
+    const started = spawn(name, args, {
+      stdio: "inherit",
+      env: { ...process.env, ...environment },
+      shell: process.platform === "win32",
+    });
+    child = started;
     return await new Promise<number>((resolve, reject) => {
-      child.once("error", (error) => reject(notStarted(name, error)));
-      child.once("exit", (code, signal) => resolve(signal ? codeOfSignal(signal) : (code ?? 1)));
+      started.once("error", (error) => reject(notStarted(name, error)));
+      started.once("exit", (code, signal) => resolve(signal ? codeOfSignal(signal) : (code ?? 1)));
     });
   } finally {
     for (const signal of passedOn) process.off(signal, pass);

@@ -113,7 +113,7 @@ export interface RunPlace {
 const stops: Stops = [
   { signal: "SIGINT", afterMs: 0 },
   { signal: "SIGINT", afterMs: 3000 },
-  { signal: "SIGKILL", afterMs: 10_000 },
+  { signal: "SIGKILL", afterMs: 6000 },
 ];
 
 const printed = async (

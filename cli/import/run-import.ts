@@ -101,7 +101,7 @@ const runPulumi = async (
       },
       stops: [
         { signal: "SIGINT", afterMs: 0 },
-        { signal: "SIGKILL", afterMs: 30_000 },
+        { signal: "SIGKILL", afterMs: 6000 },
       ],
     });
     if (ended.code !== 0) throw failureOf(ended, opened, signal?.aborted === true);

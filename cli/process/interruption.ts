@@ -1,5 +1,14 @@
 const PARENT_CHECK_MS = 1000;
 
+/** A command that was asked to end has ended so much later, whatever it waits for. */
+const LONGEST_END_MS = 9000;
+
+/** One Ctrl-C may arrive several times: the terminal and every parent pass it on. */
+const SAME_EVENT_MS = 300;
+
+/** Exit code of a command that a signal has ended, as shells tell it. */
+export const interruptedCode = 130;
+
 /** The wish of the person, or of the parent process, that everything ends. */
 export interface Interruption {
   /** Aborted once, with the name of the signal as its reason. */
@@ -8,17 +17,45 @@ export interface Interruption {
   release(): void;
 }
 
+/** What is listened to, and how long the end may take. */
+interface Listening {
+  readonly signals: readonly NodeJS.Signals[];
+  /** Whether the end of the parent process counts as an interruption. */
+  readonly parent: boolean;
+  /** Left out: as long as the work takes to clean up. */
+  readonly longestMs?: number;
+}
+
 /** Tells when the parent process has ended: this one then belongs to another. */
 const onOrphaned = (tell: () => void): NodeJS.Timeout => {
   const parent = process.ppid;
   return setInterval(() => process.ppid !== parent && tell(), PARENT_CHECK_MS).unref();
 };
 
-/** @param parent whether the end of the parent process counts as an interruption */
-const listen = (signals: readonly NodeJS.Signals[], parent: boolean): Interruption => {
+/** At once: what this process has started goes with it, see `runCommand` and `privateFolder`. */
+const giveUp = (): void => process.exit(interruptedCode);
+
+const giveUpLate = (ms: number): NodeJS.Timeout =>
+  setTimeout(() => {
+    process.stderr.write(`Interrupted: what was under way did not end within ${ms / 1000} s.\n`);
+    giveUp();
+  }, ms).unref();
+
+const listen = ({ signals, parent, longestMs }: Listening): Interruption => {
   const controller = new AbortController();
-  const end = (signal: string) => controller.abort(signal);
-  for (const signal of signals) process.on(signal, end);
+  let firstAt: number | undefined;
+  let late: NodeJS.Timeout | undefined;
+  const end = (reason: string) => {
+    if (firstAt !== undefined) return;
+    firstAt = performance.now();
+    if (longestMs !== undefined) late = giveUpLate(longestMs);
+    controller.abort(reason);
+  };
+  const onSignal = (signal: string) => {
+    if (firstAt !== undefined && performance.now() - firstAt > SAME_EVENT_MS) giveUp();
+    else end(signal);
+  };
+  for (const signal of signals) process.on(signal, onSignal);
   // Whoever read the output has gone, such as `head`.
   const unread = () => end("SIGPIPE");
   process.stdout.on("error", unread);
@@ -27,7 +64,8 @@ const listen = (signals: readonly NodeJS.Signals[], parent: boolean): Interrupti
     signal: controller.signal,
     release: () => {
       clearInterval(timer);
-      for (const signal of signals) process.off(signal, end);
+      clearTimeout(late);
+      for (const signal of signals) process.off(signal, onSignal);
       process.stdout.off("error", unread);
     },
   };
@@ -35,18 +73,24 @@ const listen = (signals: readonly NodeJS.Signals[], parent: boolean): Interrupti
 
 /**
  * Turns Ctrl-C, SIGTERM, SIGHUP, a closed output and the end of the parent process into one abort.
- * Several signals of one Ctrl-C (the terminal and every parent pass it on) count once.
+ * Several signals of one Ctrl-C count once; another one ends this process at once, as does an end
+ * that takes too long.
  */
-export const interruption = (): Interruption => listen(["SIGINT", "SIGTERM", "SIGHUP"], true);
+export const interruption = (): Interruption =>
+  listen({
+    signals: ["SIGINT", "SIGTERM", "SIGHUP"],
+    parent: true,
+    longestMs: LONGEST_END_MS,
+  });
 
 /**
  * Waits for the first Ctrl-C or SIGTERM; does not keep the process alive. A server that was sent to
  * the background, or started with nohup, outlives its terminal; only under npm, whose shell does
- * not pass signals on, the end of the parent counts.
+ * not pass signals on, the end of the parent counts. Afterwards a signal ends this process at once.
  */
 export const untilInterrupted = async (): Promise<void> => {
   const underNpm = process.env.npm_lifecycle_event !== undefined;
-  const { signal, release } = listen(["SIGINT", "SIGTERM"], underNpm);
+  const { signal, release } = listen({ signals: ["SIGINT", "SIGTERM"], parent: underNpm });
   await new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
-  release();
+  setTimeout(release, SAME_EVENT_MS).unref();
 };

@@ -58,13 +58,19 @@ export const privateFolder = (prefix: string): PrivateFolder => {
   removeAbandoned(tmpdir(), prefix);
   const folder = mkdtempSync(join(tmpdir(), prefix));
   tryLock(ownerFile(folder));
-  const leave = () => removeFolder(folder);
+  const leave = () => {
+    try {
+      removeFolder(folder);
+    } catch {
+      // Something that is just ending still writes into it; the next one removes it.
+    }
+  };
   process.once("exit", leave);
   return {
     folder,
     remove: () => {
       process.off("exit", leave);
-      leave();
+      removeFolder(folder);
     },
   };
 };

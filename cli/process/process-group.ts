@@ -1,11 +1,12 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
 /** Time that what a command started gets to end by itself after it. */
 const GRACE_MS = 1000;
 const LOOK_EVERY_MS = 50;
 
-const send = (target: number, signal: NodeJS.Signals | 0): boolean => {
+/** Sends a signal to a process, or to a group by its number below zero. @returns whether it is there */
+export const send = (target: number, signal: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(target, signal);
   } catch {
@@ -83,21 +84,46 @@ export const endGroup = async (leader: number | undefined): Promise<void> => {
   await isEmptyWithin(leader, GRACE_MS);
 };
 
-const hasVariable = (pid: number, variable: string): boolean => {
+/** Whether a process is this user's: of others not even the environment is read, which may take for ever. */
+export const isOwnProcess = (pid: number): boolean => {
   try {
-    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(variable);
+    return statSync(`/proc/${pid}`).uid === process.getuid?.();
   } catch {
-    // It has ended, or belongs to somebody else.
+    return false;
+  }
+};
+
+const hasVariable = (pid: number, name: string, values: ReadonlySet<string>): boolean => {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    const found = variables.find((variable) => variable.startsWith(`${name}=`));
+    return found !== undefined && values.has(found.slice(name.length + 1));
+  } catch {
+    // It has ended in the meantime.
     return false;
   }
 };
 
 /**
- * Ends what a killed run has left behind: every process that carries this environment variable
- * with this value. Only where the system tells the environment of processes (Linux).
+ * The other processes of this user that carry an environment variable with one of these values. None
+ * where the system does not tell the environment of processes (Linux does).
  */
+export const markedProcesses = (name: string, values: ReadonlySet<string>): readonly number[] => {
+  if (process.platform !== "linux") return [];
+  return otherProcesses().filter((pid) => isOwnProcess(pid) && hasVariable(pid, name, values));
+};
+
+/** Those processes of a list that none of the others has started. */
+export const outermost = (pids: readonly number[]): readonly number[] =>
+  pids.filter((pid) => {
+    try {
+      return !pids.includes(Number(statOf(pid)[1]));
+    } catch {
+      return false;
+    }
+  });
+
+/** Ends what a killed run has left behind, by its mark: see `markedProcesses`. */
 export const endProcessesWith = (name: string, value: string): void => {
-  if (process.platform !== "linux") return;
-  for (const pid of otherProcesses())
-    if (hasVariable(pid, `${name}=${value}`)) send(pid, "SIGKILL");
+  for (const pid of markedProcesses(name, new Set([value]))) send(pid, "SIGKILL");
 };

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { watchCommand } from "./child-watch.js";
 import { endGroup, signalProcess } from "./process-group.js";
 
 /** How to ask a command to stop: signals, each so many milliseconds after the request. */
@@ -81,7 +82,8 @@ const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: 
 
 /**
  * Runs a command to its end in a process group of its own: a Ctrl-C at the
- * terminal reaches it once, through `signal`, and nothing that it started outlives it.
+ * terminal reaches it once, through `signal`, and nothing that it started outlives it. Nor does it
+ * outlive this process, also where that is killed.
  */
 export const runCommand = (
   command: string,
@@ -89,19 +91,22 @@ export const runCommand = (
   options: CommandOptions = {},
 ): Promise<Ended> =>
   new Promise((done, failed) => {
+    const watched = watchCommand();
     const child = spawn(command, args, {
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-      env: options.env ?? process.env,
+      env: { ...(options.env ?? process.env), ...watched.mark },
       detached: process.platform !== "win32",
       stdio: ["pipe", "pipe", "pipe"],
     });
+    watched.started(child.pid);
     // Whoever does not read may have closed it already.
     child.stdin.on("error", () => undefined).end(options.input);
     const { stdout, lastLines } = collect(child.stdout, child.stderr, options.onLine);
     const { settle, timedOut } = stopper(child.pid, options);
     // Should this process itself end in a way that nobody foresaw.
     const abandon = () => signalProcess(child.pid, "SIGKILL");
-    process.on("exit", abandon);
+    // Before anything else that is done then: it may write into folders that are removed.
+    process.prependListener("exit", abandon);
     const release = (): void => {
       settle();
       process.off("exit", abandon);
@@ -109,6 +114,7 @@ export const runCommand = (
     let swept: Promise<void> | undefined;
     child.on("error", (error) => {
       release();
+      watched.ended();
       failed(error);
     });
     child.on("exit", () => {
@@ -117,6 +123,7 @@ export const runCommand = (
     });
     child.on("close", async (code) => {
       await swept;
+      watched.ended();
       const text = stdout.join("\n");
       done({ code: code ?? undefined, stdout: text, lastLines, timedOut: timedOut() });
     });

@@ -1,8 +1,5 @@
 import { CommandFailure } from "../command.js";
-import { interruption } from "./interruption.js";
-
-/** Exit code of a command that a signal has ended, as shells tell it. */
-const interruptedCode = 130;
+import { interruptedCode, interruption } from "./interruption.js";
 
 /** Whether the work itself has told that it was interrupted, and what is left. */
 const tellsItself = (error: unknown): boolean =>

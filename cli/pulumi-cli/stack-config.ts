@@ -7,6 +7,7 @@ import {
   printedJson,
   queryPulumi,
 } from "../../provider/stacks/pulumi-queries.js";
+import { watchQuestions } from "../process/child-watch.js";
 import { findProgram } from "./pulumi-cli.js";
 
 /** What Pulumi says of a stack that it cannot read, and what to do about it. The first that fits counts. */
@@ -62,7 +63,8 @@ export const pulumiPlace = (
   stack?: string,
 ): PulumiPlace | undefined => {
   const command = findProgram("pulumi", env.PATH);
-  return command === undefined ? undefined : { command, folder, env, ...(stack ? { stack } : {}) };
+  if (command === undefined) return undefined;
+  return { command, folder, env: { ...env, ...watchQuestions() }, ...(stack ? { stack } : {}) };
 };
 
 /** The project file that Pulumi finds from a folder: there, or in a folder above. */

@@ -65,8 +65,8 @@ export interface ProjectOptions {
 /** Once: what is under way is finished and saved. Twice: it is given up. */
 const STOPS: Stops = [
   { signal: "SIGINT", afterMs: 0 },
-  { signal: "SIGINT", afterMs: 10_000 },
-  { signal: "SIGKILL", afterMs: 20_000 },
+  { signal: "SIGINT", afterMs: 3000 },
+  { signal: "SIGKILL", afterMs: 6000 },
 ];
 
 const LONGEST_MS = 600_000;

@@ -2,7 +2,7 @@ import { readdirSync, realpathSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { type ProcessFacts, processFacts } from "../../provider/stacks/pulumi-process.js";
-import { isRunning, signalProcess } from "../process/process-group.js";
+import { isOwnProcess, isRunning, signalProcess } from "../process/process-group.js";
 
 const isProvider = ({ args }: ProcessFacts): boolean =>
   args.some((arg) => /[\\/]cmd[\\/]dynamic-provider([\\/]|$)/.test(arg));
@@ -37,7 +37,7 @@ export const leftProcesses = async (
   const here = realpathSync(folder);
   const found: number[] = [];
   for (const pid of readdirSync("/proc").map(Number)) {
-    const facts = Number.isInteger(pid) ? processFacts(pid) : undefined;
+    const facts = Number.isInteger(pid) && isOwnProcess(pid) ? processFacts(pid) : undefined;
     if (!facts || facts.folder !== here || !isProvider(facts)) continue;
     const of = facts.env.PULUMI_PROJECT ?? facts.env.PULUMI_NODEJS_PROJECT;
     if ((of === undefined || of === project) && (await isLeft(facts))) found.push(pid);

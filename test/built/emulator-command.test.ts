@@ -2,11 +2,11 @@ import type { ChildProcess } from "node:child_process";
 import { expect, onTestFinished, test } from "vitest";
 import { startTool } from "../support/tool-process.js";
 
-/** Says the address of its emulator, and then what it gets. */
+/** Says the address of its emulator, once a signal would find it ready, and then what it gets. */
 const patient = `
-console.log(process.env.CONVERSATION_BASE_URL);
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2"])
   process.on(signal, () => { console.log(signal); if (signal !== "SIGUSR2") process.exit(7); });
+console.log(process.env.CONVERSATION_BASE_URL);
 setInterval(() => {}, 1000);`;
 
 interface Running {
