@@ -7,7 +7,6 @@ import type { Definition, Field, Fields } from "../../provider/definition/define
 import { normaliseFields } from "../../provider/definition/normalise.js";
 import { fieldViolations } from "../../provider/definition/violations.js";
 import { valuesIn } from "../../provider/definition/walk.js";
-import { extraViolations } from "../../provider/definition/wire/extra.js";
 import { typedFields } from "../../provider/definition/wire/managed.js";
 import { looksMasked } from "../../provider/definition/wire/secret-evidence.js";
 import { fieldsFromWire } from "../../provider/definition/wire/wire.js";
@@ -25,7 +24,7 @@ import { readMark } from "../../provider/lifecycle/ownership/read-mark.js";
 import { originalMark } from "../../provider/lifecycle/ownership/seen-object.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
-import { unknownMembers } from "./unknown-members.js";
+import { unknownMembers } from "./unknown-paths.js";
 
 /** An object of the account as a program would declare it. */
 export interface ObjectInputs {
@@ -36,9 +35,7 @@ export interface ObjectInputs {
    * shows them, or as undisclosed where it hides them.
    */
   readonly fields: JsonObject;
-  /** Members that no field of the kind knows. */
-  readonly extra?: JsonObject;
-  /** Paths of members that no program can give, or that may be secrets; a run leaves them as they are. */
+  /** Paths of members that no field of the kind knows; a run leaves them as they are. */
   readonly undeclared?: readonly string[];
   /** As the service sent it. */
   readonly wire: WireObject;
@@ -102,15 +99,10 @@ const namesPrototype = (value: unknown): boolean =>
       Object.entries(value).some(([name, of]) => name === "__proto__" || namesPrototype(of));
 
 /** Every rule that the inputs break, in one sentence. */
-const problemOf = (
-  definition: Definition,
-  id: string,
-  fields: JsonObject,
-  extra: JsonObject | undefined,
-): string | undefined => {
+const problemOf = (definition: Definition, id: string, fields: JsonObject): string | undefined => {
   if (!isId(id)) return "its id can stand in no call";
   if (namesPrototype(fields)) return 'it has a member with the name "__proto__"';
-  const broken = [...fieldViolations(definition, fields), ...extraViolations(definition, extra)];
+  const broken = fieldViolations(definition, fields);
   const sentences = broken.map(({ path, rule }) => (path ? `${path} ${rule}` : `it ${rule}`));
   return sentences.length > 0 ? sentences.join("; ") : undefined;
 };
@@ -135,12 +127,11 @@ export const objectInputs = (
   const live = fieldsFromWire(definition.fields, { ...wire, description }, settings);
   const typed = typedFields(definition.fields, live);
   const fields = normaliseFields(definition, tidyFields(definition.fields, typed));
-  const { extra, undeclared } = unknownMembers(definition, wire);
+  const undeclared = unknownMembers(definition, wire);
   const [created, modified] = [filledText(wire.created), filledText(wire.modified)];
-  const problem = problemOf(definition, id, fields, extra);
+  const problem = problemOf(definition, id, fields);
   return {
     ...{ definition, id, fields, wire },
-    ...(extra ? { extra } : {}),
     ...(undeclared.length > 0 ? { undeclared } : {}),
     ...(leavesSecretsOut(definition, fields, typed) ? { leavesOut: true as const } : {}),
     ...(created ? { created } : {}),

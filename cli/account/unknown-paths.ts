@@ -1,4 +1,5 @@
 import {
+  type Definition,
   type Field,
   type Fields,
   type ListField,
@@ -8,7 +9,7 @@ import {
 import { itemPath, memberPath } from "../../provider/definition/paths.js";
 import { itemsOf, readWire } from "../../provider/definition/wire/pairs.js";
 import { fieldsByWireName, keyOf, membersOf } from "../../provider/definition/wire/wire.js";
-import { isObject, type JsonObject, listedObjects } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject, listedObjects, objectOf } from "../../provider/kernel/json.js";
 
 /** What a service adds to each object. */
 export const isAdded = (name: string): boolean =>
@@ -51,7 +52,7 @@ const inItems = (field: ListField, wire: unknown, path: string): readonly string
  *
  * @param path of the value, as a program would write it
  */
-export const unknownPaths = (field: Field, wire: unknown, path: string): readonly string[] => {
+const unknownPaths = (field: Field, wire: unknown, path: string): readonly string[] => {
   switch (field.type) {
     case "object":
       return isObject(wire) ? inMembers(field.fields, wire, path) : [];
@@ -69,3 +70,13 @@ export const unknownPaths = (field: Field, wire: unknown, path: string): readonl
       return [];
   }
 };
+
+/**
+ * Paths of the members of an object that no field of its kind knows, as a program would write them. Any of
+ * them may be a secret, so none is written to a file; a run leaves them as they are.
+ */
+export const unknownMembers = (
+  { fields }: Pick<Definition, "fields">,
+  wire: JsonObject,
+): readonly string[] =>
+  inMembers(fields, objectOf(Object.entries(wire).filter(([name]) => !isAdded(name))), "");

@@ -33,8 +33,8 @@ Objects that carry the mark of a stack are left out, and told: they have a progr
 or to move them to another stack. They are not in import.json: as long as their stack
 has them, no other may.
 Secrets are in no file: the program takes each from the configuration of its stack,
-and does not start without it. Members of the items of lists that only the service
-knows, and those that may be secrets, are named in the README; they stay as they are.
+and does not start without it. Members that only the service knows may be secrets, too:
+the README names them, without values; they stay as they are.
 
 JSON: { folder, project, stack, files: [name], kept: [name],
         resources: [{ kind, id, name }], lookedUp: [{ kind, id, name }],

@@ -1,8 +1,9 @@
-import type { Definition } from "../../provider/definition/define.js";
+import type { Definition, Fields } from "../../provider/definition/define.js";
 import { sameMeaning } from "../../provider/definition/meaning/same.js";
 import { naturalKey } from "../../provider/definition/references.js";
-import { fieldsFromWire, wireName } from "../../provider/definition/wire/wire.js";
-import { isObject, type JsonObject, sameJson } from "../../provider/kernel/json.js";
+import { isSurelyMask } from "../../provider/definition/wire/secret-evidence.js";
+import { fieldsByWireName, fieldsFromWire, wireName } from "../../provider/definition/wire/wire.js";
+import { isObject, type JsonObject, objectOf, sameJson } from "../../provider/kernel/json.js";
 import { readMark } from "../../provider/lifecycle/ownership/read-mark.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/seen-object.js";
 import { resources } from "../../provider/resources/index.js";
@@ -45,6 +46,18 @@ const withNames = (value: unknown, names: ReadonlyMap<string, string>): unknown 
   );
 };
 
+/** Whether a value can be compared: a mask stands for any. */
+const isComparable = (value: unknown): boolean =>
+  value !== null && !(typeof value === "string" && isSurelyMask(value));
+
+/** What no field knows of an object: only names of it are shown. */
+const unknownTo = (fields: Fields, wire: WireObject): JsonObject =>
+  objectOf(
+    Object.entries(wire).filter(
+      ([name, value]) => isComparable(value) && !fieldsByWireName(fields).has(name),
+    ),
+  );
+
 /** An object without what the service sets, without secrets, without marks, and with names for ids. */
 const comparable = (
   { fields }: Definition,
@@ -53,7 +66,7 @@ const comparable = (
 ): JsonObject => {
   const { description } = wire;
   const own = readMark(description).description;
-  const named = withNames(publicMembers(fields, wire), names);
+  const named = withNames({ ...unknownTo(fields, wire), ...publicMembers(fields, wire) }, names);
   const members = isObject(named) ? named : {};
   return own === undefined || own === ""
     ? Object.fromEntries(Object.entries(members).filter(([name]) => name !== "description"))

@@ -36,7 +36,7 @@ const membersOf = (
   keyOf: (resource: PlannedResource, path: string) => string,
   profile: string | undefined,
 ): readonly Member[] => {
-  const { definition, fields, extra } = resource.object;
+  const { definition, fields } = resource.object;
   const { rule } = definition;
   // The discriminator follows from the member that it names.
   const given = Object.fromEntries(
@@ -52,7 +52,6 @@ const membersOf = (
       },
       secret: (path) => code(`secrets.${keyOf(resource, path)}`),
     }),
-    ...(extra ? [["extra", jsonExpression(extra)] as const] : []),
     ...(profile ? [["profile", jsonExpression(profile)] as const] : []),
   ];
 };

@@ -93,8 +93,9 @@ const undeclaredRows = ({ plan: { declared } }: ReadmeContent): readonly string[
   if (rows.length === 0) return [];
   return section(
     "Members that the program does not declare",
-    "Only the service knows them, and `extra` cannot hold them, or they may be secrets. They stay as they are " +
-      "when their object is changed; an account that is made anew from this program lacks them.",
+    "Only the service knows them, so any of them may be a secret, and no file holds their values. They stay as they " +
+      "are when their object is changed; an account that is made anew from this program lacks them. To declare one " +
+      "that is no item of a list, write it into `extra` of its resource: a secret by `config.requireSecret`.",
     table(["Object", "Member"], rows),
   );
 };

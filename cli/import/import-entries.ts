@@ -41,13 +41,12 @@ export const personalPart = (baseUrl: string, names: StackNames): string => {
 };
 
 const propertiesOf = (
-  { fields, extra, created, modified }: ObjectInputs,
+  { fields, created, modified }: ObjectInputs,
   logical: string,
   { ownership, profile }: EntryOptions,
 ): Properties => ({
   fields,
   owner: `${ownership}/${logical}`,
-  ...(extra ? { extra } : {}),
   ...(profile ? { profile } : {}),
   record: { ...(created ? { created } : {}), ...(modified ? { modified } : {}) },
 });

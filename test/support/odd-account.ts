@@ -57,7 +57,11 @@ const authentications = (count: number) =>
         }),
     ...(place % 3 === 0 ? { description: `Made by hand\r\non day ${place} \u{1f600}` } : {}),
     ...(place % 4 === 0
-      ? { active: false, region: "eu", tags: [place, 2.5, null], later: { a: { b: [] } } }
+      ? {
+          ...{ active: false, region: "eu", tags: [place, 2.5, null], later: { a: { b: [] } } },
+          // No name and no form tells that it is a secret.
+          vendorKey: `${oddCanary}-v${place}`,
+        }
       : {}),
   }));
 

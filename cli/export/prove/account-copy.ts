@@ -1,7 +1,6 @@
 import type { Definition } from "../../../provider/definition/define.js";
 import { normaliseFields } from "../../../provider/definition/normalise.js";
 import { namingOf } from "../../../provider/definition/references.js";
-import { mergeDeep } from "../../../provider/definition/wire/extra.js";
 import { mergeFields } from "../../../provider/definition/wire/merge.js";
 import { bodyOf } from "../../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
@@ -26,7 +25,7 @@ const filled = (value: unknown): unknown => {
 
 /** An object with all that the service shows of it, but for its mark. */
 const copyOf = (object: ObjectInputs, settings: Vendor): JsonObject => {
-  const { definition, id, fields, extra = {}, wire } = object;
+  const { definition, id, fields, wire } = object;
   const { created = unknownTime, modified = unknownTime } = object;
   const { body } = mergeFields({
     ...{ fields: definition.fields, rule: definition.rule },
@@ -35,7 +34,7 @@ const copyOf = (object: ObjectInputs, settings: Vendor): JsonObject => {
         ([name, value]) => [name, filled(value)],
       ),
     ),
-    desired: mergeDeep(bodyOf(definition, fields, settings), extra),
+    desired: bodyOf(definition, fields, settings),
     prior: {},
     keeps: false,
   });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isObject } from "../../../provider/kernel/json.js";
-import { publicMembers } from "../../account/saved-account.js";
+import { publicObject } from "../../account/saved-account.js";
 import type { OpenStack } from "../../stack/open-stack.js";
 import { exportStack } from "../../stack/stack-export.js";
 import type { Rehearsal } from "../outcome/outcome.js";
@@ -58,7 +58,7 @@ export const unreadKinds = (readings: readonly DigestedAccount[]): readonly Unre
   );
 
 /**
- * The accounts without secrets: every object with its times, and what could not be read.
+ * The accounts by what is surely no secret: every object with its times, and what could not be read.
  *
  * @param unread kinds that count as not read, also where they were
  */
@@ -78,7 +78,7 @@ export const accountDigest = (
                 complete: problem === undefined,
                 objects: [...objects]
                   .toSorted(([a], [b]) => (a < b ? -1 : 1))
-                  .map(([id, wire]) => [id, publicMembers(fields, wire)]),
+                  .map(([id, wire]) => [id, publicObject({ fields }, wire)]),
               },
         ),
       }))

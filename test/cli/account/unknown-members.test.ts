@@ -1,22 +1,31 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { publicUnknown, unknownMembers } from "../../../cli/account/unknown-members.js";
+import { objectInputs } from "../../../cli/account/object-inputs.js";
+import { savedAccount, savedAccountIn } from "../../../cli/account/saved-account.js";
+import { unknownMembers } from "../../../cli/account/unknown-paths.js";
+import { programSource } from "../../../cli/export/program-files.js";
+import { planProgram } from "../../../cli/export/program-plan.js";
+import { projectReadme } from "../../../cli/export/project-readme.js";
+import { importEntry, importFileText } from "../../../cli/import/import-entries.js";
+import { isObject } from "../../../provider/kernel/json.js";
 import { resources } from "../../../provider/resources/index.js";
+import { randomAccount } from "../../support/random-account.js";
 
-const unknownOf = (kind: string, wire: Readonly<Record<string, unknown>>) => {
+const definitionOf = (kind: string) => {
   const definition = resources.find((each) => each.kind === kind);
   if (!definition) throw new Error(kind);
-  return unknownMembers(definition, wire);
+  return definition;
 };
 
-test("members beside documented ones go to extra, at the top and in documented objects", () => {
+const unknownOf = (kind: string, wire: Readonly<Record<string, unknown>>) =>
+  unknownMembers(definitionOf(kind), wire);
+
+test("members beside documented ones are named, at the top and in documented objects", () => {
   const wire = {
     ...{ id: "1", created: "x", type: "custom.a", later: { a: null, b: [1, null] }, gone: null },
     restrictions: { inbound: { shade: "blue", maxTextLength: 5 }, outbound: {} },
   };
-  expect(unknownOf("Channel", wire)).toEqual({
-    extra: { later: { b: [1, null] }, restrictions: { inbound: { shade: "blue" } } },
-    undeclared: [],
-  });
+  expect(unknownOf("Channel", wire)).toEqual(["later", "restrictions.inbound.shade"]);
 });
 
 test("members in items of lists, in entries of maps and beside envelopes are named", () => {
@@ -28,47 +37,77 @@ test("members in items of lists, in entries of maps and beside envelopes are nam
   const header = { name: "X-Key", value: "v", encrypted: true };
   expect(
     unknownOf("ClientApplication", { roles: [{ ...role, headers: [header] }, { nothing: null }] }),
-  ).toEqual({
-    undeclared: [
-      "roles[customer].queue",
-      "roles[customer].authentication.weight",
-      'roles[customer].headers["X-Key"].encrypted',
-    ],
-  });
-  const intents = { intent: [{ value: "a", shade: 1 }], total: 1 };
-  expect(unknownOf("Participant", { intents }).undeclared).toEqual([
-    "intents.total",
-    "intents[a].shade",
+  ).toEqual([
+    "roles[customer].queue",
+    "roles[customer].authentication.weight",
+    'roles[customer].headers["X-Key"].encrypted',
   ]);
+  const intents = { intent: [{ value: "a", shade: 1 }], total: 1 };
+  expect(unknownOf("Participant", { intents })).toEqual(["intents.total", "intents[a].shade"]);
   const chatConfigurations = { entryPoint: { id: "1007", name: "Front" } };
-  expect(unknownOf("Account", { chatConfigurations }).undeclared).toEqual([
+  expect(unknownOf("Account", { chatConfigurations })).toEqual([
     "chatConfigurations.entryPoint.name",
   ]);
 });
 
-test.each([
-  [{ apiKey: "x" }],
-  [{ webhook: { signingSecret: "x" } }],
-  [{ headers: [{ name: "Authorization", value: "x" }] }],
-  [{ proxy: "https://hub:pass@proxy.example.com" }],
-  [{ later: "Bearer abc" }],
-  [{ later: "eyJhbGciOiJI.eyJzdWIi.abc" }],
-  [{ pem: "-----BEGIN PRIVATE KEY-----\nx" }],
-  [{ masked: "••••••" }],
-])("what may be a secret stays out of extra: %j", (wire) => {
-  const { extra, undeclared } = unknownOf("Account", { name: "a", ...wire });
-  expect(extra).toBeUndefined();
-  expect(undeclared).toHaveLength(1);
-  const [[name, value] = ["", ""]] = Object.entries(wire);
-  expect(publicUnknown(name, value)).toBeUndefined();
-});
+/** Looks like no secret, in a member whose name says nothing. */
+const canary = "blue 7f3a";
+const canaryNumber = 918_273_645;
 
-test("only what may be a secret is left out of an object, and no name becomes a prototype", () => {
-  const wire = JSON.parse(
-    '{"later":{"token":"x","shade":"blue","__proto__":{"a":1}},"constructor":1}',
-  );
-  expect(unknownOf("Account", wire)).toEqual({
-    extra: { later: { shade: "blue" } },
-    undeclared: ["later.token", "later.__proto__", "constructor"],
-  });
-});
+const hidden = fc.oneof(
+  fc.constantFrom<unknown>(canary, canaryNumber, [canary], { shade: canary }, [{ of: [canary] }]),
+);
+const names = fc.constantFrom("vendorKey", "shade", "__proto__", "constructor", "extra", "x y");
+
+/** Members that no field knows, in each object of a value. */
+const withUnknown = (value: unknown, name: string, of: unknown): unknown => {
+  if (Array.isArray(value)) return value.map((item) => withUnknown(item, name, of));
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(([key, inner]) => [key, withUnknown(inner, name, of)]);
+  return Object.fromEntries([...members, [name, of]]);
+};
+
+const vendor = { platformName: "acme" };
+const project = { project: "taken", stack: "prod" };
+
+test("no value of a member that no definition knows is in a file of an export, an import or a saved account", () =>
+  fc.assert(
+    fc.property(randomAccount, names, hidden, (account, name, of) => {
+      const kinds = resources.map((definition) => ({
+        definition,
+        objects: new Map(
+          (account[definition.collection] ?? []).map((wire) => {
+            const odd = withUnknown(wire, name, of);
+            return [String(wire.id), isObject(odd) ? odd : {}] as const;
+          }),
+        ),
+      }));
+      const objects = kinds.flatMap(({ definition, objects: found }) =>
+        [...found].map(([id, wire]) => objectInputs(definition, id, wire, vendor)),
+      );
+      const reading = { kinds, readAt: "2026-01-01", baseUrl: "x", consistent: true, openEnds: [] };
+      const saved = JSON.stringify(savedAccount(reading));
+      const plan = planProgram(objects, {});
+      const { files, secrets } = programSource(plan, { split: "single" });
+      const page = { names: project, baseUrl: "x", plan, secrets, possible: [], notes: [] };
+      const entries = plan.declared.map((each) =>
+        importEntry(each.object, each.logical, { ownership: "o" }),
+      );
+      const written = [
+        ...files.values(),
+        projectReadme(page),
+        importFileText(plan.declared, { ownership: "o" }, project),
+        JSON.stringify(entries),
+        saved,
+      ].join("\n");
+      expect(written).not.toContain(canary);
+      expect(written).not.toContain(String(canaryNumber));
+      expect(savedAccountIn(saved)?.kinds.flatMap((kind) => kind.objects)).toHaveLength(
+        objects.length,
+      );
+      for (const object of objects) expect(object.undeclared).toContain(topOf(name));
+    }),
+  ));
+
+/** The path of a member at the top of an object. */
+const topOf = (name: string): string => (name === "x y" ? '["x y"]' : name);

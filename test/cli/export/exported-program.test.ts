@@ -113,7 +113,6 @@ const changeOf = async (
   const values = Object(given(args));
   const news = {
     ...values,
-    ...(values.extra === undefined ? {} : { extraSecrets: [] }),
     owner: `${ownership}/${name}`,
     __provider: "pointer",
   };
