@@ -19,6 +19,7 @@ const mocking = [
 
 /** The longest first, so that no core is idle at the end. Files that are not named follow by size. */
 const longest = [
+  "killed-commands",
   "rehearse-record",
   "take-over",
   "page-commands",

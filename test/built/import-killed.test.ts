@@ -69,7 +69,7 @@ test(`${rounds} killed imports: nothing is lost, nothing is there twice, no secr
     await project.succeed(["stack", "init", "prod"]);
     const { engines } = await killedImport(project, service, kill, { TMPDIR });
     const attempts = await brought(at, { TMPDIR });
-    // A Pulumi that outlived its command ends by itself, and finds its work done.
+    // A Pulumi whose command was killed ends soon after it, by itself or not, and leaves no work half done.
     while (engines.some(isRunning)) await pause(50);
     expect({ at, ...held() }).toEqual({ at, ids, pending: [] });
     expect({ at, locks: locksOf(project) }).toEqual({ at, locks: [] });

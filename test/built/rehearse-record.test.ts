@@ -230,7 +230,7 @@ test("a rehearsal that is killed leaves no secret that anybody can read", async 
     .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1"));
   expect(texts.length).toBeGreaterThan(2);
   for (const text of texts) expect(text).not.toContain("canary-password");
-  // Pulumi, which outlives it, may be about to write.
+  // Pulumi, which is ended a moment after it, may be about to write.
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 

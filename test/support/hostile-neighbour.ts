@@ -120,11 +120,11 @@ export const plant = (path: string, entry: HostileEntry, isForeign = isRoot): Pl
  */
 export const freeAfter = (folder: string, ms: number): void => {
   const script = `
-    const { readdirSync, lstatSync, openSync, constants } = require("node:fs");
+    const { readdirSync, lstatSync, openSync, closeSync, constants } = require("node:fs");
     setTimeout(() => setInterval(() => {
       for (const name of readdirSync(process.argv[1], { recursive: true })) {
         const path = process.argv[1] + "/" + name;
-        try { if (lstatSync(path).isFIFO()) openSync(path, constants.O_RDWR | constants.O_NONBLOCK); } catch {}
+        try { if (lstatSync(path).isFIFO()) closeSync(openSync(path, constants.O_RDWR | constants.O_NONBLOCK)); } catch {}
       }
     }, 500), ${ms});
     setTimeout(() => process.exit(), ${ms + 60_000});`;
