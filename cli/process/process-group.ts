@@ -60,30 +60,6 @@ const otherProcesses = (): readonly number[] => {
   return pids.filter((pid) => pid !== process.pid);
 };
 
-/** Processes of the session that `leader` opened, also those that moved to a group of their own. */
-const membersOf = (leader: number): readonly number[] => {
-  if (process.platform !== "linux") return send(-leader, 0) ? [-leader] : [];
-  return otherProcesses().filter((pid) => sessionOf(pid) === leader);
-};
-
-/** Waits until nothing of a session is left; false where the time runs out first. */
-const isEmptyWithin = async (leader: number, limitMs: number): Promise<boolean> => {
-  const deadline = performance.now() + limitMs;
-  while (membersOf(leader).length > 0) {
-    if (performance.now() > deadline) return false;
-    await pause(LOOK_EVERY_MS);
-  }
-  return true;
-};
-
-/** Ends whatever a command, itself gone, has left behind. */
-export const endGroup = async (leader: number | undefined): Promise<void> => {
-  if (leader === undefined || process.platform === "win32") return;
-  if (await isEmptyWithin(leader, GRACE_MS)) return;
-  for (const member of membersOf(leader)) send(member, "SIGKILL");
-  await isEmptyWithin(leader, GRACE_MS);
-};
-
 /** Whether a process is this user's: of others not even the environment is read, which may take for ever. */
 export const isOwnProcess = (pid: number): boolean => {
   try {
@@ -111,6 +87,41 @@ const hasVariable = (pid: number, name: string, values: ReadonlySet<string>): bo
 export const markedProcesses = (name: string, values: ReadonlySet<string>): readonly number[] => {
   if (process.platform !== "linux") return [];
   return otherProcesses().filter((pid) => isOwnProcess(pid) && hasVariable(pid, name, values));
+};
+
+/** Processes of the session that `leader` opened, also those that moved to a group of their own. */
+const membersOf = (leader: number): readonly number[] => {
+  if (process.platform !== "linux") return send(-leader, 0) ? [-leader] : [];
+  return otherProcesses().filter((pid) => sessionOf(pid) === leader);
+};
+
+/** Waits until none of these processes is left; false where the time runs out first. */
+const isEmptyWithin = async (left: () => readonly number[], limitMs: number): Promise<boolean> => {
+  const deadline = performance.now() + limitMs;
+  while (left().length > 0) {
+    if (performance.now() > deadline) return false;
+    await pause(LOOK_EVERY_MS);
+  }
+  return true;
+};
+
+/**
+ * Ends whatever a command, itself gone, has left behind: in its session, or with its mark.
+ *
+ * @param mark variables of its environment that no other command has
+ */
+export const endGroup = async (
+  leader: number | undefined,
+  mark: Readonly<Record<string, string>>,
+): Promise<void> => {
+  if (leader === undefined || process.platform === "win32") return;
+  const left = () => [
+    ...membersOf(leader),
+    ...Object.entries(mark).flatMap(([name, value]) => markedProcesses(name, new Set([value]))),
+  ];
+  if (await isEmptyWithin(left, GRACE_MS)) return;
+  for (const pid of left()) send(pid, "SIGKILL");
+  await isEmptyWithin(left, GRACE_MS);
 };
 
 /** Those processes of a list that none of the others has started. */

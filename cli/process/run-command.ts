@@ -119,7 +119,7 @@ export const runCommand = (
     });
     child.on("exit", () => {
       release();
-      swept = endGroup(child.pid);
+      swept = endGroup(child.pid, watched.mark);
     });
     child.on("close", async (code) => {
       await swept;

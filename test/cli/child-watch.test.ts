@@ -68,6 +68,7 @@ const onLinux = test.runIf(process.platform === "linux");
 onLinux.each([
   ["a command", "echo ready; sleep 60"],
   ["one that ignores SIGTERM", "trap '' TERM HUP; echo ready; while :; do sleep 60; done"],
+  ["one that stands still", "(echo ready; kill -STOP $$) & sleep 60"],
   ["what left its session", "setsid sleep 60 & echo ready; sleep 60"],
   ["what left its session and its parent", "(setsid sleep 60 &) ; echo ready; sleep 60"],
   [

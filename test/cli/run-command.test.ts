@@ -47,6 +47,14 @@ test("a helper that outlives its command is ended", async () => {
   expect(isRunning(Number(ended.stdout))).toBe(false);
 });
 
+test.runIf(process.platform === "linux")(
+  "so is one that has left its session, and would keep the output open",
+  async () => {
+    const ended = await runCommand(sh("setsid sleep 60 &", "echo $!"), []);
+    expect(isRunning(Number(ended.stdout))).toBe(false);
+  },
+);
+
 test("a command that takes too long is stopped and says so", async () => {
   const ended = await runCommand(sh("exec sleep 60"), [], { timeoutMs: 20 });
   expect(ended).toMatchObject({ code: undefined, timedOut: true });
