@@ -1,21 +1,21 @@
 import * as pulumi from "@pulumi/pulumi";
-import { secretPathBelow } from "../provider/kernel/environment-secret.js";
+import { secretPathsBelow } from "../provider/kernel/environment-secret.js";
 import { isObject } from "../provider/kernel/json.js";
 
-const pathsIn = async (value: unknown, path: string): Promise<string[]> => {
+const pathsIn = async (value: unknown): Promise<readonly string[]> => {
   if (pulumi.Output.isInstance(value)) {
     // `output` also sees what an output of outputs holds. An unknown one knows whether it is secret.
-    return (await pulumi.isSecret(pulumi.output(value))) ? [path] : [];
+    return (await pulumi.isSecret(pulumi.output(value))) ? [""] : [];
   }
-  if (value instanceof Promise) return pathsIn(await value, path);
+  if (value instanceof Promise) return pathsIn(await value);
   if (pulumi.Resource.isInstance(value)) return [];
   if (Array.isArray(value)) {
-    const items = await Promise.all(value.map((item) => pathsIn(item, path)));
-    return items.some((paths) => paths.length > 0) ? [path] : [];
+    const items = await Promise.all(value.map(pathsIn));
+    return items.some((paths) => paths.length > 0) ? [""] : [];
   }
   if (!isObject(value)) return [];
-  const members = Object.entries(value).map(([name, member]) =>
-    pathsIn(member, secretPathBelow(path, name)),
+  const members = Object.entries(value).map(async ([name, member]) =>
+    secretPathsBelow(name, await pathsIn(member)),
   );
   return (await Promise.all(members)).flat();
 };
@@ -27,7 +27,7 @@ const pathsIn = async (value: unknown, path: string): Promise<string[]> => {
  */
 export const secretPaths = async (value: unknown): Promise<readonly string[] | undefined> => {
   try {
-    const paths = new Set(await pathsIn(value, ""));
+    const paths = new Set(await pathsIn(value));
     if (paths.has("")) return [""];
     return paths.size > 0 ? [...paths].sort() : undefined;
   } catch {

@@ -40,23 +40,27 @@ export const environmentSecretsIn = (value: unknown): readonly EnvironmentSecret
     [...leaf.matchAll(places)].map(([text, name = "", version = ""]) => ({ name, version, text })),
   );
 
-/** A dot in a member's name could not be told from one of the path: then all around it is secret. */
-export const secretPathBelow = (path: string, member: string): string => {
-  if (member === "" || member.includes(".")) return path;
-  return path ? `${path}.${member}` : member;
-};
+/**
+ * Places of secrets below a member, from the places inside its value. A dot in a member's name could not be
+ * told from one of the path: then all around it is secret.
+ */
+export const secretPathsBelow = (member: string, inside: readonly string[]): readonly string[] =>
+  inside.map((path) => {
+    if (member === "" || member.includes(".")) return "";
+    return path ? `${member}.${path}` : member;
+  });
 
 /**
  * Which parts of a value hold a secret of the environment, as paths from its top: `apiKey`,
  * `proxy.password`; a list that holds one counts as a whole, and the empty path says that everything does.
  */
-export const environmentSecretPaths = (value: unknown, path = ""): readonly string[] =>
+export const environmentSecretPaths = (value: unknown): readonly string[] =>
   isObject(value)
     ? Object.entries(value).flatMap(([name, of]) =>
-        environmentSecretPaths(of, secretPathBelow(path, name)),
+        secretPathsBelow(name, environmentSecretPaths(of)),
       )
     : environmentSecretsIn(value).length > 0
-      ? [path]
+      ? [""]
       : [];
 
 /** The value of a secret; undefined where it stays as it is. */

@@ -3,6 +3,11 @@ import { describe, expect, test } from "vitest";
 import type { Field } from "../../provider/definition/define.js";
 import { extraViolations, managedExtra, mergeDeep } from "../../provider/definition/wire/extra.js";
 import { wireName } from "../../provider/definition/wire/wire.js";
+import {
+  environmentSecretPaths,
+  environmentSecretText,
+  withEnvironmentSecrets,
+} from "../../provider/kernel/environment-secret.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { unknownValue } from "../../provider/kernel/unknown.js";
 import { channel } from "../../provider/resources/channel.js";
@@ -170,4 +175,25 @@ test("secrets keep what the program gave, whether they are shown, masked or left
     });
   }
   expect(managedExtra({}, prior, paths)).toEqual({ apiKey: "s1", o: { p: "s4" } });
+});
+
+test("a secret of the environment stays one when the service shows it, whatever members are called", () => {
+  const hidden = environmentSecretText("KEY", "1");
+  const name = fc.constantFrom("a", "b", "a.b", ".", "", "b.a.", "0", "a[0]");
+  const { extra } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: "small" },
+      fc.constantFrom("shown", hidden, `Bearer ${hidden}`),
+      fc.array(tie("value"), { maxLength: 3 }),
+      tie("extra"),
+    ),
+    extra: fc.dictionary(name, tie("value"), { maxKeys: 3 }),
+  }));
+  const property = fc.property(extra, (given) => {
+    const prior = given as JsonObject;
+    const live = withEnvironmentSecrets(prior, () => "canary");
+    const held = managedExtra(live, prior, environmentSecretPaths(prior));
+    expect(JSON.stringify(held)).not.toContain("canary");
+  });
+  fc.assert(property, { numRuns: 2000, seed: 21 });
 });

@@ -42,6 +42,8 @@ test.each<[string, () => pulumi.Input<pulumi.Inputs>, readonly string[] | undefi
   ["a secret null", () => ({ a: secret(null) }), ["a"]],
   ["a name with a dot in it", () => ({ a: { "b.c": secret("s") } }), ["a"]],
   ["a name with a dot at the top", () => ({ "b.c": secret("s") }), [""]],
+  ["a name below one with a dot in it", () => ({ a: { "b.c": { d: [secret("s")] } } }), ["a"]],
+  ["a name below such a one at the top", () => ({ "b.c": { d: secret("s") }, d: 1 }), [""]],
   ["an empty name", () => ({ a: { "": secret("s") } }), ["a"]],
 ])("%s", async (_, make, expected) => {
   expect(await told(make)).toEqual(expected);

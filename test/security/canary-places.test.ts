@@ -82,6 +82,8 @@ const extras: readonly (readonly [path: string, mark: string, extra: (secret: st
     ["vendor.a.b.c", "vendor", (secret) => ({ vendor: { a: { b: { c: `x ${secret} y` } } } })],
     ["keys[1].value", "keys", (secret) => ({ keys: ["shown", { value: secret }] })],
     ["a.b", "", (secret) => ({ "a.b": secret })],
+    ["a.b.key", "", (secret) => ({ "a.b": { key: secret }, key: "shown" })],
+    ["vendor.c.d.key", "vendor", (secret) => ({ vendor: { "c.d": { key: [secret] } } })],
     ["settings", "settings", (secret) => ({ settings: JSON.stringify({ deep: { key: secret } }) })],
     ["restrictions.vendor.key", "restrictions.vendor", (secret) => within(secret)],
   ];

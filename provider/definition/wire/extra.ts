@@ -165,8 +165,9 @@ export const managedExtra = (
   prior: JsonObject,
   secretPaths: readonly string[] = [],
 ): JsonObject => {
-  const places = new Set(
-    secretPaths.map((path) => path.replaceAll(/\[\d*\]/g, "[]").replaceAll(/\.\d+(?=\.|$)/g, "[]")),
-  );
+  const ofAllItems = (path: string): string =>
+    path.replaceAll(/\[\d*\]/g, "[]").replaceAll(/\.\d+(?=\.|$)/g, "[]");
+  // As it is, too: a member may be called like the place of an item.
+  const places = new Set(secretPaths.flatMap((path) => [path, ofAllItems(path)]));
   return places.has("") ? prior : managedObject(live, prior, "", (path) => places.has(path));
 };
