@@ -33,6 +33,7 @@ export class SearchedProject implements AsyncDisposable {
     clientSecret: string,
     settings: Readonly<Record<string, string>> = {},
     otherSecrets: readonly string[] = [],
+    program = declaredProgram,
   ): Promise<SearchedProject> {
     const emulator = await startEmulator();
     const wire = await Wire.open();
@@ -46,7 +47,7 @@ export class SearchedProject implements AsyncDisposable {
       clientSecret,
     });
     const all = { ...environment, CONVERSATION_BURST: "100", ...settings };
-    const project = await cliProject(declaredProgram, all, { ownCache: true });
+    const project = await cliProject(program, all, { ownCache: true });
     const secrets = [marker, clientSecret, ...otherSecrets];
     const searched = new SearchedProject(emulator, wire, project, secrets);
     await searched.setClientSecret(clientSecret);
@@ -75,6 +76,16 @@ export class SearchedProject implements AsyncDisposable {
   ): Promise<CliResult> {
     const result = await this.project.pulumi(args, { ...formsEnvironment(word), ...environment });
     this.#printed += result.output;
+    return result;
+  }
+
+  /** Runs a command of this package. */
+  async command(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+  ): ReturnType<CliProject["tool"]> {
+    const result = await this.project.tool(args, environment);
+    this.#printed += result.output + result.errors;
     return result;
   }
 
