@@ -166,8 +166,8 @@ export const emulateTenant = async (options: TenantOptions): Promise<EmulatedTen
     turnOf: turnsOf(conditions),
   });
   const access = {
-    baseUrl: relay.origin + paths.base,
-    tokenUrl: relay.origin + paths.token,
+    baseUrl: relay.address + paths.base,
+    tokenUrl: relay.address + paths.token,
     clientId,
     clientSecret,
   };

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isObject } from "../../../provider/kernel/json.js";
@@ -35,7 +36,8 @@ export interface RelayOptions {
 
 /** The way to an emulator that lets every call take the time that it would take at the service. */
 export interface RecordingRelay {
-  readonly origin: string;
+  /** The address that stands for the target's origin; its path cannot be guessed. */
+  readonly address: string;
   /** In the order in which they were sent; those for a token are left out. */
   readonly calls: readonly RehearsedCall[];
   readonly close: () => Promise<void>;
@@ -131,7 +133,16 @@ export const startRelay = async (options: RelayOptions): Promise<RecordingRelay>
     time.answered();
   };
 
+  // Only the run knows it: calls of others on this machine would count as its own, and hold its time up.
+  const secretPath = `/${randomBytes(24).toString("hex")}`;
   const server = createServer((incoming, response) => {
+    const { url = "" } = incoming;
+    if (!url.startsWith(`${secretPath}/`)) {
+      incoming.resume();
+      response.writeHead(404).end();
+      return;
+    }
+    incoming.url = url.slice(secretPath.length);
     time.woken();
     textOf(incoming)
       .then((body) => carryOut(incoming, response, body))
@@ -139,7 +150,7 @@ export const startRelay = async (options: RelayOptions): Promise<RecordingRelay>
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}${secretPath}`,
     calls,
     close: async () => {
       agent.destroy();
