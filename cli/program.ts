@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { moreAbout } from "../provider/kernel/docs-link.js";
 import { isConversationError } from "../provider/kernel/errors.js";
+import { inertOutput } from "../provider/kernel/inert-text.js";
 import { packageVersion } from "../provider/kernel/package-version.js";
 import { CommandFailure, type CommandRun, messageOf, type RegisterCommand } from "./command.js";
 import { registerCheckRecord } from "./commands/check-record.js";
@@ -23,7 +24,6 @@ import { registerRepair } from "./commands/stack/repair.js";
 import { untilInterrupted } from "./process/interruption.js";
 import { wantsColour } from "./terminal/colour.js";
 import { foldedHelp } from "./terminal/help-text.js";
-import { inertOutput } from "./terminal/inert-text.js";
 
 /** Every command, in the order of the help. */
 const commands: readonly RegisterCommand[] = [

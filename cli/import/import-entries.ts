@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import type { z } from "zod";
+import { inertOutput } from "../../provider/kernel/inert-text.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
@@ -9,7 +10,6 @@ import { stateInputs, stateOutputs } from "../../provider/lifecycle/state/state-
 import { pointerTo, typeToken } from "../../provider/pointer.js";
 import { type ObjectInputs, withoutSecrets } from "../account/object-inputs.js";
 import type { Printed } from "../printed.js";
-import { inertOutput } from "../terminal/inert-text.js";
 import type { importEntrySchema } from "./import-schema.js";
 
 /** A resource that Pulumi takes into a state, as `pulumi import --file` reads it. */

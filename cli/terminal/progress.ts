@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
+import { inertOutput } from "../../provider/kernel/inert-text.js";
 import { wantsColour } from "./colour.js";
 import { shortened } from "./columns.js";
-import { inertOutput } from "./inert-text.js";
 
 /** Where progress is shown: a terminal, or a file or pipe that gets whole lines. */
 export interface ProgressStream {

@@ -1,5 +1,5 @@
+import { inertText } from "../../provider/kernel/inert-text.js";
 import { padded, terminalWidth, wrapped } from "./columns.js";
-import { inertText } from "./inert-text.js";
 
 type Row = readonly string[];
 

@@ -1,3 +1,4 @@
+import { inertOutput } from "../kernel/inert-text.js";
 import { methodOf, propertyOf, sdkModule } from "./sdk-module.js";
 
 /** How a message is shown: in passing it is gone with the next one, else it stays in the diagnostics. */
@@ -66,7 +67,7 @@ const connect = (): ((line: Line) => void) | undefined => {
     const line = new request();
     const set = (name: string, value: unknown): unknown => methodOf(line, name)?.call(line, value);
     set("setSeverity", severityOf(messages, showing));
-    set("setMessage", message);
+    set("setMessage", inertOutput(message, false));
     set("setEphemeral", showing === "passing");
     if (urn) set("setUrn", urn);
     // Not by the client's own method: that would read the empty answer with the very function by

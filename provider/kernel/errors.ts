@@ -1,3 +1,5 @@
+import { inertOutput } from "./inert-text.js";
+
 /**
  * Every way in which talking to the service, or getting ready to, can fail.
  *
@@ -101,7 +103,8 @@ export class ConversationError extends Error {
     readonly effect: Effect = "none",
     options?: { readonly cause?: unknown },
   ) {
-    super(message, options);
+    // Names and answers of others may be quoted in it, and it is printed as it is.
+    super(inertOutput(message, false), options);
   }
 }
 

@@ -4,6 +4,7 @@ import { normaliseFields } from "../definition/normalise.js";
 import { typedFields } from "../definition/wire/managed.js";
 import { fieldsFromWire } from "../definition/wire/wire.js";
 import { isConversationError } from "../kernel/errors.js";
+import { inertOutput } from "../kernel/inert-text.js";
 import type { JsonObject } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";
 import { adoptee } from "./adoption/adopt.js";
@@ -62,7 +63,7 @@ export const check = async (
   }
   return {
     inputs: stateInputs(definition, (adoption.resource ?? resource).properties),
-    failures: failures.map((reason) => ({ property: "", reason })),
+    failures: failures.map((reason) => ({ property: "", reason: inertOutput(reason, false) })),
   };
 };
 

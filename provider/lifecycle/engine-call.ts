@@ -2,6 +2,7 @@ import type { Definition } from "../definition/define.js";
 import { objectTitle } from "../definition/references.js";
 import { moreAbout } from "../kernel/docs-link.js";
 import { isConversationError } from "../kernel/errors.js";
+import { inertOutput } from "../kernel/inert-text.js";
 import type { JsonObject } from "../kernel/json.js";
 import { undisclosed } from "../kernel/undisclosed.js";
 import { unknownValue } from "../kernel/unknown.js";
@@ -61,7 +62,7 @@ const failure = (call: EngineCall, error: unknown, secrets: readonly string[]): 
   const { definition, doing, id, inputs, run } = call;
   const subject = `${objectTitle(definition, inputs)}${id ? ` (id ${id.slice(0, 140)})` : ""}`;
   const reason = onceTold(run, error) ?? reasonOf(error, secrets);
-  const message = `${doing} the ${subject} failed: ${reason}`;
+  const message = inertOutput(`${doing} the ${subject} failed: ${reason}`, false);
   const plain = plainError(message);
   if (!(error instanceof ResourceInitFailed)) return plain;
   const properties = { ...error.outputs, __provider: inputs.__provider };

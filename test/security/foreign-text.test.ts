@@ -5,9 +5,9 @@ import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { driftMarkdown } from "../../cli/drift/drift-markdown.js";
 import { rehearsalMarkdown } from "../../cli/rehearse/report/rehearsal-markdown.js";
-import { inertOutput, inertText } from "../../cli/terminal/inert-text.js";
 import { codeSpan, markdownTable } from "../../cli/terminal/markdown.js";
 import { progressOn } from "../../cli/terminal/progress.js";
+import { inertOutput, inertText } from "../../provider/kernel/inert-text.js";
 import { exportSandbox } from "../cli/export/exported.js";
 import { run } from "../cli/session.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";
@@ -23,6 +23,10 @@ const pieces = [
     "\u2028",
     "\ufeff",
     "\u{e0041}",
+    "\u200b",
+    "\u2060",
+    "\u00ad",
+    "\u3164",
   ],
   ...["\n::error::owned", "::stop-commands::x", "##[error]owned", "##vso[task.setvariable]x", "\r"],
   ...["`", "``", "|", "\\", "\\|", "![x](https://evil.example/x.png)", "@octocat", "&#64;octocat"],
@@ -36,11 +40,12 @@ const hostileText = fc
 
 const esc = "\u001b";
 const controls = "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f";
+const nothing = "\\u00ad\\u200b\\u2060-\\u2065\\u115f\\u3164";
 const direction = "\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\u{e0000}-\\u{e007f}";
-const invisible = new RegExp(`[${controls}${direction}]`, "u");
+const invisible = new RegExp(`[${controls}${direction}${nothing}]`, "u");
 
 /** What no line that a person or a runner reads may hold. */
-const active = new RegExp(`[${controls}${direction}]|^\\s*::|##\\[|##vso\\[`, "mu");
+const active = new RegExp(`[${controls}${direction}${nothing}]|^\\s*::|##\\[|##vso\\[`, "mu");
 
 /** Markdown without what stands as code: a run of backticks ends at the next run of the same length. */
 const withoutCode = (markdown: string): string =>
@@ -122,6 +127,8 @@ test("text of others holds nothing active, and text without it stays as it is", 
   );
   expect(inertText("Größe 👨‍👩‍👧 عربة")).toBe("Größe 👨‍👩‍👧 عربة");
   expect(inertText("a\u001b[31mb\u202e")).toBe("a\\u001b[31mb\\u202e");
+  expect(inertText("❤️ می\u200cخواهم")).toBe("❤️ می\u200cخواهم");
+  expect(inertText("shop\u200b\u00ad\u3164")).toBe("shop\\u200b\\u00ad\\u3164");
 });
 
 test("JSON means the same after the gate, and colours pass only if they are wanted", () => {

@@ -1,8 +1,8 @@
 import type { z } from "zod";
+import { inertText } from "../../../provider/kernel/inert-text.js";
 import { CommandFailure } from "../../command.js";
 import type { Printed } from "../../printed.js";
 import { openStack } from "../../stack/open-stack.js";
-import { inertText } from "../../terminal/inert-text.js";
 import { shellWord } from "../../terminal/shell-word.js";
 import { readOriginal } from "../copy/original-stack.js";
 import { readAccounts, settingsOfAccounts } from "../service/read-accounts.js";

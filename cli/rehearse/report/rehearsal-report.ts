@@ -1,6 +1,6 @@
+import { inertText } from "../../../provider/kernel/inert-text.js";
 import { duration } from "../../forecast/report.js";
 import { withCount, wrappedText } from "../../terminal/columns.js";
-import { inertText } from "../../terminal/inert-text.js";
 import { textTable } from "../../terminal/text-table.js";
 import { obstacleTitle } from "../outcome/obstacles.js";
 import type {

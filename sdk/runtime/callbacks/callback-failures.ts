@@ -1,4 +1,5 @@
 import { channel } from "node:diagnostics_channel";
+import { inertOutput } from "../../../provider/kernel/inert-text.js";
 import { packageName } from "../../../provider/kernel/package-version.js";
 import { cleaned } from "../../../provider/kernel/quoted.js";
 import { redact } from "../../../provider/service/redaction/redaction.js";
@@ -41,7 +42,7 @@ export const writeFailure = (what: string, error: unknown, secrets: readonly str
     .map((line) => cleaned(line).trim());
   const lines = [`${packageName}: ${what}: ${first}`, ...others.map((line) => `    ${line}`)];
   try {
-    process.stderr.write(`${lines.join("\n")}\n`);
+    process.stderr.write(`${inertOutput(lines.join("\n"), false)}\n`);
   } catch {
     // There is nowhere else to write it.
   }

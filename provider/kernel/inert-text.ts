@@ -1,10 +1,11 @@
 /**
  * What moves a cursor, colours what follows, turns its direction round or cannot be seen: control
- * characters, marks of direction, line and paragraph separators, tags, half characters. Joiners stay,
- * as emoji and scripts need them.
+ * characters, line and paragraph separators, annotations, half characters, and what Unicode has
+ * programs show as nothing, such as marks of direction and blanks without width. Joiners and the
+ * selectors of forms stay, as emoji and scripts need them.
  */
 const active =
-  /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+  /(?!\u200c|\u200d|\p{Variation_Selector})[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
 const escapes = (characters: string): string =>
   characters
