@@ -41,6 +41,11 @@ class Group extends pulumi.ComponentResource {
 }
 const { auth } = new Group();
 auth.id.apply(() => effect("apply", pulumi.runtime.isDryRun()));
+pulumi.output(1).apply(isDryRun).apply((answer) => effect("callback", answer));
+const elsewhere = (name) =>
+  \`if (!require("@pulumi/pulumi").runtime.isDryRun()) require("fs").appendFileSync(process.env.EFFECTS, "\${name}\\\\n")\`;
+process.getBuiltinModule("child_process").execFileSync(process.execPath, ["-e", elsewhere("child process")]);
+new (process.getBuiltinModule("worker_threads").Worker)(elsewhere("worker"), { eval: true });
 // What the service leaves out is known after an update: the next one is made with it.
 const displayName = pulumi.all([auth.id, auth.description]).apply(([id, text]) => id.slice(0, 4) + (text ?? "-none"));
 new c.Channel("web", { type: "custom.web", displayName, icon: "aVZC" });
@@ -78,12 +83,14 @@ import * as c from "pulumi-conversation";
 ${asking
   .replace("constructor", "readonly auth: c.Authentication; constructor")
   .replace("(name, isDryRun)", "(name: string, isDryRun: boolean)")
+  .replace("(name) =>", "(name: string) =>")
   .replace("process.env.EFFECTS", 'process.env.EFFECTS ?? ""')}`,
   },
 } satisfies Record<string, Record<string, string>>;
 
 const everyWay = [
-  ...["apply", "before the end", "component", "function", "later", "own module", "runtime"],
+  ...["apply", "before the end", "callback", "child process", "component", "function", "later"],
+  ...["own module", "runtime", "worker"],
 ];
 
 const start = async (files: Readonly<Record<string, string>>) => {

@@ -11,6 +11,11 @@ export const dryRunVariable = "PULUMI_CONVERSATION_DRY_RUN";
 
 const runsPrograms = /[\\/]@pulumi[\\/]pulumi[\\/]cmd[\\/]run(?:[\\/]index\.js)?$/;
 const partOfSdk = /[\\/]@pulumi[\\/]pulumi[\\/](?!.*[\\/]node_modules[\\/])/;
+/** Where the SDK asks for itself. Its other modules ask for a program only, which may give them `isDryRun` to call. */
+const runtimeOfSdk = /[\\/]@pulumi[\\/]pulumi[\\/]runtime[\\/][^\\/]+$/;
+
+/** Where the SDK leaves the answer for those who cannot ask this process: its child processes and its workers. */
+const answerForOthers = "PULUMI_NODEJS_DRY_RUN";
 
 /** `isDryRun` reads this option: the SDK itself gets the truth from it, everybody else `true`. */
 const answerDryRun = (options: JsonObject, onRead: () => void): void => {
@@ -19,8 +24,9 @@ const answerDryRun = (options: JsonObject, onRead: () => void): void => {
     enumerable: true,
     get() {
       const [, reader, asking] = getCallSites(3, { sourceMap: false });
-      if (partOfSdk.test(reader?.scriptName ?? "")) onRead();
-      return partOfSdk.test(asking?.scriptName ?? "") ? isDryRun : true;
+      if (!partOfSdk.test(reader?.scriptName ?? "")) return true;
+      onRead();
+      return runtimeOfSdk.test(asking?.scriptName ?? "") ? isDryRun : true;
     },
     set(value: unknown) {
       isDryRun = value;
@@ -77,6 +83,7 @@ const showDryRun = (readFile: string): void => {
       store = made;
       const settings = isObject(made) ? made.settings : undefined;
       if (!isObject(made) || !isObject(settings) || !isObject(settings.options)) return;
+      process.env[answerForOthers] = "true";
       keepHooksQuiet(made);
       answerDryRun(settings.options, onRead);
     },
