@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../service/support/clocks.js";
-import { message, receiver } from "./support/callback-calls.js";
+import { message, receiver, right, v3 } from "./support/callback-calls.js";
 import { call, inConversation, never, progressed } from "./support/callback-turns.js";
 
 test("one conversation that is stuck is put off, and holds up no other", async () => {
@@ -99,4 +99,29 @@ test("the default limit is 5 minutes", async () => {
   clock.advance(1);
   await handler.idle();
   expect(errors).toMatchObject([{ code: "TIMED_OUT" }]);
+});
+
+test("a body of the fetch standard that does not come to its end is left with the answer", async () => {
+  const clock = new ManualClock();
+  const { handler, received } = receiver({ clock });
+  let left = false;
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      // All of a message, and then nothing, not even the end.
+      controller.enqueue(new TextEncoder().encode(JSON.stringify(v3(message("1")))));
+    },
+    cancel: () => {
+      left = true;
+    },
+  });
+  const init = { method: "POST", headers: { authorization: right }, body, duplex: "half" } as const;
+  const answer = handler.fetch(new Request("http://bot.example.com/", init));
+  await progressed();
+  expect(left).toBe(false);
+  clock.advance(4_000);
+  expect((await answer).status).toBe(408);
+  await progressed();
+  expect(left).toBe(true);
+  await handler.idle();
+  expect(received).toEqual([]);
 });

@@ -8,8 +8,12 @@ import { inputInvalid, prepared } from "../caller-input.js";
 export interface CallbackCall {
   readonly method: string;
   readonly authorization: string | undefined;
-  /** Reads and parses the body, up to so many bytes; undefined where it is longer. */
-  readonly body: (maxBytes: number) => Promise<ParsedBody | undefined>;
+  /**
+   * Reads and parses the body, up to so many bytes; undefined where it is longer.
+   *
+   * @param answered ends when the call has been answered: then nobody waits for the rest
+   */
+  readonly body: (maxBytes: number, answered: AbortSignal) => Promise<ParsedBody | undefined>;
 }
 
 /** The value of a body; undefined in it where it is no JSON. */
@@ -128,6 +132,22 @@ export const expressHandler = (answer: Answering): ExpressHandler => {
   };
 };
 
+/** The pieces of a body, which is cancelled where it is left early, also while the next one is waited for. */
+async function* piecesUntil(
+  body: ReadableStream<Uint8Array>,
+  answered: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  const leave = (): void => void reader.cancel().catch(() => {});
+  answered.addEventListener("abort", leave);
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    answered.removeEventListener("abort", leave);
+    leave();
+  }
+}
+
 export const fetchHandler =
   (answer: Answering): FetchHandler =>
   async (request) => {
@@ -137,9 +157,10 @@ export const fetchHandler =
     const { status, headers } = await answer({
       method: request.method,
       authorization: request.headers.get("authorization") ?? undefined,
-      body: async (maxBytes) => {
+      body: async (maxBytes, answered) => {
         if (tooLong(request.headers.get("content-length"), maxBytes)) return undefined;
-        return request.body ? read(request.body, maxBytes) : { value: undefined };
+        if (!request.body) return { value: undefined };
+        return read(piecesUntil(request.body, answered), maxBytes);
       },
     });
     return new Response(null, { status, ...(headers ? { headers } : {}) });

@@ -123,10 +123,14 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
     return full ? refusals.later : { status: 200 };
   };
 
-  const answered = async (call: CallbackCall, progress: Progress): Promise<CallbackAnswer> => {
+  const answered = async (
+    call: CallbackCall,
+    progress: Progress,
+    done: AbortSignal,
+  ): Promise<CallbackAnswer> => {
     const refusal = await refusalOf(call);
     if (refusal) return refusal;
-    const body = await call.body(maxBytes);
+    const body = await call.body(maxBytes, done);
     if (!body) return refusals.tooLong;
     const received = receivedMessages(body.value, platformName);
     if (!received) return refusals.unreadable;
@@ -145,7 +149,7 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
     };
     const tooSlow = clock.sleep(answerWithinMs, done.signal).then(late, late);
     try {
-      return await Promise.race([answered(call, progress), tooSlow]);
+      return await Promise.race([answered(call, progress, done.signal), tooSlow]);
     } catch (error) {
       void tell(error);
       return refusals.unreadable;
