@@ -21,6 +21,14 @@ const forms: Readonly<Record<string, string>> = {
   "in an address, in lower case": "p%40ss%2fw%22rd%20%c3%a9%5c1",
   "in a form": "p%40ss%2Fw%22rd+%C3%A9%5C1",
   "in a page": "p@ss/w&quot;rd é\\1",
+  "as a log of bytes": "\\x70\\x40\\x73\\x73\\x2f\\x77\\x22\\x72\\x64\\x20\\xc3\\xa9\\x5c\\x31",
+  "with braces": "\\u{70}\\u{40}ss\\u{2f}w\\u{22}rd \\u{0000e9}\\u{5C}1",
+  "in an address of old": "%u0070%u0040ss%u002fw%u0022rd%u0020%u00E9%u005c1",
+  "in a page, with zeros": "&#x000070;&#00064;ss&#0000047;w&#x00022;rd &#x0000E9;&#92;1",
+  "in a page, loosely": "&#112&#64ss&#47w&quot;rd &#xe9;&#92;1",
+  "in a mail": "=70=40=73=73=2F=77=22=72=64=20=C3=A9=5C=31",
+  "in hexadecimal digits": "704073732f7722726420c3a95c31",
+  "as a dump": "70 40 73 73 2F 77 22 72 64 20 C3 A9 5C 31",
   "in base64": "cEBzcy93InJkIMOpXDE=",
   "in base64 without its padding": "cEBzcy93InJkIMOpXDE",
 };
@@ -33,6 +41,14 @@ test.each(Object.entries(forms))("a secret %s is hidden", (_, form) => {
 
 /** How much of a form says four characters of the secret. */
 const fourIn: Readonly<Record<string, number>> = {
+  "as a log of bytes": 16,
+  "with braces": 14,
+  "in an address of old": 14,
+  "in a page, with zeros": 20,
+  "in a page, loosely": 14,
+  "in a mail": 12,
+  "in hexadecimal digits": 12,
+  "as a dump": 14,
   "in an address": 6,
   "in an address, in lower case": 6,
   "in a form": 6,

@@ -35,14 +35,22 @@ const entities: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-/** As JSON, addresses and pages spell a character. A backslash alone does not count, see {@link folded}. */
+/**
+ * As JSON, programming languages, addresses, mails and pages spell a character. A backslash alone does
+ * not count, see {@link folded}.
+ */
 const escapes =
-  /\\u([0-9a-f]{4})|\\[bfnrt]|%([0-9a-f]{2})|&(?:#(\d{1,5})|#x([0-9a-f]{1,4})|(amp|lt|gt|quot|apos));/gi;
+  /(?:\\u|%u)([0-9a-f]{4})|\\u\{0{0,4}([0-9a-f]{1,4})\}|\\[bfnrt]|(?:%|=|\\x)([0-9a-f]{2})|&(?:#0{0,8}(\d{1,5})|#x0{0,8}([0-9a-f]{1,4})|(amp|lt|gt|quot|apos));?/gi;
 
 /** An escape that is cut off at the end of a text. */
-const partOfEscape = /(?:%[0-9a-f]?|(?<!\\)\\+(?:u[0-9a-f]{0,3})?|&#?\w{0,5})$/i;
+const partOfEscape =
+  /(?:%[0-9a-f]?|%u[0-9a-f]{0,3}|=[0-9a-f]?|(?<!\\)\\+(?:u[0-9a-f]{0,3}|u\{[0-9a-f]{0,4}|x[0-9a-f]?)?|&#?\w{0,13})$/i;
 
 const base64Run = /[A-Za-z0-9+/_-]{6,}={0,2}/g;
+
+/** Bytes in hexadecimal digits, one after the other or with a sign between them, as dumps show them. */
+const hexRun = /[0-9a-f]{2}(?:[ :,-]?(?:0x)?[0-9a-f]{2}){4,}/gi;
+const hexByte = /(?:0x)?([0-9a-f]{2})/gi;
 
 /** Signs that may close a quotation, then what says that a text was cut, or its end. */
 const cut = /[\s.,;:"'”’)\]}>\\]{0,10}(?:\.{3}|…|\*{2}|$)/gu;
@@ -62,8 +70,8 @@ const unescaped = (signs: readonly Sign[]): readonly Sign[] => {
   const result: Sign[] = [];
   let done = 0;
   for (const match of textOf(signs).matchAll(escapes)) {
-    const [all, json, byte, decimal, hex, word] = match;
-    const digits = json ?? byte ?? hex;
+    const [all, json, braced, byte, decimal, hex, word] = match;
+    const digits = json ?? braced ?? byte ?? hex;
     const code = digits ? Number.parseInt(digits, 16) : Number(decimal ?? 32);
     const unit = word ? (entities[word.toLowerCase()] ?? "") : String.fromCharCode(code);
     result.push(...signs.slice(done, match.index));
@@ -90,6 +98,19 @@ const decoded = (signs: readonly Sign[]): (readonly Sign[])[] =>
     }),
   );
 
+/** What the hexadecimal digits of a text hold, at both alignments. */
+const unhexed = (signs: readonly Sign[]): (readonly Sign[])[] =>
+  [...textOf(signs).matchAll(hexRun)].flatMap(({ 0: run, index }) =>
+    [0, 1].map((skipped) =>
+      [...run.slice(skipped).matchAll(hexByte)].flatMap(({ 0: all, 1: digits = "", index: at }) =>
+        joined(
+          String.fromCharCode(Number.parseInt(digits, 16)),
+          signs.slice(index + skipped + at, index + skipped + at + all.length),
+        ),
+      ),
+    ),
+  );
+
 /** A text in every way in which somebody may read it. */
 const readings = (text: string): (readonly Sign[])[] => {
   const plain = Array.from({ length: text.length }, (_, at) => ({
@@ -104,7 +125,7 @@ const readings = (text: string): (readonly Sign[])[] => {
     if (deeper === last) break;
     last = deeper;
   }
-  const inside = all.flatMap(decoded);
+  const inside = all.flatMap((signs) => [...decoded(signs), ...unhexed(signs)]);
   return [...all, ...inside, ...inside.map(unescaped)];
 };
 
@@ -194,7 +215,7 @@ const beginningsIn = (signs: readonly Sign[], { beginnings }: Wanted): Range[] =
   return [...text.matchAll(cut)].flatMap(({ 0: all, index }) =>
     Array.from({ length: all.length + 1 }, (_, closing) => index + closing).flatMap((end) => {
       const shown = text.slice(0, end);
-      const rest = partOfEscape.exec(shown.slice(-8))?.[0].length ?? 0;
+      const rest = partOfEscape.exec(shown.slice(-16))?.[0].length ?? 0;
       return [end, end - rest].flatMap((last) => {
         const before = foldedSigns(signs.slice(Math.max(0, last - 4 * pieceLength), last));
         const lengths = [7, 6, 5, shortestCut].filter((length) =>
