@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition, Field, Fields } from "../provider/definition/define.js";
-import { isObject } from "../provider/kernel/json.js";
+import { isObject, objectOf } from "../provider/kernel/json.js";
 import { typeToken } from "../provider/pointer.js";
 import { className, isOfType, resourceLabel, sharedRegistry } from "./resource-type.js";
 
@@ -104,3 +104,14 @@ export const checkReferences = (
   name: string,
   args: pulumi.Inputs,
 ): void => visitAll(`${kind} ${JSON.stringify(name)}`, fields, args, "");
+
+/**
+ * Arguments with the id of a resource in the place of each resource. Pulumi sends a resource as a URN
+ * and an id, of which a transform gets only the first while the id is not known.
+ */
+export const withIds = (given: unknown): unknown => {
+  if (pulumi.CustomResource.isInstance(given)) return given.id;
+  if (Array.isArray(given)) return given.map(withIds);
+  if (!isObject(given) || Object.getPrototypeOf(given) !== Object.prototype) return given;
+  return objectOf(Object.entries(given).map(([name, value]) => [name, withIds(value)]));
+};

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { type Definition, outputFields } from "../provider/definition/define.js";
 import { namingOf } from "../provider/definition/references.js";
-import { isObject } from "../provider/kernel/json.js";
+import { isObject, objectOf } from "../provider/kernel/json.js";
 import { pointerTo, typeToken } from "../provider/pointer.js";
 import { autoName, parentTypes } from "./auto-name.js";
 import { secretPaths } from "./extra-secrets.js";
@@ -9,7 +9,7 @@ import { withFileContent } from "./file-content.js";
 import type { FoundBy } from "./find-object.js";
 import { assertArguments, assertFoundBy, assertGetId } from "./given-arguments.js";
 import { stackOwnership } from "./ownership.js";
-import { checkReferences, rememberId } from "./reference-kinds.js";
+import { checkReferences, rememberId, withIds } from "./reference-kinds.js";
 import { sharedRegistry } from "./resource-type.js";
 
 /** How an existing object is looked up. */
@@ -81,7 +81,7 @@ const propsOf = (
   const isNamed = !isAutomatic || (args[key] !== undefined && args[key] !== null);
   return {
     ...empty,
-    ...args,
+    ...objectOf(Object.entries(args).map(([name, value]) => [name, withIds(value)])),
     ...adopted,
     ...(isNamed ? {} : automaticName(key, kind, name, parents)),
     ...(args.extra === undefined ? {} : { extraSecrets: secretPaths(args.extra) }),

@@ -1,5 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
-import { Channel, Orchestration } from "pulumi-conversation";
+import {
+  Authentication,
+  Channel,
+  ClientApplication,
+  type ClientApplicationArgs,
+  Orchestration,
+} from "pulumi-conversation";
 import { startEmulator } from "pulumi-conversation/emulator";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
@@ -97,4 +103,28 @@ test("a creation that leaves its object incomplete is repeated by a hook on the 
   };
   await shop.up(program, urn);
   expect(await control.objects("channels")).toMatchObject([{ id: made?.id, displayName: "New" }]);
+});
+
+test("resources that stand for their ids arrive through a transform, in a preview of what is not made yet, too", async () => {
+  const program = async () => {
+    const authentication = new Authentication("desk", {
+      basicAuth: { username: "hub", password: "not-a-real-secret" },
+    });
+    const roles: ClientApplicationArgs["roles"] = [
+      {
+        name: "customer",
+        version: "v3",
+        callback: "https://desk.example.com/messages",
+        notificationEmail: "ops@example.com",
+        authentication,
+      },
+    ];
+    const transforms: pulumi.ResourceTransform[] = [({ props, opts }) => ({ props, opts })];
+    new ClientApplication("desk", { name: "desk", roles }, { transforms });
+  };
+  await shop.preview(program);
+  await shop.up(program);
+  const [login] = await control.objects("authentications");
+  const [application] = await control.objects("clientapplications");
+  expect(application).toMatchObject({ roles: [{ authentication: { id: login?.id } }] });
 });
