@@ -2,10 +2,9 @@ import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Field } from "../../provider/definition/define.js";
 import { naturalKey } from "../../provider/definition/references.js";
 import { neutralVendor } from "../../provider/definition/wire/wire.js";
-import { asText, isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { asText, type JsonObject } from "../../provider/kernel/json.js";
 import { propertiesIn } from "../../provider/lifecycle/state/properties.js";
 import { resources } from "../../provider/resources/index.js";
 import { listingKeys } from "../../provider/service/objects/pages.js";
@@ -21,6 +20,7 @@ import {
   logicalName,
   openedValues,
   type StateResource,
+  sealedFields,
   stackExportIn,
 } from "../stack/stack-export.js";
 import {
@@ -53,18 +53,6 @@ const importSchema = z.object({
   ),
 });
 
-/** One secret inside a list makes a secret of the whole list. */
-const holdsEncrypted = (field: Field | undefined, value: unknown): boolean => {
-  if (!field || field.secret) return false;
-  if (isEncrypted(value)) return true;
-  if (field.type === "list" && Array.isArray(value))
-    return value.some((item) => holdsEncrypted(field.of, item));
-  if (!isObject(value) || (field.type !== "object" && field.type !== "map")) return false;
-  return Object.entries(value).some(([name, of]) =>
-    holdsEncrypted(field.type === "map" ? field.of : field.fields[name], of),
-  );
-};
-
 const ofValues = (
   type: string,
   id: string | undefined,
@@ -74,14 +62,14 @@ const ofValues = (
   const definition = definitionOfType(type);
   if (!definition || id === undefined) return [];
   const { fields } = propertiesIn(openedValues(values));
-  const encrypted = Object.entries(definition.fields).flatMap(([name, field]) =>
-    holdsEncrypted(field, values[name]) ? [name] : [],
-  );
+  const encrypted = sealedFields(definition, values, isEncrypted);
+  const sealed = sealedFields(definition, values);
   return [
     {
       ...{ definition, id, logicalName, name: asText(fields[naturalKey(definition)]) },
       fields: publicFields(definition.fields, fields),
       ...(encrypted.length > 0 ? { encrypted } : {}),
+      ...(sealed.length > 0 ? { sealed } : {}),
     },
   ];
 };

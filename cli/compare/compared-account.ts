@@ -16,6 +16,8 @@ export interface ComparedSide {
   readonly fields: JsonObject;
   /** Fields of which something is encrypted that is no secret itself, so that nothing of them is known. */
   readonly encrypted?: readonly string[];
+  /** Fields that the program made secret, so that no value of them is shown. */
+  readonly sealed?: readonly string[];
 }
 
 /** One side of a comparison. */

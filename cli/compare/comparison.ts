@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { naturalKey } from "../../provider/definition/references.js";
 import { changesOf } from "../../provider/definition/wire/changes.js";
 import type { Printed } from "../printed.js";
+import { veiledIn } from "../stack/stack-export.js";
 import type { ComparedAccount, ComparedSide } from "./compared-account.js";
 import type {
   comparisonSchema,
@@ -36,12 +37,13 @@ const haveSameStem = ({ a, b }: MatchedPair): boolean => {
 const differencesOf = (pair: MatchedPair, links: Links): readonly SideDifference[] => {
   const { a, b } = pair;
   const { definition } = a;
+  const shown = veiledIn([...(a.sealed ?? []), ...(b.sealed ?? [])]);
   const [left, right] = linkedFields(a, b, links);
   const forward = changesOf(definition.fields, left, right).map(
     ({ path, from, to }): SideDifference => ({
       path,
-      ...(from === undefined ? {} : { a: from }),
-      ...(to === undefined ? {} : { b: to }),
+      ...(from === undefined ? {} : { a: shown(path, from) }),
+      ...(to === undefined ? {} : { b: shown(path, to) }),
     }),
   );
   const known = new Set(forward.map(({ path }) => path));
@@ -49,7 +51,7 @@ const differencesOf = (pair: MatchedPair, links: Links): readonly SideDifference
     ({ path, from, to }): readonly SideDifference[] =>
       known.has(path) || from !== undefined
         ? []
-        : [{ path, ...(to === undefined ? {} : { a: to }) }],
+        : [{ path, ...(to === undefined ? {} : { a: shown(path, to) }) }],
   );
   const isSameName = haveSameStem(pair);
   return [...forward, ...backward].filter(

@@ -5,7 +5,13 @@ import { lifecycle } from "../../provider/lifecycle/index.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/seen-object.js";
 import { type Properties, propertiesIn } from "../../provider/lifecycle/state/properties.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
-import { definitionOfType, openedValues, type StateResource } from "../stack/stack-export.js";
+import {
+  definitionOfType,
+  openedValues,
+  type StateResource,
+  sealedFields,
+  veiledIn,
+} from "../stack/stack-export.js";
 import { type AccountRead, kindIn, profileIn, type StackReading } from "../stack/stack-reading.js";
 import type { DriftChange } from "./drift.js";
 import { type SecretPlace, secretPlaces } from "./secret-standing.js";
@@ -33,6 +39,7 @@ const changesIn = (
   { fields }: Definition,
   before: Properties,
   now: Properties,
+  shown: ReturnType<typeof veiledIn>,
 ): readonly DriftChange[] => {
   const inExtra = isObject(before.extra)
     ? extraChanges(isObject(now.extra) ? now.extra : {}, before.extra, before.extraSecrets)
@@ -40,8 +47,8 @@ const changesIn = (
   return [...changesOf(fields, now.fields, before.fields), ...inExtra].map(
     ({ path, from, to }) => ({
       path,
-      ...(to === undefined ? {} : { state: to }),
-      ...(from === undefined ? {} : { live: from }),
+      ...(to === undefined ? {} : { state: shown(path, to) }),
+      ...(from === undefined ? {} : { live: shown(path, from) }),
     }),
   );
 };
@@ -65,11 +72,14 @@ const compared = async (
   if (!live) return { ...found, name, changes: [], secrets: [] };
   const { props } = await lifecycle(definition, reading.run).read(id, values);
   const now = propertiesIn(openedValues(props));
+  const sealed = [resource.inputs, resource.outputs].flatMap((values = {}) =>
+    sealedFields(definition, values),
+  );
   const isLater = now.record.modified !== before.record.modified;
   return {
     ...found,
     name,
-    changes: changesIn(definition, before, now),
+    changes: changesIn(definition, before, now, veiledIn(sealed)),
     secrets: secretPlaces(definition, before.fields, live, account.access.settings),
     ...(isLater && now.record.modified ? { changedSince: now.record.modified } : {}),
   };

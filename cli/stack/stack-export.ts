@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Definition } from "../../provider/definition/define.js";
+import type { Definition, Field } from "../../provider/definition/define.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
@@ -69,6 +69,49 @@ export const openedSecrets = (value: unknown): unknown =>
 /** Whether a value of a state is a secret that only Pulumi can open. */
 export const isEncrypted = (value: unknown): boolean =>
   isObject(value) && isSecretValue(value) && secretIn(value) === undefined;
+
+/** Whether a value of a state is a secret, in clear or not. */
+const isSealed = (value: unknown): boolean => isObject(value) && isSecretValue(value);
+
+/** Whether something that is no secret by its definition is one in the state: the program made it so. */
+const holdsSealed = (
+  field: Field | undefined,
+  value: unknown,
+  isWanted: (value: unknown) => boolean,
+): boolean => {
+  if (!field || field.secret) return false;
+  if (isWanted(value)) return true;
+  if (field.type === "list" && Array.isArray(value))
+    return value.some((item) => holdsSealed(field.of, item, isWanted));
+  if (!isObject(value) || (field.type !== "object" && field.type !== "map")) return false;
+  return Object.entries(value).some(([name, of]) =>
+    holdsSealed(field.type === "map" ? field.of : field.fields[name], of, isWanted),
+  );
+};
+
+/**
+ * The fields in which something is a secret of the program's making. One inside a list makes a secret
+ * of the whole list, so that nobody can tell any more which of its parts was meant.
+ *
+ * @param isWanted default: every secret, in clear or not
+ */
+export const sealedFields = (
+  { fields }: Definition,
+  values: JsonObject,
+  isWanted: (value: unknown) => boolean = isSealed,
+): readonly string[] =>
+  Object.entries(fields).flatMap(([name, field]) =>
+    holdsSealed(field, values[name], isWanted) ? [name] : [],
+  );
+
+/** The field that a path leads into. */
+const fieldAt = (path: string): string => path.split(/[.[]/)[0] ?? "";
+
+/** A value as a report may show it: one in a field that the state keeps secret is not. */
+export const veiledIn =
+  (sealed: readonly string[]) =>
+  (path: string, value: string): string =>
+    sealed.includes(fieldAt(path)) ? "[secret]" : value;
 
 /** A value that the life cycle gives the engine as a state takes it: Pulumi encrypts its secrets when it is imported. */
 export const stateValue = (value: unknown): unknown =>

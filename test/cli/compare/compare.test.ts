@@ -46,6 +46,23 @@ test("a live account, its saved form and a snapshot of it are the same", async (
   expect(await runCompare(saved, await fileOf(a, "a.json"), options)).toMatchObject({ same: true });
 });
 
+test("what a program made secret is different without its values, whichever side it is on", async () => {
+  const { a, b, folder, fileOf } = await twoAccounts();
+  a.sealInState("displayName");
+  const state = join(folder, "state.json");
+  writeFileSync(state, JSON.stringify({ version: 3, deployment: { resources: a.state } }));
+  await b.edit((objects) => {
+    for (const channel of objects.channels ?? []) channel.displayName = "Other";
+  });
+  const live = await fileOf(b, "b.json");
+  for (const sides of [[state, live] as const, [live, state] as const]) {
+    const { different } = await runCompare(...sides, {});
+    expect(different.map(({ differences }) => differences)).toEqual([
+      [{ path: "displayName", a: "[secret]", b: "[secret]" }],
+    ]);
+  }
+});
+
 test("differences are told field by field, references by where they lead", async () => {
   const { a, b, fileOf } = await twoAccounts();
   const [web] = await b.control.objects("channels");

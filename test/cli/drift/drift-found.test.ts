@@ -150,6 +150,34 @@ test("a secret that the service shows and somebody changed is drift, and neither
   expect(JSON.stringify(found)).not.toMatch(/first-secret|second-secret/);
 });
 
+test("what the program made secret is told without its values, on neither side", async () => {
+  const stack = await managedStack();
+  const role = { name: "custom_bot", version: "v3", notificationEmail: "ops@example.com" };
+  const id = await stack.up("ClientApplication", "bot", {
+    name: "bot",
+    description: "first words",
+    roles: [{ ...role, callback: "https://bot.example.com/first-key" }],
+  });
+  stack.sealInState("roles");
+  await stack.edit((objects) => {
+    const [object] = objects.clientapplications ?? [];
+    if (!object) return;
+    object.description = "other words";
+    object.roles = [{ ...role, callback: "https://bot.example.com/second-key" }];
+  });
+  const found = await stack.drift();
+  expect(found.changed).toMatchObject([
+    {
+      id,
+      changes: [
+        { path: "description", state: '"first words"', live: '"other words"' },
+        { path: "roles[custom_bot].callback", state: "[secret]", live: "[secret]" },
+      ],
+    },
+  ]);
+  expect(JSON.stringify(found)).not.toMatch(/first-key|second-key/);
+});
+
 test.each(["mask", "omit"])("what the service hides (%s) is said to be so", async (secrets) => {
   const stack = await managedStack({ secrets });
   const id = await stack.up("Authentication", "auth", {

@@ -9,7 +9,7 @@ import type { StackReading } from "../../../cli/stack/stack-reading.js";
 import { startEmulator } from "../../../emulator/index.js";
 import { naturalKey } from "../../../provider/definition/references.js";
 import { fieldsFromWire } from "../../../provider/definition/wire/wire.js";
-import type { JsonObject } from "../../../provider/kernel/json.js";
+import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
 import { lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun } from "../../../provider/lifecycle/run.js";
 import { typeToken } from "../../../provider/pointer.js";
@@ -26,6 +26,11 @@ import { ownershipOf } from "../stack-documents.js";
 const names = { project: "shop", stack: "prod" };
 const urnOf = (kind: string, name: string): string =>
   `urn:pulumi:prod::shop::${typeToken(kind)}::${name}`;
+
+const pulumiSecret = (value: unknown): JsonObject => ({
+  "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+  plaintext: JSON.stringify(value),
+});
 
 /** A stack with objects that the life cycle made at an emulator, and its state. */
 export const managedStack = async (switches: Readonly<Record<string, string>> = {}) => {
@@ -138,6 +143,20 @@ export const managedStack = async (switches: Readonly<Record<string, string>> = 
         }),
       );
       state.splice(1, state.length, ...imported);
+    },
+    /** Makes a secret of one property of every resource, as the state has it where a program says so. */
+    sealInState: (property: string): void => {
+      const sealed = state.map((resource) => {
+        const { inputs, outputs } = resource;
+        if (!isObject(inputs) || !isObject(outputs)) return resource;
+        const secret = pulumiSecret(outputs[property]);
+        return {
+          ...resource,
+          inputs: { ...inputs, [property]: secret },
+          outputs: { ...outputs, [property]: secret },
+        };
+      });
+      state.splice(0, state.length, ...sealed);
     },
     drift: async () => driftOf(await reading(), names, false),
     /** Changes what the service holds. @returns whether that is something that it may hold */
