@@ -28,9 +28,9 @@ JSON: { project, stack, readAt, consistent, drift,
                         users: [{ kind, name, id, path, managed, stack? }] }],
                       order: [{ action, kind, name, id }], unread?: [kind] } }
 
-Exit code: 0 no drift; 2 drift; 1 failed, or wrong command line; 3 no drift in
-what could be read, but a kind could not be; 4 the preview holds a deletion that
-will be refused; 130 interrupted.`;
+Exit code: 0 no drift; 2 drift; 1 failed, wrong command line, or no drift as far
+as the service let itself be read; 4 the preview holds a deletion that will be
+refused; 130 interrupted.`;
 
 /** `drift`: what differs between a stack and the service. */
 export const registerDrift: RegisterCommand = (program, session) => {
@@ -65,6 +65,6 @@ export const registerDrift: RegisterCommand = (program, session) => {
       const text = markdown ? driftMarkdown(result) : driftReport(result);
       session.out(json ? `${JSON.stringify(result, null, 2)}\n` : text);
       const isBlocked = (result.deletions?.blocked.length ?? 0) > 0;
-      session.exitCode = isBlocked ? 4 : result.drift ? 2 : result.unread.length > 0 ? 3 : 0;
+      session.exitCode = isBlocked ? 4 : result.drift ? 2 : result.unread.length > 0 ? 1 : 0;
     });
 };
