@@ -73,6 +73,18 @@ const secretText = fc
 
 const foreign = fc.string({ maxLength: 12 });
 
+test("a secret that is cut within a character is hidden", () => {
+  const secret = "Qz7!\u{10000}\u{10000}";
+  const bytes = Buffer.from(secret);
+  for (const text of [
+    secret.slice(0, 5),
+    secret.slice(0, 5).toWellFormed(),
+    ...[5, 6, 7].map((end) => bytes.subarray(0, end).toString()),
+  ])
+    for (const dots of ["", "...", '"…'])
+      expect(redact(`the value is ${text}${dots}`, [secret])).not.toContain("Qz7!");
+});
+
 test("a secret in base64 behind and before any other text is hidden", () => {
   fc.assert(
     fc.property(

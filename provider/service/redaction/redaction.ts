@@ -42,9 +42,9 @@ const entities: Readonly<Record<string, string>> = {
 const escapes =
   /(?:\\u|%u)([0-9a-f]{4})|\\u\{0{0,4}([0-9a-f]{1,4})\}|\\[bfnrt]|(?:%|=|\\x)([0-9a-f]{2})|&(?:#0{0,8}(\d{1,5})|#x0{0,8}([0-9a-f]{1,4})|(amp|lt|gt|quot|apos));?/gi;
 
-/** An escape that is cut off at the end of a text. */
+/** An escape, or a character, that is cut off at the end of a text: the half of one is read as U+FFFD. */
 const partOfEscape =
-  /(?:%[0-9a-f]?|%u[0-9a-f]{0,3}|=[0-9a-f]?|(?<!\\)\\+(?:u[0-9a-f]{0,3}|u\{[0-9a-f]{0,4}|x[0-9a-f]?)?|&#?\w{0,13})$/i;
+  /(?:\uFFFD{1,3}|[\uD800-\uDBFF]|%[0-9a-f]?|%u[0-9a-f]{0,3}|=[0-9a-f]?|(?<!\\)\\+(?:u[0-9a-f]{0,3}|u\{[0-9a-f]{0,4}|x[0-9a-f]?)?|&#?\w{0,13})$/i;
 
 const base64Run = /[A-Za-z0-9+/_-]{6,}={0,2}/g;
 
