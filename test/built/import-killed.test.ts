@@ -28,7 +28,7 @@ const latest = () => JSON.parse(project.state()).checkpoint.latest ?? {};
 const held = () => {
   const { resources = [], pending_operations: pending } = latest();
   const ids: string[] = resources.flatMap(({ id }: { id?: string }) => id ?? []);
-  return { ids: ids.filter((id) => /^\d{8}-/.test(id)).sort(), pending: pending ?? [] };
+  return { ids: ids.filter((id) => /^(\d)\1{7}-/.test(id)).sort(), pending: pending ?? [] };
 };
 
 const textsBelow = (folder: string): readonly string[] =>
