@@ -120,8 +120,10 @@ export const endGroup = async (
     ...Object.entries(mark).flatMap(([name, value]) => markedProcesses(name, new Set([value]))),
   ];
   if (await isEmptyWithin(left, GRACE_MS)) return;
-  for (const pid of left()) send(pid, "SIGKILL");
-  await isEmptyWithin(left, GRACE_MS);
+  const killed = left();
+  for (const pid of killed) send(pid, "SIGKILL");
+  // One that is just ending shows no mark any more.
+  await isEmptyWithin(() => [...left(), ...killed.filter(isRunning)], GRACE_MS);
 };
 
 /** Those processes of a list that none of the others has started. */
