@@ -24,7 +24,7 @@ import { readMark } from "../../provider/lifecycle/ownership/read-mark.js";
 import { originalMark } from "../../provider/lifecycle/ownership/seen-object.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
-import { unknownMembers } from "./unknown-paths.js";
+import { unknownMembers } from "./unknown-members.js";
 
 /** An object of the account as a program would declare it. */
 export interface ObjectInputs {

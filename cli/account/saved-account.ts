@@ -11,7 +11,7 @@ import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.
 import { jsonIn } from "../../provider/kernel/json-text.js";
 import { resources } from "../../provider/resources/index.js";
 import type { AccountReading } from "./read-account.js";
-import { isAdded } from "./unknown-paths.js";
+import { isAdded } from "./unknown-members.js";
 
 const objects = z.array(z.record(z.string(), z.unknown()));
 

@@ -3,8 +3,8 @@ import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import { printedJson } from "../../provider/stacks/pulumi-queries.js";
 import { CommandFailure, messageOf } from "../command.js";
-import { runCommand, type Stops } from "../process/run-command.js";
-import { findProgram } from "../pulumi-cli/pulumi-cli.js";
+import { runCommand } from "../process/run-command.js";
+import { findProgram, pulumiStops } from "../pulumi-cli/pulumi-cli.js";
 import { stackAdvice } from "../pulumi-cli/stack-config.js";
 import type { ForecastOperation } from "./simulation/workload.js";
 
@@ -109,13 +109,6 @@ export interface RunPlace {
   readonly stack?: string;
 }
 
-/** Once: the preview is given up and its lock with it. Twice: at once. */
-const stops: Stops = [
-  { signal: "SIGINT", afterMs: 0 },
-  { signal: "SIGINT", afterMs: 3000 },
-  { signal: "SIGKILL", afterMs: 6000 },
-];
-
 const printed = async (
   what: readonly string[],
   { folder, env, stack }: RunPlace,
@@ -131,7 +124,7 @@ const printed = async (
   const ended = await runCommand(command, [...args, "--non-interactive"], {
     cwd: folder,
     env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
-    ...{ signal, stops },
+    ...{ signal, stops: pulumiStops },
   });
   signal?.throwIfAborted();
   if (ended.code !== 0) throw failed(shown, ended.stdout, ended.lastLines);

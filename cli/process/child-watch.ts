@@ -12,7 +12,7 @@ export const startedVariable = "PULUMI_CONVERSATION_STARTED_BY";
 /** Names this process, whatever its id is. */
 const run = randomBytes(8).toString("hex");
 
-/** What asks only, and is told nowhere, has no number. */
+/** What asks only, and is not reported, has no number. */
 const question = "question";
 
 export const startedBy = (by: string, which: string): string => `${by}-${which}`;
@@ -45,7 +45,7 @@ const startWatcher = (): ChildProcess | undefined => {
   return started;
 };
 
-const tell = (line: string): void => {
+const report = (line: string): void => {
   watcher ??= startWatcher();
   watcher?.stdin?.write(`${line}\n`);
 };
@@ -63,15 +63,15 @@ export interface WatchedCommand {
 export const watchCommand = (): WatchedCommand => {
   count += 1;
   const which = String(count);
-  tell(`+${which}`);
+  report(`+${which}`);
   return {
     mark: { [startedVariable]: startedBy(run, which) },
-    started: (pid) => tell(`+${which} ${pid ?? ""}`),
-    ended: () => tell(`-${which}`),
+    started: (pid) => report(`+${which} ${pid ?? ""}`),
+    ended: () => report(`-${which}`),
   };
 };
 
-/** The mark for commands that only ask, and soon end: they need not be told of one by one. */
+/** The mark for commands that only ask, and soon end: they need not be reported one by one. */
 export const watchQuestions = (): WatchedCommand["mark"] => {
   watcher ??= startWatcher();
   return { [startedVariable]: questionsOf(run) };

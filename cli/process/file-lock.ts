@@ -25,17 +25,18 @@ const ownerOf = (path: string): Owner | undefined => {
   );
 };
 
-/** An owner on this machine that has ended left its lock behind; one elsewhere may be alive. */
-const isLeftBehind = ({ text, ageMs }: Owner): boolean => {
+/** Whether the owner that a lock names was on this machine and has ended; one elsewhere may be alive. */
+const hasEnded = (text: string): boolean => {
   const [pid, , host] = text.split(" ");
-  return ageMs > LONGEST_MS || (host === hostname() && !isRunning(Number(pid)));
+  return host === hostname() && !isRunning(Number(pid));
 };
+
+const isLeftBehind = ({ text, ageMs }: Owner): boolean => ageMs > LONGEST_MS || hasEnded(text);
 
 /** Whether the process of this machine that made a lock has ended; one elsewhere may be alive. */
 export const lockOwner = (path: string): "none" | "ended" | "unknown" => {
   if (!lstatSync(path, { throwIfNoEntry: false })) return "none";
-  const [pid, , host] = readOwnFile(path)?.split(" ") ?? [];
-  return host === hostname() && !isRunning(Number(pid)) ? "ended" : "unknown";
+  return hasEnded(readOwnFile(path) ?? "") ? "ended" : "unknown";
 };
 
 const isExisting = (error: unknown): boolean =>

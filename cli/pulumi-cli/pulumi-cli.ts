@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { runCommand } from "../process/run-command.js";
+import { runCommand, type Stops } from "../process/run-command.js";
 
 /** Oldest Pulumi CLI that is used as it is found. */
 export const LEAST_PULUMI = "3.254.0";
@@ -120,6 +120,13 @@ export const environmentFor = (cli: PulumiCli, env: NodeJS.ProcessEnv): NodeJS.P
  * it was before, and nothing else.
  */
 export const writtenOnce = { PULUMI_SKIP_CHECKPOINTS: "true" } as const;
+
+/** How Pulumi is asked to stop. Once: what is under way is finished, and the lock given back. Twice: it is given up. */
+export const pulumiStops: Stops = [
+  { signal: "SIGINT", afterMs: 0 },
+  { signal: "SIGINT", afterMs: 3000 },
+  { signal: "SIGKILL", afterMs: 6000 },
+];
 
 /** NODE_OPTIONS that load a script before all else, beside what is set already. */
 export const preloading = (script: string, nodeOptions = ""): string =>

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 import { CommandFailure } from "../command.js";
 import { endProcessesWith } from "../process/process-group.js";
-import { type Ended, runCommand, type Stops } from "../process/run-command.js";
+import { type Ended, runCommand } from "../process/run-command.js";
 import { environmentOfNobody } from "../pulumi-cli/own-environment.js";
-import { environmentFor, type PulumiCli } from "../pulumi-cli/pulumi-cli.js";
+import { environmentFor, type PulumiCli, pulumiStops } from "../pulumi-cli/pulumi-cli.js";
 import type { Progress } from "../terminal/progress.js";
 import { type ProjectState, STACK } from "./state-folder.js";
 
@@ -62,13 +62,6 @@ export interface ProjectOptions {
   readonly coloured: boolean;
 }
 
-/** Once: what is under way is finished and saved. Twice: it is given up. */
-const STOPS: Stops = [
-  { signal: "SIGINT", afterMs: 0 },
-  { signal: "SIGINT", afterMs: 3000 },
-  { signal: "SIGKILL", afterMs: 6000 },
-];
-
 const LONGEST_MS = 600_000;
 
 const environment = ({ cli, folder, settings }: ProjectOptions): NodeJS.ProcessEnv => ({
@@ -102,7 +95,7 @@ const failed = (command: string, ended: Ended, shown: boolean): CommandFailure =
 /** Pulumi on one example of this checkout, with everything it writes in the state folder. */
 export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
   const { cli, signal, print, alive, coloured } = options;
-  const limits = { env: environment(options), signal, stops: STOPS, timeoutMs: LONGEST_MS };
+  const limits = { env: environment(options), signal, stops: pulumiStops, timeoutMs: LONGEST_MS };
   const everywhere = ["--stack", STACK, "--non-interactive"];
   const colour = ["--color", coloured ? "always" : "never"];
   const configFile = ["--config-file", state.configFile];

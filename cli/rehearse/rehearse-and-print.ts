@@ -4,9 +4,8 @@ import { CommandFailure, type CommandRun, messageOf } from "../command.js";
 import { untilSignal } from "../process/until-signal.js";
 import type { Rehearsal } from "./outcome/outcome.js";
 import { accountDigest, changeRecord, stateDigest, unreadKinds } from "./record/change-record.js";
-import { readProgram, toolFoldersIn } from "./record/recorded-program.js";
+import { programOf } from "./record/recorded-program.js";
 import { recordedSettings, resolvedSettings } from "./record/recorded-settings.js";
-import { redirectedTo } from "./record/written-files.js";
 import { rehearsalMarkdown } from "./report/rehearsal-markdown.js";
 import { rehearsalReport } from "./report/rehearsal-report.js";
 import { type RehearsalResult, type RehearseOptions, runRehearse } from "./run-rehearse.js";
@@ -32,15 +31,8 @@ const writeRecord = async (
   state: string,
 ): Promise<void> => {
   const path = resolve(file);
-  const { place, names, env } = original.stack;
   const record = changeRecord(rehearsal, args, {
-    program: readProgram(place.folder, {
-      stack: names.stack,
-      toolFolders: toolFoldersIn(env, place.folder),
-      recordFile: path,
-      written: redirectedTo(),
-      outputs: [],
-    }),
+    program: programOf(original.stack, path),
     settings: recordedSettings(
       resolvedSettings(
         readings.map(({ settings }) => settings),

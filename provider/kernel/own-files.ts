@@ -66,10 +66,15 @@ export const keepsWhatIsOurs = (folder: string): boolean => {
   return !mayOthers(facts, writing) || (facts.mode & sticky) !== 0;
 };
 
-/** Whether there is nothing, or a plain file of this user: what may be opened, replaced and removed. */
-export const isOwnFile = (path: string): boolean => {
+/**
+ * What may be opened, replaced and removed: nothing, or a plain file of this user.
+ *
+ * @throws Error where something else is there
+ */
+export const assertOwnFile = (path: string): void => {
   const facts = lookAt(path);
-  return !facts || (facts.isFile() && isOurs(facts));
+  if (facts && !(facts.isFile() && isOurs(facts)))
+    throw new Error(`${path} is left alone: it is no plain file of this user`);
 };
 
 /** The text of an open file, of as many bytes as it had when it was opened, although it may grow. */
@@ -145,8 +150,7 @@ export const writeDraft = (path: string, text: string): string => {
 export const writeOwnFile = (path: string, text: string): void => {
   const draft = writeDraft(path, text);
   try {
-    if (!isOwnFile(path))
-      throw new Error(`${path} is left alone: it is no plain file of this user`);
+    assertOwnFile(path);
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });

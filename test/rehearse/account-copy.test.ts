@@ -5,16 +5,14 @@ import { ConversationError } from "../../provider/kernel/errors.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
 import { readSettings } from "../../provider/service/settings/settings.js";
+import { hubEnvironment } from "./hub-environment.js";
 
 const settingsOf = (profile?: string) =>
   readSettings(
     {
       config: () => undefined,
       environment: {
-        CONVERSATION_BASE_URL: "https://hub.example.com/v3",
-        CONVERSATION_TOKEN_URL: "https://hub.example.com/token",
-        CONVERSATION_CLIENT_ID: "id",
-        CONVERSATION_CLIENT_SECRET: "secret",
+        ...hubEnvironment,
         CONVERSATION_EU_BASE_URL: "https://eu.example.com/v3",
       },
     },

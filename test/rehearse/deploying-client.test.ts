@@ -13,6 +13,7 @@ import { resources } from "../../provider/resources/index.js";
 import { defaultScopes, scopes } from "../../provider/service/http/operations.js";
 import { readSettings } from "../../provider/service/settings/settings.js";
 import { run } from "../cli/session.js";
+import { hubEnvironment } from "./hub-environment.js";
 
 interface Seen {
   /** What the token address tells. */
@@ -26,10 +27,7 @@ const readingOf = ({ told, asked = "", refused = [] }: Seen): TenantReading => (
   settings: readSettings({
     config: () => undefined,
     environment: {
-      CONVERSATION_BASE_URL: "https://hub.example.com/v3",
-      CONVERSATION_TOKEN_URL: "https://hub.example.com/token",
-      CONVERSATION_CLIENT_ID: "id",
-      CONVERSATION_CLIENT_SECRET: "secret",
+      ...hubEnvironment,
       CONVERSATION_SCOPE: asked,
     },
   }),

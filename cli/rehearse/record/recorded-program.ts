@@ -12,10 +12,11 @@ import { z } from "zod";
 import { packageVersion } from "../../../provider/kernel/package-version.js";
 import { projectDocument, stackFile } from "../../pulumi-cli/project-document.js";
 import { projectFile } from "../../pulumi-cli/stack-config.js";
+import type { OpenStack } from "../../stack/open-stack.js";
 import { digestOf, digestSchema } from "./digest.js";
 import { importedFiles } from "./imported-files.js";
 import { linkedPackages } from "./linked-packages.js";
-import { type FileIdentity, fileIdentity } from "./written-files.js";
+import { type FileIdentity, fileIdentity, redirectedTo } from "./written-files.js";
 
 /** A program as a record binds it. */
 export const recordedProgramSchema = z.strictObject({
@@ -76,8 +77,7 @@ export interface ProgramSearchOptions {
 /** Folders in which tools keep what they need: some pipelines have them in the folder of the project. */
 const toolVariables = ["PULUMI_HOME", "XDG_CACHE_HOME", "npm_config_cache"] as const;
 
-/** The folders of tools that an environment names. */
-export const toolFoldersIn = (env: NodeJS.ProcessEnv, folder: string): readonly string[] =>
+const toolFoldersIn = (env: NodeJS.ProcessEnv, folder: string): readonly string[] =>
   toolVariables.flatMap((name) => (env[name] ? [resolve(folder, env[name])] : []));
 
 /** A path whose folder is the real one, also where it leads through links. */
@@ -183,6 +183,22 @@ export const readProgram = (folder: string, options: ProgramSearchOptions): Reco
     outputs: [...new Set([...outputs, ...ofRecord])].toSorted(),
   };
 };
+
+/**
+ * The program of a stack, as this process finds it.
+ *
+ * @param outputs of the rehearsal, where it was before
+ */
+export const programOf = (
+  { place: { folder }, names: { stack }, env }: Pick<OpenStack, "place" | "names" | "env">,
+  recordFile: string,
+  outputs: readonly string[] = [],
+): RecordedProgram =>
+  readProgram(folder, {
+    ...{ stack, recordFile, outputs },
+    toolFolders: toolFoldersIn(env, folder),
+    written: redirectedTo(),
+  });
 
 /** What makes another program of it, each a sentence without its full stop. */
 export const programChanges = (

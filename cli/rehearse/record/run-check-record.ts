@@ -9,9 +9,8 @@ import { readAccounts, settingsOfAccounts } from "../service/read-accounts.js";
 import { accountDigest, outcomeDigest, stateDigest } from "./change-record.js";
 import type { checkedRecordSchema } from "./checked-record-schema.js";
 import { readRecord } from "./read-record.js";
-import { programChanges, readProgram, toolFoldersIn } from "./recorded-program.js";
+import { programChanges, programOf } from "./recorded-program.js";
 import { resolvedSettings, scopeChanges, settingChanges } from "./recorded-settings.js";
-import { redirectedTo } from "./written-files.js";
 
 /** Whether a record still holds, as `--json` prints it. */
 export type CheckedRecord = Printed<z.output<typeof checkedRecordSchema>>;
@@ -48,7 +47,7 @@ export const runCheckRecord = async (options: CheckRecordOptions): Promise<Check
   const record = readRecord(options.file);
   const { rehearsal, madeAt, args, program, settings, asScopes, unread, digests } = record;
   const stack = await openStack({ stack: options.stack ?? rehearsal.stack, ...options });
-  const { names, place } = stack;
+  const { names } = stack;
   if (names.project !== rehearsal.project || names.stack !== rehearsal.stack)
     throw new CommandFailure(
       `The record is of ${rehearsal.project}/${rehearsal.stack}, and this is ${names.project}/${names.stack}.`,
@@ -63,14 +62,7 @@ export const runCheckRecord = async (options: CheckRecordOptions): Promise<Check
   const { readings } =
     otherSettings.length === 0 ? await readAccounts(original, options) : { readings: undefined };
   const ofSettings = [...otherSettings, ...scopeChanges(asScopes ?? [], readings ?? [])];
-  const programNow = readProgram(place.folder, {
-    stack: names.stack,
-    toolFolders: toolFoldersIn(stack.env, place.folder),
-    recordFile: options.file,
-    written: redirectedTo(),
-    outputs: program.outputs,
-  });
-  const ofProgram = programChanges(program, programNow);
+  const ofProgram = programChanges(program, programOf(stack, options.file, program.outputs));
   const same: Readonly<Record<RecordPart, boolean>> = {
     program: ofProgram.length === 0,
     settings: ofSettings.length === 0,

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { hrtime } from "node:process";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
-import { isOwnFile, makeOwnFolder } from "../../kernel/own-files.js";
+import { assertOwnFile, makeOwnFolder } from "../../kernel/own-files.js";
 import { type BucketStore, type Kept, keptOf, type StoreChange } from "./bucket-store.js";
 
 /** Time that all processes of this machine share. */
@@ -94,17 +94,12 @@ const prepare = (file: DatabaseSync): void => {
 /** The file itself, and those that SQLite keeps beside it. */
 const ends = ["", "-wal", "-shm", "-journal"];
 
-/** @throws Error where somebody else made one of the files: opening it could take for ever */
-const assertOwn = (path: string): void => {
-  const foreign = ends.map((end) => path + end).find((each) => !isOwnFile(each));
-  if (foreign) throw new Error(`${foreign} is left alone: it is no plain file of this user`);
-};
-
 /** Opens the file, readable by its user only, and makes it where it is missing. */
 const openedFile = async (path: string): Promise<DatabaseSync> => {
   const { DatabaseSync } = await import("node:sqlite");
   makeOwnFolder(dirname(path));
-  assertOwn(path);
+  // Opening what somebody else made could take for ever.
+  for (const end of ends) assertOwnFile(path + end);
   closeSync(openSync(path, "a", 0o600));
   const file = new DatabaseSync(path, { timeout: busyMs });
   try {

@@ -32,8 +32,8 @@ const valuesOf = (headers: Headers, name: string): readonly string[] =>
 
 /** By the service's own clock where it tells the time, so that ours does not matter. */
 const nowOf = (headers: Headers, wallMs: number): number => {
-  const told = Date.parse(valuesOf(headers, "date")[0] ?? "");
-  return Number.isNaN(told) ? wallMs : told;
+  const sentAt = Date.parse(valuesOf(headers, "date")[0] ?? "");
+  return Number.isNaN(sentAt) ? wallMs : sentAt;
 };
 
 const mostDigits = 12;

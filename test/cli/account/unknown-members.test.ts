@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { objectInputs } from "../../../cli/account/object-inputs.js";
 import { savedAccount, savedAccountIn } from "../../../cli/account/saved-account.js";
-import { unknownMembers } from "../../../cli/account/unknown-paths.js";
+import { unknownMembers } from "../../../cli/account/unknown-members.js";
 import { programSource } from "../../../cli/export/program-files.js";
 import { planProgram } from "../../../cli/export/program-plan.js";
 import { projectReadme } from "../../../cli/export/project-readme.js";
