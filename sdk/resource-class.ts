@@ -4,13 +4,13 @@ import { namingOf } from "../provider/definition/references.js";
 import { isObject, objectOf } from "../provider/kernel/json.js";
 import { pointerTo, typeToken } from "../provider/pointer.js";
 import { autoName, parentTypes } from "./auto-name.js";
-import { secretPaths } from "./extra-secrets.js";
 import { withFileContent } from "./file-content.js";
 import type { FoundBy } from "./find-object.js";
 import { assertArguments, assertFoundBy, assertGetId } from "./given-arguments.js";
 import { stackOwnership } from "./ownership.js";
 import { checkReferences, rememberId, withIds } from "./reference-kinds.js";
 import { sharedRegistry } from "./resource-type.js";
+import { markedSecrets, secretPaths } from "./secret-paths.js";
 
 /** How an existing object is looked up. */
 export interface Lookup {
@@ -85,6 +85,7 @@ const propsOf = (
     ...adopted,
     ...(isNamed ? {} : automaticName(key, kind, name, parents)),
     ...(args.extra === undefined ? {} : { extraSecrets: secretPaths(args.extra) }),
+    markedSecrets: markedSecrets(fields, args),
     owner: ownerOf(name, parents),
     ...pointer,
   };

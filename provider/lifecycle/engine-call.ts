@@ -1,4 +1,5 @@
 import type { Definition } from "../definition/define.js";
+import { fieldsWithSecrets } from "../definition/marked-secrets.js";
 import { objectTitle } from "../definition/references.js";
 import { moreAbout } from "../kernel/docs-link.js";
 import { isConversationError } from "../kernel/errors.js";
@@ -89,13 +90,13 @@ const standIns: readonly string[] = [undisclosed, unknownValue];
 const secretsIn = ({ definition, run, inputs, olds = {} }: EngineCall): readonly string[] => [
   ...new Set(
     [inputs, olds].flatMap((values) => {
-      const { fields, extra } = propertiesIn(values);
+      const { fields, extra, markedSecrets } = propertiesIn(values);
+      const known = fieldsWithSecrets(definition.fields, markedSecrets);
       const given = { ...fields, extra };
       const { texts, written } = secretsSeen(given, run);
-      return [
-        ...texts,
-        ...[given, written].flatMap((each) => secretTexts(definition.fields, each)),
-      ].filter((text) => !standIns.includes(text));
+      return [...texts, ...[given, written].flatMap((each) => secretTexts(known, each))].filter(
+        (text) => !standIns.includes(text),
+      );
     }),
   ),
 ];

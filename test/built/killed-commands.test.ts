@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -9,7 +10,7 @@ import { markedProcesses } from "../../cli/process/process-group.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { withSlowness } from "../support/slowness.js";
 
-/** How often each command is killed: more on demand. */
+/** How often each command is killed, and how often it is stopped: more on demand. */
 const rounds = Number(process.env.KILL_ROUNDS ?? 4);
 const seed = Number(process.env.KILL_SEED ?? 20_261_125);
 
@@ -45,7 +46,8 @@ const restore = (): void => {
   cpSync(saved, backend(), { recursive: true });
 };
 
-interface Killed {
+/** A command that is interrupted. */
+interface Interrupted {
   readonly args: readonly string[];
   /** Exit code of the next run. */
   readonly code: number;
@@ -53,7 +55,7 @@ interface Killed {
   readonly writes?: true;
 }
 
-const commands: Readonly<Record<string, Killed>> = {
+const commands: Readonly<Record<string, Interrupted>> = {
   rehearse: { args: ["rehearse"], code: 0 },
   // Somebody made a channel by hand, which a rebuilt account would not have.
   drill: { args: ["drill"], code: 4 },
@@ -65,101 +67,172 @@ const commands: Readonly<Record<string, Killed>> = {
   orphans: { args: ["orphans", "--delete"], code: 0, writes: true },
 };
 
-const longestMs = 5000;
+/** How long what a killed command has started may outlive it. */
+const goneMs = 5000;
+/** How long a command may take to end that is asked once, and after it was asked twice. */
+const stopMs = 10_000;
+const secondStopMs = 1000;
+/** Signals that come sooner after one another count as one. */
+const sameSignalMs = 300;
 
 const started = (mark: string): readonly number[] => markedProcesses(variable, new Set([mark]));
 
-/** Milliseconds until nothing is left of what was started, as on a machine at rest. */
-const timeOfEnd = async (mark: string): Promise<number> => {
+/** Milliseconds that something takes, as on a machine at rest. */
+const timeAtRest = async (work: () => Promise<unknown>): Promise<number> => {
   const { result, slowness } = await withSlowness(async () => {
     const start = performance.now();
-    while (started(mark).length > 0 && performance.now() - start < 60_000) await pause(20);
+    await work();
     return performance.now() - start;
   });
   return result / slowness;
 };
 
-/** When a command is killed: after some milliseconds, or later, when it has started something. */
+/** Until nothing is left of what was started, or a minute is over. */
+const untilGone = async (mark: string): Promise<void> => {
+  const start = performance.now();
+  while (started(mark).length > 0 && performance.now() - start < 60_000) await pause(20);
+};
+
+/** When a command is interrupted: after some milliseconds, or later, when it has started something. */
 interface Moment {
   readonly ms: number;
   readonly whenStarted: boolean;
 }
 
-/** Kills a command. @returns how many processes it had started then, and how long it took if it had ended before */
-const kill = async ({ args }: Killed, { ms, whenStarted }: Moment, TMPDIR: string) => {
+type Child = ReturnType<EmulatedProject["startTool"]>;
+
+/** What befalls a command; resolves when it has ended. */
+type Interrupt = (child: Child, ended: Promise<unknown>) => Promise<unknown>;
+
+/** Interrupts a command. @returns how many processes it had started then, and how long it took if it had ended before */
+const interrupt = async (
+  { args }: Interrupted,
+  { ms, whenStarted }: Moment,
+  how: Interrupt,
+  TMPDIR: string,
+) => {
   const mark = randomUUID();
   const child = project.startTool(args, { TMPDIR, CHANGED: "!", [variable]: mark });
+  const errors = text(child.stderr);
   const begun = performance.now();
   const ended = once(child, "exit");
   await Promise.race([pause(ms), ended]);
   while (whenStarted && child.exitCode === null && started(mark).length < 2) await pause(3);
   const count = started(mark).length - 1;
   const tookMs = child.exitCode === null ? undefined : performance.now() - begun;
-  child.kill("SIGKILL");
-  await ended;
-  return { mark, count, tookMs };
+  await how(child, ended);
+  return { mark, count, tookMs, code: child.exitCode, errors: await errors };
 };
 
-/** Kills a command when a part of its time is over. The first run takes longer than those that follow. */
-const killAt = async (
-  command: Killed,
+/** Interrupts a command when a part of its time is over. The first run takes longer than those that follow. */
+const interruptAt = async (
+  command: Interrupted,
   part: number,
   whole: { ms: number },
-  { TMPDIR, whenStarted }: { readonly TMPDIR: string; readonly whenStarted: boolean },
+  { TMPDIR, whenStarted, how }: { TMPDIR: string; whenStarted: boolean; how: Interrupt },
 ) => {
   for (;;) {
     restore();
     const ms = Math.round(part * whole.ms);
-    const killed = await kill(command, { ms, whenStarted }, TMPDIR);
-    if (killed.tookMs === undefined) return { ...killed, ms };
-    whole.ms = Math.min(killed.tookMs, whole.ms * 0.9);
+    const run = await interrupt(command, { ms, whenStarted }, how, TMPDIR);
+    if (run.tookMs === undefined) return { ...run, ms };
+    whole.ms = Math.min(run.tookMs, whole.ms * 0.9);
   }
 };
 
 /** Runs the command to its end, after a repair where it asks for one. */
-const rerun = async ({ args, writes }: Killed, TMPDIR: string) => {
+const rerun = async ({ args, writes }: Interrupted, TMPDIR: string) => {
   const first = await project.tool(args, { TMPDIR, CHANGED: "!" });
   if (!writes || !first.errors.includes("conversation repair")) return first;
   await project.tool(["repair", "--apply"], { TMPDIR });
   return project.tool(args, { TMPDIR, CHANGED: "!" });
 };
 
+interface Round {
+  readonly command: Interrupted;
+  readonly round: number;
+  /** Which moment this was, for a message. */
+  readonly at: string;
+  /** Interrupts a run of the command. */
+  readonly run: (how: Interrupt) => ReturnType<typeof interruptAt>;
+}
+
+/** Interrupts a command at random moments of its run; at last it has to run as if nothing had happened. */
+const interruptAtRandom = async (
+  name: string,
+  folder: string,
+  eachRound: (round: Round) => Promise<{ readonly count: number }>,
+): Promise<void> => {
+  const command = commands[name];
+  if (!command) throw new Error(name);
+  const TMPDIR = join(project.folder, `${folder}-${name.replaceAll(/\W+/g, "-")}`);
+  mkdirSync(TMPDIR);
+  restore();
+  const before = project.state();
+  const begun = performance.now();
+  expect(await rerun(command, TMPDIR)).toMatchObject({ code: command.code });
+  const whole = { ms: performance.now() - begun };
+  let most = 0;
+  // Each moment of the run is as likely as any other.
+  const parts = fc
+    .noBias(fc.integer({ min: 20, max: 980 }))
+    .map((thousandths) => thousandths / 1000);
+  for (const [round, part] of fc.sample(parts, { numRuns: rounds, seed }).entries()) {
+    const at = `seed ${seed}, round ${round + 1}, at ${part} of ${Math.round(whole.ms)} ms`;
+    const whenStarted = round === 0;
+    const run = (how: Interrupt) => interruptAt(command, part, whole, { TMPDIR, whenStarted, how });
+    const { count } = await eachRound({ command, round, at, run });
+    most = Math.max(most, count);
+    if (!command.writes) expect({ at, state: project.state() }).toEqual({ at, state: before });
+  }
+  const { code, output, errors } = await rerun(command, TMPDIR);
+  expect({ code, said: code === command.code ? "" : output + errors }).toEqual({
+    code: command.code,
+    said: "",
+  });
+  expect(most).toBeGreaterThan(0);
+  expect(readdirSync(TMPDIR).filter((each) => /conversation-/.test(each))).toEqual([]);
+};
+
 test.each(Object.keys(commands))(
   `${rounds} times kill -9: nothing that it started outlives it, and the next run is clean: %s`,
   { timeout: rounds * 120_000 },
-  async (name) => {
-    const command = commands[name];
-    if (!command) throw new Error(name);
-    const TMPDIR = join(project.folder, `tmp-${name.replaceAll(/\W+/g, "-")}`);
-    mkdirSync(TMPDIR);
-    restore();
-    const before = project.state();
-    const begun = performance.now();
-    expect(await rerun(command, TMPDIR)).toMatchObject({ code: command.code });
-    const whole = { ms: performance.now() - begun };
-    let most = 0;
-    // Each moment of the run is as likely as any other.
-    const part = fc
-      .noBias(fc.integer({ min: 20, max: 980 }))
-      .map((thousandths) => thousandths / 1000);
-    const parts = fc.sample(part, { numRuns: rounds, seed });
-    for (const [round, part] of parts.entries()) {
-      const how = { TMPDIR, whenStarted: round === 0 };
-      const { mark, count, ms } = await killAt(command, part, whole, how);
-      const at = `seed ${seed}, round ${round + 1}, after ${ms} ms`;
-      most = Math.max(most, count);
-      const goneMs = await timeOfEnd(mark);
-      expect({ at, count, gone: goneMs < longestMs ? true : goneMs }).toEqual({
-        ...{ at, count, gone: true },
+  (name) =>
+    interruptAtRandom(name, "killed", async ({ at, run }) => {
+      const { mark, count } = await run((child, ended) => {
+        child.kill("SIGKILL");
+        return ended;
       });
-      if (!command.writes) expect({ at, state: project.state() }).toEqual({ at, state: before });
-    }
-    const { code, output, errors } = await rerun(command, TMPDIR);
-    expect({ code, said: code === command.code ? "" : output + errors }).toEqual({
-      code: command.code,
-      said: "",
-    });
-    expect(most).toBeGreaterThan(0);
-    expect(readdirSync(TMPDIR).filter((each) => /conversation-/.test(each))).toEqual([]);
-  },
+      const took = await timeAtRest(() => untilGone(mark));
+      expect({ at, count, gone: took < goneMs || took }).toEqual({ at, count, gone: true });
+      return { count };
+    }),
+);
+
+test.each(Object.keys(commands))(
+  `${rounds} times SIGTERM or SIGINT: it ends in time, at once after the second: %s`,
+  { timeout: rounds * 120_000 },
+  (name) =>
+    interruptAtRandom(name, "stopped", async ({ command, round, at, run }) => {
+      const signal = round % 2 === 0 ? "SIGTERM" : "SIGINT";
+      const twice = round % 4 > 1;
+      let took = 0;
+      const { mark, count, code, errors } = await run(async (child, ended) => {
+        child.kill(signal);
+        if (twice) {
+          await Promise.race([pause(sameSignalMs + 50 + ((round * 397) % 1500)), ended]);
+          child.kill(signal);
+        }
+        took = await timeAtRest(() => ended);
+      });
+      const inTime = took < (twice ? secondStopMs : stopMs);
+      const left = started(mark).length;
+      // Without a code: before it could listen. With its own: the signal came when all was done.
+      const said = [null, 130, command.code].includes(code) ? "" : `${code}: ${errors}`;
+      const stack = /^ +at .+:\d+/m.exec(errors)?.[0];
+      expect({ at, signal, twice, inTime: inTime || took, left, said, stack }).toEqual({
+        ...{ at, signal, twice, inTime: true, left: 0, said: "", stack: undefined },
+      });
+      return { count };
+    }),
 );

@@ -1,3 +1,4 @@
+import { fieldsWithSecrets } from "../../definition/marked-secrets.js";
 import { displaced } from "../../definition/member-rule.js";
 import { changesOf, extraChanges } from "../../definition/wire/changes.js";
 import { fieldsByWireName, fieldsFromWire } from "../../definition/wire/wire.js";
@@ -20,12 +21,12 @@ const displacedBy = ({ definition }: Declared, { live, body }: PutPlan): readonl
 /** What an adoption will do, for the user to see before it happens. */
 export const adoptionText = (declared: Declared, plan: PutPlan): string => {
   const { definition, properties, settings } = declared;
-  const { extra, extraSecrets } = properties;
+  const { extra, extraSecrets, markedSecrets } = properties;
   const { live, undeclared, hidden, isMarked } = plan;
   const { description } = readMark(live.description);
   const from = fieldsFromWire(definition.fields, { ...live, description }, settings);
   const changes = [
-    ...changesOf(definition.fields, from, properties.fields),
+    ...changesOf(fieldsWithSecrets(definition.fields, markedSecrets), from, properties.fields),
     ...(isObject(extra) ? extraChanges(live, extra, extraSecrets) : []),
   ].map(({ path, from: before = "(not set)", to = "(not set)" }) => `${path}: ${before} → ${to}`);
   const gone = displacedBy(declared, plan);

@@ -20,6 +20,8 @@ export interface Properties {
   readonly extra?: JsonObject | typeof unknownValue;
   /** Paths into `extra` whose values are secret: what the program marks, and what holds a secret of the environment. */
   readonly extraSecrets?: readonly string[];
+  /** Paths into the fields whose values the program marks as secret, though their definition does not. */
+  readonly markedSecrets?: readonly string[];
   /** Name of the settings to use. */
   readonly profile?: string;
   /** An update may erase what the service hides and the program does not declare. */
@@ -49,7 +51,8 @@ const secretPaths = (extra: unknown, marked: unknown): readonly string[] | undef
  * is left out, and so is `autoName`, which is for the check alone.
  */
 export const propertiesIn = (values: JsonObject): Properties => {
-  const { owner, adopt, extra, extraSecrets, profile, eraseHidden, ...others } = values;
+  const { owner, adopt, extra, extraSecrets, markedSecrets, profile, eraseHidden, ...others } =
+    values;
   const { serial, created, modified, undeclared, __provider, id, autoName, ...fields } = others;
   const record = present<ObjectRecord>({
     serial: filledText(serial),
@@ -63,6 +66,7 @@ export const propertiesIn = (values: JsonObject): Properties => {
     adopt: adopt === true ? adopt : filledText(adopt),
     extra: isObject(extra) ? extra : extra === unknownValue ? unknownValue : undefined,
     extraSecrets: secretPaths(extra, extraSecrets),
+    markedSecrets: filledTexts(markedSecrets),
     profile: filledText(profile),
     eraseHidden: eraseHidden === true ? eraseHidden : undefined,
     record,

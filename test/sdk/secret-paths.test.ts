@@ -66,3 +66,37 @@ test("without extra nothing is told", async () => {
   await settled(new sdk.Channel("web", args).urn);
   for (const { inputs } of registered) expect(inputs).not.toHaveProperty("extraSecrets");
 });
+
+test("of documented fields the provider learns what only the program makes a secret of", async () => {
+  const registered = await startProgram();
+  const hub = new sdk.Authentication("hub", {
+    basicAuth: { username: "hub", password: secret("by definition") },
+  });
+  const role = {
+    name: "custom_bot" as const,
+    version: "v3" as const,
+    notificationEmail: "bot@example.com",
+  };
+  const made = [
+    hub,
+    new sdk.Authentication("id", {
+      oauth2: { tokenRequestUrl: secret("https://id.example.com"), method: "POST", payload: "a=b" },
+    }),
+    new sdk.ClientApplication("bot", {
+      roles: [{ ...role, authentication: hub, callback: secret("https://bot.example.com/in") }],
+    }),
+    new sdk.ClientApplication("open", {
+      roles: [
+        {
+          ...{ ...role, authentication: hub, callback: "https://bot.example.com/in" },
+          headers: { "X-Key": secret("by definition") },
+        },
+      ],
+    }),
+  ];
+  for (const { urn } of made) await settled(urn);
+  const marked = (name: string) => inputsOf(registered, name).markedSecrets;
+  expect(["hub", "id", "bot", "open"].map(marked)).toEqual([
+    ...[undefined, ["oauth2.tokenRequestUrl"], ["roles"], undefined],
+  ]);
+});
