@@ -117,8 +117,11 @@ const interrupt = async (
   const begun = performance.now();
   const ended = once(child, "exit");
   await Promise.race([pause(ms), ended]);
-  while (whenStarted && child.exitCode === null && started(mark).length < 2) await pause(3);
-  const count = started(mark).length - 1;
+  let count = started(mark).length - 1;
+  while (whenStarted && child.exitCode === null && count < 1) {
+    await pause(3);
+    count = started(mark).length - 1;
+  }
   const tookMs = child.exitCode === null ? undefined : performance.now() - begun;
   await how(child, ended);
   return { mark, count, tookMs, code: child.exitCode, errors: await errors };
