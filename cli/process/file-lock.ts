@@ -4,9 +4,9 @@ import { dirname } from "node:path";
 import { makeFolders } from "../../provider/kernel/make-folders.js";
 import { readOwnFile, writeDraft } from "../../provider/kernel/own-files.js";
 import { CommandFailure } from "../command.js";
-import { isRunning } from "./process-group.js";
+import { birthOfProcess, isRunning } from "./process-group.js";
 
-/** Nothing that is locked here takes as long: an older lock was left behind. */
+/** Where it cannot be seen whether its owner still works: nothing that is locked here takes as long. */
 const LONGEST_MS = 3_600_000;
 
 interface Owner {
@@ -25,26 +25,36 @@ const ownerOf = (path: string): Owner | undefined => {
   );
 };
 
-/** Whether the owner that a lock names was on this machine and has ended; one elsewhere may be alive. */
-const hasEnded = (text: string): boolean => {
-  const [pid, , host] = text.split(" ");
-  return host === hostname() && !isRunning(Number(pid));
+/** What a lock says of this process: who it is for people, then what no other process has had. */
+const ownText = (): string => {
+  const birth = birthOfProcess(process.pid);
+  return `${process.pid} on ${hostname()}${birth === undefined ? "" : ` ${birth}`}`;
 };
 
-const isLeftBehind = ({ text, ageMs }: Owner): boolean => ageMs > LONGEST_MS || hasEnded(text);
+/** Whether the owner that a lock names works on: undefined where that cannot be seen from here. */
+const isAtWork = (text: string): boolean | undefined => {
+  const [pid, , host, birth] = text.split(" ");
+  if (host !== hostname()) return undefined;
+  if (!isRunning(Number(pid))) return false;
+  // Its number may be another process's by now.
+  return birth === undefined ? undefined : birth === birthOfProcess(Number(pid));
+};
+
+/** Age counts only where nothing else tells: clocks are set, and machines sleep. */
+const isLeftBehind = ({ text, ageMs }: Owner): boolean => !(isAtWork(text) ?? ageMs <= LONGEST_MS);
 
 /** Whether the process of this machine that made a lock has ended; one elsewhere may be alive. */
 export const lockOwner = (path: string): "none" | "ended" | "unknown" => {
   if (!lstatSync(path, { throwIfNoEntry: false })) return "none";
-  return hasEnded(readOwnFile(path) ?? "") ? "ended" : "unknown";
+  return isAtWork(readOwnFile(path) ?? "") === false ? "ended" : "unknown";
 };
 
 const isExisting = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "EEXIST";
 
 /** The file appears with its content or not at all, so that a lock always names its owner. */
-const take = (path: string): boolean => {
-  const draft = writeDraft(path, `${process.pid} on ${hostname()}`);
+const take = (path: string, text: string): boolean => {
+  const draft = writeDraft(path, text);
   try {
     linkSync(draft, path);
     return true;
@@ -56,17 +66,36 @@ const take = (path: string): boolean => {
   }
 };
 
+type Attempt =
+  | { readonly release: () => void }
+  | { readonly heldBy: string; readonly release?: never };
+
 /** Tries to take the lock that a file stands for, also from a process that has ended: the lock, or who holds it. */
-export const tryLock = (
-  path: string,
-): { readonly release: () => void } | { readonly heldBy: string; readonly release?: never } => {
+export const tryLock = (path: string): Attempt => {
   makeFolders(dirname(path));
-  const release = () => rmSync(path, { force: true });
-  if (take(path)) return { release };
+  const text = ownText();
+  const lock = {
+    release: () => {
+      if (readOwnFile(path) === text) rmSync(path, { force: true });
+    },
+  };
+  if (take(path, text)) return lock;
   const owner = ownerOf(path);
-  if (!owner || isLeftBehind(owner)) {
-    release();
-    if (take(path)) return { release };
+  if (!owner) return take(path, text) ? lock : heldBy(path);
+  if (!isLeftBehind(owner)) return heldBy(path);
+  // One at a time: a second one would remove what the first has just taken.
+  const clearing = tryLock(`${path}.clearing`);
+  if (!clearing.release) return clearing;
+  try {
+    const left = ownerOf(path);
+    if (left && isLeftBehind(left)) rmSync(path, { force: true });
+    return take(path, text) ? lock : heldBy(path);
+  } finally {
+    clearing.release();
   }
-  return { heldBy: `process ${ownerOf(path)?.text ?? "that is just ending"}` };
+};
+
+const heldBy = (path: string): Attempt => {
+  const who = ownerOf(path)?.text.split(" ").slice(0, 3).join(" ");
+  return { heldBy: `process ${who ?? "that is just ending"}` };
 };

@@ -55,6 +55,20 @@ export const startOfProcess = (pid: number): number | undefined => {
   }
 };
 
+/**
+ * What no other process has, not even a later one with the same number, and what no clock that is set
+ * changes: the start of the machine, and the process's since then. Undefined where that cannot be seen.
+ */
+export const birthOfProcess = (pid: number): string | undefined => {
+  try {
+    const machine = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    const ticks = statOf(pid)[19];
+    return ticks === undefined ? undefined : `${machine}/${ticks}`;
+  } catch {
+    return undefined;
+  }
+};
+
 const otherProcesses = (): readonly number[] => {
   const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
   return pids.filter((pid) => pid !== process.pid);
