@@ -16,6 +16,8 @@ const entry = z.object({
   name: z.string(),
   /** Left out: whether it was made is not known. */
   id: z.string().optional(),
+  /** It was refused after a refusal that says nothing of it, upon which a tenant may have made it. */
+  refused: z.literal(true).optional(),
 });
 
 const document = z.object({ baseUrl: z.string(), objects: z.array(entry) });
@@ -105,6 +107,12 @@ export class ProbeJournal {
   /** Writes down what was made. */
   made(begun: JournalEntry, id: string): void {
     begun.id = id;
+    this.#write();
+  }
+
+  /** Writes down that it was most likely not made. */
+  refused(begun: JournalEntry): void {
+    begun.refused = true;
     this.#write();
   }
 

@@ -6,7 +6,12 @@ import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { listIn } from "./list-answer.js";
 import type { JournalEntry, ProbeJournal } from "./probe-journal.js";
-import { NoTenantAnswer, type TenantAnswer, type TenantClient } from "./tenant-client.js";
+import {
+  NoTenantAnswer,
+  ofEveryCall,
+  type TenantAnswer,
+  type TenantClient,
+} from "./tenant-client.js";
 
 const sign = "Made by pulumi-conversation probe, which removes it again.";
 
@@ -26,6 +31,10 @@ const mostPages = 200;
 
 /** Pauses between looks for an object whose creation was never answered, in milliseconds. */
 const patient = [1_000, 2_000, 4_000];
+
+/** Whether a call was refused for what it says. */
+const isRefusal = ({ status }: TenantAnswer): boolean =>
+  status >= 400 && status < 500 && !ofEveryCall.includes(status);
 
 const idIn = (value: unknown): string | undefined => {
   const id = isObject(value) ? value.id : undefined;
@@ -69,10 +78,15 @@ export class ProbeObjects {
     const { collection } = definition;
     const begun = this.journal.begin(collection, `${body[nameMember(definition)]}`);
     this.#reserve();
+    const { refusals } = this.client;
     const answer = await this.client.call("POST", `/${collection}`, { body });
     const id = idIn(answer.body);
     if (id !== undefined && answer.status < 300) this.journal.made(begun, id);
-    else if (answer.status >= 400 && answer.status < 500) this.journal.gone(begun);
+    else if (isRefusal(answer)) {
+      // A repeat may have been refused for the name that the call before it has taken.
+      if (this.client.refusals > refusals) this.journal.refused(begun);
+      else this.journal.gone(begun);
+    }
     this.#reserve();
     return answer;
   }
@@ -91,7 +105,7 @@ export class ProbeObjects {
 
   /** How many objects of a kind the probe has at the tenant, those that may have been made included. */
   countOf(definition: Definition): number {
-    return this.#entriesOf(definition).length;
+    return this.#entriesOf(definition).filter(({ refused }) => !refused).length;
   }
 
   /** Removes all objects of a kind now, and what uses them, as far as they can be. */
@@ -130,7 +144,8 @@ export class ProbeObjects {
    */
   cleanUp(): Promise<readonly string[]> {
     return this.#cleaned(patient, (entry) => {
-      if (this.listsLag) return "its creation was not answered, and lists lag: look for it";
+      if (this.listsLag && !entry.refused)
+        return "its creation was not answered, and lists lag: look for it";
       this.journal.gone(entry);
       return undefined;
     });
@@ -145,7 +160,7 @@ export class ProbeObjects {
     const left: string[] = [];
     for (const definition of deletionOrder(resources))
       for (const entry of this.#entriesOf(definition)) {
-        const became = await this.#removeEntry(definition, entry, pauses);
+        const became = await this.#removeEntry(definition, entry, entry.refused ? [] : pauses);
         if (became === "removed") this.journal.gone(entry);
         const why =
           became === "unseen" ? unseen(entry) : became === "removed" ? undefined : became.why;

@@ -42,6 +42,9 @@ export interface TenantClientOptions {
 /** Page of nobody: whether answers to it may be read by foreign pages is told by the token address. */
 export const foreignOrigin = "https://probe.invalid";
 
+/** Refusals that have nothing to do with what a call says: who calls, how slowly, how often. */
+export const ofEveryCall: readonly number[] = [401, 407, 408, 421, 425, 429];
+
 const mostRepeats = 6;
 const mostTries = 3;
 /** Longest pause where the tenant does not say how long, and where it does. */
@@ -64,6 +67,8 @@ const answerOf = ({ status, text, headers: got }: HttpResponse): TenantAnswer =>
 export class TenantClient {
   /** Calls so far, those for tokens included. */
   calls = 0;
+  /** How many of them were refused for what has nothing to do with what they say. */
+  refusals = 0;
   /** Calls that must stay for what was made. */
   reserved = 0;
   #isCleaning = false;
@@ -129,6 +134,7 @@ export class TenantClient {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (answer.status === 401) this.#token = undefined;
+    if (ofEveryCall.includes(answer.status)) this.refusals += 1;
     return answer;
   }
 

@@ -83,6 +83,27 @@ test("a deletion that fails once is repeated; one that is always refused is told
   expect(await tenant.left()).toEqual([]);
 });
 
+test.each([
+  [401, 1],
+  [429, 1],
+  [401, 3],
+  [429, 20],
+  [408, 1],
+])("a tenant that acts and then answers %i, %i times, is left as it was", async (status, times) => {
+  const tenant = await probing();
+  const { on } = tenant;
+  for (const collection of ["authentications", "clientapplications", "participants", "channels"])
+    await on.control.faults({
+      on: `POST /${collection}`,
+      kind: "status-after-commit",
+      status,
+      times,
+    });
+  await tenant.probe({ burst: false }).ended;
+  expect(await tenant.left()).toEqual([]);
+  expect(existsSync(journalFile(on.baseUrl, tenant.environment))).toBe(false);
+});
+
 test("an interrupted probe removes what it has made, and says so", async () => {
   const tenant = await probing();
 

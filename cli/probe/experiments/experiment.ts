@@ -1,6 +1,6 @@
 import type { FoundValue } from "../../../provider/service/settings/tenant-findings.js";
 import type { ProbeObjects } from "../probe-objects.js";
-import type { TenantAnswer, TenantClient } from "../tenant-client.js";
+import { ofEveryCall, type TenantAnswer, type TenantClient } from "../tenant-client.js";
 
 /** What an experiment works with. */
 export interface ProbeMeans {
@@ -28,9 +28,6 @@ export interface Experiment {
   readonly mostCalls: number;
   readonly run: (means: ProbeMeans) => Promise<Answers>;
 }
-
-/** Refusals that have nothing to do with what a call says: who calls, how slowly, how often. */
-const ofEveryCall = [401, 407, 408, 421, 425, 429];
 
 /** Whether a call was refused for what it says, not for a failure. */
 export const isRefused = ({ status }: Pick<TenantAnswer, "status">): boolean =>
