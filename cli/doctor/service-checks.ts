@@ -2,6 +2,7 @@ import { isConversationError } from "../../provider/kernel/errors.js";
 import {
   allOperations,
   endpointName,
+  knownScopes,
   type Operation,
 } from "../../provider/service/http/operations.js";
 import { proxyAdvice } from "../../provider/service/http/proxy-failure.js";
@@ -105,7 +106,8 @@ const judgeAnswer = ({ status }: HttpResponse, call: string): DoctorCheck => {
 /** One harmless call with the token: a list that the granted scopes allow. */
 const checkService = async (
   { settings, transport }: Connection,
-  { scopes, accessToken }: TokenGrant,
+  accessToken: string,
+  scopes: readonly string[] | undefined,
 ): Promise<DoctorCheck[]> => {
   const operation = allOperations().find(
     (known) => known.method === "GET" && !known.template.includes("{") && isAllowed(known, scopes),
@@ -137,8 +139,10 @@ export const checkConnection = async (
     const connection = { settings, transport };
     const { check, grant } = await checkToken(connection);
     if (!grant) return [check, ...skippedAfterToken("no token")];
-    const rest = await checkService(connection, grant);
-    return [check, checkScopes(grant.scopes), ...rest];
+    const { accessToken } = grant;
+    const scopes = knownScopes(grant.scopes);
+    const rest = await checkService(connection, accessToken, scopes);
+    return [check, checkScopes(scopes), ...rest];
   } finally {
     await transport.close();
   }

@@ -11,11 +11,14 @@ import { fakePulumi, shellScript, temporaryFolder } from "./temporary-folder.js"
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-const granting: Answer = (_, response) => {
-  response.setHeader("content-type", "application/json");
-  const grant = { access_token: "the-token", expires_in: 300, scope: defaultScopes.join(" ") };
-  response.end(JSON.stringify(grant));
-};
+const grantingScope =
+  (scope: string): Answer =>
+  (_, response) => {
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ access_token: "the-token", expires_in: 300, scope }));
+  };
+
+const granting = grantingScope(defaultScopes.join(" "));
 
 /** A service that gives tokens and answers every list with a status. */
 const service = async ({ token = granting, listStatus = 200 } = {}) => {
@@ -192,3 +195,14 @@ test("the report keeps to 80 columns, and cuts nothing that is to be copied", ()
   expect(wide).toHaveLength(1);
   expect(wide[0]).toContain(address);
 });
+
+test.each(["", " ", "https://hub.example.com/.default", "openid profile"])(
+  "a token address that names none of the service's scopes (%j) says nothing of them, and the service is called",
+  async (scope) => {
+    const { env, calls } = await service({ token: grantingScope(scope) });
+    const { checks } = await diagnose({ folder: process.cwd(), env });
+    expect(statusOf(checks, "scopes")).toBe("skipped");
+    expect(statusOf(checks, "service")).toBe("ok");
+    expect(calls).toHaveLength(2);
+  },
+);

@@ -4,6 +4,7 @@ import { quoted } from "../../../provider/kernel/quoted.js";
 import {
   defaultScopes,
   endpointName,
+  isScope,
   type Scope,
   scopes as serviceScopes,
   setUpOperation,
@@ -51,8 +52,6 @@ export const parseScopes = (text: string): readonly Scope[] => {
   return [...new Set((words.length > 0 ? words : [""]).map(scopeOf))];
 };
 
-const isKnown = (scope: string): scope is Scope => defaultScopes.some((known) => known === scope);
-
 const listScopes = ({ definition }: Pick<KindReading, "definition">): readonly Scope[] =>
   setUpOperation(definition, "list").scopes;
 
@@ -78,15 +77,15 @@ const withoutRefused = (
  */
 export const scopesInUse = (reading: ClientReading): readonly string[] => {
   const { scopes, settings } = reading;
-  if (scopes?.some(isKnown)) return scopes;
+  if (scopes?.some(isScope)) return scopes;
   const asked = settings.scope.split(" ");
-  return withoutRefused(asked.some(isKnown) ? asked : defaultScopes, reading);
+  return withoutRefused(asked.some(isScope) ? asked : defaultScopes, reading);
 };
 
 const assumption = (reading: ClientReading, scopes: readonly string[]): string => {
   const refused = reading.account.kinds.find((kind) => isForbidden(kind) && !allows(scopes, kind));
   const why =
-    reading.scopes?.some(isKnown) || !refused
+    reading.scopes?.some(isScope) || !refused
       ? `has only ${scopes.join(", ")}`
       : `may only read, as ${endpointName(setUpOperation(refused.definition, "list"))} was refused`;
   const { profile } = reading.settings;

@@ -14,6 +14,18 @@ export type Scope = (typeof scopes)[keyof typeof scopes];
 /** What is asked for where no scope is configured: all four. */
 export const defaultScopes: readonly Scope[] = Object.values(scopes);
 
+export const isScope = (name: string): name is Scope =>
+  defaultScopes.some((known) => known === name);
+
+/**
+ * The scopes of the service among those that a token address names. Undefined where it names none of
+ * them: one with words of its own says nothing of what is granted.
+ */
+export const knownScopes = (named: readonly string[] = []): readonly Scope[] | undefined => {
+  const granted = named.filter(isScope);
+  return granted.length > 0 ? granted : undefined;
+};
+
 /** `PATCH` occurs only in other services of a tenant (specification §8.3). */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

@@ -14,7 +14,7 @@ import { shownText } from "../redaction/redaction.js";
 import { serviceQuote } from "../redaction/service-quote.js";
 import { addressAdvice, settingLabel } from "../settings/settings.js";
 import { type Call, callError, possibleEffect } from "./call.js";
-import { defaultScopes } from "./operations.js";
+import { knownScopes } from "./operations.js";
 import type { HttpResponse } from "./transport.js";
 
 const mostNotes = 30;
@@ -65,9 +65,9 @@ const detailsOf = (call: Call, response: HttpResponse): ErrorDetails => {
 const scopeAdvice = ({ operation, settings, token }: Call): string => {
   if (operation.scopes.length === 0) return "Check what the client application may do.";
   const wanted = operation.scopes.join(" or ");
-  const granted = token?.scopes?.filter((scope) => defaultScopes.some((known) => known === scope));
+  const granted = knownScopes(token?.scopes);
   const setting = settingLabel("scope", settings.profile);
-  if (!granted || granted.length === 0) {
+  if (!granted) {
     return `The operation needs the scope ${wanted}. Check that the client application has it and that ${setting} asks for it.`;
   }
   if (operation.scopes.some((scope) => granted.includes(scope))) {
