@@ -11,5 +11,7 @@ export const emulatorLineSchema = z.strictObject({
   customerAuthUrl: z.url(),
   customerTokenUrl: z.url(),
   controlSecret: z.exactOptional(z.string()).describe("Left out where none is asked for"),
-  certificateFile: z.exactOptional(z.string()).describe("With --tls: a certificate to trust"),
+  certificateFile: z
+    .exactOptional(z.string())
+    .describe("With --tls-cert: the certificate to trust"),
 });

@@ -1,6 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import type { z } from "zod";
 import {
@@ -27,7 +26,6 @@ export interface EmulatorArguments {
   /** Findings of a probe. */
   readonly like?: string;
   readonly controlSecret?: string | true;
-  readonly tls?: true;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly openapi?: true;
@@ -64,11 +62,10 @@ const pemIn = (option: string, file: string): string => {
   }
 };
 
-/** Both files, or none: then a certificate is made. */
-const tlsOf = ({ tls, tlsCert, tlsKey }: EmulatorArguments): { tls?: TlsFiles | true } => {
-  if (tlsCert === undefined && tlsKey === undefined) return tls ? { tls } : {};
+const tlsOf = ({ tlsCert, tlsKey }: EmulatorArguments): { tls?: TlsFiles } => {
+  if (tlsCert === undefined && tlsKey === undefined) return {};
   if (tlsCert === undefined || tlsKey === undefined)
-    throw new CommandFailure("Give --tls-cert and --tls-key together, or --tls alone.", 2);
+    throw new CommandFailure("Give --tls-cert and --tls-key together.", 2);
   return { tls: { cert: pemIn("--tls-cert", tlsCert), key: pemIn("--tls-key", tlsKey) } };
 };
 
@@ -95,14 +92,6 @@ const start = async (options: EmulatorArguments): Promise<Emulator> => {
     const reason = reasons[String(codeOf(error))]?.(options) ?? messageOf(error);
     throw new CommandFailure(`Starting the emulator: ${reason}`, 1, { cause: error });
   }
-};
-
-/** Where others find the certificate: a file in a folder that only this user can read; undefined: no TLS. */
-const writeCertificate = ({ certificate }: Emulator): string | undefined => {
-  if (certificate === undefined) return undefined;
-  const file = join(mkdtempSync(join(tmpdir(), "conversation-emulator-")), "certificate.pem");
-  writeFileSync(file, certificate);
-  return file;
 };
 
 const jsonLine = (emulator: Emulator, certificateFile: string | undefined): string => {
@@ -157,25 +146,21 @@ const useEmulator = async (
   command: readonly string[],
   { session, ended }: { readonly session: CommandRun; readonly ended: Promise<void> | undefined },
 ): Promise<void> => {
-  const certificate = writeCertificate(emulator);
-  try {
-    if (command.length > 0) {
-      const { runBesideEmulator } = await import("./run-beside-emulator.js");
-      session.exitCode = await runBesideEmulator(command, {
-        ...settingsOf(emulator, options.plan),
-        ...testEnvironment(emulator),
-        ...trust(certificate),
-      });
-      return;
-    }
-    const shown = options.json
-      ? jsonLine(emulator, certificate)
-      : readable(emulator, options, certificate);
-    session.out(shown);
-    await ended;
-  } finally {
-    if (certificate !== undefined) rmSync(dirname(certificate), { recursive: true, force: true });
+  const certificate = options.tlsCert && resolve(options.tlsCert);
+  if (command.length > 0) {
+    const { runBesideEmulator } = await import("./run-beside-emulator.js");
+    session.exitCode = await runBesideEmulator(command, {
+      ...settingsOf(emulator, options.plan),
+      ...testEnvironment(emulator),
+      ...trust(certificate),
+    });
+    return;
   }
+  const shown = options.json
+    ? jsonLine(emulator, certificate)
+    : readable(emulator, options, certificate);
+  session.out(shown);
+  await ended;
 };
 
 /**

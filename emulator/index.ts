@@ -2,28 +2,40 @@ import { randomBytes } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { controlThrough } from "./control/control-client.js";
 import { controlRoutes } from "./control/control-routes.js";
-import type { EmulatorControl } from "./control/emulator-control.js";
-import { createRequestListener, paths } from "./http/request-listener.js";
-import { createService, type EmulatedServiceOptions } from "./service.js";
-import { selfSigned, type TlsFiles } from "./tls/self-signed.js";
+import { controlThrough, type EmulatorControl } from "./control/emulator-control.js";
+import { createRequestListener, paths } from "./http/listener.js";
+import { createService, type EmulatedServiceOptions } from "./service/service.js";
 
-export { type ControlOptions, connectControl } from "./control/connect-control.js";
-export type { EmulatorSnapshot, EmulatorStats } from "./control/control-answers.js";
-export { ControlError } from "./control/control-client.js";
-export type { DeliveryMatch, EmulatorControl, FaultRequest } from "./control/emulator-control.js";
-export type { FaultKind, FaultRule } from "./control/faults.js";
-export { type Switch, switchTable } from "./control/switch-table.js";
-export { parseSwitch, type Switches, type SwitchName } from "./control/switches.js";
+export type {
+  DeliveryMatch,
+  EmulatorControl,
+  EmulatorSnapshot,
+  EmulatorStats,
+  FaultRequest,
+} from "./control/emulator-control.js";
+export { ControlError, type ControlOptions, connectControl } from "./control/emulator-control.js";
 export type { CallCounts, LogEntry } from "./http/call-log.js";
 export { type BucketLevel, type PlanName, planNames } from "./http/rate-limit.js";
 export type { StoredObject } from "./objects/store.js";
-export type { DeliveryEntry } from "./runtime/callbacks/deliveries.js";
-export type { NotificationMail } from "./runtime/callbacks/mailbox.js";
 export type { ConversationDocument, StoredMessage } from "./runtime/conversation-store.js";
-export type { TlsFiles } from "./tls/self-signed.js";
-export type { Client } from "./token/clients.js";
+export type { DeliveryEntry, NotificationMail } from "./runtime/deliveries.js";
+export type { FaultKind, FaultRule } from "./service/faults.js";
+export {
+  parseSwitch,
+  type Switch,
+  type Switches,
+  type SwitchName,
+  switchTable,
+} from "./service/switches.js";
+export type { Client } from "./token/tokens.js";
+
+/** What a server needs for TLS, as PEM text. */
+export interface TlsFiles {
+  /** The certificate, followed by those that it depends on. */
+  readonly cert: string;
+  readonly key: string;
+}
 
 /** How an emulator behaves, and where it listens. */
 export interface EmulatorOptions extends EmulatedServiceOptions {
@@ -36,11 +48,8 @@ export interface EmulatorOptions extends EmulatedServiceOptions {
    * for one that is made at random. Left out: only this machine may control, without a secret.
    */
   readonly controlSecret?: string | true;
-  /**
-   * Serves https: with a certificate and its key as PEM text, or, with `true`, with a certificate that
-   * is made for the names of this machine and signed by itself. Left out: http.
-   */
-  readonly tls?: TlsFiles | true;
+  /** Serves https with this certificate. Left out: http. */
+  readonly tls?: TlsFiles;
 }
 
 /** What a client needs to know of a running emulator. */
@@ -53,7 +62,7 @@ export interface EmulatorAddresses {
   readonly controlUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** What control calls must carry as `Authorization: Bearer`; there only where one is asked for. */
+  /** What control calls must carry as `Authorization: Bearer`; there only if one is asked for. */
   readonly controlSecret?: string;
   /** The certificate, as PEM text, that callers must trust; there only with TLS. */
   readonly certificate?: string;
@@ -69,7 +78,7 @@ export interface Emulator extends EmulatorAddresses, AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** The address for callers on this machine, where the server listens on all. */
+/** The address for callers on this machine, if the server listens on all. */
 const originOf = (scheme: string, host: string, port: number): string => {
   const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return `${scheme}://${name.includes(":") ? `[${name}]` : name}:${port}`;
@@ -118,12 +127,11 @@ const secretOf = (given: string | true | undefined): string | undefined => {
  * validation, references, unique names and deletion rules, messages with their delivery to callbacks,
  * conversations, assets, rate limits, faults on demand.
  *
- * @throws Error where the port is taken or the data file cannot be used
+ * @throws Error if the port is taken or the data file cannot be used
  */
 export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emulator> => {
-  const { port = 0, host = "127.0.0.1" } = options;
+  const { port = 0, host = "127.0.0.1", tls } = options;
   const secret = secretOf(options.controlSecret);
-  const tls = options.tls === true ? selfSigned(host) : options.tls;
   const service = createService(options);
   const routes = controlRoutes(service, paths.control);
   const listener = createRequestListener(service, { routes, secret });

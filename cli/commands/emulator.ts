@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { switchTable } from "../../emulator/control/switch-table.js";
-import { parseSwitch, type Switches } from "../../emulator/control/switches.js";
 import { planNames } from "../../emulator/http/rate-limit.js";
+import { parseSwitch, type Switches, switchTable } from "../../emulator/service/switches.js";
 import { CommandFailure, messageOf, type RegisterCommand } from "../command.js";
 import type { EmulatorArguments } from "../serve-emulator.js";
 import { indented, wrapped } from "../terminal/columns.js";
@@ -109,7 +108,6 @@ export const registerEmulator: RegisterCommand = (program, session) => {
       ).env("CONVERSATION_CONTROL_SECRET"),
     )
     .option("--openapi", "Print the API as an OpenAPI 3.1 document (JSON) and end.")
-    .option("--tls", "Serve https, with a certificate that is made for this machine.")
     .option("--tls-cert <file>", "Serve https with this certificate (PEM).")
     .option("--tls-key <file>", "Key of the certificate (PEM).")
     .option("--json", "Print one JSON object with addresses and credentials as the first line.")

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import { parseSwitch, type Switches } from "../../emulator/control/switches.js";
+import { parseSwitch, type Switches } from "../../emulator/service/switches.js";
 import { type Plan, plans } from "../../provider/service/settings/plans.js";
 import { CommandFailure, messageOf, type RegisterCommand } from "../command.js";
 import { optionNotHandedOn } from "../rehearse/run-options.js";

@@ -1,4 +1,4 @@
-import type { SwitchName } from "../../emulator/control/switches.js";
+import type { SwitchName } from "../../emulator/service/switches.js";
 import { type Answers, stillOpen } from "./experiments/experiment.js";
 
 const conversation = "only a conversation tells, and one cannot be removed again";

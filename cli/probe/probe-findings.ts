@@ -1,4 +1,4 @@
-import { parseSwitch } from "../../emulator/control/switches.js";
+import { parseSwitch } from "../../emulator/service/switches.js";
 import type {
   FoundValue,
   TenantFindings,

@@ -1,16 +1,243 @@
+import { hash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import { type Context, Hono } from "hono";
-import { isObject } from "../../provider/kernel/json.js";
+import type { Definition } from "../../provider/definition/define.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { resources } from "../../provider/resources/index.js";
+import { matchSibling, routes } from "../http/api.js";
+import type { RecentEntries } from "../http/call-log.js";
+import { isDeeperThan, mostDepth, type ServiceResponse } from "../http/exchange.js";
 import type { BucketLevel } from "../http/rate-limit.js";
-import { isDeeperThan, mostDepth } from "../http/request-body.js";
-import { routes } from "../http/routes.js";
-import { matchSibling } from "../http/sibling-services.js";
+import { isStoredObject, type ObjectsByCollection, uniqueMembers } from "../objects/store.js";
+import { hasShape } from "../objects/validate.js";
 import { pageRoutes } from "../page/page-routes.js";
-import type { RecentEntries } from "../recent-entries.js";
-import type { EmulatedService } from "../service.js";
-import { parseClient } from "../token/clients.js";
-import { furtherEndpoints, parseFault } from "./faults.js";
-import { putSnapshot, reset, takeSnapshot } from "./snapshot.js";
-import { parseSwitches, turnSwitches } from "./switches.js";
+import { type AssetDocument, isAssetDocument } from "../runtime/asset-store.js";
+import {
+  type ConversationDocument,
+  isConversationDocument,
+} from "../runtime/conversation-store.js";
+import { furtherEndpoints, parseFault } from "../service/faults.js";
+import type { EmulatedService } from "../service/service.js";
+import { parseSwitches, type Switches, turnSwitches } from "../service/switches.js";
+import { type Client, parseClient } from "../token/tokens.js";
+
+/** Whether the caller is on this machine, whatever a forwarding header says. */
+export const isFromThisMachine = ({ socket }: Pick<IncomingMessage, "socket">): boolean =>
+  /^(::1$|(::ffff:)?127\.)/.test(socket.remoteAddress ?? "");
+
+/** Names of this machine for itself. Another one may be a page's own name, turned to this address. */
+const isLoopbackName = (host: string): boolean =>
+  /^(([\w-]+\.)*localhost|127(\.\d{1,3}){3}|\[::1\]|\[::ffff:127(\.\d{1,3}){3}\])\.?(:\d{1,5})?$/i.test(
+    host,
+  );
+
+const refusal = (status: number, error: string, headers = {}): ServiceResponse => ({
+  status,
+  body: { error },
+  headers,
+});
+
+const digest = (text: string): Buffer => hash("sha256", text, "buffer");
+
+/** Compared in constant time. */
+const hasSecret = ({ headers }: IncomingMessage, secret: string): boolean => {
+  const [, given = ""] = /^bearer +(\S+)$/i.exec((headers.authorization ?? "").trim()) ?? [];
+  return timingSafeEqual(digest(given), digest(secret));
+};
+
+/** Who calls: with the secret from anywhere, without one from this machine only. */
+const callerRefusal = (
+  request: IncomingMessage,
+  secret: string | undefined,
+): ServiceResponse | undefined => {
+  if (secret !== undefined) {
+    if (hasSecret(request, secret)) return undefined;
+    const error =
+      "The control interface asks for its secret: send it as Authorization: Bearer <controlSecret>.";
+    return refusal(401, error, { "www-authenticate": "Bearer" });
+  }
+  if (!isFromThisMachine(request))
+    return refusal(
+      403,
+      "The control interface answers on this machine only, unless the emulator is started with --control-secret.",
+    );
+  if (isLoopbackName(request.headers.host ?? "")) return undefined;
+  return refusal(
+    403,
+    "The control interface answers to the names of this machine only, such as 127.0.0.1 or localhost (header Host).",
+  );
+};
+
+/** A browser says which page calls; only the emulator's own pages may. */
+const pageRefusal = ({ headers }: IncomingMessage): ServiceResponse | undefined => {
+  const { origin, host = "" } = headers;
+  const site = headers["sec-fetch-site"] ?? "none";
+  const isOwn = origin === undefined || [`http://${host}`, `https://${host}`].includes(origin);
+  if (isOwn && (site === "none" || site === "same-origin")) return undefined;
+  return refusal(403, "Pages of other origins may not control the emulator (header Origin).");
+};
+
+/** What Node's fetch says of a text of its own accord; a browser that says it says its origin, too. */
+const saidByFetch = "text/plain;charset=UTF-8";
+
+const contentRefusal = ({ headers }: IncomingMessage): ServiceResponse | undefined => {
+  const type = headers["content-type"];
+  const isFromBrowser = headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;
+  if (type === undefined || (type === saidByFetch && !isFromBrowser)) return undefined;
+  if (/^application\/json\s*(;|$)/i.test(type)) return undefined;
+  return refusal(415, "The control interface takes JSON only (Content-Type: application/json).");
+};
+
+/**
+ * The answer to a call that may not control the emulator; undefined if it may.
+ *
+ * @param secret of the control interface; undefined: none is asked for, and only this machine may
+ */
+export const controlRefusal = (
+  request: IncomingMessage,
+  secret: string | undefined,
+): ServiceResponse | undefined =>
+  callerRefusal(request, secret) ?? pageRefusal(request) ?? contentRefusal(request);
+
+const version = 1;
+const members = ["version", "objects", "conversations", "assets", "clients", "switches"];
+
+/** What can be set up and what comes of it; everything but clients and switches. */
+interface Content {
+  readonly objects: ObjectsByCollection;
+  readonly conversations: readonly ConversationDocument[];
+  readonly assets: readonly AssetDocument[];
+}
+
+/** Everything that is kept, in one JSON document, secrets included. */
+export const takeSnapshot = (service: EmulatedService): JsonObject => ({
+  version,
+  objects: Object.fromEntries(
+    resources.map(({ collection }) => [collection, service.store.all(collection)]),
+  ),
+  conversations: service.conversations.all(),
+  assets: service.assets.all(),
+  clients: service.clients.all(),
+  switches: service.switches,
+});
+
+/** Puts other content in the place of all; deliveries on their way are dropped. */
+const replaceContent = (
+  { journal, store, conversations, assets, deliveries }: EmulatedService,
+  content: Content,
+): void => {
+  store.replaceAll(content.objects);
+  conversations.replaceAll(content.conversations);
+  assets.replaceAll(content.assets);
+  journal.whenKept(() => deliveries.reset());
+};
+
+/** A clean slate; clients and switches stay. */
+export const reset = (service: EmulatedService): void => {
+  service.journal.together(() =>
+    replaceContent(service, { objects: {}, conversations: [], assets: [] }),
+  );
+  service.faults.clear();
+  service.rateLimiter.reset();
+  service.log.reset();
+  service.tokens.issued = 0;
+};
+
+const wrong = (what: string): Error =>
+  new Error(`The snapshot cannot be taken: ${what}. Nothing was changed.`);
+
+const assertKnown = (value: JsonObject, known: readonly string[], what: string): void => {
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw wrong(`there is no ${what} ${unknown.slice(0, 60)}; known are ${known.join(", ")}`);
+};
+
+const assertDistinct = (values: readonly unknown[], what: string): void => {
+  if (new Set(values).size < values.length) throw wrong(`${what} is there twice`);
+};
+
+const storedObjects = (definition: Definition, value: unknown, switches: Switches) => {
+  const { collection } = definition;
+  if (!Array.isArray(value) || !value.every(isStoredObject))
+    throw wrong(`${collection} must be a list of objects with id, created and modified`);
+  const broken = value.find((object) => !hasShape(definition, object, switches));
+  if (broken) throw wrong(`${collection} ${broken.id.slice(0, 60)} breaks the rules of its kind`);
+  for (const member of ["id", ...uniqueMembers(definition)])
+    assertDistinct(
+      value.map((object) => object[member]),
+      `a ${member} of ${collection}`,
+    );
+  return value;
+};
+
+const objectsOf = (value: unknown, switches: Switches): ObjectsByCollection => {
+  if (!isObject(value)) throw wrong('"objects" is no object');
+  const names = resources.map(({ collection }) => collection);
+  assertKnown(value, names, "collection");
+  return Object.fromEntries(
+    resources.map((definition) => {
+      const { [definition.collection]: objects = [] } = value;
+      return [definition.collection, storedObjects(definition, objects, switches)];
+    }),
+  );
+};
+
+const clientsOf = (value: unknown): readonly Client[] => {
+  if (!Array.isArray(value)) throw wrong('"clients" is no list');
+  const clients = value.map(parseClient);
+  const ids = clients.map(({ clientId }) => clientId);
+  assertDistinct(ids, "a clientId");
+  return clients;
+};
+
+const switchesOf = (value: unknown): Partial<Switches> => {
+  if (!isObject(value)) throw wrong('"switches" is no object');
+  return parseSwitches(value);
+};
+
+/** A snapshot from before conversations and assets were kept has none. */
+const documentsOf = <T extends { readonly id: string }>(
+  value: unknown = [],
+  isDocument: (each: unknown) => each is T,
+  rule: string,
+): readonly T[] => {
+  if (!Array.isArray(value) || !value.every(isDocument)) throw wrong(rule);
+  const ids = value.map(({ id }) => id);
+  assertDistinct(ids, "an id");
+  return value;
+};
+
+/**
+ * Puts a snapshot in the place of everything; clients and switches stay if it leaves them out.
+ *
+ * @throws Error that says what is wrong with it; nothing is changed then
+ */
+export const putSnapshot = (service: EmulatedService, document: unknown): void => {
+  if (!isObject(document) || document.version !== version)
+    throw wrong(`it must be a document of version ${version}`);
+  assertKnown(document, members, "member");
+  const { journal, switches } = service;
+  const turned = document.switches === undefined ? {} : switchesOf(document.switches);
+  const content = {
+    objects: objectsOf(document.objects, { ...switches, ...turned }),
+    conversations: documentsOf(
+      document.conversations,
+      isConversationDocument,
+      '"conversations" must be a list of conversations with their messages',
+    ),
+    assets: documentsOf(
+      document.assets,
+      isAssetDocument,
+      '"assets" must be a list of assets, each with the content that its size says',
+    ),
+  };
+  const clients = document.clients === undefined ? undefined : clientsOf(document.clients);
+  journal.together(() => {
+    replaceContent(service, content);
+    if (clients) service.clients.replaceAll(clients);
+    turnSwitches(journal, switches, turned);
+  });
+};
 
 /** Where faults can be. */
 const endpoints = [...furtherEndpoints, ...routes.map(({ name }) => name)];

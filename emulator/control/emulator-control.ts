@@ -1,12 +1,19 @@
-import type { LogEntry } from "../http/call-log.js";
+import { request } from "node:https";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { isObject } from "../../provider/kernel/json.js";
+import type { CallCounts, LogEntry } from "../http/call-log.js";
 import type { BucketLevel } from "../http/rate-limit.js";
-import type { DeliveryEntry } from "../runtime/callbacks/deliveries.js";
-import type { NotificationMail } from "../runtime/callbacks/mailbox.js";
-import type { ConversationDocument } from "../runtime/conversation-store.js";
-import type { Client } from "../token/clients.js";
-import type { EmulatorSnapshot, EmulatorStats } from "./control-answers.js";
-import type { FaultRule } from "./faults.js";
-import type { Switches } from "./switches.js";
+import { isStoredObject, type StoredObject } from "../objects/store.js";
+import { type AssetDocument, isAssetDocument } from "../runtime/asset-store.js";
+import {
+  type ConversationDocument,
+  isConversationDocument,
+} from "../runtime/conversation-store.js";
+import type { DeliveryEntry, NotificationMail } from "../runtime/deliveries.js";
+import { type FaultKind, type FaultRule, faultKinds } from "../service/faults.js";
+import { isSwitches, type Switches } from "../service/switches.js";
+import type { Client } from "../token/tokens.js";
 
 /** What is to go wrong: once and at once, unless `times` and `after` say otherwise. */
 export type FaultRequest = Pick<FaultRule, "on" | "kind"> & Partial<FaultRule>;
@@ -19,7 +26,7 @@ export type DeliveryMatch = Partial<DeliveryEntry> | ((entry: DeliveryEntry) => 
 
 /**
  * Controls a running emulator: looks at what happened, and makes things go wrong. Every call fails
- * with a `ControlError` where the emulator refuses it, and with the reason of the connection where
+ * with a `ControlError` if the emulator refuses it, and with the reason of the connection if
  * there is none.
  */
 export interface EmulatorControl {
@@ -35,7 +42,7 @@ export interface EmulatorControl {
    * Waits until a message was delivered; one since the last reset counts as well.
    *
    * @param match which one; left out: any that a callback accepted
-   * @param options `timeoutMs` in real milliseconds, 5,000 where it is left out
+   * @param options `timeoutMs` in real milliseconds, 5,000 if it is left out
    * @throws Error after that time, with the deliveries that were tried
    */
   waitForDelivery(
@@ -52,14 +59,299 @@ export interface EmulatorControl {
   reset(): Promise<void>;
   /** Everything that is kept, secrets in clear. Does not fail by itself. */
   snapshot(): Promise<EmulatorSnapshot>;
-  /** Puts a snapshot in the place of everything. Fails, and changes nothing, where it is none. */
+  /** Puts a snapshot in the place of everything. Fails, and changes nothing, if it is none. */
   restore(snapshot: EmulatorSnapshot): Promise<void>;
-  /** Adds clients that may ask for tokens at once, or changes them. Fails where one is wrong. */
+  /** Adds clients that may ask for tokens at once, or changes them. Fails if one is wrong. */
   clients(clients: Client | readonly Client[]): Promise<void>;
-  /** Turns switches, or only tells how they stand. Fails for an unknown one, and then turns none. */
+  /** Sets switches, or only reads them. Fails for an unknown one, and then sets none. */
   switches(values?: Partial<Switches>): Promise<Switches>;
   /** How full the bucket of each endpoint is; empty without a plan. Does not fail by itself. */
   buckets(): Promise<readonly BucketLevel[]>;
   /** The conversations with their messages; with a time those that changed then or later. Does not fail by itself. */
   conversations(since?: Date): Promise<readonly ConversationDocument[]>;
 }
+
+/** How often each endpoint was called, and how many tokens were given out. */
+export interface EmulatorStats {
+  /** By endpoint, such as `GET /channels/{id}`. */
+  readonly calls: Readonly<Record<string, CallCounts>>;
+  readonly tokensIssued: number;
+}
+
+/** Everything that an emulator keeps, secrets in clear. */
+export interface EmulatorSnapshot {
+  readonly version: number;
+  /** The set-up objects of each collection, such as `channels`, as they were given. */
+  readonly objects: Readonly<Record<string, readonly StoredObject[]>>;
+  readonly conversations: readonly ConversationDocument[];
+  readonly assets: readonly AssetDocument[];
+  readonly clients: readonly Client[];
+  readonly switches: Partial<Switches>;
+}
+
+const counts: z.ZodType<CallCounts> = z.object({ accepted: z.number(), refused: z.number() });
+
+const logEntry: z.ZodType<LogEntry> = z.object({
+  at: z.string(),
+  method: z.string(),
+  template: z.string(),
+  path: z.string(),
+  status: z.number(),
+  ms: z.number(),
+  clientId: z.string().exactOptional(),
+});
+
+const delivery: z.ZodType<DeliveryEntry> = z.object({
+  at: z.string(),
+  url: z.string(),
+  messageId: z.string(),
+  type: z.string(),
+  attempt: z.number(),
+  status: z.number().exactOptional(),
+  error: z.string().exactOptional(),
+});
+
+const mail: z.ZodType<NotificationMail> = z.object({
+  at: z.string(),
+  to: z.string(),
+  subject: z.string(),
+  text: z.string(),
+  messageId: z.string(),
+});
+
+const fault: z.ZodType<FaultRule> = z.object({
+  on: z.string(),
+  kind: z.custom<FaultKind>((kind) => typeof kind === "string" && Object.hasOwn(faultKinds, kind)),
+  times: z.number(),
+  after: z.number(),
+  status: z.number().exactOptional(),
+  body: z.unknown().exactOptional(),
+  headers: z.record(z.string(), z.string()).exactOptional(),
+  ms: z.number().exactOptional(),
+  location: z.string().exactOptional(),
+});
+
+const client: z.ZodType<Client> = z.object({
+  clientId: z.string(),
+  clientSecret: z.string().exactOptional(),
+  public: z.literal(true).exactOptional(),
+  redirectUris: z.array(z.string()).exactOptional(),
+  scopes: z.array(z.string()),
+});
+
+const bucket: z.ZodType<BucketLevel> = z.object({
+  endpoint: z.string(),
+  rate: z.number(),
+  burst: z.number(),
+  tokens: z.number(),
+});
+
+const snapshot: z.ZodType<EmulatorSnapshot> = z.object({
+  version: z.number(),
+  objects: z.record(z.string(), z.array(z.custom<StoredObject>(isStoredObject))),
+  conversations: z.array(z.custom<ConversationDocument>(isConversationDocument)),
+  assets: z.array(z.custom<AssetDocument>(isAssetDocument)),
+  clients: z.array(client),
+  switches: z.custom<Partial<Switches>>((value) => typeof value === "object" && value !== null),
+});
+
+/** What the control calls answer. */
+const controlAnswers = {
+  nothing: z.unknown(),
+  clock: z.object({ now: z.number() }),
+  stats: z.object({ calls: z.record(z.string(), counts), tokensIssued: z.number() }),
+  log: z.array(logEntry),
+  deliveries: z.array(delivery),
+  deliveriesSince: z.object({
+    first: z.number(),
+    next: z.number(),
+    entries: z.array(delivery),
+  }),
+  mailbox: z.array(mail),
+  faults: z.array(fault),
+  buckets: z.array(bucket),
+  conversations: z.array(z.custom<ConversationDocument>(isConversationDocument)),
+  snapshot,
+  switches: z.custom<Switches>(isSwitches),
+};
+
+/** A control call was refused, or answered with what no emulator answers. */
+export class ControlError extends Error {
+  override readonly name = "ControlError";
+
+  constructor(
+    message: string,
+    /** HTTP status of the answer. */
+    readonly status: number,
+  ) {
+    super(message);
+  }
+}
+
+/** Sends a control call, its path below the control address. */
+type SendControl = (path: string, init: RequestInit) => Response | Promise<Response>;
+
+type Call = <T>(
+  answer: z.ZodType<T>,
+  method: string,
+  path: string,
+  ...body: readonly unknown[]
+) => Promise<T>;
+
+const jsonIn = (text: string): unknown => {
+  try {
+    return text === "" ? undefined : JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+const reasonIn = (value: unknown): string =>
+  isObject(value) && typeof value.error === "string" ? value.error : "no reason was given";
+
+const callWith =
+  (send: SendControl): Call =>
+  async (answer, method, path, ...body) => {
+    const json = { body: JSON.stringify(body[0]), headers: { "content-type": "application/json" } };
+    const response = await send(path, { method, ...(body.length > 0 ? json : {}) });
+    const value = jsonIn(await response.text());
+    const what = `Controlling the emulator: ${method} ${path}`;
+    if (!response.ok)
+      throw new ControlError(
+        `${what} was refused (${response.status}): ${reasonIn(value)}`,
+        response.status,
+      );
+    const read = answer.safeParse(value);
+    if (read.success) return read.data;
+    throw new ControlError(`${what} answered with what no emulator answers.`, response.status);
+  };
+
+const isAccepted = ({ status = 0 }: DeliveryEntry): boolean => status >= 200 && status <= 299;
+
+/** Whether every member of the match is the same in the entry; without a status: one that was accepted. */
+const fits = (match: DeliveryMatch, entry: DeliveryEntry): boolean => {
+  if (typeof match === "function") return match(entry);
+  const wanted = Object.entries(match);
+  const isOutcome = match.status !== undefined || match.error !== undefined;
+  return (
+    (isOutcome || isAccepted(entry)) &&
+    wanted.every(([name, value]) =>
+      Object.entries(entry).some(([n, v]) => n === name && v === value),
+    )
+  );
+};
+
+const seenText = (seen: readonly DeliveryEntry[]): string => {
+  if (seen.length === 0) return "No delivery was tried.";
+  const last = seen.slice(-5).map((entry) => {
+    const outcome = entry.status ?? entry.error ?? "no answer";
+    return `${entry.type} ${entry.messageId} to ${entry.url || "nobody"}: ${outcome}`;
+  });
+  return `Tried were (the last ${last.length} of ${seen.length}): ${last.join("; ")}.`;
+};
+
+const pollMs = 20;
+
+const waitForDelivery = async (call: Call, match: DeliveryMatch, timeoutMs: number) => {
+  const until = performance.now() + timeoutMs;
+  const seen: DeliveryEntry[] = [];
+  for (let next = 0; ; ) {
+    const news = await call(controlAnswers.deliveriesSince, "GET", `/deliveries?since=${next}`);
+    const found = news.entries.find((entry) => fits(match, entry));
+    if (found) return found;
+    seen.push(...news.entries);
+    next = news.next;
+    if (performance.now() >= until) break;
+    await sleep(pollMs);
+  }
+  const what = typeof match === "function" ? "that fits" : `with ${JSON.stringify(match)}`;
+  throw new Error(`No delivery ${what} within ${timeoutMs} ms. ${seenText(seen)}`);
+};
+
+/** The control calls as functions, sent in whichever way. */
+export const controlThrough = (send: SendControl): EmulatorControl => {
+  const call = callWith(send);
+  const { nothing, clock, stats, log, deliveries, faults, buckets, conversations } = controlAnswers;
+  const { snapshot, switches } = controlAnswers;
+  return {
+    advance: async (ms) => (await call(clock, "POST", "/clock", { advanceMs: ms })).now,
+    stats: () => call(stats, "GET", "/stats"),
+    log: () => call(log, "GET", "/log"),
+    deliveries: () => call(deliveries, "GET", "/deliveries"),
+    waitForDelivery: (match = {}, { timeoutMs = 5_000 } = {}) =>
+      waitForDelivery(call, match, timeoutMs),
+    mailbox: () => call(controlAnswers.mailbox, "GET", "/mailbox"),
+    faults: (rules) =>
+      rules === undefined ? call(faults, "GET", "/faults") : call(faults, "POST", "/faults", rules),
+    clearFaults: async () => void (await call(nothing, "DELETE", "/faults")),
+    reset: async () => void (await call(nothing, "POST", "/reset")),
+    snapshot: () => call(snapshot, "GET", "/snapshot"),
+    restore: async (document) => void (await call(nothing, "PUT", "/snapshot", document)),
+    clients: async (given) => {
+      for (const each of [given].flat()) await call(nothing, "POST", "/clients", each);
+    },
+    switches: (given) =>
+      given === undefined
+        ? call(switches, "GET", "/switches")
+        : call(switches, "PUT", "/switches", given),
+    buckets: () => call(buckets, "GET", "/buckets"),
+    conversations: (since) =>
+      call(
+        conversations,
+        "GET",
+        since === undefined
+          ? "/conversations"
+          : `/conversations?since=${encodeURIComponent(since.toISOString())}`,
+      ),
+  };
+};
+
+/** How an emulator of another process is reached. */
+export interface ControlOptions {
+  /** The `controlSecret` of the emulator, if it asks for one. */
+  readonly secret?: string;
+  /** The `certificate` of an emulator with TLS, which the process does not trust otherwise. */
+  readonly certificate?: string;
+}
+
+/** By node:https, which takes a certificate for one call; fetch would need one for the process. */
+const fetchTrusting = (ca: string, url: string, init: RequestInit): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    const { method = "GET", body } = init;
+    const headers = Object.fromEntries(new Headers(init.headers));
+    const outgoing = request(url, { method, headers, ca }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+      answer.on("error", reject);
+      answer.on("end", () => {
+        const { statusCode: status = 500 } = answer;
+        resolve(new Response(status === 204 ? null : Buffer.concat(chunks), { status }));
+      });
+    });
+    outgoing.on("error", reject);
+    outgoing.end(typeof body === "string" ? body : undefined);
+  });
+
+/**
+ * Controls an emulator that runs elsewhere. Nothing is sent before the first call, so this itself
+ * does not fail.
+ *
+ * @param controlUrl as the first line of `emulator --json` gives it
+ * @example
+ * import { connectControl } from "pulumi-conversation/emulator";
+ *
+ * const control = connectControl("http://127.0.0.1:4010/control");
+ * await control.faults({ on: "POST /channels", kind: "drop-after-commit" });
+ */
+export const connectControl = (
+  controlUrl: string,
+  { secret, certificate }: ControlOptions = {},
+): EmulatorControl =>
+  controlThrough(async (path, init) => {
+    const headers = new Headers(init.headers);
+    if (secret !== undefined) headers.set("authorization", `Bearer ${secret}`);
+    const url = controlUrl.replace(/\/$/, "") + path;
+    return certificate === undefined
+      ? fetch(url, { ...init, headers })
+      : fetchTrusting(certificate, url, { ...init, headers });
+  });

@@ -1,26 +1,259 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { timestamp } from "../clock.js";
-import { beforeOperation, sendWithFault } from "../control/fault-effects.js";
-import type { FaultRule } from "../control/faults.js";
-import type { EmulatedService } from "../service.js";
-import { assertScope } from "../token/scopes.js";
-import { readBody } from "./request-body.js";
+import type { Definition } from "../../provider/definition/define.js";
+import { resources } from "../../provider/resources/index.js";
+import { collectionOperations } from "../objects/collections.js";
+import {
+  createAssetRecord,
+  deleteAssetRecord,
+  getAssetRecord,
+} from "../runtime/asset-operations.js";
+import { getConversation, sendMessages } from "../runtime/conversation-operations.js";
+import { timestamp } from "../service/clock.js";
+import { beforeOperation, type FaultRule, sendWithFault } from "../service/faults.js";
+import type { EmulatedService, OperationHandler } from "../service/service.js";
+import { assertScope, type ScopeLabel } from "../token/tokens.js";
 import {
   failureOf,
   HttpError,
   noResponse,
+  readBody,
   reasonOf,
   type ServiceResponse,
   sendResponse,
-} from "./response.js";
-import { type PathMatch, routeFor } from "./routes.js";
+} from "./exchange.js";
+import type { SiblingRates } from "./rate-limit.js";
+
+/** One operation of the service. */
+export interface Route {
+  readonly method: string;
+  readonly template: string;
+  /** `POST /channels`: the endpoint, as rates, logs and faults call it. */
+  readonly name: string;
+  /** Any one of these scopes is enough; empty: any client and user may call. */
+  readonly scopes: readonly ScopeLabel[];
+  /** Rates of its own; left out: those of the conversation service. */
+  readonly rates?: SiblingRates;
+  readonly carryOut: OperationHandler;
+}
+
+const route = (name: string, scopes: readonly ScopeLabel[], carryOut: OperationHandler): Route => {
+  const [method = "", template = ""] = name.split(" ");
+  return { method, template, name, scopes, carryOut };
+};
+
+const collectionRoutes = (definition: Definition): Route[] => {
+  const { collection, listScopes } = definition;
+  const { create, list, get, update, remove } = collectionOperations(definition);
+  return [
+    route(`POST /${collection}`, ["M"], create),
+    route(`GET /${collection}`, listScopes ? ["M"] : ["M", "R"], list),
+    route(`GET /${collection}/{id}`, ["M", "R"], get),
+    route(`PUT /${collection}/{id}`, ["M"], update),
+    route(`DELETE /${collection}/{id}`, ["M"], remove),
+  ];
+};
+
+/** Every operation of the specification's §4. */
+export const routes: readonly Route[] = [
+  ...resources.flatMap(collectionRoutes),
+  route("POST /conversations/messages", ["IM"], sendMessages),
+  route("GET /conversations/{id}", ["IM", "IR"], getConversation),
+  route("POST /assets", ["IM"], createAssetRecord),
+  route("GET /assets/{id}", ["IM", "IR"], getAssetRecord),
+  route("DELETE /assets/{id}", ["IM"], deleteAssetRecord),
+];
+
+/** Paths without a variable part come first: `/conversations/messages` is no conversation. */
+const byPath = new Map<string, Map<string, Route>>();
+for (const each of routes) {
+  const methods = byPath.get(each.template) ?? new Map<string, Route>();
+  byPath.set(each.template, methods.set(each.method, each));
+}
+
+/** The operations of a path. */
+interface PathMatch {
+  readonly methods: ReadonlyMap<string, Route>;
+  readonly template: string;
+  /** What stands for `{id}`. */
+  readonly id: string;
+}
+
+/** The operations of a path below the base path; undefined if there are none. */
+export const matchPath = (path: string): PathMatch | undefined => {
+  const exact = path.includes("{") ? undefined : byPath.get(path);
+  if (exact) return { methods: exact, template: path, id: "" };
+  const [, collection = "", id = "", ...more] = path.split("/");
+  const template = `/${collection}/{id}`;
+  const methods = byPath.get(template);
+  return methods && id !== "" && more.length === 0 ? { methods, template, id } : undefined;
+};
+
+/** @throws HttpError if the path or the method is none of the service's */
+const routeFor = (match: PathMatch | undefined, method: string): Route => {
+  if (!match) throw new HttpError(404, "404-100", "There is no such path.");
+  const found = match.methods.get(method);
+  if (found) return found;
+  const allow = [...match.methods.keys()].join(", ");
+  throw new HttpError(405, "405-100", `${match.template} allows ${allow}.`, [], { allow });
+};
+
+interface SiblingService {
+  readonly name: string;
+  readonly versions: readonly string[];
+  readonly rates: SiblingRates;
+  /** Endpoints with rates of their own; a placeholder stands for any one segment. */
+  readonly special: Readonly<Record<string, SiblingRates>>;
+}
+
+/** One row of the table: name, versions, rates, endpoints with rates of their own. */
+const row = (
+  name: string,
+  versions: string,
+  rates: SiblingRates,
+  special: Readonly<Record<string, SiblingRates>> = {},
+): SiblingService => ({ name, versions: versions.split(" "), rates, special });
+
+const sameFor = (rates: SiblingRates, ...endpoints: string[]) =>
+  Object.fromEntries(endpoints.map((endpoint) => [endpoint, rates]));
+
+/**
+ * The services that share the plans, with their rates: specification §8.3. Independent on purpose: with
+ * the provider's table a rate that is wrong there would look right here.
+ */
+const siblingServices: readonly SiblingService[] = [
+  row(
+    "Message Router",
+    "v3",
+    [0.16, 0.5, 0.5],
+    sameFor(
+      [0.16, 0.5, 1],
+      ...[
+        "agentavailability",
+        "capacity",
+        "checkeligibility",
+        "chatallowed",
+        "livesessionstatus",
+      ].map((last) => `GET /entrypoint/{id}/${last}`),
+    ),
+  ),
+  row(
+    "Notification Manager",
+    "v3",
+    [0.16, 0.5, 1],
+    sameFor([0.16, 1, 5], "POST /messages", "POST /assets"),
+  ),
+  row("Secure Messaging Manager", "v3", [0.16, 0.5, 1]),
+  row("AI Services", "v3", [0.16, 0.3, 1], {
+    ...sameFor([10, 20, 40], "GET /instantanswers/suggestions"),
+    ...sameFor([0.16, 0.3, 30], "GET /instantanswers/generative", "GET /instantanswers/extractive"),
+  }),
+  row("AI Services", "v4", [30, 30, 30]),
+  row("Auth Manager", "v3", [1, 10, 60]),
+  row("Case Manager", "v3", [0.16, 0.5, 1]),
+  row("Customer Manager", "v3", [0.16, 0.5, 1]),
+  row("Department Manager", "v3 v4", [0.16, 0.16, 0.5]),
+  row("Events Channel", "v3", [0.16, 0.16, 0.5]),
+  row("File Manager", "v3", [0.16, 0.5, 0.5]),
+  row("Info Manager", "v3 v4", [0.16, 0.16, 0.5]),
+  row("Integration Manager", "v4", [0.16, 0.5, 1]),
+  row("Micro Services Manager", "v3", [0.16, 0.5, 1]),
+  row("Personalization Manager", "v4", [0.16, 0.5, 1]),
+  row(
+    "User Manager",
+    "v3",
+    [1, 10, 60],
+    sameFor(
+      [0.16, 0.16, 0.5],
+      "POST /user",
+      "PATCH /user",
+      "DELETE /user/{id}",
+      "DELETE /user/ext-id/{id}",
+    ),
+  ),
+  row("Work Assignment Manager", "v3", [0.16, 0.16, 0.5]),
+  row(
+    "Content Manager",
+    "v4",
+    [1, 10, 60],
+    sameFor([0.02, 0.08, 0.17], "POST /import/content", "POST /import/content/validate"),
+  ),
+  row("Event Manager", "v4", [0.5, 0.5, 0.5]),
+  row(
+    "Portal Manager",
+    "v3",
+    [1, 10, 60],
+    sameFor([10, 20, 60], "GET /portals/{portalID}/search/typeahead"),
+  ),
+  row("Portal Manager", "v4", [1, 10, 60]),
+];
+
+const siblingMethods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/** Such as `case-manager`, however the words are put together. */
+const wordsOf = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+
+const siblingByPath: ReadonlyMap<string, SiblingService> = new Map(
+  siblingServices.flatMap((service) =>
+    service.versions.map((version) => [`${wordsOf(service.name)}/${version}`, service] as const),
+  ),
+);
+
+/** Ids and whatever else has a digit; a word is a part of the path. */
+const isIdentifier = (segment: string): boolean => /\d/.test(segment) || segment.length > 40;
+
+const fits = (template: string, segments: readonly string[]): boolean => {
+  const parts = template.split("/").slice(1);
+  return (
+    parts.length === segments.length &&
+    parts.every((part, place) => part === segments[place] || part.startsWith("{"))
+  );
+};
+
+/** The template of a path: one that has rates of its own, the more literal first, or one that is made up. */
+const templateOf = ({ special }: SiblingService, segments: readonly string[]): string => {
+  const known = Object.keys(special)
+    .map((endpoint) => endpoint.slice(endpoint.indexOf(" ") + 1))
+    .filter((template) => fits(template, segments))
+    .sort((a, b) => a.split("{").length - b.split("{").length);
+  const made = segments.map((segment) => `/${isIdentifier(segment) ? "{id}" : segment}`).join("");
+  return known[0] ?? made;
+};
+
+const mostSegments = 8;
+
+/**
+ * The operations of a path of another service, such as `/case-manager/v3/cases`; undefined if
+ * there is no such service. The specification says nothing of them but paths, methods and rates: what
+ * is allowed is answered with 200 and an empty object.
+ */
+export const matchSibling = (path: string): PathMatch | undefined => {
+  const [, name = "", version = "", ...segments] = path.split("/");
+  const service = siblingByPath.get(`${wordsOf(name)}/${version}`);
+  const isPath = segments.length > 0 && segments.length <= mostSegments && !segments.includes("");
+  if (!service || !isPath) return undefined;
+  const own = templateOf(service, segments);
+  const template = `/${service.name.toLowerCase().replaceAll(" ", "-")}/${version}${own}`;
+  const routeOf = (method: string): Route => ({
+    method,
+    template,
+    name: `${method} ${template}`,
+    scopes: [],
+    rates: service.special[`${method} ${own}`] ?? service.rates,
+    carryOut: () => ({ status: 200, body: {} }),
+  });
+  return {
+    template,
+    id: "",
+    methods: new Map(siblingMethods.map((method) => [method, routeOf(method)])),
+  };
+};
 
 /** A request to the service, or to another one of the tenant. */
 interface ApiRequest {
   readonly request: IncomingMessage;
   /** Below the base path of the service. */
   readonly path: string;
-  /** The operations of the path; undefined where there are none. */
+  /** The operations of the path; undefined if there are none. */
   readonly match: PathMatch | undefined;
   readonly query: URLSearchParams;
 }
@@ -58,7 +291,7 @@ const answer = async (
   return route.carryOut(service, { ...call, ...(fault ? { fault } : {}) });
 };
 
-/** The answer to a failure; none where the caller went away before all of the call was there. */
+/** The answer to a failure; none if the caller went away before all of the call was there. */
 const errorResponse = (
   error: unknown,
   { switches }: EmulatedService,

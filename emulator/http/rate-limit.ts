@@ -1,6 +1,6 @@
-import type { EmulatorClock } from "../clock.js";
-import type { Switches } from "../control/switches.js";
-import type { ResponseHeaders, ServiceResponse } from "./response.js";
+import type { EmulatorClock } from "../service/clock.js";
+import type { Switches } from "../service/switches.js";
+import type { ResponseHeaders, ServiceResponse } from "./exchange.js";
 
 /** Plans of a tenant; `none`: no limits. */
 export const planNames = ["developer", "basic", "enterprise", "none"] as const;
@@ -79,7 +79,7 @@ export class RateLimiter {
   constructor(private readonly options: RateLimiterOptions) {}
 
   /**
-   * The response to a call beyond the rate; undefined where the rate allows it, which takes a token.
+   * The response to a call beyond the rate; undefined if the rate allows it, which takes a token.
    *
    * @param rates of an endpoint of another service; left out: those of the conversation service
    */
@@ -98,7 +98,7 @@ export class RateLimiter {
     this.#buckets.clear();
   }
 
-  /** The bucket of an endpoint now; undefined where the plan has no limits. */
+  /** The bucket of an endpoint now; undefined if the plan has no limits. */
   level(endpoint: string, rates?: SiblingRates): BucketLevel | undefined {
     const { plan, clock } = this.options;
     if (plan === "none") return undefined;

@@ -1,11 +1,119 @@
-import type { Definition } from "../../provider/definition/define.js";
+import type { Definition, Field, Fields } from "../../provider/definition/define.js";
+import { referencesOf } from "../../provider/definition/references.js";
 import { wireName } from "../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
-import type { EmulatorClock } from "../clock.js";
-import type { Journal } from "../journal.js";
-import { History } from "./history.js";
-import { storedReferences } from "./stored-references.js";
+import type { EmulatorClock } from "../service/clock.js";
+import type { Journal } from "../service/journal.js";
+
+/** A reference that a stored object holds. */
+interface StoredReference {
+  readonly to: Definition;
+  readonly id: string;
+  readonly path: string;
+}
+
+const referencesInside = (field: Field, value: unknown, path: string): StoredReference[] => {
+  switch (field.type) {
+    case "reference": {
+      const id = field.plainId ? value : isObject(value) ? value.id : undefined;
+      return typeof id === "string"
+        ? [{ to: field.to, id, path: field.plainId ? path : `${path}.id` }]
+        : [];
+    }
+    case "object":
+      return isObject(value) ? referencesAmong(field.fields, value, `${path}.`) : [];
+    case "list": {
+      const items = field.envelope && isObject(value) ? value[field.envelope] : value;
+      return Array.isArray(items)
+        ? items.flatMap((item, place) => referencesInside(field.of, item, `${path}[${place}]`))
+        : [];
+    }
+    default:
+      return [];
+  }
+};
+
+const referencesAmong = (fields: Fields, values: JsonObject, prefix: string): StoredReference[] =>
+  Object.entries(fields).flatMap(([name, field]) => {
+    const wire = wireName(name, field);
+    return referencesInside(field, values[wire], prefix + wire);
+  });
+
+const holdsReferences = new Map<Definition, boolean>();
+
+const mayRefer = (definition: Definition): boolean => {
+  const known = holdsReferences.get(definition);
+  if (known !== undefined) return known;
+  const holds = referencesOf(definition).length > 0;
+  holdsReferences.set(definition, holds);
+  return holds;
+};
+
+/** Every reference in the JSON of an object. */
+export const storedReferences = (
+  definition: Definition,
+  object: JsonObject,
+): readonly StoredReference[] =>
+  mayRefer(definition) ? referencesAmong(definition.fields, object, "") : [];
+
+interface Change<T> {
+  readonly at: number;
+  readonly id: string;
+  /** The object as it was; undefined if there was none. */
+  readonly before: T | undefined;
+  readonly weight: number;
+}
+
+/** What a value takes, about, in characters. */
+const weightOf = (value: unknown): number => {
+  if (typeof value === "string") return value.length + 16;
+  if (typeof value !== "object" || value === null) return 8;
+  let weight = 32;
+  for (const member of Object.values(value)) weight += 16 + weightOf(member);
+  return weight;
+};
+
+/** Most changes that can be undone. */
+const mostChanges = 2_000;
+/** Most that the objects of before may take, in characters: some hold pictures. */
+const mostWeight = 4 * 1024 * 1024;
+
+/** The last changes of a collection, so that it can be shown as it was; what is older cannot be undone. */
+export class History<T extends { readonly id: string; readonly created: string }> {
+  #changes: Change<T>[] = [];
+  #weight = 0;
+
+  add(at: number, id: string, before: T | undefined): void {
+    const weight = weightOf(before);
+    this.#changes.push({ at, id, before, weight });
+    this.#weight += weight;
+    if (this.#weight > mostWeight || this.#changes.length > 2 * mostChanges) this.#forgetOldest();
+  }
+
+  /** The objects as they were at a moment, in the order of their creation. */
+  undone(objects: ReadonlyMap<string, T>, moment: number): readonly T[] {
+    const earlier = new Map(objects);
+    const later = this.#changes.slice(-mostChanges).filter(({ at }) => at > moment);
+    for (const { id, before } of later.reverse()) {
+      if (before) earlier.set(id, before);
+      else earlier.delete(id);
+    }
+    return [...earlier.values()].sort((a, b) => Date.parse(a.created) - Date.parse(b.created));
+  }
+
+  /** Down to the half, so that it is seldom done. */
+  #forgetOldest(): void {
+    let from = 0;
+    for (const { weight } of this.#changes) {
+      const left = this.#changes.length - from;
+      if (this.#weight <= mostWeight / 2 && left <= mostChanges) break;
+      this.#weight -= weight;
+      from += 1;
+    }
+    this.#changes = this.#changes.slice(from);
+  }
+}
 
 /** An object as the emulator keeps it, secrets included. */
 export type StoredObject = JsonObject & {
@@ -67,7 +175,7 @@ export class Store {
   readonly #referrers = new Map<string, number>();
   #version = 0;
 
-  /** @throws Error where the journal holds something that is no object */
+  /** @throws Error if the journal holds something that is no object */
   constructor(
     private readonly clock: EmulatorClock,
     private readonly journal: Journal,

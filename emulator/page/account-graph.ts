@@ -2,10 +2,9 @@ import type { Definition } from "../../provider/definition/define.js";
 import { namingOf } from "../../provider/definition/references.js";
 import { asText, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
-import { hideSecrets } from "../objects/response-object.js";
-import type { StoredObject } from "../objects/store.js";
-import { storedReferences } from "../objects/stored-references.js";
-import type { EmulatedService } from "../service.js";
+import { hideSecrets } from "../objects/forms.js";
+import { type StoredObject, storedReferences } from "../objects/store.js";
+import type { EmulatedService } from "../service/service.js";
 
 /** A reference from one object to another, as the page draws it. */
 export interface GraphReference {

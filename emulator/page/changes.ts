@@ -1,13 +1,11 @@
 import { randomBytes } from "node:crypto";
-import type { FaultRule } from "../control/faults.js";
-import type { Switches } from "../control/switches.js";
-import type { CallCounts, ShownCall } from "../http/call-log.js";
+import { matchSibling, routes } from "../http/api.js";
+import type { CallCounts, EntriesSince, ShownCall } from "../http/call-log.js";
 import type { BucketLevel, PlanName } from "../http/rate-limit.js";
-import { routes } from "../http/routes.js";
-import { matchSibling } from "../http/sibling-services.js";
-import type { EntriesSince } from "../recent-entries.js";
-import type { DeliveryEntry } from "../runtime/callbacks/deliveries.js";
-import type { EmulatedService } from "../service.js";
+import type { DeliveryEntry } from "../runtime/deliveries.js";
+import type { FaultRule } from "../service/faults.js";
+import type { EmulatedService } from "../service/service.js";
+import type { Switches } from "../service/switches.js";
 import { type AccountGraph, accountGraph } from "./account-graph.js";
 import {
   type ChangedConversations,

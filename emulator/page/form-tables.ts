@@ -1,10 +1,9 @@
 import type { Basis } from "../../provider/definition/define.js";
 import { resources } from "../../provider/resources/index.js";
-import { faultKinds } from "../control/faults.js";
-import { type Switch, switchTable } from "../control/switch-table.js";
-import { vendorWord } from "../control/switches.js";
-import { messageTypesOf, senderTypes } from "../runtime/sender-rules.js";
-import type { EmulatedService } from "../service.js";
+import { messageTypesOf, senderTypes } from "../runtime/messages.js";
+import { faultKinds } from "../service/faults.js";
+import type { EmulatedService } from "../service/service.js";
+import { type Switch, switchTable, vendorWord } from "../service/switches.js";
 
 /** What the page's forms offer, with what is said of each choice: from the tables that the emulator obeys. */
 export interface FormTables {

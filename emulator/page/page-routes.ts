@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
-import type { EmulatedService } from "../service.js";
-import { scopesByLabel } from "../token/scopes.js";
+import type { EmulatedService } from "../service/service.js";
+import { scopesByLabel } from "../token/tokens.js";
 import { shownObject } from "./account-graph.js";
 import { changesSince } from "./changes.js";
 import { formTables } from "./form-tables.js";

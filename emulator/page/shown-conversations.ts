@@ -6,9 +6,9 @@ import {
   messageJson,
   type StoredConversation,
 } from "../runtime/conversation-store.js";
-import { textOnPath } from "../runtime/json-path.js";
-import { channelTypeOf, isAccountInUse, type SetUp } from "../runtime/routing.js";
-import type { EmulatedService } from "../service.js";
+import { textOnPath } from "../runtime/messages.js";
+import { channelTypeOf, isAccountInUse, type SetUp } from "../runtime/recipients.js";
+import type { EmulatedService } from "../service/service.js";
 
 /** A conversation in the page's list. */
 export interface ConversationSummary {

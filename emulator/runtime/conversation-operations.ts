@@ -1,26 +1,31 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { timestamp } from "../clock.js";
-import { vendorWord } from "../control/switches.js";
-import { HttpError } from "../http/response.js";
-import { invalidAttribute } from "../http/validation-errors.js";
-import type { EmulatedService, OperationHandler } from "../service.js";
-import { type AssetRecord, describeAsset } from "./assets/asset-store.js";
-import { assertCarried } from "./channel-restrictions.js";
+import { HttpError, invalidAttribute } from "../http/exchange.js";
+import { timestamp } from "../service/clock.js";
+import type { EmulatedService, OperationHandler } from "../service/service.js";
+import { vendorWord } from "../service/switches.js";
+import { type AssetRecord, describeAsset } from "./asset-store.js";
 import { messageJson, type StoredConversation, type StoredMessage } from "./conversation-store.js";
-import { textOnPath } from "./json-path.js";
-import { type ConversationStart, type ParsedMessage, parseMessages } from "./parse-messages.js";
-import { beginsWithBot, type RecipientRole, recipientsOn } from "./recipients.js";
+import {
+  assertCarried,
+  type ConversationStart,
+  type ParsedMessage,
+  parseMessages,
+  textOnPath,
+} from "./messages.js";
 import {
   accountAt,
   accountOf,
+  beginsWithBot,
   channelOf,
   idleTimeOf,
   isAccountInUse,
   phaseAfter,
+  type RecipientRole,
+  recipientsOn,
   sidesFor,
-} from "./routing.js";
+} from "./recipients.js";
 
 /** An ended conversation is completed, and so is one that was idle for longer than its account allows. */
 export const isCompleted = (
@@ -50,7 +55,7 @@ class MessageBatch {
     this.#now = timestamp(service.clock.now());
   }
 
-  /** @throws HttpError where the message does not fit what is there */
+  /** @throws HttpError if the message does not fit what is there */
   add(parsed: ParsedMessage, metadata: unknown): void {
     const { type, sender, start, conversationId = "" } = parsed;
     const conversation = start
@@ -110,7 +115,7 @@ class MessageBatch {
     };
   }
 
-  /** @throws HttpError 400-630 where there is none, or it is over (public reference) */
+  /** @throws HttpError 400-630 if there is none, or it is over (public reference) */
   #continued(id: string): StoredConversation {
     const found = this.#conversations.get(id) ?? this.service.conversations.get(id);
     if (found && !isCompleted(this.service, found) && this.#isInUse(found)) return found;
@@ -175,7 +180,7 @@ class MessageBatch {
 }
 
 /**
- * Sends messages (specification §4.2, §6): all of a request or, where one of them is refused, none.
+ * Sends messages (specification §4.2, §6): all of a request or, if one of them is refused, none.
  */
 export const sendMessages: OperationHandler = (service, call) => {
   const body = call.body();

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { likeTenant } from "../../cli/probe/like-tenant.js";
 import { journalFile } from "../../cli/probe/probe-journal.js";
 import { type ProbeOptions, runProbe } from "../../cli/probe/run-probe.js";
-import { switchTable } from "../../emulator/control/switch-table.js";
+import { switchTable } from "../../emulator/service/switches.js";
 import { httpTransport, type Transport } from "../../provider/service/http/transport.js";
 import {
   findingsIn,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hideSecrets } from "../../emulator/objects/response-object.js";
+import { hideSecrets } from "../../emulator/objects/forms.js";
 import type { Definition } from "../../provider/definition/define.js";
 import { sameFieldsMeaning } from "../../provider/definition/meaning/same.js";
 import { defaultOf } from "../../provider/definition/normalise.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { faultKinds } from "../../emulator/control/faults.js";
+import { faultKinds } from "../../emulator/service/faults.js";
 import { readPage } from "./pages.js";
 
 /** What the table of faults says of each kind: what happens, and which members it takes. */

@@ -1,14 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { switchTable } from "../../emulator/control/switch-table.js";
-import { isSwitches } from "../../emulator/control/switches.js";
+import { RecentEntries } from "../../emulator/http/call-log.js";
 import {
   GrowingList,
   PageState,
   ShownConversation,
 } from "../../emulator/page/browser/page-state.mjs";
 import { visibleRows } from "../../emulator/page/browser/virtual-list.mjs";
-import { RecentEntries } from "../../emulator/recent-entries.js";
+import { isSwitches, switchTable } from "../../emulator/service/switches.js";
 
 const entryOf = (place: number) => ({
   at: "2026-01-01T00:00:00.000Z",

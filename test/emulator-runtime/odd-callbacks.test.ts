@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { CallSlots } from "../../emulator/runtime/callbacks/call-slots.js";
+import { CallSlots } from "../../emulator/runtime/outgoing.js";
 import { firstMessage, type Hub, hub, message } from "./hub.js";
 
 /** A server that answers the first bytes of every connection with these. */

@@ -1,13 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createClock } from "../../emulator/clock.js";
-import { HttpError } from "../../emulator/http/response.js";
-import { ValidationErrors } from "../../emulator/http/validation-errors.js";
-import { noJournal } from "../../emulator/journal.js";
-import { History } from "../../emulator/objects/history.js";
-import { Store } from "../../emulator/objects/store.js";
-import { storedReferences } from "../../emulator/objects/stored-references.js";
-import { DocumentArchive } from "../../emulator/runtime/document-archive.js";
+import { HttpError, ValidationErrors } from "../../emulator/http/exchange.js";
+import { History, Store, storedReferences } from "../../emulator/objects/store.js";
+import { DocumentArchive } from "../../emulator/runtime/conversation-store.js";
+import { createClock } from "../../emulator/service/clock.js";
+import { noJournal } from "../../emulator/service/journal.js";
 import { Tokens } from "../../emulator/token/tokens.js";
 import { resources } from "../../provider/resources/index.js";
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startEmulator } from "../../emulator/index.js";
 import { run } from "../cli/session.js";
+import { ownTls } from "./running.js";
 
 const root = join(__dirname, "..", "..");
 const textIn = (file: string): string => readFileSync(join(root, file), "utf8");
@@ -31,7 +32,7 @@ test("the image's check sees an emulator that is ready, with TLS and without, an
     return new Promise((resolve) => child.once("exit", resolve));
   };
   await using plain = await startEmulator();
-  await using secured = await startEmulator({ tls: true });
+  await using secured = await startEmulator({ tls: ownTls });
   const portOf = ({ baseUrl }: typeof plain) => new URL(baseUrl).port;
   expect(await check(portOf(plain))).toBe(0);
   expect(await check(portOf(secured))).toBe(0);

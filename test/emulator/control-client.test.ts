@@ -130,7 +130,7 @@ test("the log is read in parts: with since only what came later", async () => {
 });
 
 test("a list that outgrows its room still has its places", async () => {
-  const { RecentEntries } = await import("../../emulator/recent-entries.js");
+  const { RecentEntries } = await import("../../emulator/http/call-log.js");
   const list = new RecentEntries<number>(10);
   for (let entry = 0; entry < 37; entry += 1) {
     list.add(entry);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dateHeader } from "../../emulator/clock.js";
+import { dateHeader } from "../../emulator/service/clock.js";
 import { kindOf, running } from "./running.js";
 
 const minute = 60_000;

@@ -3,15 +3,15 @@ import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { putSnapshot, reset, takeSnapshot } from "../../emulator/control/snapshot.js";
-import { savedSwitches, turnSwitches } from "../../emulator/control/switches.js";
-import { type Journal, sqliteJournal } from "../../emulator/journal.js";
+import { putSnapshot, reset, takeSnapshot } from "../../emulator/control/control-routes.js";
 import { Store } from "../../emulator/objects/store.js";
-import { AssetStore } from "../../emulator/runtime/assets/asset-store.js";
+import { AssetStore } from "../../emulator/runtime/asset-store.js";
 import { sendMessages } from "../../emulator/runtime/conversation-operations.js";
 import { ConversationStore } from "../../emulator/runtime/conversation-store.js";
-import { createService, type EmulatedService } from "../../emulator/service.js";
-import { Clients } from "../../emulator/token/clients.js";
+import { type Journal, sqliteJournal } from "../../emulator/service/journal.js";
+import { createService, type EmulatedService } from "../../emulator/service/service.js";
+import { savedSwitches, turnSwitches } from "../../emulator/service/switches.js";
+import { Clients } from "../../emulator/token/tokens.js";
 
 /** A journal on a disk that has room for so many more writes; the end of a transaction is one, too. */
 const onDisk = (journal: Journal) => {

@@ -1,11 +1,11 @@
 import { setMaxListeners } from "node:events";
 import { expect, test } from "vitest";
-import { createClock } from "../../emulator/clock.js";
-import { savedSwitches } from "../../emulator/control/switches.js";
 import { CallLog } from "../../emulator/http/call-log.js";
 import { RateLimiter } from "../../emulator/http/rate-limit.js";
-import { noJournal } from "../../emulator/journal.js";
-import { CallSlots } from "../../emulator/runtime/callbacks/call-slots.js";
+import { CallSlots } from "../../emulator/runtime/outgoing.js";
+import { createClock } from "../../emulator/service/clock.js";
+import { noJournal } from "../../emulator/service/journal.js";
+import { savedSwitches } from "../../emulator/service/switches.js";
 import { coreMsOf } from "../support/core-time.js";
 
 const created = "2024-01-01T00:00:00.000Z";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseSwitches } from "../../emulator/control/switches.js";
 import { startEmulator } from "../../emulator/index.js";
+import { parseSwitches } from "../../emulator/service/switches.js";
 
 /** Options as a program without types may give them. */
 const from = (json: string) => startEmulator(JSON.parse(json));

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { switchTable } from "../../emulator/control/switch-table.js";
+import { switchTable } from "../../emulator/service/switches.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { changed } from "./field-cases.js";

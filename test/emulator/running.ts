@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Pool } from "undici";
 import { onTestFinished } from "vitest";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
@@ -6,6 +8,11 @@ import { normaliseFields } from "../../provider/definition/normalise.js";
 import { bodyOf } from "../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
+
+const pemOf = (name: string): string => readFileSync(join(__dirname, "tls", `${name}.pem`), "utf8");
+
+/** A certificate for the names of this machine, and its key: made as docs/emulator.md says. */
+export const ownTls = { cert: pemOf("certificate"), key: pemOf("key") };
 
 export const scopes = {
   M: "app.conversation.conversationmgr.manage",

@@ -139,7 +139,7 @@ test("they can go wrong on demand, too", async () => {
 
 test("paths that a caller makes up fill no memory", async () => {
   const { RateLimiter } = await import("../../emulator/http/rate-limit.js");
-  const { createClock } = await import("../../emulator/clock.js");
+  const { createClock } = await import("../../emulator/service/clock.js");
   const { switches } = JSON.parse('{"switches":{"refusedCosts":false,"retryAfter":"none"}}');
   const limiter = new RateLimiter({
     plan: "developer",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { membersWithSecrets } from "../../cli/rehearse/service/known-secrets.js";
-import { hideSecrets } from "../../emulator/objects/response-object.js";
+import { hideSecrets } from "../../emulator/objects/forms.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Outgoing } from "../../emulator/runtime/callbacks/outgoing.js";
+import { Outgoing } from "../../emulator/runtime/outgoing.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { httpTransport } from "../../provider/service/http/transport.js";
 import { unreachable } from "../../provider/smoke-test/probe.js";

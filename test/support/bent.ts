@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage } from "node:http";
-import { paths } from "../../emulator/http/request-listener.js";
+import { paths } from "../../emulator/http/listener.js";
 import type { EmulatorOptions } from "../../emulator/index.js";
 import { type Emulated, emulated } from "./emulated.js";
 import { closeServer, listenHere, originOf } from "./loopback-server.js";

@@ -1,7 +1,7 @@
 /** @import { AccountGraph } from "../account-graph.js" */
 /** @import { PageChanges } from "../changes.js" */
 /** @import { ConversationAddress, ConversationSummary } from "../shown-conversations.js" */
-/** @import { EntriesSince } from "../../recent-entries.js" */
+/** @import { EntriesSince } from "../../http/call-log.js" */
 
 /** As many entries of a list as the emulator keeps itself. */
 const mostEntries = 10_000;

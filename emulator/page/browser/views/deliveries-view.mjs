@@ -3,7 +3,7 @@ import { clockTime } from "../times.mjs";
 import { toneOf } from "./calls-view.mjs";
 import { entryTable } from "./entry-table.mjs";
 
-/** @import { DeliveryEntry } from "../../../runtime/callbacks/deliveries.js" */
+/** @import { DeliveryEntry } from "../../../runtime/deliveries.js" */
 /** @import { Page } from "../page.mjs" */
 
 /** What a callback said, or why it said nothing. @param {DeliveryEntry} entry */

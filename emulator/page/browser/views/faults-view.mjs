@@ -3,7 +3,7 @@ import { clearFaults } from "../server-calls.mjs";
 import { counted } from "../times.mjs";
 import { FaultForm } from "./fault-form.mjs";
 
-/** @import { FaultRule } from "../../../control/faults.js" */
+/** @import { FaultRule } from "../../../service/faults.js" */
 /** @import { Page } from "../page.mjs" */
 
 /** @param {unknown} value */

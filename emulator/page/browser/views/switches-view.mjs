@@ -1,7 +1,7 @@
 import { choice, element, labelled, setText } from "../elements.mjs";
 import { turnSwitch } from "../server-calls.mjs";
 
-/** @import { SwitchName } from "../../../control/switches.js" */
+/** @import { SwitchName } from "../../../service/switches.js" */
 /** @import { FormTables } from "../../form-tables.js" */
 /** @import { Page } from "../page.mjs" */
 

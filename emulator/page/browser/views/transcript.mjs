@@ -11,7 +11,7 @@ import { shownMessage } from "../message-text.mjs";
 import { clockTime, counted, countText } from "../times.mjs";
 import { deliveryOutcome, isDelivered } from "./deliveries-view.mjs";
 
-/** @import { DeliveryEntry } from "../../../runtime/callbacks/deliveries.js" */
+/** @import { DeliveryEntry } from "../../../runtime/deliveries.js" */
 /** @import { Json, ShownMessage } from "../message-text.mjs" */
 /** @import { Page } from "../page.mjs" */
 

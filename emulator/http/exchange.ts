@@ -1,0 +1,252 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { asText, isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { abbreviated } from "../../provider/kernel/quoted.js";
+
+export type ResponseHeaders = Readonly<Record<string, string>>;
+
+/** What the service answers. */
+export interface ServiceResponse {
+  readonly status: number;
+  /** Text and bytes are sent as they are, anything else as JSON; left out: no body. */
+  readonly body?: unknown;
+  readonly headers?: ResponseHeaders;
+}
+
+interface Detail {
+  readonly key: string;
+  readonly value: string;
+}
+
+const cut = (text: string): string => abbreviated(text, 255);
+
+/** The only way in which a part of the emulator says no: an error body of the service (public reference). */
+export class HttpError extends Error {
+  override readonly name: string = "HttpError";
+
+  constructor(
+    readonly status: number,
+    /** `<status>-<number>`. */
+    readonly code: string,
+    message: string,
+    readonly details: readonly Detail[] = [],
+    readonly headers: ResponseHeaders = {},
+  ) {
+    super(message);
+  }
+
+  /** @param forUsers also with a message for users, which a caller must ask for */
+  response(forUsers = false): ServiceResponse {
+    const details = this.details
+      .slice(0, 30)
+      .map(({ key, value }) => ({ key: cut(key), value: cut(value) }));
+    const body: JsonObject = {
+      code: this.code,
+      developerMessage: cut(this.message),
+      ...(details.length > 0 ? { details } : {}),
+      ...(forUsers ? { userMessage: cut(this.message) } : {}),
+    };
+    return { status: this.status, body, headers: this.headers };
+  }
+}
+
+/** Why the service says no, in one line; undefined for any other answer. */
+export const reasonOf = ({ status, body }: ServiceResponse): string | undefined => {
+  if (status < 400 || !isObject(body)) return undefined;
+  return `${asText(body.code)} ${asText(body.developerMessage)}`.trim() || undefined;
+};
+
+/** What a failure is to the caller: what goes wrong in the emulator itself, such as a full disk, is unexpected (500-100). */
+export const failureOf = (error: unknown): HttpError =>
+  error instanceof HttpError
+    ? error
+    : new HttpError(500, "500-100", `The emulator failed: ${String(error)}`);
+
+/** The response that the work gives, or that of its failure. */
+export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
+  try {
+    return work();
+  } catch (error) {
+    return failureOf(error).response();
+  }
+};
+
+/** Nothing is to be sent: the connection is cut, or kept open for ever. The log shows the status 0. */
+export const noResponse: ServiceResponse = { status: 0 };
+
+/** A body as it is sent. */
+export const serialised = (body: unknown): string | Buffer =>
+  typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+
+/** Sends a response in full. */
+export const sendResponse = (
+  response: ServerResponse,
+  { status, body, headers = {} }: ServiceResponse,
+): void => {
+  if (response.destroyed) return;
+  if (body === undefined) {
+    response.writeHead(status, headers).end();
+    return;
+  }
+  const text = serialised(body);
+  response
+    .writeHead(status, {
+      "content-type": typeof body === "string" ? "text/html" : "application/json",
+      "content-length": Buffer.byteLength(text),
+      ...headers,
+    })
+    .end(text);
+};
+
+/** As many as an error body may hold (sibling service, assumed). */
+const mostErrors = 30;
+
+/** A value that breaks a rule beyond its form, such as a reference to nothing (400-152, assumed). */
+export const invalidAttribute = (path: string, rule: string): HttpError =>
+  new HttpError(400, "400-152", `${path}: ${rule}.`, [{ key: path, value: rule }]);
+
+interface Found {
+  readonly list: { readonly path: string; readonly code: string; readonly rule: string }[];
+  hasBrokenShape: boolean;
+}
+
+/** What is wrong with a body, in the order in which it was found, seen from one place of the body. */
+export class ValidationErrors {
+  readonly #found: Found;
+
+  constructor(
+    readonly path = "",
+    found: Found = { list: [], hasBrokenShape: false },
+  ) {
+    this.#found = found;
+  }
+
+  /** The same errors, seen from a member of this place. */
+  at(member: string): ValidationErrors {
+    return new ValidationErrors(this.path ? `${this.path}.${member}` : member, this.#found);
+  }
+
+  /** The same errors, seen from an item of the list at this place. */
+  item(index: number): ValidationErrors {
+    return new ValidationErrors(`${this.path}[${index}]`, this.#found);
+  }
+
+  /** A required attribute is not there (400-143, public reference). */
+  missing(): void {
+    this.#add("400-143", "required attribute is missing");
+  }
+
+  /** A value breaks a rule (400-152, assumed). */
+  invalid(rule: string): void {
+    this.#add("400-152", rule);
+  }
+
+  /** A value is not among those allowed (400-196, assumed). */
+  notAllowed(values: readonly string[]): void {
+    this.#add("400-196", `must be one of ${values.join(", ")}`);
+  }
+
+  /** Whether anything was found but values that are not among those allowed. */
+  get hasBrokenShape(): boolean {
+    return this.#found.hasBrokenShape;
+  }
+
+  /** @throws HttpError for the first error, with all of them as details */
+  assertNone(): void {
+    const { list } = this.#found;
+    const [first] = list;
+    if (!first) return;
+    const details = list.map(({ path, rule }) => ({ key: path, value: rule }));
+    throw new HttpError(400, first.code, `${first.path}: ${first.rule}.`, details);
+  }
+
+  #add(code: string, rule: string): void {
+    const { list } = this.#found;
+    this.#found.hasBrokenShape ||= code !== "400-196";
+    if (list.length < mostErrors) list.push({ path: this.path, code, rule });
+  }
+}
+
+const mostBytes = 2 * 1024 * 1024;
+/** A caller who is still sending reads no answer; so much of a large body is let through and dropped. */
+const mostIgnored = 64 * 1024 * 1024;
+/** How deep a body may be nested. */
+export const mostDepth = 64;
+
+/** The body of a request. @param tooLarge the error for more than so many bytes */
+export const receive = (
+  request: IncomingMessage,
+  most: number,
+  tooLarge: (headers?: ResponseHeaders) => HttpError,
+): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    let chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= most) chunks.push(chunk);
+      else chunks = [];
+      if (bytes > mostIgnored) reject(tooLarge({ connection: "close" }));
+    });
+    request.on("end", () => (bytes > most ? reject(tooLarge()) : resolve(Buffer.concat(chunks))));
+    request.on("error", reject);
+    request.on("close", () => {
+      if (!request.complete) reject(new Error("The caller went away."));
+    });
+  });
+
+/** Lets the rest of a refused body pass, so that the connection can carry the answer. */
+export const discard = (request: IncomingMessage): void => {
+  let bytes = 0;
+  request.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > mostIgnored) request.destroy();
+  });
+};
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+
+const tooLarge = (headers: ResponseHeaders = {}): HttpError =>
+  new HttpError(400, "400-10424", "The body is larger than 2 MiB.", [], headers);
+
+/** The body of a call. @throws HttpError for more than 2 MiB */
+export const readBytes = async (request: IncomingMessage): Promise<Buffer> =>
+  hasBody(request) ? receive(request, mostBytes, tooLarge) : Buffer.alloc(0);
+
+/** Whether a value holds others in one another more than so many times. */
+export const isDeeperThan = (most: number, value: unknown): boolean =>
+  most < 0 ||
+  (typeof value === "object" &&
+    value !== null &&
+    Object.values(value).some((member) => isDeeperThan(most - 1, member)));
+
+const malformed = (what: string): HttpError => new HttpError(400, "400-100", `The body ${what}.`);
+
+const jsonIn = (bytes: Buffer): unknown => {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw malformed("is not JSON in UTF-8");
+  }
+};
+
+const parse = (bytes: Buffer, contentType = ""): JsonObject => {
+  if (!/^application\/json\s*(;|$)/i.test(contentType))
+    throw malformed("must have the content type application/json");
+  if (bytes.length === 0) throw malformed("is missing");
+  const value = jsonIn(bytes);
+  if (!isObject(value)) throw malformed("must be a JSON object");
+  if (isDeeperThan(mostDepth, value)) throw malformed("is nested too deeply");
+  return value;
+};
+
+/**
+ * The body of a call of the service: reads it to its end, and parses it when it is asked for, which
+ * throws HttpError if it is no JSON object, or is not said to be JSON.
+ *
+ * @throws HttpError for more than 2 MiB
+ */
+export const readBody = async (request: IncomingMessage): Promise<() => JsonObject> => {
+  const bytes = await readBytes(request);
+  return () => parse(bytes, request.headers["content-type"]);
+};

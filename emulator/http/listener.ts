@@ -1,0 +1,189 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import type { Hono } from "hono";
+import { controlRefusal, isFromThisMachine } from "../control/control-routes.js";
+import { isPagePath, servePage } from "../page/serve-page.js";
+import { serveContent } from "../runtime/asset-operations.js";
+import { contentPath, originFor } from "../runtime/asset-store.js";
+import { dateHeader } from "../service/clock.js";
+import type { EmulatedService } from "../service/service.js";
+import { type Audience, authorize, serveToken } from "../token/token-addresses.js";
+import { matchPath, matchSibling, serveApi } from "./api.js";
+import {
+  discard,
+  type ResponseHeaders,
+  responseOf,
+  type ServiceResponse,
+  sendResponse,
+} from "./exchange.js";
+import { openApiDocument } from "./openapi.js";
+
+/** What a page of another origin may ask of an address. */
+interface PageAccess {
+  readonly methods: string;
+  readonly headers: string;
+}
+
+/** A public client exchanges its code from within a page (specification §5.3). */
+const tokenAccess: PageAccess = { methods: "POST", headers: "content-type" };
+
+/** A page may be given a signed address by its own server. */
+const contentAccess: PageAccess = { methods: "GET, HEAD, POST", headers: "content-type" };
+
+/** How long a browser need not ask again, in seconds. */
+const maxAge = "600";
+
+const isRegistered = ({ clients }: EmulatedService, origin: string): boolean =>
+  clients
+    .all()
+    .flatMap(({ redirectUris = [] }) => redirectUris)
+    .some((uri) => new URL(uri).origin === origin);
+
+/** The headers by which a browser lets the page that calls read the answer; none for other callers. */
+const allowOrigin = (service: EmulatedService, origin: string): ResponseHeaders => {
+  switch (service.switches.cors) {
+    case "any":
+      return { "access-control-allow-origin": "*" };
+    case "registered":
+      return isRegistered(service, origin)
+        ? { "access-control-allow-origin": origin, vary: "Origin" }
+        : { vary: "Origin" };
+    case "none":
+      return {};
+  }
+};
+
+/** Headers for the answer to a page of another origin; none if no browser calls. */
+const corsHeaders = (
+  service: EmulatedService,
+  { headers: { origin } }: IncomingMessage,
+): ResponseHeaders => (origin === undefined ? {} : allowOrigin(service, origin));
+
+/** The answer to a browser that asks before it calls; undefined: it is a call of its own. */
+const preflight = (
+  { switches }: EmulatedService,
+  { method, headers }: IncomingMessage,
+  access: PageAccess,
+): ServiceResponse | undefined => {
+  const isAsked = method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
+  if (!isAsked || switches.cors === "none") return undefined;
+  return {
+    status: 204,
+    headers: {
+      "access-control-allow-methods": access.methods,
+      "access-control-allow-headers": access.headers,
+      "access-control-max-age": maxAge,
+    },
+  };
+};
+
+/** Where everything is, below the origin. */
+export const paths = {
+  base: "/conversation/v3",
+  token: "/oauth/token",
+  authorize: "/oauth/authorize",
+  customerToken: "/customer/oauth/token",
+  customerAuthorize: "/customer/oauth/authorize",
+  control: "/control",
+  health: "/health",
+  openApi: "/openapi.json",
+} as const;
+
+const tokenAudiences: ReadonlyMap<string, Audience> = new Map([
+  [paths.token, "user"],
+  [paths.customerToken, "customer"],
+]);
+
+const authorizeAudiences: ReadonlyMap<string, Audience> = new Map([
+  [paths.authorize, "user"],
+  [paths.customerAuthorize, "customer"],
+]);
+
+/** It answers, so it is ready: for containers and load balancers, whatever name they call it by. */
+const healthy = { status: 200, body: { status: "ok" } } as const;
+
+const notFound = {
+  status: 404,
+  body: { code: "404-100", developerMessage: "There is no such path." },
+} as const;
+
+/** Splits by hand what a parser might resolve: `..` and `//` in a path stay what they are. */
+const splitUrl = (url: string): { readonly path: string; readonly query: URLSearchParams } => {
+  const mark = url.indexOf("?");
+  const path = mark < 0 ? url : url.slice(0, mark);
+  return { path, query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)) };
+};
+
+/** Lets pages read the answer. Gives true if that was all that the browser asked for. */
+const isPreflight = (
+  service: EmulatedService,
+  request: IncomingMessage,
+  response: ServerResponse,
+  access: PageAccess,
+): boolean => {
+  for (const [name, value] of Object.entries(corsHeaders(service, request)))
+    response.setHeader(name, value);
+  const asked = preflight(service, request, access);
+  if (asked) sendResponse(response, asked);
+  return asked !== undefined;
+};
+
+const describeApi = ({ switches }: EmulatedService, request: IncomingMessage): ServiceResponse => {
+  const origin = originFor(request);
+  const addresses = { baseUrl: origin + paths.base, tokenUrl: origin + paths.token };
+  return { status: 200, body: openApiDocument(addresses, switches) };
+};
+
+/** The part of the emulator that is controlled by. */
+interface Control {
+  readonly routes: Hono;
+  /** What every call of it must carry; undefined: none is asked for, and only this machine may call. */
+  readonly secret: string | undefined;
+}
+
+/** The listener of the emulator's server. */
+export const createRequestListener = (service: EmulatedService, control: Control) => {
+  const serveControl = getRequestListener(control.routes.fetch, { overrideGlobalObjects: false });
+  const date = dateHeader(service.clock);
+
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { path, query } = splitUrl(request.url ?? "/");
+    response.setHeader("date", date());
+    if (path.startsWith(`${paths.base}/`)) {
+      const below = path.slice(paths.base.length);
+      const call = { request, path: below, match: matchPath(below), query };
+      return serveApi(service, call, response);
+    }
+    if (path.startsWith(`${contentPath}/`)) {
+      if (isPreflight(service, request, response, contentAccess)) return;
+      return serveContent(service, request, response, path, query);
+    }
+    const tokenAudience = tokenAudiences.get(path);
+    if (tokenAudience) {
+      if (isPreflight(service, request, response, tokenAccess)) return;
+      return serveToken(service, request, response, tokenAudience);
+    }
+    if (path === paths.health) return sendResponse(response, healthy);
+    if (path === paths.openApi) return sendResponse(response, describeApi(service, request));
+    const match = matchSibling(path);
+    if (match) return serveApi(service, { request, path, match, query }, response);
+    const audience = authorizeAudiences.get(path);
+    if (audience && request.method === "GET")
+      return sendResponse(
+        response,
+        responseOf(() => authorize(service, query, audience)),
+      );
+    if (isPagePath(path)) return servePage(request, response, path, isFromThisMachine(request));
+    if (path !== paths.control && !path.startsWith(`${paths.control}/`))
+      return sendResponse(response, notFound);
+    const refusal = controlRefusal(request, control.secret);
+    if (!refusal) return serveControl(request, response);
+    discard(request);
+    sendResponse(response, refusal);
+  };
+
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    // A caller who goes away in the middle of a call is no failure of the emulator.
+    serve(request, response).catch(() => response.destroy());
+  };
+};

@@ -1,0 +1,471 @@
+import type {
+  Definition,
+  Field,
+  Fields,
+  MemberRule,
+  TextField,
+} from "../../provider/definition/define.js";
+import { membersOf, wireName } from "../../provider/definition/wire/wire.js";
+import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { packageVersion } from "../../provider/kernel/package-version.js";
+import { resources } from "../../provider/resources/index.js";
+import { envelopeOf } from "../objects/validate.js";
+import { knownMessageTypes, senderTypes } from "../runtime/messages.js";
+import { type Switches, vendorWord } from "../service/switches.js";
+import { scopesByLabel } from "../token/tokens.js";
+import { type Route, routes } from "./api.js";
+
+/** What a schema is for. */
+interface SchemaUse {
+  readonly switches: Switches;
+  /** Of what is read: nothing is required there, as secrets may be left out, or be asterisks. */
+  readonly isRead: boolean;
+}
+
+/** What a field's own words add to its schema: how certain it is, and whether it is a secret. */
+const notes = ({ doc, basis, secret }: Field): readonly (readonly [string, unknown])[] => [
+  ["description", doc],
+  ["x-basis", basis],
+  ["x-secret", secret],
+];
+
+const formats = {
+  url: { format: "uri", pattern: "^[Hh][Tt][Tt][Pp][Ss]?://" },
+  email: { format: "email" },
+  base64: { contentEncoding: "base64" },
+} as const;
+
+/** Whether what is read may be in the service's own forms. */
+const isInOwnForms = ({ isRead, switches }: SchemaUse): boolean =>
+  isRead && switches.forms === "own";
+
+const textSchema = (field: TextField, use: SchemaUse): JsonObject =>
+  objectOf([
+    ["type", field.envelope && isInOwnForms(use) ? ["string", "number"] : "string"],
+    ["enum", field.values?.map((word) => vendorWord(word, use.switches))],
+    ["minLength", field.values ? undefined : field.min],
+    // A slash or a return of the service's own may come on top.
+    ["maxLength", field.values || isInOwnForms(use) ? undefined : field.max],
+    ["default", field.default],
+    ...(field.format ? Object.entries(formats[field.format]) : []),
+  ]);
+
+const listOf = (items: JsonObject, min?: number, max?: number): JsonObject =>
+  objectOf([
+    ["type", "array"],
+    ["items", items],
+    ["minItems", min],
+    ["maxItems", max],
+  ]);
+
+const holding = (members: JsonObject, required = Object.keys(members)): JsonObject => ({
+  type: "object",
+  properties: members,
+  ...(required.length > 0 ? { required } : {}),
+});
+
+/** The value without what it travels in. */
+const valueSchema = (field: Field, use: SchemaUse): JsonObject => {
+  switch (field.type) {
+    case "text":
+      return textSchema(field, use);
+    case "number":
+      if (isInOwnForms(use)) return { type: "string" };
+      return objectOf([
+        ["type", field.integer ? "integer" : "number"],
+        ["minimum", field.min],
+        ["maximum", field.max],
+      ]);
+    case "flag":
+      return objectOf([
+        ["type", "boolean"],
+        ["default", field.default],
+      ]);
+    case "reference":
+      return { type: "string", minLength: field.length ?? 1, maxLength: field.length ?? 255 };
+    case "object":
+      return fieldsSchema(field.fields, field.rule, use);
+    case "list":
+      return listOf(fieldSchema(field.of, use), field.min, field.max);
+    case "map": {
+      const { key, value } = membersOf(field);
+      const name = { type: "string", minLength: 1 };
+      const members = { [key]: name, [value]: fieldSchema(field.of, use) };
+      const entry = holding(members, use.isRead ? [key] : [key, value]);
+      return listOf(entry, field.min, field.max);
+    }
+  }
+};
+
+const fieldSchema = (field: Field, use: SchemaUse): JsonObject => {
+  const isHidden = use.isRead && field.secret;
+  const value = isHidden ? { type: "string" } : valueSchema(field, use);
+  const key = envelopeOf(field);
+  const schema = key === undefined ? value : holding({ [key]: value });
+  // In its own forms the service says null for what is optional and was not given.
+  const read =
+    isInOwnForms(use) && !field.required ? { anyOf: [schema, { type: "null" }] } : schema;
+  return objectOf([...Object.entries(read), ...notes(field)]);
+};
+
+const ruleSchema = (rule: MemberRule | undefined): JsonObject => {
+  if (!rule) return {};
+  if ("atLeastOne" in rule)
+    return { anyOf: rule.atLeastOne.map((member) => ({ required: [member] })) };
+  const { exactlyOne, discriminator } = rule;
+  const variants = Object.entries(exactlyOne).map(([word, member]) => ({
+    properties: { [discriminator]: { const: word } },
+    required: [member],
+  }));
+  return { oneOf: variants };
+};
+
+/** The schema of what an object of these fields looks like in JSON; further members are allowed. */
+const fieldsSchema = (fields: Fields, rule: MemberRule | undefined, use: SchemaUse): JsonObject => {
+  const members = Object.entries(fields).map(
+    ([name, field]) => [wireName(name, field), field] as const,
+  );
+  const schemas = members.map(([name, field]) => [name, fieldSchema(field, use)] as const);
+  const required = members.flatMap(([name, field]) =>
+    field.required && !use.isRead ? [name] : [],
+  );
+  return { ...holding(objectOf(schemas), required), ...(use.isRead ? {} : ruleSchema(rule)) };
+};
+
+const text = { type: "string" } as const;
+const count = { type: "integer", minimum: 0 } as const;
+const dateTime = { type: "string", format: "date-time" } as const;
+
+const objectWith = (properties: JsonObject, ...required: readonly string[]): JsonObject => ({
+  type: "object",
+  properties,
+  ...(required.length > 0 ? { required } : {}),
+});
+
+/** A schema of this document. */
+const schemaAt = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+
+const ownMembers = { id: text, created: dateTime, modified: dateTime };
+
+/** What a kind looks like when it is given, when it is read, and in a list. */
+const kindSchemas = (definition: Definition, switches: Switches): JsonObject => {
+  const { kind, doc, fields, rule, listKey } = definition;
+  const given = { description: doc, ...fieldsSchema(fields, rule, { switches, isRead: false }) };
+  const read = { description: doc, ...fieldsSchema(fields, rule, { switches, isRead: true }) };
+  return {
+    [kind]: given,
+    [`${kind}Read`]: { allOf: [read, objectWith(ownMembers, ...Object.keys(ownMembers))] },
+    [`${kind}List`]: objectWith(
+      {
+        paginationInfo: schemaAt("PaginationInfo"),
+        [listKey]: { type: "array", items: schemaAt(`${kind}Read`) },
+      },
+      "paginationInfo",
+      listKey,
+    ),
+  };
+};
+
+const message = (switches: Switches): JsonObject =>
+  objectWith(
+    {
+      messageId: { ...text, minLength: 1, maxLength: 255, description: "The sender's own id." },
+      type: objectWith({ value: { enum: knownMessageTypes } }, "value"),
+      content: { type: ["object", "string", "null"], description: "Of a text: `{ text }`." },
+      conversation: {
+        type: "object",
+        description: "`id` continues one; `account` and `customer` start one.",
+      },
+      sender: objectWith(
+        { type: { enum: senderTypes.map((type) => vendorWord(type, switches)) } },
+        "type",
+      ),
+      attachments: objectWith(
+        { attachment: { type: "array", items: { type: "object" } } },
+        "attachment",
+      ),
+      parent: { ...objectWith({ messageId: text }), description: "An earlier message." },
+    },
+    "type",
+    "sender",
+    "conversation",
+  );
+
+const messages = (item: JsonObject): JsonObject =>
+  objectWith(
+    {
+      metadata: {},
+      messages: objectWith(
+        { message: { type: "array", items: item, minItems: 1, maxItems: 1000 } },
+        "message",
+      ),
+    },
+    "messages",
+  );
+
+const assetMembers = {
+  id: text,
+  contentUrl: { type: "string", format: "uri" },
+  contentUrlExpiry: dateTime,
+};
+
+const runtimeSchemas = (switches: Switches): JsonObject => ({
+  Message: message(switches),
+  MessageRequest: messages(schemaAt("Message")),
+  MessageAnswer: messages({ allOf: [schemaAt("Message"), objectWith({ id: text }, "id")] }),
+  Conversation: objectWith({ id: text, messages: { type: "object" } }, "id", "messages"),
+  AssetRequest: objectWith(
+    {
+      channel: objectWith({ type: text }, "type"),
+      sender: objectWith(
+        { type: { enum: senderTypes.map((type) => vendorWord(type, switches)) } },
+        "type",
+      ),
+      name: { ...text, maxLength: 255, description: "File name with extension." },
+      size: { type: "integer", minimum: 1, maximum: 10_485_760, description: "Bytes." },
+    },
+    "channel",
+    "sender",
+    "name",
+    "size",
+  ),
+  AssetUpload: objectWith(assetMembers, ...Object.keys(assetMembers)),
+  AssetDownload: objectWith(
+    { ...assetMembers, name: text, contentType: text, size: count },
+    ...Object.keys(assetMembers),
+  ),
+});
+
+const detail = objectWith(
+  { key: { ...text, maxLength: 255 }, value: { ...text, maxLength: 255 } },
+  "key",
+);
+
+/** Every schema of the document. */
+const schemasFor = (switches: Switches): JsonObject => ({
+  ...Object.assign({}, ...resources.map((definition) => kindSchemas(definition, switches))),
+  ...runtimeSchemas(switches),
+  Created: objectWith({ id: text }, "id"),
+  PaginationInfo: objectWith(
+    { count, pagenum: count, pagesize: count },
+    "count",
+    "pagenum",
+    "pagesize",
+  ),
+  Error: {
+    ...objectWith(
+      {
+        code: { ...text, pattern: "^[0-9]{3}-[0-9]+$" },
+        developerMessage: { ...text, maxLength: 255 },
+        details: { type: "array", maxItems: 30, items: detail },
+        userMessage: text,
+      },
+      "code",
+      "developerMessage",
+    ),
+    description: "A refusal of the service.",
+  },
+});
+
+/** What an operation takes and answers; names are those of schemas. */
+interface Shapes {
+  readonly summary: string;
+  readonly tag: string;
+  readonly takes?: string;
+  readonly status: number;
+  readonly gives?: string;
+}
+
+/** The set-up operations: specification §4.1. */
+const setUpShapes: Readonly<Record<string, Shapes>> = Object.fromEntries(
+  resources.flatMap(({ kind, noun, collection }): [string, Shapes][] => {
+    const tag = collection;
+    const item = `/${collection}/{id}`;
+    return [
+      [
+        `POST /${collection}`,
+        { tag, summary: `Create: ${noun}`, takes: kind, status: 201, gives: "Created" },
+      ],
+      [
+        `GET /${collection}`,
+        { tag, summary: `List all: ${noun}`, status: 200, gives: `${kind}List` },
+      ],
+      [`GET ${item}`, { tag, summary: `Get one: ${noun}`, status: 200, gives: `${kind}Read` }],
+      [`PUT ${item}`, { tag, summary: `Update: ${noun}`, takes: kind, status: 204 }],
+      [`DELETE ${item}`, { tag, summary: `Delete: ${noun}`, status: 204 }],
+    ];
+  }),
+);
+
+/** The runtime operations: specification §4.2. */
+const runtimeShapes: Readonly<Record<string, Shapes>> = {
+  "POST /conversations/messages": {
+    tag: "conversations",
+    summary: "Send messages",
+    takes: "MessageRequest",
+    status: 202,
+    gives: "MessageAnswer",
+  },
+  "GET /conversations/{id}": {
+    tag: "conversations",
+    summary: "Get a completed conversation",
+    status: 200,
+    gives: "Conversation",
+  },
+  "POST /assets": {
+    tag: "assets",
+    summary: "Create an asset and the address that its content goes to",
+    takes: "AssetRequest",
+    status: 200,
+    gives: "AssetUpload",
+  },
+  "GET /assets/{id}": {
+    tag: "assets",
+    summary: "Get the address that the content comes from",
+    status: 200,
+    gives: "AssetDownload",
+  },
+  "DELETE /assets/{id}": {
+    tag: "assets",
+    summary: "Delete an asset that was not used",
+    status: 204,
+  },
+};
+
+const shapes: Readonly<Record<string, Shapes>> = { ...setUpShapes, ...runtimeShapes };
+
+const json = (schema: string): JsonObject => ({
+  content: { "application/json": { schema: schemaAt(schema) } },
+});
+
+const refusals = {
+  "400": "The body, the query or the state of the object does not allow it.",
+  "401": "The token is missing, invalid or expired.",
+  "403": "The token lacks the scope, or the object may not be changed.",
+  "404": "There is no such object.",
+  "429": "Too many requests on this endpoint.",
+  "500": "An unexpected failure, such as a full disk.",
+} as const;
+
+const refusalWith = (description: string): JsonObject => ({ description, ...json("Error") });
+
+/** Refusals of an operation whose status a switch decides; if it is one of those above, that one says it. */
+const refusalsBySwitch = (
+  { method, template }: Route,
+  switches: Switches,
+): Readonly<Record<string, string>> => {
+  const { inUseStatus, usedAssetStatus, duplicateStatus, staleModified } = switches;
+  const isSetUp = resources.some(({ collection }) => template.startsWith(`/${collection}`));
+  if (method === "DELETE")
+    return { [isSetUp ? inUseStatus : usedAssetStatus]: "It is in use and cannot be deleted." };
+  if (!isSetUp || method === "GET") return {};
+  const isChecked = method === "PUT" && staleModified === "refuse";
+  return {
+    [duplicateStatus]: "A unique name is taken.",
+    ...(isChecked ? { "409": "The object was modified since, or a unique name is taken." } : {}),
+  };
+};
+
+const refusalResponses = (route: Route, switches: Switches): JsonObject =>
+  Object.fromEntries(
+    Object.entries({ ...refusalsBySwitch(route, switches), ...refusals }).map(
+      ([status, description]) => [status, refusalWith(description)],
+    ),
+  );
+
+const parameter = (name: string, place: "path" | "query", schema: JsonObject): JsonObject => ({
+  name,
+  in: place,
+  ...(place === "path" ? { required: true } : {}),
+  schema,
+});
+
+const pageParameters = [
+  parameter("$pagenum", "query", { type: "integer", minimum: 1, maximum: 999, default: 1 }),
+  parameter("$pagesize", "query", { type: "integer", minimum: 1, maximum: 75 }),
+];
+
+const isList = ({ method, template }: Route): boolean =>
+  method === "GET" && !template.includes("{");
+
+const parametersOf = (route: Route): readonly JsonObject[] => [
+  ...(route.template.includes("{id}")
+    ? [parameter("id", "path", { type: "string", minLength: 1 })]
+    : []),
+  ...(isList(route) ? pageParameters : []),
+];
+
+/** Such as `postChannels` or `getChannelsById`. */
+const operationId = ({ method, template }: Route): string =>
+  method.toLowerCase() +
+  template
+    .replace("{id}", "by-id")
+    .replaceAll(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase());
+
+const operationOf = (route: Route, switches: Switches): JsonObject => {
+  const shape = shapes[route.name];
+  if (!shape) throw new Error(`No shape is known of ${route.name}.`);
+  const { tag, summary, takes, status, gives } = shape;
+  const parameters = parametersOf(route);
+  return {
+    operationId: operationId(route),
+    tags: [tag],
+    summary,
+    // Any one of the scopes is enough.
+    security: route.scopes.map((label) => ({ oAuthClient: [scopesByLabel[label]] })),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(takes ? { requestBody: { required: true, ...json(takes) } } : {}),
+    responses: {
+      [status]: { description: "Done.", ...(gives ? json(gives) : {}) },
+      ...refusalResponses(route, switches),
+    },
+  };
+};
+
+const pathsOf = (switches: Switches): JsonObject =>
+  Object.fromEntries(
+    [...Map.groupBy(routes, ({ template }) => template)].map(([template, methods]) => [
+      template,
+      Object.fromEntries(
+        methods.map((route) => [route.method.toLowerCase(), operationOf(route, switches)]),
+      ),
+    ]),
+  );
+
+const security = (tokenUrl: string): JsonObject => ({
+  oAuthClient: {
+    type: "oauth2",
+    description: "A client application on its own behalf (specification §5.1).",
+    flows: {
+      clientCredentials: {
+        tokenUrl,
+        scopes: Object.fromEntries(Object.values(scopesByLabel).map((scope) => [scope, scope])),
+      },
+    },
+  },
+});
+
+/**
+ * The API that the emulator serves, as an OpenAPI 3.1 document made of the definitions: every operation
+ * with its scopes, what it takes and what it answers.
+ *
+ * @param addresses of the service and of its token address, as a caller sees them
+ */
+export const openApiDocument = (
+  { baseUrl, tokenUrl }: { readonly baseUrl: string; readonly tokenUrl: string },
+  switches: Switches,
+): JsonObject => ({
+  openapi: "3.1.0",
+  info: {
+    title: "Conversation service",
+    version: "v3",
+    summary: `As emulated by pulumi-conversation ${packageVersion()}.`,
+    description:
+      "`x-basis` says how certain a member is: stated in the specification (spec), in a public reference (public), or assumed. What is uncertain about the service is a switch of the emulator; this document shows its present positions. Members that no schema names are kept.",
+    license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+  },
+  servers: [{ url: baseUrl }],
+  tags: [...new Set(Object.values(shapes).map(({ tag }) => tag))].map((name) => ({ name })),
+  paths: pathsOf(switches),
+  components: { schemas: schemasFor(switches), securitySchemes: security(tokenUrl) },
+});

@@ -1,0 +1,241 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { JsonObject } from "../../provider/kernel/json.js";
+import {
+  discard,
+  failureOf,
+  HttpError,
+  type ResponseHeaders,
+  receive,
+  type ServiceResponse,
+  sendResponse,
+  ValidationErrors,
+} from "../http/exchange.js";
+import { timestamp } from "../service/clock.js";
+import { beforeOperation, sendWithFault } from "../service/faults.js";
+import type { EmulatedService, OperationHandler } from "../service/service.js";
+import { vendorWord } from "../service/switches.js";
+import {
+  type AssetRecord,
+  contentPath,
+  contentTypeFor,
+  describeAsset,
+  extensionInName,
+  type TransferMethod,
+} from "./asset-store.js";
+import { senderTypeOf, senderTypes, valueOnPath } from "./messages.js";
+import { isChannelType } from "./recipients.js";
+
+const longestName = 255;
+/** 10 MiB (public reference). */
+const mostBytes = 10_485_760;
+
+type Check = (value: unknown, errors: ValidationErrors, service: EmulatedService) => void;
+
+/** The members of the body and what they must be (public reference). */
+const members: Readonly<Record<string, Check>> = {
+  "channel.type": (value, errors, service) => {
+    if (typeof value !== "string" || value === "") errors.invalid("must be a text");
+    else if (service.switches.unknownReference === "refuse" && !isChannelType(service, value))
+      errors.invalid("there is no channel of this type");
+  },
+  "sender.type": (value, errors, { switches }) => {
+    if (!senderTypeOf(value, switches))
+      errors.notAllowed(senderTypes.map((type) => vendorWord(type, switches)));
+  },
+  name: (value, errors) => {
+    if (typeof value !== "string" || value.length > longestName || !extensionInName(value))
+      errors.invalid(`must be a file name with extension, of up to ${longestName} characters`);
+  },
+  size: (value, errors) => {
+    const fits = Number.isInteger(value) && Number(value) >= 1 && Number(value) <= mostBytes;
+    if (!fits) errors.invalid(`must be a whole number of bytes from 1 to ${mostBytes}`);
+  },
+};
+
+const assertValid = (service: EmulatedService, body: JsonObject): void => {
+  const errors = new ValidationErrors();
+  for (const [path, check] of Object.entries(members)) {
+    const value = valueOnPath(body, ...path.split("."));
+    if (value === undefined || value === null) errors.at(path).missing();
+    else check(value, errors.at(path), service);
+  }
+  errors.assertNone();
+};
+
+const signedUrl = (
+  service: EmulatedService,
+  request: IncomingMessage,
+  method: TransferMethod,
+  id: string,
+) => {
+  const until = service.clock.now() + service.switches.assetUrlLifetime * 1000;
+  return service.signedUrls.make(request, method, id, until);
+};
+
+const find = (service: EmulatedService, id: string): AssetRecord => {
+  const asset = service.assets.get(id);
+  if (asset) return asset;
+  throw new HttpError(404, "404-101", "There is no asset with this id.");
+};
+
+/** Registers an asset and gives the signed URL that its content goes to (specification §4.2). */
+export const createAssetRecord: OperationHandler = (service, call) => {
+  const body = call.body();
+  assertValid(service, body);
+  const name = String(body.name);
+  const asset: AssetRecord = {
+    id: randomUUID(),
+    channelType: String(valueOnPath(body, "channel", "type")),
+    senderType: String(valueOnPath(body, "sender", "type")),
+    name,
+    size: Number(body.size),
+    contentType: contentTypeFor(extensionInName(name) ?? ""),
+    created: timestamp(service.clock.now()),
+    uploaded: false,
+    used: false,
+  };
+  service.assets.put(asset);
+  return {
+    status: 200,
+    body: { id: asset.id, ...signedUrl(service, call.request, "POST", asset.id) },
+  };
+};
+
+/**
+ * Gives the signed URL that the content comes from (specification §4.2). As long as there is no
+ * content there is nothing to give (404, assumed).
+ */
+export const getAssetRecord: OperationHandler = (service, { id, request }) => {
+  const asset = find(service, id);
+  if (!asset.uploaded)
+    throw new HttpError(404, "404-101", "The content of this asset has not been uploaded.");
+  return {
+    status: 200,
+    body: { ...describeAsset(asset), ...signedUrl(service, request, "GET", id) },
+  };
+};
+
+/** Deletes an asset and its content, unless it was used in a message (specification §2). */
+export const deleteAssetRecord: OperationHandler = (service, { id }) => {
+  if (find(service, id).used) {
+    const status = service.switches.usedAssetStatus;
+    throw new HttpError(
+      status,
+      `${status}-113`,
+      "The asset has been used in a message and cannot be deleted.",
+    );
+  }
+  service.assets.remove(id);
+  return { status: 204 };
+};
+
+const sizeError = (status: number, size: number, headers: ResponseHeaders = {}): HttpError =>
+  new HttpError(
+    status,
+    `${status}-152`,
+    `The content must have exactly the ${size} bytes that were announced.`,
+    [],
+    headers,
+  );
+
+/** The body, which must have this size to the byte. */
+const receiveContent = async (request: IncomingMessage, size: number): Promise<Buffer> => {
+  const content = await receive(request, size, (headers) => sizeError(413, size, headers));
+  if (content.length < size) throw sizeError(400, size);
+  return content;
+};
+
+const mediaType = (header: string | undefined): string =>
+  (header ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+
+const forbidden = (why: string): HttpError => new HttpError(403, "403-100", why);
+
+/** The asset of an address that is good now. */
+const assetFor = (
+  service: EmulatedService,
+  { method = "" }: IncomingMessage,
+  path: string,
+  query: URLSearchParams,
+): AssetRecord => {
+  const id = path.slice(contentPath.length + 1);
+  const wanted = method === "HEAD" ? "GET" : method;
+  const problem = service.signedUrls.problemOf(wanted, id, query, service.clock.now());
+  if (problem === "expired") throw forbidden("The address has expired; ask for a new one.");
+  if (problem) throw forbidden("The address is not one that was given out for this method.");
+  const asset = service.assets.get(id);
+  if (!asset) throw new HttpError(404, "404-101", "The asset was deleted.");
+  return asset;
+};
+
+const assertEmpty = ({ uploaded }: AssetRecord): void => {
+  if (uploaded) throw forbidden("The address was used; its content is there.");
+};
+
+/** Content type and size must be those of the asset (specification §4.2). */
+const upload = async (service: EmulatedService, request: IncomingMessage, asset: AssetRecord) => {
+  assertEmpty(asset);
+  if (mediaType(request.headers["content-type"]) !== asset.contentType)
+    throw new HttpError(400, "400-152", `The content type must be ${asset.contentType}.`);
+  const { assets } = service;
+  const release = assets.reserve(asset.size);
+  try {
+    const content = await receiveContent(request, asset.size);
+    // Another upload, a use or a deletion may have come in between.
+    const now = assets.get(asset.id);
+    if (!now) throw new HttpError(404, "404-101", "The asset was deleted.");
+    assertEmpty(now);
+    assets.upload(now, content);
+  } finally {
+    release();
+  }
+};
+
+const download = (service: EmulatedService, asset: AssetRecord): ServiceResponse => {
+  const content = service.assets.contentOf(asset.id);
+  if (!content) throw new HttpError(404, "404-101", "The content is not there.");
+  const headers = {
+    "content-type": asset.contentType,
+    // What a customer sent must not run in the origin of the emulator.
+    "content-disposition": "attachment",
+    "x-content-type-options": "nosniff",
+  };
+  return { status: 200, body: content, headers };
+};
+
+const isUpload = ({ method }: IncomingMessage): boolean => method === "POST";
+
+const transfer = async (
+  service: EmulatedService,
+  request: IncomingMessage,
+  path: string,
+  query: URLSearchParams,
+): Promise<ServiceResponse> => {
+  const asset = assetFor(service, request, path, query);
+  if (!isUpload(request)) return download(service, asset);
+  await upload(service, request, asset);
+  return { status: 200, headers: { "content-length": "0" } };
+};
+
+/** What the transfer answers, or its refusal, which lets the rest of the body pass. */
+const refusable = (request: IncomingMessage, answer: Promise<ServiceResponse>) =>
+  answer.catch((error) => {
+    discard(request);
+    return failureOf(error).response();
+  });
+
+/** Serves the signed URLs: contents go up with POST and come down with GET; no token is needed. */
+export const serveContent = async (
+  service: EmulatedService,
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  query: URLSearchParams,
+): Promise<void> => {
+  const fault = service.faults.take(isUpload(request) ? "UPLOAD" : "DOWNLOAD");
+  const early = fault && (await beforeOperation(fault, response));
+  if (early) discard(request);
+  const answer = early ?? (await refusable(request, transfer(service, request, path, query)));
+  if (fault) sendWithFault(response, answer, fault);
+  else sendResponse(response, answer);
+};

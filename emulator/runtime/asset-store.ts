@@ -1,0 +1,369 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { TLSSocket } from "node:tls";
+import { z } from "zod";
+import type { JsonObject } from "../../provider/kernel/json.js";
+import { HttpError } from "../http/exchange.js";
+import { timestamp } from "../service/clock.js";
+import type { Journal } from "../service/journal.js";
+
+/**
+ * Content types by the extensions of file names. Independent on purpose: with the client's own table
+ * a wrong type there would be accepted here.
+ */
+const extensionsByType: Readonly<Record<string, string>> = {
+  "application/gzip": "gz",
+  "application/json": "json",
+  "application/msword": "doc",
+  "application/pdf": "pdf",
+  "application/rtf": "rtf",
+  "application/vnd.ms-excel": "xls",
+  "application/vnd.ms-powerpoint": "ppt",
+  "application/vnd.oasis.opendocument.presentation": "odp",
+  "application/vnd.oasis.opendocument.spreadsheet": "ods",
+  "application/vnd.oasis.opendocument.text": "odt",
+  "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+  "application/xml": "xml",
+  "application/zip": "zip",
+  "audio/aac": "aac",
+  "audio/mp4": "m4a",
+  "audio/mpeg": "mp3",
+  "audio/ogg": "ogg oga",
+  "audio/wav": "wav",
+  "image/avif": "avif",
+  "image/bmp": "bmp",
+  "image/gif": "gif",
+  "image/heic": "heic",
+  "image/jpeg": "jpg jpeg",
+  "image/png": "png",
+  "image/svg+xml": "svg",
+  "image/tiff": "tif tiff",
+  "image/webp": "webp",
+  "image/x-icon": "ico",
+  "text/calendar": "ics",
+  "text/css": "css",
+  "text/csv": "csv",
+  "text/html": "html htm",
+  "text/markdown": "md",
+  "text/plain": "txt log",
+  "text/vcard": "vcf",
+  "video/3gpp": "3gp",
+  "video/mp4": "mp4",
+  "video/mpeg": "mpeg mpg",
+  "video/quicktime": "mov",
+  "video/webm": "webm",
+  "video/x-msvideo": "avi",
+};
+
+const typeByExtension: ReadonlyMap<string, string> = new Map(
+  Object.entries(extensionsByType).flatMap(([type, extensions]) =>
+    extensions.split(" ").map((extension) => [extension, type] as const),
+  ),
+);
+
+/** The extension of a file name in lower case, without the dot; undefined if it has none. */
+export const extensionInName = (name: string): string | undefined => {
+  const dot = name.lastIndexOf(".");
+  const [before, extension] = [name.slice(0, Math.max(0, dot)), name.slice(dot + 1)];
+  const isName = /[^.\s/\\]/.test(before) && !/[\r\n\u2028\u2029]/.test(before);
+  return isName && /^[A-Za-z0-9]{1,16}$/.test(extension) ? extension.toLowerCase() : undefined;
+};
+
+/** The content type that follows from an extension; one that is not known: bytes of any kind (assumed). */
+export const contentTypeFor = (extension: string): string =>
+  typeByExtension.get(extension) ?? "application/octet-stream";
+
+/** Where contents go up and down, below the origin. */
+export const contentPath = "/assets-content";
+
+/** What a signed URL is for: POST takes the content up, GET brings it down. */
+export type TransferMethod = "POST" | "GET";
+
+/** A signed URL as the asset operations give it. */
+interface SignedUrl {
+  readonly contentUrl: string;
+  /** ISO 8601, GMT, on the emulator's clock. */
+  readonly contentUrlExpiry: string;
+}
+
+const keySection = "signing key";
+
+/** The origin as the caller knows it. */
+export const originFor = ({ headers, socket }: IncomingMessage): string => {
+  const { host = "" } = headers;
+  const isHost = /^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i.test(host);
+  const scheme = socket instanceof TLSSocket ? "https" : "http";
+  return `${scheme}://${isHost ? host : `127.0.0.1:${socket.localPort}`}`;
+};
+
+/** Callers name the emulator in a few ways; whoever makes names up fills no memory. */
+const mostOrigins = 100;
+
+/** Makes and checks URLs that need no token: they are good by their signature, for a time. */
+export class SignedUrls {
+  readonly #key: Buffer;
+  /** Origins of the URLs that were given out. */
+  readonly #origins = new Set<string>();
+
+  /** The key is kept, so that a URL outlives the process as long as its time lasts. */
+  constructor(journal: Journal) {
+    const [saved] = journal.read(keySection);
+    const text = saved ? String(saved[1]) : randomBytes(32).toString("base64");
+    if (!saved) journal.write(keySection, "key", text);
+    this.#key = Buffer.from(text, "base64");
+  }
+
+  /** @param until when it ends, in milliseconds since 1970 */
+  make(request: IncomingMessage, method: TransferMethod, id: string, until: number): SignedUrl {
+    const origin = originFor(request);
+    if (this.#origins.size < mostOrigins) this.#origins.add(origin.toLowerCase());
+    const expires = String(Math.floor(until));
+    const query = new URLSearchParams({
+      method,
+      expires,
+      signature: this.#sign(method, id, expires),
+    });
+    return {
+      contentUrl: `${origin}${contentPath}/${id}?${query}`,
+      contentUrlExpiry: timestamp(until),
+    };
+  }
+
+  /** The id of the asset that one of the emulator's own URLs is for; undefined for any other URL. */
+  assetIdIn(url: string | undefined, request: IncomingMessage): string | undefined {
+    if (url === undefined || !URL.canParse(url)) return undefined;
+    const { origin, pathname } = new URL(url);
+    const isOwn = this.#origins.has(origin) || origin === originFor(request).toLowerCase();
+    return isOwn && pathname.startsWith(`${contentPath}/`)
+      ? pathname.slice(contentPath.length + 1)
+      : undefined;
+  }
+
+  /** Why a URL is not good now for this method; undefined if it is. */
+  problemOf(
+    method: string,
+    id: string,
+    query: URLSearchParams,
+    now: number,
+  ): "altered" | "expired" | undefined {
+    const expires = query.get("expires") ?? "";
+    // Compared as text: several texts decode to the same bytes, and one of them is an altered one.
+    const signature = Buffer.from(query.get("signature") ?? "");
+    const own = Buffer.from(this.#sign(method, id, expires));
+    const isOwn = signature.length === own.length && timingSafeEqual(signature, own);
+    const isWhole = query.size === 3 && query.get("method") === method;
+    if (!isOwn || !isWhole) return "altered";
+    return Number(expires) > now ? undefined : "expired";
+  }
+
+  #sign(method: string, id: string, expires: string): string {
+    const signed = `${method}\n${id}\n${expires}`;
+    return createHmac("sha256", this.#key).update(signed).digest("base64url");
+  }
+}
+
+const contentSection = "asset content";
+/** Bytes of a piece: a whole content as one text would be in memory several times. */
+const pieceBytes = 512 * 1024;
+
+/** Contents of assets in the journal, in pieces of base64. */
+class ContentJournal {
+  constructor(private readonly journal: Journal) {}
+
+  /** The contents by the ids of their assets. */
+  read(): ReadonlyMap<string, Buffer> {
+    const pieces = new Map<string, Buffer[]>();
+    for (const [key, value] of this.journal.read(contentSection)) {
+      const [id = ""] = key.split(" ");
+      const list = pieces.get(id) ?? [];
+      list.push(Buffer.from(String(value), "base64"));
+      pieces.set(id, list);
+    }
+    return new Map([...pieces].map(([id, list]) => [id, Buffer.concat(list)]));
+  }
+
+  write(id: string, content: Buffer): void {
+    for (const [place, from] of placesOf(content.length)) {
+      const piece = content.subarray(from, from + pieceBytes).toString("base64");
+      this.journal.write(contentSection, keyOf(id, place), piece);
+    }
+  }
+
+  /** @param bytes of the content */
+  remove(id: string, bytes: number): void {
+    for (const [place] of placesOf(bytes)) this.journal.remove(contentSection, keyOf(id, place));
+  }
+
+  clear(): void {
+    this.journal.clear(contentSection);
+  }
+}
+
+const keyOf = (id: string, place: number): string => `${id} ${place}`;
+
+/** Each piece and where it begins. */
+const placesOf = (bytes: number): (readonly [place: number, from: number])[] =>
+  Array.from({ length: Math.ceil(bytes / pieceBytes) }, (_, place) => [place, place * pieceBytes]);
+
+/** An asset without its content. */
+const asset = z.object({
+  id: z.string(),
+  channelType: z.string(),
+  senderType: z.string(),
+  /** File name with extension. */
+  name: z.string(),
+  /** Bytes. */
+  size: z.int(),
+  /** Follows from the extension. */
+  contentType: z.string(),
+  created: z.string(),
+  /** Its content is there. */
+  uploaded: z.boolean(),
+  /** It was used in a message and cannot be deleted any more. */
+  used: z.boolean(),
+});
+
+export type AssetRecord = Readonly<z.infer<typeof asset>>;
+
+/** What an asset adds to an attachment that names it: the recipient can fetch it by the id. */
+export const describeAsset = ({ id, name, contentType, size }: AssetRecord): JsonObject => ({
+  id,
+  name,
+  contentType,
+  size,
+});
+
+const assetSection = "asset";
+
+const mebibyte = 1024 * 1024;
+/** All contents are held in memory. */
+const mostContentBytes = 256 * mebibyte;
+
+const decoded = (text: string | undefined): Buffer | undefined =>
+  text === undefined ? undefined : Buffer.from(text, "base64");
+
+/** An asset and its content in base64, as a snapshot holds them; the content has the size that is promised. */
+const assetDocument = asset
+  .extend({ content: z.string().optional() })
+  .refine(
+    ({ uploaded, size, content }) => decoded(content)?.length === (uploaded ? size : undefined),
+  );
+
+export type AssetDocument = Readonly<z.infer<typeof assetDocument>>;
+
+/** Whether a part of a snapshot is an asset with its content. */
+export const isAssetDocument = (value: unknown): value is AssetDocument =>
+  assetDocument.safeParse(value).success;
+
+/** All assets, in the order in which they were made, and their contents. */
+export class AssetStore {
+  readonly #contentJournal: ContentJournal;
+  readonly #assets = new Map<string, AssetRecord>();
+  readonly #contents = new Map<string, Buffer>();
+  /** Bytes that are there, or on their way. */
+  #bytes = 0;
+
+  /** @throws Error if the journal holds something that is no asset */
+  constructor(
+    private readonly journal: Journal,
+    private readonly mostBytes = mostContentBytes,
+  ) {
+    this.#contentJournal = new ContentJournal(journal);
+    const contents = this.#contentJournal.read();
+    for (const [id, value] of journal.read(assetSection)) {
+      const read = asset.safeParse(value);
+      const content = contents.get(id);
+      if (!read.success || (content && content.length !== read.data.size))
+        throw new Error(`${id.slice(0, 60)} is no asset of the service`);
+      this.#assets.set(id, { ...read.data, uploaded: content !== undefined });
+      if (content) this.#hold(id, content);
+    }
+  }
+
+  get(id: string): AssetRecord | undefined {
+    return this.#assets.get(id);
+  }
+
+  contentOf(id: string): Buffer | undefined {
+    return this.#contents.get(id);
+  }
+
+  /** Keeps an asset in its new state. */
+  put(asset: AssetRecord): void {
+    this.journal.write(assetSection, asset.id, asset);
+    this.journal.whenKept(() => this.#assets.set(asset.id, asset));
+  }
+
+  /**
+   * Takes room for a content on its way.
+   *
+   * @returns gives the room back
+   * @throws HttpError if there is no room left
+   */
+  reserve(bytes: number): () => void {
+    if (this.#bytes + bytes > this.mostBytes) {
+      const limit = Math.floor(this.mostBytes / mebibyte);
+      throw new HttpError(
+        507,
+        "507-100",
+        `The emulator holds at most ${limit} MiB of content. Delete assets, or reset it.`,
+      );
+    }
+    this.#bytes += bytes;
+    return () => {
+      this.#bytes -= bytes;
+    };
+  }
+
+  /** Keeps the content of an asset. */
+  upload(asset: AssetRecord, content: Buffer): void {
+    this.journal.together(() => {
+      this.#contentJournal.write(asset.id, content);
+      this.put({ ...asset, uploaded: true });
+    });
+    this.#hold(asset.id, content);
+  }
+
+  remove(id: string): void {
+    const bytes = this.#contents.get(id)?.length ?? 0;
+    this.journal.together(() => {
+      this.journal.remove(assetSection, id);
+      this.#contentJournal.remove(id, bytes);
+    });
+    this.#bytes -= bytes;
+    this.#contents.delete(id);
+    this.#assets.delete(id);
+  }
+
+  all(): readonly JsonObject[] {
+    return [...this.#assets.values()].map((asset) => {
+      const content = this.#contents.get(asset.id)?.toString("base64");
+      return { ...asset, ...(content === undefined ? {} : { content }) };
+    });
+  }
+
+  /** Puts other assets in the place of all. */
+  replaceAll(documents: readonly AssetDocument[]): void {
+    this.journal.clear(assetSection);
+    this.#contentJournal.clear();
+    this.journal.whenKept(() => {
+      for (const content of this.#contents.values()) this.#bytes -= content.length;
+      this.#contents.clear();
+      this.#assets.clear();
+    });
+    for (const { content: text, ...asset } of documents) {
+      this.put(asset);
+      const content = decoded(text);
+      if (!content) continue;
+      this.#contentJournal.write(asset.id, content);
+      this.journal.whenKept(() => this.#hold(asset.id, content));
+    }
+  }
+
+  #hold(id: string, content: Buffer): void {
+    this.#contents.set(id, content);
+    this.#bytes += content.length;
+  }
+}

@@ -1,0 +1,334 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { authentication } from "../../provider/resources/authentication.js";
+import type { Store, StoredObject } from "../objects/store.js";
+import type { FaultRule, Faults } from "../service/faults.js";
+import type { Switches } from "../service/switches.js";
+import {
+  type ConversationStore,
+  messageJson,
+  type StoredConversation,
+  type StoredMessage,
+} from "./conversation-store.js";
+import { listAt, stepsOf, textOnPath, valueOnPath } from "./messages.js";
+import { NoAnswer, Outgoing, type OutgoingAnswer, type OutgoingCall } from "./outgoing.js";
+import { isActive, type RecipientRole, roleOf, type SetUp } from "./recipients.js";
+
+type Send = (call: OutgoingCall) => Promise<OutgoingAnswer>;
+
+const lost = (): NoAnswer => new NoAnswer("ECONNRESET");
+
+const late = ({ deadlineMs }: OutgoingCall): NoAnswer =>
+  new NoAnswer(`no answer within ${deadlineMs} ms`);
+
+/** The time counts as the callback's own: if it takes too long, nobody waits for the rest of it. */
+const delayed = async (ms: number, call: OutgoingCall, send: Send): Promise<OutgoingAnswer> => {
+  const { deadlineMs, signal } = call;
+  await sleep(Math.min(ms, deadlineMs), undefined, { ref: false, signal });
+  if (ms >= deadlineMs) throw late(call);
+  return send({ ...call, deadlineMs: deadlineMs - ms });
+};
+
+/**
+ * Makes a call to a callback in the way that a fault spoils it: as though the callback, or the line
+ * to it, had behaved so.
+ *
+ * @throws NoAnswer that says why there is no answer
+ */
+const callWithFault = async (
+  fault: FaultRule | undefined,
+  call: OutgoingCall,
+  send: Send,
+): Promise<OutgoingAnswer> => {
+  switch (fault?.kind) {
+    case "status":
+      return { status: fault.status ?? 500, body: "" };
+    case "status-after-commit":
+      await send(call);
+      return { status: fault.status ?? 500, body: "" };
+    case "drop-before-commit":
+      throw lost();
+    case "drop-after-commit":
+      await send(call);
+      throw lost();
+    case "hang":
+      // Nobody learns more from waiting for it.
+      throw late(call);
+    case "delay":
+      return delayed(fault.ms ?? 0, call, send);
+    default:
+      return send(call);
+  }
+};
+
+/** Headers that say where a message ends belong to the connection, not to whoever set a role up. */
+const framing = /^(content-length|transfer-encoding|connection|trailer|upgrade|keep-alive|expect)$/;
+
+/** Headers by their names in lower case, from a list of names and values. */
+const headersOf = (list: readonly unknown[]): Record<string, string> =>
+  Object.fromEntries(
+    list.flatMap((entry) => {
+      const name = textOnPath(entry, "name")?.toLowerCase();
+      const value = valueOnPath(entry, "value");
+      const isSent = name !== undefined && !framing.test(name) && typeof value === "string";
+      return isSent ? [[name, value]] : [];
+    }),
+  );
+
+/** What a call needs beside its address and body. */
+type CallTerms = Pick<OutgoingCall, "deadlineMs" | "signal">;
+
+interface Fetched {
+  /** Of the authentication: another one makes the token stale. */
+  readonly modified: string;
+  readonly token: Promise<string>;
+}
+
+const basic = (object: StoredObject): string => {
+  const user = textOnPath(object, "basicAuth", "username") ?? "";
+  const password = textOnPath(object, "basicAuth", "password") ?? "";
+  return `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+};
+
+const tokenIn = (text: string, path: string): string => {
+  const steps = stepsOf(path);
+  if (!steps) throw new NoAnswer("no token: accessTokenPath must be like $.accessToken");
+  let reply: unknown;
+  try {
+    reply = JSON.parse(text);
+  } catch {
+    throw new NoAnswer("no token: the token address answered no JSON");
+  }
+  const token = textOnPath(reply, ...steps);
+  if (token) return token;
+  throw new NoAnswer("no token: there is none at accessTokenPath in the answer");
+};
+
+/** The call that fetches a token; POST with JSON and `$.access_token` if nothing else is said (assumed). */
+const tokenCall = (object: StoredObject, terms: CallTerms): OutgoingCall => {
+  const url = textOnPath(object, "oauth2", "tokenRequestUrl");
+  if (url === undefined) throw new NoAnswer("no token: the authentication has no tokenRequestUrl");
+  const body = textOnPath(object, "oauth2", "payload");
+  const own = headersOf(listAt(object, "oauth2", "headers"));
+  const json = body === undefined ? {} : { "content-type": "application/json" };
+  return {
+    ...terms,
+    url,
+    method: textOnPath(object, "oauth2", "method")?.toUpperCase() ?? "POST",
+    headers: { ...json, ...own },
+    ...(body === undefined ? {} : { body }),
+    wantsBody: true,
+  };
+};
+
+/** Signs in at callbacks: Basic, or OAuth with a token that is kept until the callback answers 401. */
+class CallbackAuthentication {
+  readonly #fetched = new Map<string, Fetched>();
+
+  constructor(
+    private readonly setUp: SetUp,
+    private readonly outgoing: Outgoing,
+  ) {}
+
+  /**
+   * The Authorization header for a role; undefined if it has no authentication.
+   *
+   * @throws NoAnswer if no token can be had
+   */
+  async headerFor(role: JsonObject, terms: CallTerms): Promise<string | undefined> {
+    const id = textOnPath(role, "authentication", "id");
+    if (id === undefined) return undefined;
+    const object = this.setUp.store.get(authentication.collection, id);
+    if (!object) throw new NoAnswer("the authentication of the role does not exist");
+    if (!isActive(this.setUp, object))
+      throw new NoAnswer("the authentication of the role is not active");
+    return object.basicAuth === undefined
+      ? `Bearer ${await this.#tokenOf(object, terms)}`
+      : basic(object);
+  }
+
+  /** Has a new token fetched, if this header is still the one in use. */
+  async forget(role: JsonObject, header: string): Promise<void> {
+    const id = textOnPath(role, "authentication", "id") ?? "";
+    const known = this.#fetched.get(id);
+    const token = await known?.token.catch(() => undefined);
+    if (header === `Bearer ${token}` && this.#fetched.get(id) === known) this.#fetched.delete(id);
+  }
+
+  /** Throws every token away. */
+  clear(): void {
+    this.#fetched.clear();
+  }
+
+  #tokenOf(object: StoredObject, terms: CallTerms): Promise<string> {
+    const known = this.#fetched.get(object.id);
+    if (known?.modified === object.modified) return known.token;
+    const token = this.#fetch(object, terms);
+    const fetched: Fetched = { modified: object.modified, token };
+    this.#fetched.set(object.id, fetched);
+    token.catch(() => {
+      if (this.#fetched.get(object.id) === fetched) this.#fetched.delete(object.id);
+    });
+    return token;
+  }
+
+  async #fetch(object: StoredObject, terms: CallTerms): Promise<string> {
+    const call = tokenCall(object, terms);
+    const { status, body } = await this.outgoing.call(call).catch((error) => {
+      throw new NoAnswer(`no token: ${error instanceof NoAnswer ? error.message : "failed"}`);
+    });
+    if (status < 200 || status > 299)
+      throw new NoAnswer(`no token: the token address answered ${status}`);
+    return tokenIn(body, textOnPath(object, "oauth2", "accessTokenPath") ?? "$.access_token");
+  }
+}
+
+/** Content as text: the text itself, or the JSON of what is none. */
+const textOf = (content: unknown): string => {
+  if (content === undefined || content === null) return "";
+  if (typeof content === "string") return content;
+  if (isObject(content) && typeof content.text === "string") return content.text;
+  return JSON.stringify(content);
+};
+
+/** As when it was sent, with what the service adds (public reference). */
+const v3 = (message: StoredMessage, conversation: StoredConversation, switches: Switches) => {
+  const further = { conversation: { ...conversation.about, id: conversation.id } };
+  const text = { content: textOf(message.body.content) };
+  const wire = messageJson(message, {
+    ...further,
+    ...(switches.callbackContent === "text" ? text : {}),
+  });
+  return objectOf([
+    ["metadata", message.metadata],
+    ["messages", { message: [wire] }],
+  ]);
+};
+
+/** The older generation: content is text, time is a number, a sender is a user or the system (assumed). */
+const v1 = (message: StoredMessage, conversation: StoredConversation): JsonObject => {
+  const isCustomer = valueOnPath(message.body, "sender", "type") === "customer";
+  return {
+    message: [
+      {
+        id: message.id,
+        sender: { type: isCustomer ? "user" : "system" },
+        conversation: { id: conversation.id },
+        type: message.body.type,
+        content: textOf(message.body.content),
+        timeStamp: Date.parse(message.created),
+      },
+    ],
+  };
+};
+
+/** What is posted to a callback, in the version of its role. */
+const payloadOf = (
+  version: unknown,
+  message: StoredMessage,
+  conversation: StoredConversation,
+  switches: Switches,
+): JsonObject =>
+  version === "v1" ? v1(message, conversation) : v3(message, conversation, switches);
+
+const missingRole = ({ applicationId, role, isInactive }: RecipientRole): string => {
+  if (applicationId === "")
+    return `the orchestration names no client application for the role ${role}`;
+  return isInactive
+    ? `what the orchestration names for the role ${role} is not active`
+    : `the client application has no role ${role}`;
+};
+
+/** The role's own headers, and those that the service sets. */
+const headersFor = (
+  role: JsonObject,
+  authorization: string | undefined,
+): Record<string, string> => ({
+  accept: "application/json",
+  ...headersOf(listAt(role, "headers")),
+  "content-type": "application/json",
+  ...(authorization === undefined ? {} : { authorization }),
+});
+
+/** An address without what may be a credential. */
+const addressForLog = (url: string): string => {
+  if (!URL.canParse(url)) return "";
+  const { origin, pathname } = new URL(url);
+  return origin === "null" ? "" : origin + pathname;
+};
+
+/** How one call of a callback ended. */
+export interface CallbackOutcome {
+  readonly url: string;
+  readonly status?: number;
+  readonly error?: string;
+  /** Signs in again, with something newer than what was refused; there only if that may help. */
+  readonly renew?: () => Promise<void>;
+  /** Nobody is there to try again with. */
+  readonly isHopeless?: true;
+}
+
+/** What the calls of callbacks need. */
+export interface CallbackClientOptions {
+  readonly store: Store;
+  readonly conversations: ConversationStore;
+  readonly switches: Switches;
+  readonly faults: Faults;
+  /** Milliseconds of real time in which a callback must answer. */
+  readonly deadlineMs: number;
+  /** Where a call to an address really goes. Default: there. */
+  readonly route?: (address: string) => string;
+}
+
+/** Calls the callbacks of client applications. */
+export class CallbackClient {
+  readonly #outgoing: Outgoing;
+  readonly #authentication: CallbackAuthentication;
+
+  constructor(private readonly options: CallbackClientOptions) {
+    this.#outgoing = new Outgoing(options.route);
+    this.#authentication = new CallbackAuthentication(options, this.#outgoing);
+  }
+
+  /** Posts a message to the callback of a role, once; never fails. */
+  async post(
+    recipient: RecipientRole,
+    message: StoredMessage,
+    signal: AbortSignal,
+  ): Promise<CallbackOutcome> {
+    const { conversations, switches, faults, deadlineMs } = this.options;
+    const role = roleOf(this.options, recipient);
+    const conversation = conversations.get(message.conversationId);
+    const callback = textOnPath(role, "callback") ?? "";
+    const url = addressForLog(callback);
+    if (!role || !conversation || recipient.isInactive)
+      return { url, isHopeless: true, error: `undeliverable: ${missingRole(recipient)}` };
+    const limits = { deadlineMs, signal };
+    try {
+      const authorization = await this.#authentication.headerFor(role, limits);
+      const call = {
+        ...limits,
+        url: callback,
+        method: "POST",
+        headers: headersFor(role, authorization),
+        body: JSON.stringify(payloadOf(role.version, message, conversation, switches)),
+      };
+      const send = (one: OutgoingCall) => this.#outgoing.call(one);
+      const { status } = await callWithFault(faults.take("CALLBACK"), call, send);
+      if (authorization === undefined) return { url, status };
+      return { url, status, renew: () => this.#authentication.forget(role, authorization) };
+    } catch (error) {
+      return { url, error: error instanceof NoAnswer ? error.message : "the delivery failed" };
+    }
+  }
+
+  /** Forgets all tokens. */
+  reset(): void {
+    this.#authentication.clear();
+  }
+
+  /** Ends all connections. */
+  close(): void {
+    this.#outgoing.close();
+  }
+}

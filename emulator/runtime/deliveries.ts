@@ -1,0 +1,221 @@
+import { RecentEntries } from "../http/call-log.js";
+import { type EmulatorClock, timestamp } from "../service/clock.js";
+import {
+  CallbackClient,
+  type CallbackClientOptions,
+  type CallbackOutcome,
+} from "./callback-client.js";
+import type { StoredMessage } from "./conversation-store.js";
+import { textOnPath } from "./messages.js";
+import { type RecipientRole, roleOf } from "./recipients.js";
+
+/** A mail that the service would have sent: nothing leaves this machine. */
+export interface NotificationMail {
+  /** On the emulator's clock. */
+  readonly at: string;
+  /** The `notificationEmail` of the role. */
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  /** The sender's own id of the message that could not be delivered; the service's if it gave none. */
+  readonly messageId: string;
+}
+
+/** What could not be delivered to a role. */
+interface FailedDelivery {
+  readonly at: string;
+  readonly to: string;
+  readonly role: string;
+  readonly url: string;
+  readonly messageId: string;
+  readonly type: string;
+  readonly reason: string;
+}
+
+const mailAbout = ({ at, to, role, url, messageId, type, reason }: FailedDelivery) => ({
+  at,
+  to,
+  subject: `The callback of the role ${role} cannot be reached`,
+  text: `The message ${messageId} (${type}) could not be delivered to ${url}: ${reason}. It is not tried again.`,
+  messageId,
+});
+
+/** Notifies those who look after a callback that it cannot be reached (public reference; how often is assumed). */
+class Mailbox {
+  readonly mails = new RecentEntries<NotificationMail>(1_000);
+  /** Roles whose callback could not be reached the last time. */
+  readonly #unreached = new Set<string>();
+
+  /** @param recipient the role of the client application, as one text */
+  failed(recipient: string, delivery: FailedDelivery, when: "each" | "first" | "none"): void {
+    const isFirst = !this.#unreached.has(recipient);
+    this.#unreached.add(recipient);
+    if (when === "each" || (when === "first" && isFirst)) this.mails.add(mailAbout(delivery));
+  }
+
+  reached(recipient: string): void {
+    this.#unreached.delete(recipient);
+  }
+
+  clear(): void {
+    this.mails.clear();
+    this.#unreached.clear();
+  }
+}
+
+interface Delivery {
+  readonly recipient: RecipientRole;
+  readonly message: StoredMessage;
+}
+
+/** One try to deliver a message; no credentials. */
+export interface DeliveryEntry {
+  /** When the try began, on the emulator's clock. */
+  readonly at: string;
+  /** The callback without user name, password and query; empty if there is none. */
+  readonly url: string;
+  /** The sender's own id of the message; the service's if it gave none. */
+  readonly messageId: string;
+  readonly type: string;
+  /** From 1; 0 if there was nowhere to deliver to. */
+  readonly attempt: number;
+  /** What the callback answered. */
+  readonly status?: number;
+  /** Why there was no answer. */
+  readonly error?: string;
+}
+
+const keyOf = ({ applicationId, role }: RecipientRole): string => `${applicationId} ${role}`;
+
+/** Between the tries for one message, on the emulator's clock (assumed). */
+const retrySpacingMs = 1_000;
+
+/** What one recipient is still to get of one conversation. */
+interface Queue {
+  readonly deliveries: Delivery[];
+  /** Of its own: one that all listen to takes the longer for each of them the more there are. */
+  readonly controller: AbortController;
+}
+
+/**
+ * Delivers messages to the callbacks of client applications: in order for each conversation and
+ * recipient, each message until the callback accepts it (2xx) or the tries are used up. What is
+ * still to be delivered when the process ends is not made up for.
+ */
+export class Deliveries {
+  readonly log = new RecentEntries<DeliveryEntry>(10_000);
+  readonly mailbox = new Mailbox();
+  readonly #callbacks: CallbackClient;
+  readonly #queues = new Map<string, Queue>();
+
+  constructor(
+    private readonly clock: EmulatorClock,
+    private readonly options: CallbackClientOptions,
+  ) {
+    this.#callbacks = new CallbackClient(options);
+  }
+
+  /** Takes a message on its way; never fails. */
+  add(recipient: RecipientRole, message: StoredMessage): void {
+    const key = `${message.conversationId} ${keyOf(recipient)}`;
+    const delivery = { recipient, message };
+    const queue = this.#queues.get(key);
+    if (queue) {
+      queue.deliveries.push(delivery);
+      return;
+    }
+    const fresh = { deliveries: [delivery], controller: new AbortController() };
+    this.#queues.set(key, fresh);
+    void this.#deliverAll(key, fresh);
+  }
+
+  /** Forgets what is still to be delivered, the log and all tokens. */
+  reset(): void {
+    for (const { controller } of this.#queues.values()) controller.abort();
+    this.#queues.clear();
+    this.#callbacks.reset();
+    this.log.clear();
+    this.mailbox.clear();
+  }
+
+  /** Ends all deliveries and connections. */
+  close(): void {
+    this.reset();
+    this.#callbacks.close();
+  }
+
+  async #deliverAll(key: string, { deliveries, controller }: Queue): Promise<void> {
+    const { signal } = controller;
+    for (let next = deliveries[0]; next && !signal.aborted; next = deliveries[0]) {
+      await this.#deliver(next, signal);
+      deliveries.shift();
+    }
+    if (!signal.aborted) this.#queues.delete(key);
+  }
+
+  async #deliver({ recipient, message }: Delivery, signal: AbortSignal): Promise<void> {
+    let due = this.clock.now();
+    let retries = 0;
+    let isRenewed = false;
+    for (let attempt = 1; ; attempt += 1) {
+      const begun = this.clock.now();
+      const outcome = await this.#callbacks.post(recipient, message, signal);
+      if (signal.aborted) return;
+      this.#note(message, outcome, attempt, begun);
+      const { status = 0, renew, isHopeless } = outcome;
+      if (status >= 200 && status <= 299) return this.mailbox.reached(keyOf(recipient));
+      if (isHopeless) return this.#notify({ recipient, message }, outcome);
+      if (status === 401 && renew && !isRenewed) {
+        isRenewed = true;
+        await renew();
+        continue;
+      }
+      if (retries >= this.options.switches.deliveryRetries)
+        return this.#notify({ recipient, message }, outcome);
+      retries += 1;
+      // Counted from when the try was due: one long step of a manual clock makes all tries due.
+      due += this.clock.now() - begun + retrySpacingMs;
+      await this.#until(due, signal);
+    }
+  }
+
+  #note(
+    { messageId, type }: StoredMessage,
+    { url, status, error, isHopeless }: CallbackOutcome,
+    attempt: number,
+    begun: number,
+  ) {
+    this.log.add({
+      at: timestamp(begun),
+      url,
+      messageId,
+      type,
+      attempt: isHopeless ? 0 : attempt,
+      ...(status === undefined ? {} : { status }),
+      ...(error === undefined ? {} : { error }),
+    });
+  }
+
+  /** No further tries: whoever looks after the callback gets a mail. */
+  #notify({ recipient, message }: Delivery, { url, status, error }: CallbackOutcome): void {
+    const to = textOnPath(roleOf(this.options, recipient), "notificationEmail");
+    if (to === undefined) return;
+    const { messageId, type } = message;
+    const reason = error ?? `it answered ${status}`;
+    const at = timestamp(this.clock.now());
+    const failed = { at, to, role: recipient.role, url, messageId, type, reason };
+    this.mailbox.failed(keyOf(recipient), failed, this.options.switches.notificationMails);
+  }
+
+  #until(time: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const cancel = this.clock.schedule(time, end);
+      signal.addEventListener("abort", end);
+    });
+  }
+}

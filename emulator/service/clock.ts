@@ -1,0 +1,85 @@
+/** Kinds of a clock: the machine's, or one that is moved by hand. */
+export const clockKinds = ["real", "manual"] as const;
+
+/** The emulator's time: drives rates, tokens, signed URLs, deliveries, `created` and `modified`. */
+export interface EmulatorClock {
+  readonly kind: (typeof clockKinds)[number];
+  /** Milliseconds since 1970. */
+  now(): number;
+  /**
+   * Moves a manual clock on and does what is due by then.
+   *
+   * @throws Error on the real clock, for a step back, and beyond the year 9999
+   */
+  advance(ms: number): void;
+  /**
+   * Does the work when the clock shows this time or later: on the real clock by itself, on a manual
+   * one when it is moved on; at once if the time has come already.
+   *
+   * @returns cancels it
+   */
+  schedule(time: number, work: () => void): () => void;
+}
+
+const afterMs = (ms: number, work: () => void): (() => void) => {
+  const timer = setTimeout(work, Math.max(0, ms)).unref();
+  return () => clearTimeout(timer);
+};
+
+const realClock = (): EmulatorClock => {
+  // Monotonic, so that a step of the machine's clock neither fills nor empties a bucket.
+  const start = Date.now() - performance.now();
+  const now = (): number => start + performance.now();
+  return {
+    kind: "real",
+    now,
+    advance: () => {
+      throw new Error("The real clock cannot be moved. Start the emulator with --clock manual.");
+    },
+    schedule: (time, work) => afterMs(time - now(), work),
+  };
+};
+
+/** A later year has no place in the service's form of a time; what lives a day beyond it neither. */
+const lastMoment = Date.UTC(9999, 11, 30);
+
+const manualClock = (): EmulatorClock => {
+  let now = Date.now();
+  const scheduled = new Set<{ readonly time: number; readonly work: () => void }>();
+  return {
+    kind: "manual",
+    now: () => now,
+    advance: (ms) => {
+      if (!(ms >= 0 && now + ms <= lastMoment))
+        throw new Error("The clock goes forward only, by milliseconds, and no further than 9999.");
+      now += ms;
+      const due = [...scheduled].filter(({ time }) => time <= now);
+      for (const each of due.sort((a, b) => a.time - b.time)) {
+        scheduled.delete(each);
+        each.work();
+      }
+    },
+    schedule: (time, work) => {
+      if (time <= now) return afterMs(0, work);
+      const each = { time, work };
+      scheduled.add(each);
+      return () => scheduled.delete(each);
+    },
+  };
+};
+
+export const createClock = (kind: EmulatorClock["kind"]): EmulatorClock =>
+  kind === "real" ? realClock() : manualClock();
+
+/** ISO 8601, GMT, milliseconds: the service's form of a time (public reference). */
+export const timestamp = (ms: number): string => new Date(ms).toISOString();
+
+/** The time as the Date header has it, made once for each second. */
+export const dateHeader = (clock: Pick<EmulatorClock, "now">): (() => string) => {
+  let known = { second: Number.NaN, text: "" };
+  return () => {
+    const second = Math.floor(clock.now() / 1000);
+    if (known.second !== second) known = { second, text: new Date(second * 1000).toUTCString() };
+    return known.text;
+  };
+};

@@ -1,0 +1,317 @@
+import type { ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { noResponse, type ServiceResponse, sendResponse, serialised } from "../http/exchange.js";
+import { tooManyRequests } from "../http/rate-limit.js";
+
+type Check = (value: unknown) => boolean;
+
+const isMs: Check = (value) => typeof value === "number" && value >= 0 && value <= 86_400_000;
+const isStatus: Check = (value) =>
+  Number.isInteger(value) && Number(value) >= 200 && Number(value) <= 599;
+/** What can travel in a header: no control characters, and nothing beyond Latin-1. */
+const isHeaderText: Check = (value) =>
+  typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
+/** Headers that say where a message ends belong to the connection, not to a rule. */
+const framing = /^(content-length|transfer-encoding|connection|trailer|upgrade|keep-alive)$/i;
+const isHeaders: Check = (value) =>
+  isObject(value) &&
+  Object.entries(value).every(
+    ([name, text]) => /^[\w-]+$/.test(name) && !framing.test(name) && isHeaderText(text),
+  );
+const isLocation: Check = (value) => value !== "" && isHeaderText(value);
+const isAnything: Check = () => true;
+
+interface FaultShape {
+  readonly doc: string;
+  /** Further members of the rule: how they are checked, and whether they must be there. */
+  readonly members: Readonly<
+    Record<string, { readonly fits: Check; readonly rule: string; readonly required?: true }>
+  >;
+  /** Only for the list of a collection. */
+  readonly listsOnly?: true;
+  /** Also for callbacks, as though the callback, or the line to it, had behaved so. */
+  readonly callbacks?: true;
+}
+
+/** Where faults can be beside the operations of the service. */
+export const furtherEndpoints = ["TOKEN", "UPLOAD", "DOWNLOAD", "CALLBACK"] as const;
+
+const statusMembers = {
+  status: { fits: isStatus, rule: "a status from 200 to 599", required: true },
+  body: { fits: isAnything, rule: "any JSON; text is sent as it is" },
+  headers: {
+    fits: isHeaders,
+    rule: "an object of header names and texts, none that says where a message ends",
+  },
+} as const;
+const msMember = {
+  ms: { fits: isMs, rule: "milliseconds from 0 to 86,400,000", required: true },
+} as const;
+
+/** Every way in which a call can go wrong on demand. */
+export const faultKinds = {
+  status: {
+    doc: "answers with a status and does not act",
+    members: statusMembers,
+    callbacks: true,
+  },
+  "status-after-commit": {
+    doc: "acts, then answers with a status",
+    members: statusMembers,
+    callbacks: true,
+  },
+  "drop-before-commit": {
+    doc: "cuts the connection and does not act",
+    members: {},
+    callbacks: true,
+  },
+  "drop-after-commit": { doc: "acts, then cuts the connection", members: {}, callbacks: true },
+  truncate: { doc: "acts, then cuts the connection within the answer", members: {} },
+  "not-json": { doc: "acts, then answers with a page instead of JSON", members: {} },
+  "no-id": { doc: "acts, then answers without the id", members: {} },
+  delay: { doc: "waits before it acts", members: msMember, callbacks: true },
+  hang: { doc: "never answers and does not act", members: {}, callbacks: true },
+  drip: { doc: "acts, then sends the answer byte by byte", members: {} },
+  redirect: {
+    doc: "sends the caller elsewhere and does not act",
+    members: { location: { fits: isLocation, rule: "an address", required: true } },
+  },
+  huge: { doc: "acts, then answers with far too much", members: {} },
+  "stale-list": { doc: "lists the collection as it was", members: msMember, listsOnly: true },
+  "forbidden-list": { doc: "forbids the list (403)", members: {}, listsOnly: true },
+} as const satisfies Readonly<Record<string, FaultShape>>;
+
+/** What goes wrong. */
+export type FaultKind = keyof typeof faultKinds;
+
+/** A rule of what goes wrong, when and how often. */
+export interface FaultRule {
+  readonly on: string;
+  readonly kind: FaultKind;
+  readonly times: number;
+  /** Calls on the endpoint, from when the rule was given, before it takes its first; also those that an earlier rule takes. */
+  readonly after: number;
+  readonly status?: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly ms?: number;
+  readonly location?: string;
+}
+
+const isKind = (kind: unknown): kind is FaultKind =>
+  typeof kind === "string" && Object.hasOwn(faultKinds, kind);
+const isCount = (value: unknown, least: number): boolean =>
+  Number.isInteger(value) && Number(value) >= least;
+
+const wrongMember = (rule: Readonly<Record<string, unknown>>, { members }: FaultShape) => {
+  for (const [name, { fits, rule: text, required }] of Object.entries(members)) {
+    const value = rule[name];
+    if (value === undefined ? required : !fits(value)) return `${name} must be ${text}`;
+  }
+  const known = ["on", "kind", "times", "after", ...Object.keys(members)];
+  const unknown = Object.keys(rule).find((name) => !known.includes(name));
+  return unknown === undefined
+    ? undefined
+    : `there is no ${unknown.slice(0, 60)}; members: ${known.join(", ")}`;
+};
+
+/** Header names in one case, so that one takes the place of a usual one. */
+const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, text]) => [name.toLowerCase(), String(text)]),
+  );
+
+/**
+ * A rule as a control call gives it.
+ *
+ * @param endpoints that there are; `isSibling`: whether it is one of another service
+ * @throws Error that says what is wrong and what is allowed
+ */
+export const parseFault = (
+  value: unknown,
+  endpoints: readonly string[],
+  isSibling: (on: string) => boolean = () => false,
+): FaultRule => {
+  if (!isObject(value))
+    throw new Error('A fault is an object such as {"on": "POST /channels", "kind": "hang"}.');
+  const { on, kind, times = 1, after = 0 } = value;
+  if (typeof on !== "string" || !(endpoints.includes(on) || isSibling(on))) {
+    throw new Error(`A fault's "on" must be one of: ${endpoints.join(", ")}.`);
+  }
+  if (!isKind(kind))
+    throw new Error(`A fault's "kind" must be one of: ${Object.keys(faultKinds).join(", ")}.`);
+  if (!isCount(times, 1))
+    throw new Error('A fault\'s "times" must be a whole number of at least 1.');
+  if (!isCount(after, 0))
+    throw new Error('A fault\'s "after" must be a whole number of at least 0.');
+  const shape: FaultShape = faultKinds[kind];
+  const wrong = wrongMember(value, shape);
+  if (wrong) throw new Error(`A fault of kind ${kind}: ${wrong}.`);
+  if (shape.listsOnly && !/^GET [^{]+$/.test(on))
+    throw new Error(`A fault of kind ${kind} is for lists, such as "GET /channels".`);
+  if (on === "CALLBACK" && !shape.callbacks)
+    throw new Error(`A fault of kind ${kind} is not for callbacks, which the service calls.`);
+  const { headers } = value;
+  const lowered = isObject(headers) ? { headers: lowerCased(headers) } : {};
+  return { ...value, ...lowered, on, kind, times: Number(times), after: Number(after) };
+};
+
+interface PendingFault {
+  readonly rule: FaultRule;
+  after: number;
+  times: number;
+}
+
+/** The faults still to come. */
+export class Faults {
+  #pending: PendingFault[] = [];
+
+  add(rules: readonly FaultRule[]): void {
+    this.#pending.push(...rules.map((rule) => ({ rule, after: rule.after, times: rule.times })));
+  }
+
+  /** The fault for a call on this endpoint: of the rules whose turn it is the first. Every rule counts the call. */
+  take(on: string): FaultRule | undefined {
+    let due: PendingFault | undefined;
+    for (const pending of this.#pending) {
+      if (pending.rule.on !== on) continue;
+      if (pending.after > 0) pending.after -= 1;
+      else due ??= pending;
+    }
+    if (!due) return undefined;
+    due.times -= 1;
+    if (due.times === 0) this.#pending = this.#pending.filter((other) => other !== due);
+    return due.rule;
+  }
+
+  left(): readonly FaultRule[] {
+    return this.#pending.map(({ rule, after, times }) => ({ ...rule, after, times }));
+  }
+
+  clear(): void {
+    this.#pending = [];
+  }
+}
+
+const errorBody = (status: number): unknown => {
+  if (status < 400) return undefined;
+  if (status === 429) return tooManyRequests;
+  return { code: `${status}-100`, developerMessage: "This answer was asked for with a fault." };
+};
+
+/** With these an answer ends at its head (RFC 9110 §6.4.1): a body would be taken for the next answer. */
+const withoutBody = [204, 205, 304];
+
+/** The response that a fault asks for; without a body of its own a failure gets the service's. */
+const statusResponse = ({ status = 500, body, headers = {} }: FaultRule): ServiceResponse =>
+  withoutBody.includes(status)
+    ? { status, headers }
+    : { status, body: body === undefined ? errorBody(status) : body, headers };
+
+/**
+ * What a fault does before the service acts.
+ *
+ * @returns the response if the service is not to act; undefined: it acts
+ */
+export const beforeOperation = async (
+  fault: FaultRule,
+  response: ServerResponse,
+): Promise<ServiceResponse | undefined> => {
+  switch (fault.kind) {
+    case "status":
+      return statusResponse(fault);
+    case "redirect":
+      return { status: 307, headers: { location: fault.location ?? "" } };
+    case "drop-before-commit":
+      response.destroy();
+      return noResponse;
+    case "hang":
+      return noResponse;
+    case "delay":
+      await sleep(fault.ms ?? 0, undefined, { ref: false });
+      return undefined;
+    default:
+      return undefined;
+  }
+};
+
+/** These faults send a body whatever the service answers. */
+const withBody = ({ status, body, headers }: ServiceResponse) => ({
+  status: status === 204 ? 200 : status,
+  bytes: Buffer.from(serialised(body ?? { accepted: true })),
+  headers: { "content-type": "application/json", ...headers },
+});
+
+const truncate = (response: ServerResponse, answer: ServiceResponse): void => {
+  const { status, bytes, headers } = withBody(answer);
+  response.writeHead(status, { ...headers, "content-length": bytes.length + 100 });
+  // The socket goes only when this part is out, so that the caller sees an answer that breaks off.
+  response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy());
+};
+
+const drip = async (response: ServerResponse, answer: ServiceResponse): Promise<void> => {
+  const { status, bytes, headers } = withBody(answer);
+  response.writeHead(status, { ...headers, "content-length": bytes.length });
+  for (const byte of bytes) {
+    if (response.destroyed) return;
+    response.write(Uint8Array.of(byte));
+    await sleep(200, undefined, { ref: false });
+  }
+  response.end();
+};
+
+const hugeBytes = 24 * 1024 * 1024;
+
+const sendHuge = (response: ServerResponse, answer: ServiceResponse): void => {
+  response.writeHead(withBody(answer).status, { "content-type": "application/json" });
+  response.write('{"padding":"');
+  const chunk = "x".repeat(1024 * 1024);
+  let left = hugeBytes;
+  const more = (): void => {
+    while (left > 0 && !response.destroyed) {
+      left -= chunk.length;
+      if (!response.write(chunk)) {
+        response.once("drain", more);
+        return;
+      }
+    }
+    response.end('"}');
+  };
+  more();
+};
+
+/** What a caller cannot do without: the id of an object, or the token itself. */
+const withoutId = (answer: ServiceResponse): ServiceResponse => {
+  const { id: _id, access_token: _token, ...rest } = isObject(answer.body) ? answer.body : {};
+  return { ...answer, status: withBody(answer).status, body: rest };
+};
+
+const page = "<!doctype html><html><body>The service is being maintained.</body></html>";
+
+/** Sends an answer in the way that a fault spoils it. */
+export const sendWithFault = (
+  response: ServerResponse,
+  answer: ServiceResponse,
+  fault: FaultRule,
+) => {
+  if (answer === noResponse) return;
+  switch (fault.kind) {
+    case "status-after-commit":
+      return sendResponse(response, statusResponse(fault));
+    case "drop-after-commit":
+      return void response.destroy();
+    case "truncate":
+      return truncate(response, answer);
+    case "not-json":
+      return sendResponse(response, { status: withBody(answer).status, body: page });
+    case "no-id":
+      return sendResponse(response, withoutId(answer));
+    case "drip":
+      return void drip(response, answer);
+    case "huge":
+      return sendHuge(response, answer);
+    default:
+      return sendResponse(response, answer);
+  }
+};

@@ -1,0 +1,199 @@
+import { chmodSync, closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+
+/** How the data is kept; a later way gets a higher number. */
+const dataVersion = 1;
+
+/** Nobody else may read it: secrets are in it in clear. */
+const ownerOnly = 0o600;
+
+/** The first bytes of every SQLite file. */
+const beginning = "SQLite format 3\0";
+
+const beginningOf = (file: string): string => {
+  const bytes = Buffer.alloc(beginning.length);
+  const descriptor = openSync(file, "r");
+  try {
+    return bytes.toString("latin1", 0, readSync(descriptor, bytes));
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
+/**
+ * Makes sure, before anything is changed, that a file may be the data of an emulator; a file that is
+ * not there is made, for its owner only.
+ *
+ * @throws Error if it is something else
+ */
+const assertMayBeData = (file: string): void => {
+  if (file === ":memory:") return;
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) {
+    closeSync(openSync(file, "a", ownerOnly));
+    return;
+  }
+  if (found.isDirectory()) throw new Error("it is a folder");
+  if (!found.isFile()) throw new Error("it is no plain file");
+  if (found.size > 0 && beginningOf(file) !== beginning)
+    throw new Error("it is not the data of an emulator");
+};
+
+const numberIn = (database: DatabaseSync, query: string): number =>
+  Number(Object.values(database.prepare(query).get() ?? {})[0]);
+
+/** @throws Error if a database belongs to something else, or to a newer emulator; nothing is changed then */
+const assertIsNoOther = (database: DatabaseSync): void => {
+  const tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table'";
+  const isEmpty = numberIn(database, tables) === 0;
+  if (!isEmpty && numberIn(database, `${tables} AND name = 'documents'`) === 0)
+    throw new Error("it is a database of something else");
+  if (numberIn(database, "PRAGMA user_version") > dataVersion)
+    throw new Error("a newer version of the emulator wrote it");
+};
+
+/** Closes a data file to others, and what SQLite has put beside it. */
+const makePrivate = (file: string): void => {
+  if (file === ":memory:") return;
+  for (const each of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`])
+    if (existsSync(each)) chmodSync(each, ownerOnly);
+};
+
+/** Where what must outlive the process is written before it is acknowledged. */
+export interface Journal {
+  write(section: string, key: string, value: unknown): void;
+  remove(section: string, key: string): void;
+  clear(section: string): void;
+  /** Writes all or nothing of what the work writes, however the process ends. May be nested. */
+  together(work: () => void): void;
+  /**
+   * Does this once what was written before it stands: at once, or, within `together`, when that has
+   * ended well. What is in memory never runs ahead of the file, even on a disk that is full.
+   */
+  whenKept(change: () => void): void;
+  /** In the order in which the keys were first written. */
+  read(section: string): readonly (readonly [key: string, value: unknown])[];
+  close(): void;
+}
+
+/** Writes that stand or fall together, and what is done once they stand. */
+const grouped = (
+  inTransaction: (writes: () => void) => void,
+): Pick<Journal, "together" | "whenKept"> => {
+  let waiting: (() => void)[] | undefined;
+  return {
+    together: (writes) => {
+      if (waiting) return writes();
+      const changes: (() => void)[] = [];
+      waiting = changes;
+      try {
+        inTransaction(writes);
+      } finally {
+        waiting = undefined;
+      }
+      for (const change of changes) change();
+    },
+    whenKept: (change) => {
+      if (waiting) waiting.push(change);
+      else change();
+    },
+  };
+};
+
+/** For an emulator that keeps nothing beyond its process. */
+export const noJournal: Journal = {
+  write: () => undefined,
+  remove: () => undefined,
+  clear: () => undefined,
+  ...grouped((writes) => writes()),
+  read: () => [],
+  close: () => undefined,
+};
+
+/** How long to wait for another emulator that is about to end. */
+const lockTimeoutMs = 2_000;
+
+// Exclusive: two emulators on one file would each overwrite what the other has acknowledged.
+const setUp = `
+  PRAGMA locking_mode = EXCLUSIVE;
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+  CREATE TABLE IF NOT EXISTS documents (
+    place INTEGER PRIMARY KEY, section TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
+    UNIQUE (section, key)
+  );
+  BEGIN IMMEDIATE;
+  PRAGMA user_version = ${dataVersion};
+  COMMIT;`;
+
+const inTransaction = (database: DatabaseSync, writes: () => void): void => {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    writes();
+    database.exec("COMMIT");
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+};
+
+/** Without the reason of the parser, which repeats what may be a secret. */
+const parsed = (text: string, section: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`a row of the section "${section}" is no JSON`);
+  }
+};
+
+const journalIn = (database: DatabaseSync): Journal => {
+  database.exec(setUp);
+  const write = database.prepare(
+    "INSERT INTO documents (section, key, value) VALUES (?, ?, ?) ON CONFLICT (section, key) DO UPDATE SET value = excluded.value",
+  );
+  const remove = database.prepare("DELETE FROM documents WHERE section = ? AND key = ?");
+  const clear = database.prepare("DELETE FROM documents WHERE section = ?");
+  const read = database.prepare(
+    "SELECT key, value FROM documents WHERE section = ? ORDER BY place",
+  );
+  return {
+    write: (section, key, value) => void write.run(section, key, JSON.stringify(value)),
+    remove: (section, key) => void remove.run(section, key),
+    clear: (section) => void clear.run(section),
+    ...grouped((writes) => inTransaction(database, writes)),
+    read: (section) =>
+      read.all(section).map(({ key, value }) => [String(key), parsed(String(value), section)]),
+    close: () => database.close(),
+  };
+};
+
+/** What went wrong with a data file, and what to do. */
+export const dataFileError = (file: string, error: unknown): Error => {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new Error(
+    `The data file ${file} cannot be used: ${reason}. Give another file, or end the emulator that uses this one.`,
+    { cause: error },
+  );
+};
+
+/**
+ * A journal in a SQLite file that only its owner can read: every write is one committed transaction, so what was acknowledged
+ * survives the end of the process, however it ends.
+ *
+ * @throws Error that names the file if it cannot be opened or is no such journal
+ */
+export const sqliteJournal = (file: string): Journal => {
+  // Loaded here only: Node 22 prints a warning when this module is loaded.
+  const sqlite = process.getBuiltinModule("node:sqlite");
+  let database: DatabaseSync | undefined;
+  try {
+    assertMayBeData(file);
+    database = new sqlite.DatabaseSync(file, { timeout: lockTimeoutMs });
+    assertIsNoOther(database);
+    makePrivate(file);
+    return journalIn(database);
+  } catch (error) {
+    database?.close();
+    throw dataFileError(file, error);
+  }
+};

@@ -1,0 +1,135 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { JsonObject } from "../../provider/kernel/json.js";
+import { CallLog } from "../http/call-log.js";
+import type { ServiceResponse } from "../http/exchange.js";
+import { type PlanName, planNames, RateLimiter } from "../http/rate-limit.js";
+import { Store } from "../objects/store.js";
+import { AssetStore, SignedUrls } from "../runtime/asset-store.js";
+import { ConversationStore } from "../runtime/conversation-store.js";
+import { Deliveries } from "../runtime/deliveries.js";
+import { Clients, scopesByLabel, Tokens } from "../token/tokens.js";
+import { clockKinds, createClock, type EmulatorClock } from "./clock.js";
+import { type FaultRule, Faults } from "./faults.js";
+import { dataFileError, type Journal, noJournal, sqliteJournal } from "./journal.js";
+import { parseSwitches, type Switches, savedSwitches } from "./switches.js";
+
+/** How an emulator is set up. */
+export interface EmulatedServiceOptions {
+  readonly plan?: PlanName;
+  readonly burst?: number;
+  readonly clock?: EmulatorClock["kind"];
+  readonly data?: string;
+  readonly switches?: Partial<Switches>;
+  /** Milliseconds of real time in which a callback must answer. Default: 5,000 (public reference). */
+  readonly callbackDeadlineMs?: number;
+  /**
+   * Where a call of a callback, or of the token address of its authentication, really goes: a test
+   * leads it to a server of its own. Objects and logs keep the address. Default: to the address itself.
+   */
+  readonly callbackRoute?: (address: string) => string;
+}
+
+/** Everything that one emulator knows. */
+export interface EmulatedService {
+  readonly clock: EmulatorClock;
+  readonly journal: Journal;
+  /** Always the same object; `turnSwitches` changes what it holds. */
+  readonly switches: Switches;
+  readonly store: Store;
+  readonly clients: Clients;
+  readonly tokens: Tokens;
+  readonly rateLimiter: RateLimiter;
+  readonly faults: Faults;
+  readonly log: CallLog;
+  readonly conversations: ConversationStore;
+  readonly assets: AssetStore;
+  readonly signedUrls: SignedUrls;
+  readonly deliveries: Deliveries;
+}
+
+/** One call of the service that may be carried out. */
+export interface OperationCall {
+  readonly request: IncomingMessage;
+  readonly query: URLSearchParams;
+  /** What stands for `{id}` in the path. */
+  readonly id: string;
+  /** @throws HttpError if it is no JSON object */
+  readonly body: () => JsonObject;
+  /** Some faults change what the operation does. */
+  readonly fault?: FaultRule;
+}
+
+/** Carries a call out. Throws HttpError if the service says no. */
+export type OperationHandler = (service: EmulatedService, call: OperationCall) => ServiceResponse;
+
+const assertOptions = (options: EmulatedServiceOptions): void => {
+  const { plan = "none", burst, clock = "real", callbackDeadlineMs = 1 } = options;
+  if (!planNames.includes(plan))
+    throw new Error(`There is no plan ${plan}. Plans: ${planNames.join(", ")}.`);
+  if (burst !== undefined && !(Number.isSafeInteger(burst) && burst >= 1))
+    throw new Error("burst must be a whole number of calls, at least 1.");
+  if (!clockKinds.includes(clock))
+    throw new Error(`There is no clock ${clock}. Clocks: ${clockKinds.join(", ")}.`);
+  if (!(Number.isFinite(callbackDeadlineMs) && callbackDeadlineMs > 0))
+    throw new Error("callbackDeadlineMs must be a number of milliseconds above 0.");
+};
+
+/** @throws Error if an option is not allowed, with what is, or if the data file cannot be used */
+export const createService = (options: EmulatedServiceOptions): EmulatedService => {
+  assertOptions(options);
+  const given = parseSwitches({ ...options.switches });
+  const { data } = options;
+  const journal = data === undefined ? noJournal : sqliteJournal(data);
+  try {
+    return serviceOn(journal, given, options);
+  } catch (error) {
+    journal.close();
+    throw data === undefined ? error : dataFileError(data, error);
+  }
+};
+
+const serviceOn = (
+  journal: Journal,
+  given: Partial<Switches>,
+  {
+    plan = "none",
+    burst,
+    clock: kind = "real",
+    callbackDeadlineMs = 5_000,
+    callbackRoute,
+  }: EmulatedServiceOptions,
+): EmulatedService => {
+  const clock = createClock(kind);
+  const switches = savedSwitches(journal, given);
+  const clients = new Clients(journal, {
+    clientId: "emulator",
+    clientSecret: randomBytes(24).toString("hex"),
+    scopes: Object.values(scopesByLabel),
+  });
+  const store = new Store(clock, journal);
+  const conversations = new ConversationStore(journal);
+  const faults = new Faults();
+  return {
+    clock,
+    journal,
+    switches,
+    store,
+    clients,
+    tokens: new Tokens(clock),
+    rateLimiter: new RateLimiter({ plan, burst, clock, switches }),
+    faults,
+    log: new CallLog(),
+    conversations,
+    assets: new AssetStore(journal),
+    signedUrls: new SignedUrls(journal),
+    deliveries: new Deliveries(clock, {
+      store,
+      conversations,
+      switches,
+      faults,
+      deadlineMs: callbackDeadlineMs,
+      ...(callbackRoute ? { route: callbackRoute } : {}),
+    }),
+  };
+};

@@ -1,0 +1,213 @@
+import { hash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import {
+  HttpError,
+  readBytes,
+  responseOf,
+  type ServiceResponse,
+  sendResponse,
+} from "../http/exchange.js";
+import { beforeOperation, sendWithFault } from "../service/faults.js";
+import type { EmulatedService } from "../service/service.js";
+import type { TokenClaims } from "./tokens.js";
+
+/** Whose variant of the addresses: users and customers have one each (specification §5.3). */
+export type Audience = "user" | "customer";
+
+/** An error of the token or authorization address, with its code (RFC 6749 §5.2). */
+class OAuthError extends HttpError {
+  override readonly name = "OAuthError";
+
+  constructor(code: string, description: string, status = 400) {
+    super(status, code, description);
+  }
+
+  override response(): ServiceResponse {
+    return {
+      status: this.status,
+      body: { error: this.code, error_description: this.message },
+      headers: { "cache-control": "no-store" },
+    };
+  }
+}
+
+/** More than any request of the flows has, so that a huge form costs nothing. */
+const mostParameters = 100;
+
+/**
+ * Reads parameters that must be there.
+ *
+ * @throws OAuthError if one is given twice, or if there are more than 100
+ */
+const requiredParameters = (parameters: URLSearchParams): ((name: string) => string) => {
+  if (parameters.size > mostParameters)
+    throw new OAuthError("invalid_request", `there are more than ${mostParameters} parameters`);
+  const names = [...parameters.keys()];
+  const repeated = names.find((name, place) => names.indexOf(name) < place);
+  if (repeated !== undefined)
+    throw new OAuthError("invalid_request", `${repeated.slice(0, 60)} is given twice`);
+  return (name) => {
+    const value = parameters.get(name);
+    if (!value) throw new OAuthError("invalid_request", `${name} is missing`);
+    return value;
+  };
+};
+
+/** The scopes asked for and granted; one that ends in `.default` asks for all (inferred). */
+const grantedScopes = (asked: string, granted: readonly string[]): readonly string[] => {
+  const words = asked.split(" ").filter(Boolean);
+  const scopes = words.some((word) => word.endsWith(".default"))
+    ? granted
+    : granted.filter((scope) => words.includes(scope));
+  if (scopes.length === 0)
+    throw new OAuthError("invalid_scope", "none of the scopes asked for is granted to the client");
+  return scopes;
+};
+
+const redirectTo = (address: string, parameters: Readonly<Record<string, string | null>>) => {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== null) query.append(name, value);
+  // Put together by hand: the registered address stays as it is, to the letter.
+  const location = `${address}${address.includes("?") ? "&" : "?"}${query}`;
+  return { status: 302, headers: { location, "cache-control": "no-store" } };
+};
+
+/** The scopes and the challenge that a code will stand for. */
+const codeRequest = (query: URLSearchParams, allowed: readonly string[]) => {
+  const required = requiredParameters(query);
+  const [type, scope] = [required("response_type"), required("scope")];
+  const [challenge, method] = [required("code_challenge"), required("code_challenge_method")];
+  if (type !== "code")
+    throw new OAuthError("unsupported_response_type", "response_type must be code");
+  if (method !== "S256")
+    throw new OAuthError("invalid_request", "code_challenge_method must be S256");
+  if (!/^[A-Za-z0-9_-]{43}$/.test(challenge))
+    throw new OAuthError("invalid_request", "code_challenge must be an S256 challenge");
+  return { scopes: grantedScopes(scope, allowed), challenge };
+};
+
+/** A parameter that is there exactly once; empty otherwise. */
+const once = (query: URLSearchParams, name: string): string => {
+  const [value = "", ...more] = query.getAll(name);
+  return more.length === 0 ? value : "";
+};
+
+/**
+ * The authorization address (specification §5.3): approves at once, as this is a test bed.
+ *
+ * @throws OAuthError if the client or the redirect address is wrong: nobody is sent anywhere
+ */
+export const authorize = (
+  { clients, tokens }: EmulatedService,
+  query: URLSearchParams,
+  audience: Audience,
+): ServiceResponse => {
+  const clientId = once(query, "client_id");
+  const redirectUri = once(query, "redirect_uri");
+  const client = clients.get(clientId);
+  if (!client?.public) {
+    const reason = "client_id is missing, given twice or names no public client";
+    throw new OAuthError("invalid_request", reason);
+  }
+  if (!client.redirectUris?.includes(redirectUri)) {
+    const reason = "redirect_uri is missing, given twice or not registered for the client";
+    throw new OAuthError("invalid_request", reason);
+  }
+  const state = query.get("state");
+  try {
+    const asked = codeRequest(query, client.scopes);
+    const code = tokens.issueCode({ ...asked, clientId, subject: audience, redirectUri });
+    return redirectTo(redirectUri, { code, state });
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    return redirectTo(redirectUri, { error: error.code, error_description: error.message, state });
+  }
+};
+
+type Required = (name: string) => string;
+
+const byCredentials = ({ clients }: EmulatedService, required: Required): TokenClaims => {
+  const [id, secret, scope] = [required("client_id"), required("client_secret"), required("scope")];
+  const client = clients.withSecret(id, secret);
+  if (!client)
+    throw new OAuthError("invalid_client", "the client is not known or its secret is wrong", 401);
+  return { clientId: id, scopes: grantedScopes(scope, client.scopes), subject: "client" };
+};
+
+const challengeOf = (verifier: string): string => hash("sha256", verifier, "base64url");
+
+/** The second part of the code flow: specification §5.3. */
+const byCode = ({ clients, tokens }: EmulatedService, required: Required, audience: Audience) => {
+  const [code, redirectUri] = [required("code"), required("redirect_uri")];
+  const [id, verifier] = [required("client_id"), required("code_verifier")];
+  if (!clients.get(id)?.public)
+    throw new OAuthError("invalid_client", "the client is not known or not public", 401);
+  if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) {
+    const rule = "code_verifier must have 43 to 128 unreserved characters";
+    throw new OAuthError("invalid_request", rule);
+  }
+  const claims = tokens.redeem(code);
+  const fits =
+    claims?.clientId === id &&
+    claims.redirectUri === redirectUri &&
+    claims.subject === audience &&
+    claims.challenge === challengeOf(verifier);
+  if (!fits) {
+    const reason = "the code is not valid for this client, address and verifier";
+    throw new OAuthError("invalid_grant", reason);
+  }
+  return { clientId: claims.clientId, scopes: claims.scopes, subject: claims.subject };
+};
+
+const claimsFor = (
+  service: EmulatedService,
+  { method, headers }: IncomingMessage,
+  text: string,
+  audience: Audience,
+): TokenClaims => {
+  if (method !== "POST")
+    throw new OAuthError("invalid_request", "the token address takes POST only");
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers["content-type"] ?? "")) {
+    const rule = "the content type must be application/x-www-form-urlencoded";
+    throw new OAuthError("invalid_request", rule);
+  }
+  const required = requiredParameters(new URLSearchParams(text));
+  const type = required("grant_type");
+  if (type === "authorization_code") return byCode(service, required, audience);
+  // The customers' variant serves the code flow only.
+  if (type === "client_credentials" && audience === "user") return byCredentials(service, required);
+  const reason = `the grant type ${type.slice(0, 60)} is not supported here`;
+  throw new OAuthError("unsupported_grant_type", reason);
+};
+
+const issue = ({ switches, tokens }: EmulatedService, claims: TokenClaims): ServiceResponse => {
+  const { tokenLifetime } = switches;
+  const body = {
+    access_token: tokens.issue(claims, tokenLifetime * 1000),
+    token_type: "Bearer",
+    expires_in: tokenLifetime,
+    scope: claims.scopes.join(" "),
+  };
+  return { status: 200, body, headers: { "cache-control": "no-store" } };
+};
+
+/** Serves the token address: client credentials, and the exchange of a code. */
+export const serveToken = async (
+  service: EmulatedService,
+  request: IncomingMessage,
+  response: ServerResponse,
+  audience: Audience,
+): Promise<void> => {
+  const fault = service.faults.take("TOKEN");
+  const body = await readBytes(request).catch((error) => {
+    if (error instanceof HttpError) return Buffer.alloc(0);
+    throw error;
+  });
+  const early = fault && (await beforeOperation(fault, response));
+  const text = body.toString("utf8");
+  const answer =
+    early ?? responseOf(() => issue(service, claimsFor(service, request, text, audience)));
+  if (fault) sendWithFault(response, answer, fault);
+  else sendResponse(response, answer);
+};
