@@ -11,7 +11,7 @@ import { type EmulatedProject, emulatedProject } from "../support/emulated-proje
 import { withSlowness } from "../support/slowness.js";
 
 /** How often each command is killed, and how often it is stopped: more on demand. */
-const rounds = Number(process.env.KILL_ROUNDS ?? 4);
+const rounds = Number(process.env.KILL_ROUNDS ?? 1);
 const seed = Number(process.env.KILL_SEED ?? 20_261_125);
 
 const program = `
