@@ -30,6 +30,8 @@ export interface ComparedObject {
   readonly isRead: boolean;
   readonly changes: readonly DriftChange[];
   readonly secrets: readonly SecretPlace[];
+  /** What the program marks as secret in `extra`: what the service shows there is not compared. */
+  readonly extraSecrets: readonly string[];
   /** When the object was changed, where that was later than this stack's last write. */
   readonly changedSince?: string;
 }
@@ -41,8 +43,9 @@ const changesIn = (
   now: Properties,
   shown: ReturnType<typeof veiledIn>,
 ): readonly DriftChange[] => {
+  // What the program marks as secret there is read as the state has it, so that none of it differs.
   const inExtra = isObject(before.extra)
-    ? extraChanges(isObject(now.extra) ? now.extra : {}, before.extra, before.extraSecrets)
+    ? extraChanges(isObject(now.extra) ? now.extra : {}, before.extra)
     : [];
   return [...changesOf(fields, now.fields, before.fields), ...inExtra].map(
     ({ path, from, to }) => ({
@@ -67,7 +70,10 @@ const compared = async (
   const { objects, problem } = kindIn(account, definition);
   const before = propertiesIn(values);
   const live = objects.get(id);
-  const found = { definition, resource, id, account, before, live, isRead: problem === undefined };
+  const { extraSecrets: marked = [] } = before;
+  const extraSecrets = marked.map((path) => ["extra", path].filter(Boolean).join("."));
+  const isRead = problem === undefined;
+  const found = { definition, resource, id, account, before, live, isRead, extraSecrets };
   const name = nameOf(definition, live, before);
   if (!live) return { ...found, name, changes: [], secrets: [] };
   const { props } = await lifecycle(definition, reading.run).read(id, values);

@@ -97,7 +97,7 @@ const differences = (objects: readonly ComparedObject[], reading: StackReading) 
     const when = typeof modified === "string" ? { modified } : {};
     if (changes.length > 0)
       changed.push({ ...managed(object), changes, ...when, who: whoChanged(object, reading) });
-    const paths = pathsOf(object, "hidden");
+    const paths = [...pathsOf(object, "hidden"), ...object.extraSecrets];
     const { changedSince } = object;
     if (paths.length > 0)
       uncheckable.push({ ...managed(object), paths, ...(changedSince ? { changedSince } : {}) });
