@@ -14,7 +14,7 @@ import { pulumiPlace, stackAdvice } from "../pulumi-cli/stack-config.js";
 import { openedSecrets } from "../stack/stack-export.js";
 import type { Progress } from "../terminal/progress.js";
 import { type Explanation, explain } from "./explanation.js";
-import { type ObjectsOf, setUpObjects } from "./set-up-objects.js";
+import { type ObjectsOf, type SetUpObjects, setUpObjects } from "./set-up-objects.js";
 
 export interface ExplainOptions {
   /** Read the stack's state in place of the live account. */
@@ -38,7 +38,14 @@ interface Source {
   readonly objectsOf: ObjectsOf;
   readonly platformName: string;
   readonly notes: readonly string[];
+  /** Why a kind could not be read whole, by its name. */
+  readonly problems: ReadonlyMap<string, string>;
 }
+
+const problemsIn = (
+  kinds: readonly { readonly kind: string; readonly problem?: string | undefined }[],
+): Source["problems"] =>
+  new Map(kinds.flatMap(({ kind, problem }) => (problem === undefined ? [] : [[kind, problem]])));
 
 const platformNameIn = (env: NodeJS.ProcessEnv, profile: string | undefined): string =>
   env[settingNames("platformName", profile).environment] || "platform";
@@ -51,6 +58,9 @@ const fromAccount = async (options: ExplainOptions): Promise<Source> => {
     platformName: settings.platformName,
     objectsOf: ({ kind }) => [...(lists.get(kind)?.values() ?? [])],
     notes,
+    problems: problemsIn(
+      reading.kinds.map(({ definition: { kind }, problem }) => ({ kind, problem })),
+    ),
   };
 };
 
@@ -64,7 +74,8 @@ const fromFile = (file: string, { env = process.env, profile }: ExplainOptions):
     const notes = saved.kinds.flatMap(({ kind, problem }) =>
       problem ? [`${kind}: ${problem}`] : [],
     );
-    return { ...common, notes, objectsOf: ({ kind }) => of(kind)?.objects ?? [] };
+    const problems = problemsIn(saved.kinds);
+    return { ...common, notes, problems, objectsOf: ({ kind }) => of(kind)?.objects ?? [] };
   }
   const document = jsonIn(text);
   const objects = isObject(document) ? document.objects : undefined;
@@ -76,6 +87,7 @@ const fromFile = (file: string, { env = process.env, profile }: ExplainOptions):
   return {
     ...common,
     notes: [],
+    problems: new Map(),
     objectsOf: ({ collection }) => listedObjects(objects[collection]),
   };
 };
@@ -105,6 +117,7 @@ const fromState = async (options: ExplainOptions): Promise<Source> => {
     name: "the state of the stack",
     platformName,
     notes: [],
+    problems: new Map(),
     objectsOf: (definition) =>
       all
         .filter((resource) => resource.type === typeToken(definition.kind) && !resource.delete)
@@ -138,15 +151,26 @@ const chosen = (all: Explanation, wanted: string | undefined): Explanation => {
   );
 };
 
+/** The objects that decide; what is missing of them would be taken for what is not there. */
+const decisive = ({ name, objectsOf, platformName, problems }: Source): SetUpObjects =>
+  setUpObjects((definition) => {
+    const problem = problems.get(definition.kind)?.replace(/(?<![.!?])$/, ".");
+    if (problem === undefined) return objectsOf(definition);
+    throw new CommandFailure(
+      `Explaining ${name}: who gets what cannot be said, as its ${definition.noun}s could not all be read: ${problem}`,
+    );
+  }, platformName);
+
 /**
  * Reads the set-up and says what becomes of each message.
  *
  * @throws CommandFailure, ConversationError where the set-up cannot be read
  */
 export const explainSetUp = async (options: ExplainOptions): Promise<Explanation> => {
-  const { name, objectsOf, platformName, notes } = await sourceOf(options);
+  const source = await sourceOf(options);
+  const { name, objectsOf, notes } = source;
   const known = resources.map((definition) => objectsOf(definition).length);
   const empty = known.every((count) => count === 0) ? ["Nothing is set up there."] : [];
-  const objects = setUpObjects(objectsOf, platformName);
+  const objects = decisive(source);
   return chosen(explain(objects, name, [...notes, ...empty]), options.account);
 };

@@ -1,8 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { explainSetUp } from "../../cli/explain/explain-command.js";
 import { explanationSchema } from "../../cli/explain/explanation.js";
+import { startEmulator } from "../../emulator/index.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
+import { resources } from "../../provider/resources/index.js";
 import { run } from "../cli/session.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";
 
@@ -174,4 +178,37 @@ test("a file of something else is refused with what to do", async () => {
   const { code, err } = await run("explain", "--snapshot", file);
   expect(code).toBe(1);
   expect(err).toContain("An emulator gives one at GET /snapshot");
+});
+
+test("nothing is said where a kind that decides could not be read, live or in a file", async () => {
+  const on = await startEmulator();
+  onTestFinished(() => on.close());
+  const env = emulatorEnvironment(on);
+  const refused: string[] = [];
+  for (const { collection, kind, noun } of resources) {
+    await on.control.clearFaults();
+    await on.control.faults({ on: `GET /${collection}`, kind: "forbidden-list", times: 99 });
+    const live = await explainSetUp({ env, folder: temporaryFolder() }).then(
+      ({ notes }) => notes.join(),
+      ({ message }: Error) => {
+        refused.push(kind);
+        return message;
+      },
+    );
+    expect(live).toContain(noun);
+    expect(live).toContain(`GET /${collection}`);
+    const document = { baseUrl: on.baseUrl, readAt: "2026-01-01T00:00:00Z", consistent: true };
+    const kinds = [{ kind, objects: [], problem: "only 3 of 5 came" }];
+    const file = join(temporaryFolder(), "saved.json");
+    writeFileSync(
+      file,
+      JSON.stringify({ format: "pulumi-conversation account", version: 1, ...document, kinds }),
+    );
+    const { code, out, err } = await run("explain", "--snapshot", file, "--check");
+    expect([kind, code]).toEqual([kind, refused.includes(kind) ? 1 : 0]);
+    expect(out + err).toContain("only 3 of 5 came");
+  }
+  expect(refused.sort()).toEqual(
+    resources.flatMap(({ kind }) => (kind === "Authentication" ? [] : [kind])).sort(),
+  );
 });
