@@ -142,3 +142,15 @@ test.each([
     expect(told).toEqual([longestMs]);
   },
 );
+
+test("no repeat is announced for an attempt that was given up", async () => {
+  const told: number[] = [];
+  const ended = new AbortController();
+  const attempt = async (): Promise<never> => {
+    ended.abort();
+    throw failing("UNREACHABLE", "none");
+  };
+  const onRepeat = (_: unknown, ms: number) => void told.push(ms);
+  await failureOf(withRetry(attempt, () => true, { onRepeat, signal: ended.signal }));
+  expect(told).toEqual([]);
+});

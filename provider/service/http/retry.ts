@@ -93,8 +93,9 @@ export const withRetry = async <T>(
   try {
     return await attempt();
   } catch (error) {
-    if (!may(error, 1) && !options.signal?.aborted) throw error;
-    options.onRepeat?.(error, longestRepeats(options.limits, clock.now() - began));
+    const isGivenUp = options.signal?.aborted === true;
+    if (!may(error, 1) && !isGivenUp) throw error;
+    if (!isGivenUp) options.onRepeat?.(error, longestRepeats(options.limits, clock.now() - began));
     return repeated(attempt, may, options, error);
   }
 };
