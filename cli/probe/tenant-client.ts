@@ -123,7 +123,7 @@ export class TenantClient {
   /** One call, whatever comes of it. @throws NoTenantAnswer */
   async attempt(method: Method, path: string, { query, body }: TenantCall = {}) {
     const { accessToken } = await this.token();
-    const answer = await this.#send({
+    const response = await this.#exchange({
       method,
       url: `${this.settings.baseUrl}${path}${query === undefined ? "" : `?${query}`}`,
       headers: {
@@ -133,6 +133,10 @@ export class TenantClient {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
+    const answer = answerOf(response);
+    // Something in front of the tenant answers so; whether it acted is not known.
+    if (answer.status < 300 && answer.body === undefined && response.text.trim() !== "")
+      throw new NoTenantAnswer("a page came in place of the tenant's answer");
     if (answer.status === 401) this.#token = undefined;
     if (ofEveryCall.includes(answer.status)) this.refusals += 1;
     return answer;
@@ -156,10 +160,6 @@ export class TenantClient {
     const request = tokenRequest(this.settings, { ...headers, origin: foreignOrigin });
     const response = await this.#exchange(request);
     return { ...grantOf(this.settings, response), answer: answerOf(response) };
-  }
-
-  async #send(request: Parameters<Transport["send"]>[0]): Promise<TenantAnswer> {
-    return answerOf(await this.#exchange(request));
   }
 
   async #exchange(request: Parameters<Transport["send"]>[0]): Promise<HttpResponse> {

@@ -104,6 +104,26 @@ test.each([
   expect(existsSync(journalFile(on.baseUrl, tenant.environment))).toBe(false);
 });
 
+test("a page in place of an answer is none: what it stood for is asked again, and nothing is left", async () => {
+  const tenant = await probing();
+  const real = httpTransport();
+  for (const every of [2, 3, 5, 7]) {
+    let sent = 0;
+    const send: Transport["send"] = async (request) => {
+      sent += 1;
+      if (request.url === tenant.on.tokenUrl || sent % every !== 0) return real.send(request);
+      return { status: 200, headers: {}, text: "<html>Please sign in</html>" };
+    };
+    const { ended } = tenant.probe({ burst: false }, { send, close: () => real.close() });
+    const told = await ended.then(
+      () => "",
+      ({ message }: Error) => message,
+    );
+    expect([every, told]).toEqual([every, ""]);
+    expect([every, await tenant.left()]).toEqual([every, []]);
+  }
+});
+
 test("an interrupted probe removes what it has made, and says so", async () => {
   const tenant = await probing();
 
