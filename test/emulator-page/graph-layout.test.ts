@@ -113,11 +113,13 @@ test.each([0, 6, 60, 1_000])(
       noun: `k${kind}`,
       doc: "",
     }));
-    const widths = fc.constantFrom(760, 900, 1_099, 1_100, 1_400, 2_400);
+    const widths = fc.constantFrom(812, 900, 1_099, 1_100, 1_400, 2_400);
     fc.assert(
       fc.property(widths, fc.infiniteStream(fc.nat()), (width, numbers) => {
         const random = (below: number) => (numbers.next().value ?? 0) % below;
         const layout = layOut(six, linkedAccount(size, random), width);
+        expect(layout.isStacked).toBe(false);
+        expect(layout.width).toBeLessThanOrEqual(width);
         const nodes = layout.columns.flat();
         const edges = nodes.flatMap((node) => edgesFrom(layout, node));
         expect(edges.length > 0).toBe(size > 0);

@@ -55,16 +55,15 @@ const ordered = (columns) => {
   });
 };
 
-/** @param {number} width @param {number} count */
+/** All columns fit into the width, whatever it is. @param {number} width @param {number} count */
 const columnSizes = (width, count) => {
-  const gap = width < 1100 ? 28 : 56;
+  const gap = width < 1100 ? 24 : 56;
   const room = (width - 2 * margin - (count - 1) * gap) / count;
-  return { gap, nodeWidth: Math.round(Math.min(230, Math.max(132, room))) };
+  return { gap, nodeWidth: Math.min(230, Math.floor(room)) };
 };
 
-/** @param {readonly Kind[]} kinds @param {readonly (readonly GraphObject[])[]} columns @param {number} width @returns {GraphLayout} */
-const inColumns = (kinds, columns, width) => {
-  const { gap, nodeWidth } = columnSizes(width, kinds.length);
+/** @param {readonly Kind[]} kinds @param {readonly (readonly GraphObject[])[]} columns @param {ReturnType<typeof columnSizes>} sizes @returns {GraphLayout} */
+const inColumns = (kinds, columns, { gap, nodeWidth }) => {
   const rows = Math.max(1, ...columns.map((list) => list.length));
   const xOf = (/** @type {number} */ column) => margin + column * (nodeWidth + gap);
   const offset = (/** @type {readonly GraphObject[]} */ list) =>
@@ -127,8 +126,8 @@ const stacked = (kinds, columns, width) => {
   };
 };
 
-/** Narrower than this there are no columns. */
-const leastWidth = 760;
+/** Where cards would be narrower than this, a name would say nothing: there are no columns. */
+const leastNodeWidth = 110;
 
 /**
  * Where each object stands: a column for each kind, in set-up order, so that all lines lead from left
@@ -141,7 +140,10 @@ const leastWidth = 760;
 export const layOut = (kinds, objects, width) => {
   const byKind = Map.groupBy(objects, ({ collection }) => collection);
   const columns = ordered(kinds.map(({ collection }) => byKind.get(collection) ?? []));
-  return width < leastWidth ? stacked(kinds, columns, width) : inColumns(kinds, columns, width);
+  const sizes = columnSizes(width, kinds.length);
+  return sizes.nodeWidth < leastNodeWidth
+    ? stacked(kinds, columns, width)
+    : inColumns(kinds, columns, sizes);
 };
 
 /** The references of an object to objects that are there. @param {GraphLayout} layout @param {GraphNode} node @returns {readonly GraphEdge[]} */

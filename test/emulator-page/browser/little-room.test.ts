@@ -1,4 +1,6 @@
+import type { Page } from "playwright-core";
 import { expect } from "vitest";
+import { callbackServer } from "../../emulator-runtime/callback-server.js";
 import { browserTests } from "../support/browser-tests.js";
 import { openPage } from "../support/opened-page.js";
 import { sampleSnapshot, smallAccount } from "../support/sample-account.js";
@@ -36,6 +38,15 @@ inBrowser("at 400 % every view can be read and scrolled", async (started) => {
   }
 });
 
+/** Texts of cells that are cut off. */
+const cutCells = (page: Page, cells: string): Promise<readonly string[]> =>
+  page
+    .locator(cells)
+    .filter({ visible: true })
+    .evaluateAll((all) =>
+      all.flatMap((cell) => (cell.scrollWidth > cell.clientWidth ? [cell.textContent ?? ""] : [])),
+    );
+
 inBrowser("times and outcomes are whole at 400 pixels", async (started) => {
   const { page, service, view } = await openPage(started, {
     sample: smallAccount,
@@ -43,11 +54,75 @@ inBrowser("times and outcomes are whole at 400 pixels", async (started) => {
   });
   await service.call("GET", "/channels");
   await view("calls");
-  const cut = page
-    .locator(".rows .row > *:not(.wide)")
-    .filter({ visible: true })
-    .evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length);
-  expect(await cut).toBe(0);
+  await page.getByText("/channels").waitFor();
+  expect(await cutCells(page, ".rows .row > *:not(.wide)")).toEqual([]);
+});
+
+inBrowser("at 900 pixels calls and callbacks are whole", async (started) => {
+  const callback = await callbackServer();
+  const { page, service, view } = await openPage(started, {
+    sample: smallAccount,
+    callback: `${callback.url}/callbacks/1`,
+    browser: { viewport: { width: 900, height: 900 } },
+  });
+  const message = { type: { value: "text" }, content: { text: "Hi" } };
+  const sent = {
+    ...message,
+    conversation: { id: "70000000-0000-4000-8000-000000000000" },
+    sender: { type: "custom_bot" },
+  };
+  await service.call("POST", "/conversations/messages", { messages: { message: [sent] } });
+  for (const [name, text] of [
+    ["calls", "/conversations/messages"],
+    ["deliveries", "/callbacks/1"],
+  ] as const) {
+    await view(name);
+    await page.locator(".rows .wide").getByText(text).first().waitFor();
+    expect(await cutCells(page, ".rows .wide"), name).toEqual([]);
+  }
+});
+
+inBrowser("at 400 pixels what is chosen is in sight, above what is said of it", async (started) => {
+  const { page, view } = await openPage(started, {
+    sample: smallAccount,
+    browser: { viewport: { width: 400, height: 850 } },
+  });
+  await view("objects");
+  const button = page.getByRole("button", { name: /^returns-app/ });
+  await button.click();
+  const details = page.getByRole("complementary", { name: "Chosen object" });
+  await details.waitFor();
+  const hidden = async (): Promise<boolean> => {
+    const [card, panel] = await Promise.all([button.boundingBox(), details.boundingBox()]);
+    return !card || !panel || card.y + card.height > panel.y;
+  };
+  await expect.poll(hidden).toBe(false);
+});
+
+inBrowser("the graph is drawn where there was more to scroll through before", async (started) => {
+  const { page, view } = await openPage(started, {
+    sample: { ...smallAccount, applications: 40 },
+    browser: { viewport: { width: 1000, height: 500 } },
+  });
+  await view("objects/authentications/10000000-0000-4000-8000-000000000000");
+  await page.getByRole("link", { name: "Close" }).waitFor();
+  await page.locator(".stacked").waitFor();
+  await page.locator(".graph").evaluate((graph) => graph.scrollTo(0, graph.scrollHeight));
+  await page.getByRole("button", { name: /^returns-account/ }).waitFor();
+  await page.getByRole("link", { name: "Close" }).click();
+  await page.locator(".stacked").waitFor({ state: "detached" });
+  await page.locator(".lines path").first().waitFor({ state: "attached" });
+});
+
+inBrowser("at 400 pixels the account of a new conversation has a row", async (started) => {
+  const { page, view } = await openPage(started, {
+    sample: smallAccount,
+    browser: { viewport: { width: 400, height: 850 } },
+  });
+  await view("conversations/new");
+  const widthOf = async (label: string): Promise<number | undefined> =>
+    (await page.getByLabel(label, { exact: true }).boundingBox())?.width;
+  expect(await widthOf("On the account")).toBe(await widthOf("Text"));
 });
 
 inBrowser("what is chosen can be told where the system decides on colours", async (started) => {

@@ -72,15 +72,15 @@ const applicationOf = (
 const flowOf = (place: number, size: SampleSize): Json => {
   const application = (role: number): string =>
     idOf(2, (Math.floor((place * 3) / 3) * 3 + role) % Math.max(1, size.applications));
+  // Each bot answers in two flows, where there is more than one.
+  const bots = new Set([place, place + 1].map((bot) => bot % Math.max(1, size.participants)));
   return {
     botConfiguration: {
-      bots: [
-        {
-          id: application(0),
-          participant: { id: idOf(3, place % Math.max(1, size.participants)) },
-          onEscalation: { agent: { id: application(2) } },
-        },
-      ],
+      bots: [...bots].map((bot) => ({
+        id: application(0),
+        participant: { id: idOf(3, bot) },
+        onEscalation: { agent: { id: application(2) } },
+      })),
     },
     customerConfiguration: { customer: { id: application(1) } },
   };

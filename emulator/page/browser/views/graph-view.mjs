@@ -7,6 +7,7 @@ import {
   nodesBetween,
   usersByKey,
 } from "../graph-layout.mjs";
+import { countText } from "../times.mjs";
 import { GraphLines } from "./graph-lines.mjs";
 
 /** @import { GraphObject } from "../../account-graph.js" */
@@ -25,7 +26,8 @@ const headingOf = ({ kind, count, x, y }, width) => {
     "div",
     { class: "kind", title: kind.doc },
     noun,
-    element("span", { class: "badge" }, count),
+    " ",
+    element("span", { class: "badge" }, countText(count)),
   );
   made.style.transform = `translate(${x}px, ${y}px)`;
   made.style.width = `${width}px`;
@@ -53,6 +55,7 @@ export class GraphView {
   /** The one that the Tab key leads to. */
   #active = "";
   #width = 0;
+  #height = 0;
   #isWaiting = false;
 
   /** @param {readonly Kind[]} kinds in set-up order @param {(key: string) => void} choose */
@@ -97,12 +100,16 @@ export class GraphView {
     return this.#users.get(key) ?? [];
   }
 
+  /** What is chosen stays in sight, unless it was scrolled away from. */
   #resized() {
-    if (this.element.clientWidth === this.#width) return this.#later();
-    this.#width = this.element.clientWidth;
-    this.#arrange();
+    const { clientWidth, clientHeight, scrollTop } = this.element;
+    const hasOtherWidth = clientWidth !== this.#width;
+    const bottom = scrollTop + this.#height;
+    [this.#width, this.#height] = [clientWidth, clientHeight];
+    if (hasOtherWidth) this.#arrange();
+    else this.#later();
     const node = this.layout.nodes.get(this.#chosen);
-    if (node) this.#reveal(node);
+    if (node && (hasOtherWidth || (node.y >= scrollTop && node.y < bottom))) this.#reveal(node);
   }
 
   #arrange() {
@@ -123,7 +130,10 @@ export class GraphView {
 
   #render() {
     this.#isWaiting = false;
-    const { scrollTop, clientHeight } = this.element;
+    const { clientHeight } = this.element;
+    // What was scrolled to may be below the end of what is to be drawn now.
+    const end = Math.max(0, this.layout.height - clientHeight);
+    const scrollTop = Math.min(this.element.scrollTop, end);
     const top = Math.max(0, scrollTop - spare);
     const bottom = Math.min(this.layout.height, scrollTop + (clientHeight || 700) + spare);
     const seen = nodesBetween(this.layout, top, bottom);
@@ -189,7 +199,7 @@ export class GraphView {
         "data-key": key,
         click: () => this.choose(key),
       },
-      element("span", { class: "name" }, foreignText(titleOf(object))),
+      element("span", { class: "name", title: titleOf(object) }, foreignText(titleOf(object))),
       element("span", { class: "hidden" }, noun),
       element("span", { class: "said" }, ...first),
       ...rest.map((said) => element("span", { class: "hidden" }, ", ", ...said)),
