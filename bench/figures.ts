@@ -18,7 +18,7 @@ export interface CreationFigure {
   readonly idealSeconds: number;
   readonly wallSeconds: number;
   /**
-   * Wall time over the ideal; null where the burst takes them all, so the ideal is no time, where
+   * Wall time over the ideal; null if the burst takes them all, so the ideal is no time, or if
    * resources failed, and in the situation `shared`.
    */
   readonly overIdeal: number | null;

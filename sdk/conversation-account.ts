@@ -1,7 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
-import { assertArguments, assertKnownNames, assertPart } from "./given-arguments.js";
-import { refuseOtherKinds } from "./reference-kinds.js";
-import { componentToken, isOfType } from "./resource-type.js";
+import {
+  assertArguments,
+  assertKnownNames,
+  assertPart,
+  componentToken,
+  isOfType,
+  refuseOtherKinds,
+} from "./given-arguments.js";
 import {
   Account,
   type AccountChatConfigurationsArgs,
@@ -83,8 +88,8 @@ type Role = "customer" | "custom_bot" | "custom_agent";
 /**
  * The default set-up in one piece: authentications, client applications,
  * participants, a channel, an orchestration and the account that ties them together. Each part is
- * an ordinary resource, named after this one. Fails with an error of the engine where there are
- * neither bots nor an agent, or where a resource of another kind is given.
+ * an ordinary resource, named after this one. Fails with an error of the engine if there are
+ * neither bots nor an agent, or if a resource of another kind is given.
  *
  * @example
  * const shop = new ConversationAccount("shop", {

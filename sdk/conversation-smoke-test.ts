@@ -1,12 +1,53 @@
+import { hash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
+import { isObject } from "../provider/kernel/json.js";
 import { pointerTo, typeToken } from "../provider/pointer.js";
+import type { SenderKind } from "../provider/service/message-types.js";
 import { ConversationAccount } from "./conversation-account.js";
-import { fingerprint } from "./fingerprint.js";
-import { assertArguments } from "./given-arguments.js";
-import { refuseOtherKinds } from "./reference-kinds.js";
-import { isOfType } from "./resource-type.js";
+import { assertArguments, isOfType, refuseOtherKinds } from "./given-arguments.js";
+import { declaredArgs } from "./resource-class.js";
 import { Account } from "./resources.js";
-import type { SenderKind } from "./runtime/messages/message-types.js";
+
+/**
+ * What a program says of a resource, together with the same of every resource that it refers to.
+ * Not what the engine knows of it: in a preview that is unknown wherever the program says nothing.
+ */
+const said = (resource: pulumi.Resource): pulumi.Inputs => {
+  const id = pulumi.CustomResource.isInstance(resource) ? resource.id : resource.urn;
+  return { id, args: followed(declaredArgs(resource)) };
+};
+
+const expanded = (value: unknown): unknown => {
+  if (pulumi.Resource.isInstance(value)) return said(value);
+  if (Array.isArray(value)) return value.map(expanded);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, expanded(of)]));
+};
+
+/** A value with all that is said of the resources in it in their place. */
+const followed = (value: unknown): pulumi.Output<unknown> => {
+  const known: pulumi.Output<unknown> = pulumi.output(value);
+  return known.apply((inner) => pulumi.output(expanded(inner)));
+};
+
+/** JSON text that does not depend on the order of members, nor on members without a value. */
+const canonical = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value ?? null);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined && member !== null)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`);
+  return `{${members.join()}}`;
+};
+
+/**
+ * A short text that is another one whenever a value is another one: of a resource of this package,
+ * whenever the program says something else of it or of what it refers to. Unknown if the value
+ * holds something unknown. A secret, since secrets may be guessed from it.
+ */
+const fingerprint = (value: unknown): pulumi.Output<string> =>
+  pulumi.secret(followed(value).apply((known) => hash("sha256", canonical(known)).slice(0, 16)));
 
 const kind = "ConversationSmokeTest";
 
@@ -32,7 +73,7 @@ export interface ConversationSmokeTestArgs {
   /** Whether a message is sent at all. Default: `false`, so that it has to be wanted. */
   enabled?: pulumi.Input<boolean | undefined> | undefined;
   /**
-   * Who sends. A customer's message goes to the bots, where there are none to the agents; every
+   * Who sends. A customer's message goes to the bots, or to the agents if there are none; every
    * other one goes to the customer. Default: `customer`.
    */
   sender?: pulumi.Input<SenderKind> | undefined;
@@ -72,7 +113,7 @@ const propsOf = (name: string, args: ConversationSmokeTestArgs): pulumi.Inputs =
     ...args,
     account: accountOf(args),
     triggers: digests(args),
-    // Outputs exist on the object only where the constructor names them.
+    // Outputs exist on the object only if the constructor names them.
     conversationId: undefined,
     messageId: undefined,
     sentAt: undefined,
@@ -83,7 +124,7 @@ const propsOf = (name: string, args: ConversationSmokeTestArgs): pulumi.Inputs =
 
 /**
  * Sends one message over an account when it is made or changed, and fails with the name of the link
- * that is broken. Reads the set-up objects on the message's way first, sends nothing where one is
+ * that is broken. Reads the set-up objects on the message's way first, sends nothing if one is
  * missing, and ends the conversation afterwards. Does nothing in a preview, in a refresh, without
  * changes, and unless it is enabled. A test that fails is repeated by the next `pulumi up`.
  *
@@ -115,7 +156,7 @@ export class ConversationSmokeTest extends pulumi.CustomResource {
   /** When the service accepted the message of the last test that passed: ISO 8601, GMT. */
   declare readonly sentAt: pulumi.Output<string | undefined>;
 
-  /** Whether the message was seen at the probe; false where there was none. */
+  /** Whether the message was seen at the probe; false if there was none. */
   declare readonly arrived: pulumi.Output<boolean | undefined>;
 
   /**

@@ -70,7 +70,7 @@ const failed = (code: "NOT_FOUND" | "AMBIGUOUS" | "BAD_RESPONSE", text: string) 
 /**
  * The id of the one object that these texts fit, from the list of its kind.
  *
- * @throws ConversationError where there is none (`NOT_FOUND`) or several (`AMBIGUOUS`), or where the
+ * @throws ConversationError if there is none (`NOT_FOUND`) or several (`AMBIGUOUS`), or if the
  * list cannot be read
  */
 export const findObject = (

@@ -19,12 +19,12 @@ export interface FromEnvOptions {
  * only the name and the version. For every secret field, also for a part of one:
  * `` `Bearer ${fromEnv("TOKEN", { version: 1 })}` ``.
  *
- * Preview, refresh and destroy do without the variable; an update that has to write it fails where it
+ * Preview, refresh and destroy do without the variable; an update that has to write it fails if it
  * is not set, and writes nothing.
  *
  * @param name of the variable: letters, digits and `_`
  * @returns what stands in the place of the value
- * @throws ConversationError `INPUT_INVALID` where no variable can have the name, or the version has
+ * @throws ConversationError `INPUT_INVALID` if no variable can have the name, or the version has
  * other characters
  * @example
  * new Authentication("desk", {

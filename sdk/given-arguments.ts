@@ -1,16 +1,62 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Definition } from "../provider/definition/define.js";
+import type { Definition, Field, Fields } from "../provider/definition/define.js";
+import { isObject, objectOf } from "../provider/kernel/json.js";
 import { pathsOfTexts } from "../provider/kernel/json-text.js";
 import { nearestHint } from "../provider/kernel/nearest-word.js";
 import { outputAsText } from "../provider/kernel/output-as-text.js";
 import { valueSort } from "../provider/kernel/value-sort.js";
+import { typeToken } from "../provider/pointer.js";
+
+/** Type token of a component of this package. Part of every state file: never changed. */
+export const componentToken = (component: string): string => `conversation:index:${component}`;
+
+/**
+ * Whether a value is a resource of this type, whichever copy of this package made it: two copies
+ * have two classes of each name, so that `instanceof` does not know the other's.
+ */
+export const isOfType = (value: unknown, token: string): boolean =>
+  pulumi.Resource.isInstance(value) && pulumi.resourceType(value) === token;
+
+/** The class of a type of this package; of any other type the token itself. */
+const className = (token: string): string => {
+  const own = [typeToken(""), componentToken("")].find((prefix) => token.startsWith(prefix)) ?? "";
+  return token.slice(own.length);
+};
+
+const logicalName = (resource: pulumi.Resource): string => {
+  try {
+    return ` ${JSON.stringify(pulumi.resourceName(resource))}`;
+  } catch {
+    // A resource that is known by its URN alone has none.
+    return "";
+  }
+};
+
+/** A resource as messages call it: `Channel "web"`. */
+const resourceLabel = (resource: pulumi.Resource): string =>
+  className(pulumi.resourceType(resource)) + logicalName(resource);
+
+/**
+ * What every copy of this package in one program shares: an application's, and those that
+ * component libraries bring along. What it holds may come from another release, so that whoever
+ * reads it checks what he finds. The name is never changed.
+ */
+export const sharedRegistry = (name: string): WeakMap<object, unknown> => {
+  const key = Symbol.for(`pulumi-conversation/${name}`);
+  const known: unknown = Reflect.get(globalThis, key);
+  if (known instanceof WeakMap) return known;
+  const made = new WeakMap<object, unknown>();
+  // Where another release keeps something else under this name, it needs it.
+  if (known === undefined) Reflect.set(globalThis, key, made);
+  return made;
+};
 
 const sortOf = (value: unknown): string => {
   if (pulumi.Output.isInstance(value)) return "an output";
   return pulumi.Resource.isInstance(value) ? "a resource" : valueSort(value);
 };
 
-const isPlain = (value: unknown): value is object => sortOf(value) === "an object";
+const isPlainObject = (value: unknown): value is object => sortOf(value) === "an object";
 
 /** What is undefined counts as left out, as everywhere in Pulumi. */
 const givenNames = (args: object): readonly string[] =>
@@ -54,7 +100,7 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
     );
   if (args === undefined || args === null) return;
   const of = `${kind} ${JSON.stringify(name)}`;
-  if (!isPlain(args))
+  if (!isPlainObject(args))
     throw new pulumi.RunError(
       `${of}: the properties must be an object; ${sortOf(args)} was given. Promises and outputs can stand for each property, and not for all of them`,
     );
@@ -71,19 +117,19 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
 };
 
 /**
- * Refuses what is no object, where a component takes one apart; a resource may stand there where
+ * Refuses what is no object, where a component takes one apart; a resource may stand there if
  * the component says so.
  *
  * @throws pulumi.RunError that says what was given
  */
 export const assertPart = (of: string, path: string, part: unknown): void => {
-  if (isPlain(part)) return;
+  if (isPlainObject(part)) return;
   throw new pulumi.RunError(
     `${of}: ${path} must be an object with properties; ${sortOf(part)} was given`,
   );
 };
 
-/** @throws pulumi.RunError where a component is given what it does not take */
+/** @throws pulumi.RunError if a component is given what it does not take */
 export const assertKnownNames = (of: string, names: readonly string[], args: object): void => {
   const other = givenNames(args).find((name) => !names.includes(name));
   if (other === undefined) return;
@@ -93,7 +139,7 @@ export const assertKnownNames = (of: string, names: readonly string[], args: obj
   );
 };
 
-/** @throws pulumi.RunError where nothing is given that can be an id: the engine would make a new object */
+/** @throws pulumi.RunError if nothing is given that can be an id: the engine would make a new object */
 export const assertGetId = (kind: string, name: string, id: unknown): void => {
   const isGiven =
     typeof id === "string" ? id !== "" : ["an output", "a promise"].includes(sortOf(id));
@@ -103,10 +149,10 @@ export const assertGetId = (kind: string, name: string, id: unknown): void => {
   );
 };
 
-/** @throws pulumi.RunError where an object cannot be found by what is given */
+/** @throws pulumi.RunError if an object cannot be found by what is given */
 export const assertFoundBy = ({ kind, fields }: Definition, where: unknown): void => {
   const texts = Object.keys(fields).filter((name) => fields[name]?.type === "text");
-  const found = isPlain(where) ? Object.entries(where) : [];
+  const found = isPlainObject(where) ? Object.entries(where) : [];
   if (found.length === 0 || found.some(([, text]) => typeof text !== "string" || text === ""))
     throw new pulumi.RunError(
       `${kind}.find: say what it is found by, as a text: ${kind}.find({ ${texts[0]}: "…" })`,
@@ -116,4 +162,118 @@ export const assertFoundBy = ({ kind, fields }: Definition, where: unknown): voi
     throw new pulumi.RunError(
       `${kind}.find: ${other} is no text of ${kind}${nearestHint(other, texts)}`,
     );
+};
+
+/** Whose id an output is, by the very output: what a program makes of it is not known any more. */
+const ids = sharedRegistry("ids");
+
+/** Remembers that `resource.id` is the id of this resource. */
+export const rememberId = (resource: pulumi.CustomResource): void => {
+  ids.set(resource.id, resource);
+};
+
+/** One place of the arguments that takes a resource, and what a program put there. */
+interface GivenReference {
+  /** Class and logical name of the resource that the arguments are for. */
+  readonly of: string;
+  readonly path: string;
+  /** Type tokens of what it takes. */
+  readonly takes: readonly string[];
+  readonly given: unknown;
+}
+
+const withArticle = (name: string): string => `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
+
+const isPlainArgument = (value: unknown): value is object =>
+  isObject(value) && !pulumi.Output.isInstance(value) && !pulumi.Resource.isInstance(value);
+
+/** Parts of a component that would have fitted, as a program writes them: `.channel`. */
+const fitting = (value: object, takes: readonly string[], prefix: string, depth = 2): string[] =>
+  Object.entries(value)
+    .filter(([name]) => !name.startsWith("__"))
+    .flatMap(([name, member]) => {
+      if (takes.some((token) => isOfType(member, token))) return [`${prefix}.${name}`];
+      return depth > 1 && isPlainArgument(member)
+        ? fitting(member, takes, `${prefix}.${name}`, 1)
+        : [];
+    });
+
+const wayOut = (given: pulumi.Resource, takes: readonly string[]): string => {
+  const parts = pulumi.ComponentResource.isInstance(given) ? fitting(given, takes, "") : [];
+  return parts.length > 0 ? `. Give a part of it: ${parts.join(" or ")}` : "";
+};
+
+const givenText = (resource: pulumi.Resource, byId: boolean): string =>
+  `the ${byId ? "id of the " : ""}${resourceLabel(resource)} was given`;
+
+/**
+ * Refuses a resource of another kind, or its id, before anything is registered.
+ *
+ * @throws pulumi.RunError that names both resources
+ */
+export const refuseOtherKinds = ({ of, path, takes, given }: GivenReference): void => {
+  const byId = pulumi.Output.isInstance(given);
+  const resource = byId ? ids.get(given) : given;
+  if (!pulumi.Resource.isInstance(resource)) return;
+  if (takes.some((token) => isOfType(resource, token))) return;
+  const wanted = takes.map((token) => withArticle(className(token))).join(" or ");
+  const was = givenText(resource, byId);
+  throw new pulumi.RunError(`${of}: ${path} must be ${wanted}; ${was}${wayOut(resource, takes)}`);
+};
+
+const shapes: Readonly<Partial<Record<Field["type"], string>>> = {
+  list: "a list",
+  map: "an object of keys and values",
+  object: "an object",
+};
+
+/** A resource, or its id, in place of a list or an object: a preview could not see it, as it knows no id yet. */
+const refuseBareResource = (of: string, { type }: Field, given: unknown, path: string): void => {
+  const shape = shapes[type];
+  const resource = pulumi.Output.isInstance(given) ? ids.get(given) : given;
+  if (shape === undefined || !pulumi.Resource.isInstance(resource)) return;
+  const was = givenText(resource, resource !== given);
+  throw new pulumi.RunError(`${of}: ${path} must be ${shape}; ${was}`);
+};
+
+const visit = (of: string, field: Field, given: unknown, path: string): void => {
+  refuseBareResource(of, field, given, path);
+  if (field.type === "reference") {
+    refuseOtherKinds({ of, path, takes: [typeToken(field.to.kind)], given });
+  } else if (field.type === "list" && Array.isArray(given)) {
+    for (const [index, item] of given.entries()) visit(of, field.of, item, `${path}[${index}]`);
+  } else if (field.type === "map" && isPlainArgument(given)) {
+    for (const [key, item] of Object.entries(given)) visit(of, field.of, item, `${path}.${key}`);
+  } else if (field.type === "object" && isPlainArgument(given)) {
+    visitAll(of, field.fields, given, `${path}.`);
+  }
+};
+
+const visitAll = (of: string, fields: Fields, given: object, prefix: string): void => {
+  for (const [name, value] of Object.entries(given)) {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (field) visit(of, field, value, prefix + name);
+  }
+};
+
+/**
+ * Refuses every reference in a resource's arguments, at any depth, that is surely of another kind.
+ *
+ * @throws pulumi.RunError
+ */
+export const checkReferences = (
+  { kind, fields }: Definition,
+  name: string,
+  args: pulumi.Inputs,
+): void => visitAll(`${kind} ${JSON.stringify(name)}`, fields, args, "");
+
+/**
+ * Arguments with the id of a resource in the place of each resource. Pulumi sends a resource as a URN
+ * and an id, of which a transform gets only the first while the id is not known.
+ */
+export const withIds = (given: unknown): unknown => {
+  if (pulumi.CustomResource.isInstance(given)) return given.id;
+  if (Array.isArray(given)) return given.map(withIds);
+  if (!isObject(given) || Object.getPrototypeOf(given) !== Object.prototype) return given;
+  return objectOf(Object.entries(given).map(([name, value]) => [name, withIds(value)]));
 };

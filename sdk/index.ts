@@ -10,6 +10,5 @@ export {
   type SmokeTestProbeArgs,
 } from "./conversation-smoke-test.js";
 export { type FromEnvOptions, fromEnv } from "./from-env.js";
-export { Ownership } from "./ownership.js";
-export { ConversationResource, type Lookup } from "./resource-class.js";
+export { ConversationResource, type Lookup, Ownership } from "./resource-class.js";
 export * from "./resources.js";

@@ -8,8 +8,8 @@ import { participant } from "../provider/resources/participant.js";
 import { channel } from "../provider/resources/channel.js";
 import { orchestration } from "../provider/resources/orchestration.js";
 import { account } from "../provider/resources/account.js";
+import { isOfType } from "./given-arguments.js";
 import { ConversationResource, findBy, type Lookup, lookUp } from "./resource-class.js";
-import { isOfType } from "./resource-type.js";
 
 /** What every resource takes besides the fields of its kind. */
 export interface CommonArgs {

@@ -15,7 +15,7 @@ import {
 } from "./bench-project.js";
 import { callers, type ProgramName, programNames, resourceCount } from "./programs.js";
 
-/** No second turn where the first took longer than this. */
+/** No second turn if the first took longer than this. */
 const enoughMs = 90_000;
 
 /** What is measured, in this order: everything is made, nothing changes, and everything goes. */
@@ -30,7 +30,7 @@ type Command = keyof typeof commands;
 
 const commandNames: readonly Command[] = ["up", "preview", "refresh", "destroy"];
 
-/** Fails where not every object was created: a fast failure is no result. */
+/** Fails if not every object was created: a fast failure is no result. */
 const assertCreated = async ({ controlUrl }: Emulator): Promise<void> => {
   const stats: unknown = await (await fetch(`${controlUrl}/stats`)).json();
   const text = JSON.stringify(stats);

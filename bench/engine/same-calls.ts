@@ -90,7 +90,7 @@ const itemsOf = (body: JsonObject): readonly JsonObject[] => {
 const countOf = ({ paginationInfo }: JsonObject): number =>
   isObject(paginationInfo) ? Number(paginationInfo.count) : 0;
 
-/** The first page as it comes; where that is not all, all of them in wide pages. */
+/** The first page as it comes; if that is not all, all of them in wide pages. */
 const readList = async (collection: string): Promise<ReadonlyMap<string, JsonObject>> => {
   let body = await authorized("GET", `/${collection}`);
   const objects = new Map<string, JsonObject>();

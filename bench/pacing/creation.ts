@@ -51,7 +51,7 @@ const othersPart = 0.5;
 /** Others who are refused try again so many times within a period. */
 const tries = 20;
 
-/** Others call at an even pace, again and again where they are refused, until they are told to stop. */
+/** Others call at an even pace, again and again if they are refused, until they are told to stop. */
 const disturb = ({ neighbour, clock }: BenchSession, rate: number): (() => void) => {
   const end = new AbortController();
   const periodMs = 1000 / (rate * othersPart);

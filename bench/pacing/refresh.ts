@@ -18,7 +18,7 @@ export type RefreshCase = Pick<RefreshFigure, "way" | "plan" | "resources">;
 /**
  * The setting in which a refresh runs: always with our own pacer.
  *
- * @throws Error where it is missing
+ * @throws Error if it is missing
  */
 export const refreshSetting = ({ plan }: RefreshCase): Setting => {
   const [client] = clients;

@@ -73,7 +73,7 @@ export class VirtualTime implements Clock {
   /**
    * Lets time pass until the work is done.
    *
-   * @throws Error where nothing is left to wait for before that
+   * @throws Error if nothing is left to wait for before that
    */
   async during<T>(work: Promise<T>): Promise<T> {
     let done = false;

@@ -1,11 +1,11 @@
-import type { ExplainedRecipient, ExplainedSide } from "./recipients.js";
-import { orchestrationFor } from "./recipients.js";
+import type { ConversationSide } from "../../provider/service/message-types.js";
+import { type ExplainedRecipient, orchestrationFor } from "./recipients.js";
 import type { AccountObject, SetUpObjects } from "./set-up-objects.js";
 
 /** What is looked at of a route. */
 interface AimedRoute {
   readonly phase: "bot" | "agent";
-  readonly from: ExplainedSide;
+  readonly from: ConversationSide;
   readonly types: readonly string[];
   readonly to: readonly ExplainedRecipient[];
 }
@@ -40,13 +40,13 @@ export const outOfUse = (objects: SetUpObjects, account: AccountObject): string 
     : `no conversation begins: the account ${first?.name} was made earlier with the same address ${account.address} on ${type}`;
 };
 
-const reasonsOf = (to: readonly ExplainedRecipient[], side: ExplainedSide): string =>
+const reasonsOf = (to: readonly ExplainedRecipient[], side: ConversationSide): string =>
   to
     .filter((each) => each.side === side)
     .map(({ unreached }) => unreached)
     .join("; ");
 
-const isReached = (to: readonly ExplainedRecipient[], side: ExplainedSide): boolean =>
+const isReached = (to: readonly ExplainedRecipient[], side: ConversationSide): boolean =>
   to.some((each) => each.side === side && each.unreached === undefined);
 
 /** The routes on which somebody's messages for a side reach nobody, each told once. */
@@ -56,7 +56,7 @@ export const deadEndsOf = (
 ): readonly string[] => {
   const found = routes.flatMap(({ phase, from, to, types }) => {
     const isHandOver = types.includes("escalation.transfer") && phase === "bot";
-    const lost = (side: ExplainedSide) =>
+    const lost = (side: ConversationSide) =>
       to.some((each) => each.side === side) && !isReached(to, side);
     return [
       ...(from === "customer" && phase === begins && lost(phase)

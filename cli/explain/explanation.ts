@@ -1,15 +1,17 @@
 import { z } from "zod";
 import {
+  type ConversationSide,
+  conversationSides,
   type MessageType,
   maySend,
   messageTypes,
   type SenderKind,
-} from "../../sdk/runtime/messages/message-types.js";
+} from "../../provider/service/message-types.js";
 import { deadEndsOf, outOfUse } from "./dead-ends.js";
-import { beginsWithBots, type ExplainedSide, explainedSides, recipientsFor } from "./recipients.js";
+import { beginsWithBots, recipientsFor } from "./recipients.js";
 import type { AccountObject, Direction, SetUpObjects } from "./set-up-objects.js";
 
-const side = z.enum(explainedSides);
+const side = z.enum(conversationSides);
 
 const recipientSchema = z.strictObject({
   side: side.describe("Whose side of the conversation it is"),
@@ -59,7 +61,7 @@ export type Explanation = Readonly<z.infer<typeof explanationSchema>>;
 const kindOf = { customer: "customer", bot: "custom_bot", agent: "custom_agent" } as const;
 
 /** The types that a side may send; the two kinds of a side may send the same. */
-const typesFrom = (from: ExplainedSide): readonly MessageType[] => {
+const typesFrom = (from: ConversationSide): readonly MessageType[] => {
   const kind: SenderKind = kindOf[from];
   return messageTypes.filter((type) => maySend(kind, type));
 };
@@ -80,7 +82,7 @@ const refusal = (direction: Direction | undefined, type: MessageType): string | 
     : undefined;
 };
 
-const directionFor = (objects: SetUpObjects, account: AccountObject, from: ExplainedSide) => {
+const directionFor = (objects: SetUpObjects, account: AccountObject, from: ConversationSide) => {
   const restrictions = objects.channels.get(account.channel ?? "")?.restrictions;
   return from === "customer" ? restrictions?.inbound : restrictions?.outbound;
 };
@@ -97,10 +99,10 @@ const outcomeOf = (type: MessageType, phase: Phase): MessageRoute["leadsTo"] => 
 
 /** Whom a message is for, by its sender and the phase (specification §6). */
 const sidesOf = (
-  from: ExplainedSide,
+  from: ConversationSide,
   phase: Phase,
   outcome: MessageRoute["leadsTo"],
-): readonly ExplainedSide[] => {
+): readonly ConversationSide[] => {
   if (from === "customer") return [phase];
   return outcome === "agent" ? ["customer", "agent"] : ["customer"];
 };
@@ -109,7 +111,7 @@ const routesFrom = (
   objects: SetUpObjects,
   account: AccountObject,
   phase: Phase,
-  from: ExplainedSide,
+  from: ConversationSide,
 ): readonly MessageRoute[] => {
   const direction = directionFor(objects, account, from);
   const carried = typesFrom(from).filter((type) => refusal(direction, type) === undefined);
@@ -125,7 +127,7 @@ const routesFrom = (
   });
 };
 
-const refusedFrom = (objects: SetUpObjects, account: AccountObject, from: ExplainedSide) => {
+const refusedFrom = (objects: SetUpObjects, account: AccountObject, from: ConversationSide) => {
   const direction = directionFor(objects, account, from);
   return typesFrom(from).flatMap((type) => {
     const reason = refusal(direction, type);
@@ -138,7 +140,7 @@ export const explainAccount = (objects: SetUpObjects, account: AccountObject): E
   const begins = beginsWithBots(objects, account) ? "bot" : "agent";
   const phases: readonly Phase[] = begins === "bot" ? ["bot", "agent"] : ["agent"];
   const routes = phases.flatMap((phase) =>
-    explainedSides.flatMap((from) => routesFrom(objects, account, phase, from)),
+    conversationSides.flatMap((from) => routesFrom(objects, account, phase, from)),
   );
   const unused = outOfUse(objects, account);
   return {
@@ -149,7 +151,7 @@ export const explainAccount = (objects: SetUpObjects, account: AccountObject): E
     inUse: unused === undefined,
     begins,
     routes,
-    refused: explainedSides.flatMap((from) => refusedFrom(objects, account, from)),
+    refused: conversationSides.flatMap((from) => refusedFrom(objects, account, from)),
     deadEnds: unused === undefined ? [...deadEndsOf(routes, begins)] : [unused],
   };
 };

@@ -1,5 +1,10 @@
 import { isHttpUrl } from "../../provider/definition/violations.js";
-import type { SenderKind } from "../../sdk/runtime/messages/message-types.js";
+import {
+  type ConversationSide,
+  namedOnSide,
+  rolesOnSide,
+  type SenderKind,
+} from "../../provider/service/message-types.js";
 import type {
   AccountObject,
   ApplicationObject,
@@ -8,14 +13,9 @@ import type {
   SetUpObjects,
 } from "./set-up-objects.js";
 
-/** The three who talk in a conversation. */
-export const explainedSides = ["customer", "bot", "agent"] as const;
-
-export type ExplainedSide = (typeof explainedSides)[number];
-
 /** Who gets the messages for a side: a role of a client application, or why nobody does. */
 export interface ExplainedRecipient {
-  readonly side: ExplainedSide;
+  readonly side: ConversationSide;
   /** Id of the client application; left out where none is named. */
   readonly applicationId?: string | undefined;
   /** Its name. */
@@ -29,13 +29,6 @@ export interface ExplainedRecipient {
   readonly unreached?: string | undefined;
 }
 
-/** The roles of a side, custom ones first. */
-const rolesOf: Readonly<Record<ExplainedSide, readonly SenderKind[]>> = {
-  customer: ["customer"],
-  bot: ["custom_bot", "platform_bot"],
-  agent: ["custom_agent", "platform_agent"],
-};
-
 /** Somebody whom an orchestration names. */
 interface NamedParty {
   readonly applicationId: string;
@@ -43,37 +36,19 @@ interface NamedParty {
   readonly participant?: ParticipantObject | undefined;
 }
 
-type Applications = OrchestrationObject["applications"];
-
-const partyOf = (
-  { applications, participants }: SetUpObjects,
-  applicationId: string | undefined,
-  participantId?: string,
-): NamedParty[] => {
-  if (applicationId === undefined) return [];
-  const participant = participantId === undefined ? undefined : participants.get(participantId);
-  return [{ applicationId, application: applications.get(applicationId), participant }];
-};
-
 /** Those named for a side, in groups: the first group in which somebody takes part has the side. */
 const groupsFor = (
-  objects: SetUpObjects,
-  { botConfiguration, customerConfiguration, agentConfiguration }: Applications,
-  side: ExplainedSide,
-): readonly (readonly NamedParty[])[] => {
-  const bots = botConfiguration?.bots ?? [];
-  switch (side) {
-    case "customer":
-      return [partyOf(objects, customerConfiguration?.customer)];
-    case "bot":
-      return [bots.flatMap((bot) => partyOf(objects, bot.application, bot.participant))];
-    case "agent":
-      return [
-        bots.flatMap(({ onEscalation }) => partyOf(objects, onEscalation?.agent)),
-        (agentConfiguration?.agents ?? []).flatMap((id) => partyOf(objects, id)),
-      ];
-  }
-};
+  { applications, participants }: SetUpObjects,
+  orchestration: OrchestrationObject | undefined,
+  side: ConversationSide,
+): readonly (readonly NamedParty[])[] =>
+  namedOnSide(orchestration?.applications ?? {}, side).map((group) =>
+    group.map(({ application, participant }) => ({
+      applicationId: application,
+      application: applications.get(application),
+      participant: participants.get(participant ?? ""),
+    })),
+  );
 
 const inactiveText = ({ application, participant }: NamedParty): string | undefined => {
   if (participant?.active === false) return `the participant ${participant.name} is not active`;
@@ -83,12 +58,15 @@ const inactiveText = ({ application, participant }: NamedParty): string | undefi
 };
 
 /** A bot is addressed by the role of its own type, if its application has it. */
-const orderedRoles = (side: ExplainedSide, participant: ParticipantObject | undefined) =>
-  [...rolesOf[side]].sort(
+const orderedRoles = (
+  side: ConversationSide,
+  participant: ParticipantObject | undefined,
+): readonly SenderKind[] =>
+  [...rolesOnSide[side]].sort(
     (a, b) => Number(b === participant?.type) - Number(a === participant?.type),
   );
 
-const recipientOf = (side: ExplainedSide, party: NamedParty): ExplainedRecipient => {
+const recipientOf = (side: ConversationSide, party: NamedParty): ExplainedRecipient => {
   const { applicationId, application, participant } = party;
   const roles = orderedRoles(side, participant);
   const held = roles.flatMap(
@@ -108,7 +86,7 @@ const recipientOf = (side: ExplainedSide, party: NamedParty): ExplainedRecipient
 };
 
 const unreachedText = (
-  side: ExplainedSide,
+  side: ConversationSide,
   party: NamedParty,
   callback: string | undefined,
 ): string | undefined => {
@@ -117,13 +95,13 @@ const unreachedText = (
   const inactive = inactiveText(party);
   if (inactive !== undefined) return inactive;
   if (callback === undefined)
-    return `the client application ${application.name} has no role ${rolesOf[side].join(" or ")}`;
+    return `the client application ${application.name} has no role ${rolesOnSide[side].join(" or ")}`;
   return isHttpUrl(callback) ? undefined : `its callback is no http or https address`;
 };
 
 const keyOf = ({ applicationId, role }: ExplainedRecipient): string => `${applicationId} ${role}`;
 
-const nobody = (side: ExplainedSide): ExplainedRecipient => ({
+const nobody = (side: ConversationSide): ExplainedRecipient => ({
   side,
   unreached: `the orchestration names nobody for the ${side}'s side`,
 });
@@ -143,10 +121,9 @@ export const orchestrationFor = (
 export const recipientsFor = (
   objects: SetUpObjects,
   account: AccountObject,
-  side: ExplainedSide,
+  side: ConversationSide,
 ): readonly ExplainedRecipient[] => {
-  const applications = orchestrationFor(objects, account)?.applications ?? {};
-  const groups = groupsFor(objects, applications, side);
+  const groups = groupsFor(objects, orchestrationFor(objects, account), side);
   const active = groups.map((group) => group.filter(takesPart));
   const found =
     active.find((group) => group.length > 0) ?? groups.find((group) => group.length > 0);
@@ -157,7 +134,7 @@ export const recipientsFor = (
 };
 
 /** Whether a conversation of the account begins with a bot. */
-export const beginsWithBots = (objects: SetUpObjects, account: AccountObject): boolean => {
-  const applications = orchestrationFor(objects, account)?.applications ?? {};
-  return groupsFor(objects, applications, "bot").some((group) => group.some(takesPart));
-};
+export const beginsWithBots = (objects: SetUpObjects, account: AccountObject): boolean =>
+  groupsFor(objects, orchestrationFor(objects, account), "bot").some((group) =>
+    group.some(takesPart),
+  );

@@ -1,4 +1,4 @@
-import { messageTypes } from "../../sdk/runtime/messages/message-types.js";
+import { messageTypes } from "../../provider/service/message-types.js";
 import { shortened, wrapped } from "../terminal/columns.js";
 import { textTable } from "../terminal/text-table.js";
 import type { ExplainedAccount, Explanation, MessageRoute } from "./explanation.js";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { clientApplication } from "../resources/client-application.js";
 import { participant } from "../resources/participant.js";
+import { type ConversationSide, namedOnSide, rolesOnSide } from "../service/message-types.js";
 import { brokenLink } from "./broken-link.js";
 import type { ChainObject, ChainReader } from "./chain-reader.js";
 
@@ -20,9 +21,6 @@ const applications = z.object({
 
 type Applications = z.output<typeof applications>;
 
-const bots = ["custom_bot", "platform_bot"];
-const agents = ["custom_agent", "platform_agent"];
-
 const readApplications = (flow: ChainObject, { findings }: ChainReader): Applications => {
   const parsed = applications.safeParse(flow.fields.applications);
   if (parsed.success) return parsed.data;
@@ -34,7 +32,7 @@ const readApplications = (flow: ChainObject, { findings }: ChainReader): Applica
 
 /** A bot takes messages in the role that its participant's type says. */
 const botRoles = (bot: ChainObject | undefined): readonly string[] =>
-  typeof bot?.fields.type === "string" ? [bot.fields.type] : bots;
+  typeof bot?.fields.type === "string" ? [bot.fields.type] : rolesOnSide.bot;
 
 const assertSameApplication = (
   bot: ChainObject | undefined,
@@ -48,19 +46,27 @@ const assertSameApplication = (
   );
 };
 
+const namedFor = (named: Applications, side: ConversationSide) => namedOnSide(named, side).flat();
+
 const botRecipients = async (
-  { botConfiguration }: Applications,
+  named: Applications,
   flow: ChainObject,
   reader: ChainReader,
 ): Promise<readonly MessageRecipient[]> => {
   const found: MessageRecipient[] = [];
-  for (const { application, participant: id } of botConfiguration?.bots ?? []) {
+  for (const { application, participant: id = "" } of namedFor(named, "bot")) {
     const bot = await reader.wanted(participant, id, flow);
     assertSameApplication(bot, application, reader);
     found.push({ application, roles: botRoles(bot) });
   }
   return found;
 };
+
+const recipientsOnSide = (
+  named: Applications,
+  side: ConversationSide,
+): readonly MessageRecipient[] =>
+  namedFor(named, side).map(({ application }) => ({ application, roles: rolesOnSide[side] }));
 
 /**
  * Who gets a message (specification §6; contract of the orchestration): a customer's goes to the
@@ -75,24 +81,11 @@ export const recipientsOf = async (
 ): Promise<readonly MessageRecipient[]> => {
   const named = readApplications(flow, reader);
   const isCustomer = sender === "customer";
-  const recipients = isCustomer
-    ? [...(await botRecipients(named, flow, reader)), ...agentRecipients(named)]
-    : customerRecipients(named);
+  const bots = isCustomer ? await botRecipients(named, flow, reader) : [];
+  const others = recipientsOnSide(named, isCustomer ? "agent" : "customer");
+  const recipients = bots.length > 0 ? bots : others;
   if (recipients.length > 0) return recipients;
   const missing = isCustomer ? "neither a bot nor an agent" : "no client application of a customer";
   const what = `${flow.label} names ${missing}, so nobody would get the message of a ${sender}. Nothing was sent. Add it to the orchestration's applications.`;
   throw brokenLink(flow.definition.noun, what, reader.findings);
 };
-
-const agentRecipients = ({
-  botConfiguration,
-  agentConfiguration,
-}: Applications): MessageRecipient[] =>
-  botConfiguration?.bots.length
-    ? []
-    : (agentConfiguration?.agents ?? []).map((application) => ({ application, roles: agents }));
-
-const customerRecipients = ({ customerConfiguration }: Applications): MessageRecipient[] =>
-  customerConfiguration
-    ? [{ application: customerConfiguration.customer, roles: ["customer"] }]
-    : [];

@@ -1,12 +1,467 @@
-import type { Policies } from "@pulumi/policy";
-import { accountProtected } from "./account-protected.js";
-import { botsMatchParticipants } from "./bots-match-participants.js";
-import { noBasicAuthentication } from "./no-basic-authentication.js";
-import { noClearSecrets } from "./no-clear-secrets.js";
-import { noSharedAuthentication } from "./no-shared-authentication.js";
-import { notificationAddress } from "./notification-address.js";
-import { rolesMatchOrchestration } from "./roles-match-orchestration.js";
-import { secureCallbacks } from "./secure-callbacks.js";
+import {
+  type Policies,
+  type PolicyResource,
+  type ReportViolation,
+  type ResourceValidationPolicy,
+  type StackValidationPolicy,
+  validateResourceOfType,
+} from "@pulumi/policy";
+import { fieldsIn, valuesIn } from "../../provider/definition/walk.js";
+import { withEnvironmentSecrets } from "../../provider/kernel/environment-secret.js";
+import { isObject } from "../../provider/kernel/json.js";
+import { typeToken } from "../../provider/pointer.js";
+import { resources as definitions } from "../../provider/resources/index.js";
+import { textsIn } from "../../provider/service/redaction/credential-texts.js";
+import { isLoopback } from "../../provider/service/settings/setting-rules.js";
+import { settingTable } from "../../provider/service/settings/setting-table.js";
+import { Account, Authentication, ClientApplication, Participant } from "../resources.js";
+import {
+  applicationsAmong,
+  applicationsById,
+  areAllAmong,
+  knownItems,
+  orchestrationsAmong,
+  ownApplication,
+  type Place,
+  participantsAmong,
+  placesOf,
+  policyNotes,
+  rolesOf,
+  type StackFile,
+  stackFileIn,
+  whereKnown,
+} from "./policy-parts.js";
+
+/** `account-protected`: no run deletes an account by mistake. */
+export const accountProtected: ResourceValidationPolicy = {
+  ...policyNotes(
+    "account-protected",
+    "Accounts are protected",
+    "An account has the option protect, so that no run deletes it by mistake.",
+    "Add { protect: true } to the options of the account.",
+  ),
+  severity: "medium",
+  validateResource: (args, report) => {
+    if (args.isType(Account) && !args.opts.protect)
+      report(
+        "The account is not protected: a run that no longer declares it deletes it, and customers reach nobody. Add the option protect.",
+      );
+  },
+};
+
+/** What is wrong with a participant by itself; with several applications to choose from, one may fit. */
+const wrongRole = (participant: PolicyResource): string | undefined => {
+  const type = whereKnown(() => participant.asType(Participant)?.type);
+  const own = applicationsAmong(participant.propertyDependencies.application);
+  const roles = own.map(rolesOf);
+  if (!type || own.length === 0 || roles.some((each) => !each || each.includes(type)))
+    return undefined;
+  const named = own.map(({ name }) => name).join(" or ");
+  return `Participant ${participant.name} is a ${type}, but its client application ${named} has no role ${type} (it has ${roles.flat().join(", ")}): nothing reaches the bot.`;
+};
+
+/** Whether a bot of the orchestration may stand for this participant, as far as is known. */
+const mayBeNamed = (participant: PolicyResource, orchestration: PolicyResource): boolean => {
+  const places = placesOf(orchestration);
+  const named = applicationsAmong(orchestration.propertyDependencies.applications);
+  const bots = places.find(({ place }) => place === "bot")?.ids ?? [];
+  const own = ownApplication(participant);
+  if (own !== undefined && bots.length > 0 && !bots.includes(undefined)) return bots.includes(own);
+  const resources = applicationsAmong(participant.propertyDependencies.application);
+  return (
+    resources.length === 0 ||
+    resources.some(({ urn }) => named.some((application) => application.urn === urn)) ||
+    !areAllAmong(named, places)
+  );
+};
+
+const applicationName = (participant: PolicyResource): string =>
+  applicationsAmong(participant.propertyDependencies.application)
+    .map(({ name }) => name)
+    .join(" or ") || `${ownApplication(participant)}`;
+
+/** `bots-match-participants`: a bot's messages go where its participant says. */
+export const botsMatchParticipants: StackValidationPolicy = {
+  ...policyNotes(
+    "bots-match-participants",
+    "Bots match their participants",
+    "A bot of an orchestration names the client application that its participant belongs to, and that application has the participant's role.",
+    "Give the bot the application of its participant, and the application a role of the participant's type.",
+  ),
+  severity: "high",
+  validateStack: ({ resources }, report) => {
+    for (const participant of participantsAmong(resources)) {
+      const wrong = wrongRole(participant);
+      if (wrong) report(wrong, participant.urn);
+    }
+    for (const orchestration of orchestrationsAmong(resources))
+      for (const participant of participantsAmong(
+        orchestration.propertyDependencies.applications ?? [],
+      ))
+        if (!mayBeNamed(participant, orchestration))
+          report(
+            `Bot ${participant.name} belongs to client application ${applicationName(participant)}, which no bot of orchestration ${orchestration.name} names.`,
+            orchestration.urn,
+          );
+  },
+};
+
+/** What an orchestration names, and what is known of it. */
+interface Named {
+  readonly orchestration: PolicyResource;
+  readonly places: readonly Place[];
+  readonly applications: readonly PolicyResource[];
+  readonly byId: ReadonlyMap<string, PolicyResource>;
+}
+
+const hasOneOf = (application: PolicyResource, roles: readonly string[]): boolean =>
+  rolesOf(application)?.some((role) => roles.includes(role)) ?? true;
+
+/** Applications whose id stands in a place for which they have no role. */
+const misplaced = ({ orchestration, places, byId }: Named): readonly string[] =>
+  places.flatMap(({ place, roles, ids }) =>
+    [...new Set(ids)]
+      .flatMap((id) => (id === undefined ? [] : (byId.get(id) ?? [])))
+      .filter((application) => !hasOneOf(application, roles))
+      .map(
+        ({ name }) =>
+          `Client application ${name} is the ${place} of orchestration ${orchestration.name}, and has no role for it (${roles.join(" or ")}).`,
+      ),
+  );
+
+/** Applications that are named, and fit no place at all. */
+const withoutPlace = ({ orchestration, places, applications }: Named): readonly string[] => {
+  const roles = places.flatMap((place) => place.roles);
+  return applications
+    .filter((application) => places.length > 0 && !hasOneOf(application, roles))
+    .map(
+      (application) =>
+        `Client application ${application.name} (${rolesOf(application)?.join(", ")}) is named by orchestration ${orchestration.name}, which has no place for its roles.`,
+    );
+};
+
+/** Places that no application can fill; one that is not of this stack, or not known yet, may be the one that fits. */
+const unfilled = ({ orchestration, places, applications }: Named): readonly string[] => {
+  if (applications.length === 0 || !areAllAmong(applications, places)) return [];
+  return places
+    .filter(({ roles }) => !applications.some((application) => hasOneOf(application, roles)))
+    .map(
+      ({ place, roles }) =>
+        `No client application of orchestration ${orchestration.name} has a role for the ${place} (${roles.join(" or ")}).`,
+    );
+};
+
+/** `roles-match-orchestration`: who sends as what an orchestration expects has the role for it. */
+export const rolesMatchOrchestration: StackValidationPolicy = {
+  ...policyNotes(
+    "roles-match-orchestration",
+    "Roles match the orchestration",
+    "The client applications of an orchestration have the roles of the places they are in.",
+    "Give the client application the role of its place: customer, custom_bot or platform_bot, custom_agent or platform_agent.",
+  ),
+  severity: "high",
+  validateStack: ({ resources }, report) => {
+    const byId = applicationsById(resources);
+    for (const orchestration of orchestrationsAmong(resources)) {
+      const applications = applicationsAmong(orchestration.propertyDependencies.applications);
+      const named = { orchestration, applications, byId, places: placesOf(orchestration) };
+      for (const text of [...misplaced(named), ...withoutPlace(named), ...unfilled(named)])
+        report(text, orchestration.urn);
+    }
+  },
+};
+
+/** An address that whoever is on the way can read along; the machine's own are nobody's business. */
+const isReadable = (address: string): boolean => {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  return url?.protocol === "http:" && !isLoopback(url.hostname);
+};
+
+const checkTokenAddress = (address: string | undefined, report: ReportViolation): void => {
+  if (address !== undefined && isReadable(address))
+    report(
+      `The token for the callback is fetched from ${address}: its credentials travel in clear text. Use https.`,
+    );
+};
+
+/** `https-callbacks`: messages and credentials travel encrypted. */
+export const secureCallbacks: ResourceValidationPolicy = {
+  ...policyNotes(
+    "https-callbacks",
+    "Callbacks use https",
+    "Callbacks and the addresses that their tokens come from use https.",
+    "Give the address with https:, and serve it with a certificate that the service trusts.",
+  ),
+  severity: "high",
+  validateResource: (args, report) => {
+    for (const role of knownItems(() => args.asType(ClientApplication)?.roles)) {
+      const callback = whereKnown(() => role.callback);
+      if (callback !== undefined && isReadable(callback))
+        report(
+          `The callback of role ${whereKnown(() => role.name)} is ${callback}: customers' messages travel in clear text. Use https.`,
+        );
+    }
+    const authentication = args.asType(Authentication);
+    checkTokenAddress(
+      whereKnown(() => authentication?.oauth2?.tokenRequestUrl),
+      report,
+    );
+  },
+};
+
+/** The domains that RFC 2606 keeps for documentation and tests: nobody reads their mail. */
+const isForExamples = (domain: string): boolean =>
+  /(^|\.)(example\.(com|net|org)|example|test|invalid|localhost)$/.test(domain);
+
+const wrongWith = (address: string, allowed: readonly string[]): string | undefined => {
+  const domain = address.slice(address.lastIndexOf("@") + 1).toLowerCase();
+  if (isForExamples(domain)) return "is an address for examples, which nobody reads";
+  if (allowed.length === 0 || allowed.includes(domain)) return undefined;
+  return `is not in ${allowed.join(" or ")}`;
+};
+
+/** `notification-address`: somebody learns when a callback cannot be reached. */
+export const notificationAddress: ResourceValidationPolicy = {
+  ...policyNotes(
+    "notification-address",
+    "Somebody hears of failing callbacks",
+    "Each role has a notification address that somebody reads.",
+    "Give notificationEmail the address of the team that runs the callback.",
+  ),
+  severity: "medium",
+  configSchema: {
+    properties: {
+      domains: {
+        type: "array",
+        items: { type: "string" },
+        default: [],
+        description: "Domains that the address may be in. Empty: any but those for examples.",
+      },
+    },
+  },
+  validateResource: validateResourceOfType(ClientApplication, (application, args, report) => {
+    const { domains = [] } = args.getConfig<{ readonly domains?: readonly string[] }>();
+    for (const role of knownItems(() => application.roles)) {
+      const address = whereKnown(() => role.notificationEmail);
+      const wrong = address === undefined ? undefined : wrongWith(address, domains);
+      if (wrong)
+        report(
+          `notificationEmail of role ${whereKnown(() => role.name)}, ${address}, ${wrong}: a failing callback would go unnoticed.`,
+        );
+    }
+  }),
+};
+
+/** `urn:pulumi:<stack>::<project>::…` */
+const stackIn = (urn: string): string => urn.split(":")[2] ?? "";
+
+/** Whether a name fits a pattern in which `*` stands for any text. */
+const fits = (name: string, pattern: string): boolean => {
+  const literal = pattern.replace(/[.+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`^${literal.replaceAll("*", ".*")}$`).test(name);
+};
+
+/** `no-basic-authentication`: callbacks of chosen stacks are signed in to with tokens. */
+export const noBasicAuthentication: ResourceValidationPolicy = {
+  ...policyNotes(
+    "no-basic-authentication",
+    "No Basic authentication",
+    "Callbacks of production stacks are signed in to with OAuth, not with Basic.",
+    "Use oauth2 in place of basicAuth: its tokens end by themselves, a Basic password does not.",
+  ),
+  severity: "medium",
+  configSchema: {
+    properties: {
+      stacks: {
+        type: "array",
+        items: { type: "string" },
+        default: ["prod*"],
+        description: "Names of the stacks it holds for; * stands for any text.",
+      },
+    },
+  },
+  validateResource: validateResourceOfType(Authentication, (authentication, args, report) => {
+    const { stacks = ["prod*"] } = args.getConfig<{ readonly stacks?: readonly string[] }>();
+    const stack = stackIn(args.urn);
+    const isBasic =
+      whereKnown(() => authentication.type) === "basic" ||
+      whereKnown(() => authentication.basicAuth) !== undefined;
+    if (isBasic && stacks.some((pattern) => fits(stack, pattern)))
+      report(
+        `Stack ${stack} signs in at a callback with Basic authentication: its password never ends. Use oauth2.`,
+      );
+  }),
+};
+
+/** A role that signs in with an authentication, known by the resource or by the id alone. */
+interface SignIn {
+  readonly authentication: string;
+  readonly application: string;
+  /** The role, or the application if it is not known which role. */
+  readonly user: string;
+}
+
+/** The ids that roles name; those that a preview does not know yet are left out. */
+const byId = (application: PolicyResource): readonly SignIn[] =>
+  knownItems(() => application.asType(ClientApplication)?.roles).flatMap((role) => {
+    const { name } = application;
+    const authentication = whereKnown(() => role.authentication);
+    const user = `${name}.${whereKnown(() => role.name)}`;
+    return typeof authentication === "string" ? [{ authentication, application: name, user }] : [];
+  });
+
+/** The resources that the roles of an application refer to: known before they have an id. */
+const byResource = ({ name, propertyDependencies }: PolicyResource): readonly SignIn[] =>
+  (propertyDependencies.roles ?? [])
+    .filter((used) => used.isType(Authentication))
+    .map(({ urn }) => ({ authentication: urn, application: name, user: name }));
+
+const shared = (signIns: readonly SignIn[]): readonly (readonly SignIn[])[] =>
+  [...Map.groupBy(signIns, ({ authentication }) => authentication).values()].filter(
+    (users) => users.length > 1,
+  );
+
+const applicationsOf = (users: readonly SignIn[]): string =>
+  [...new Set(users.map(({ application }) => application))].sort().join();
+
+/** What roles of one application share shows by id only, what applications share by resource, too. */
+const sharedAmong = (applications: readonly PolicyResource[]): readonly (readonly SignIn[])[] => {
+  const known = shared(applications.flatMap(byId));
+  const seen = new Set(known.map(applicationsOf));
+  const others = shared(applications.flatMap(byResource));
+  return [...known, ...others.filter((users) => !seen.has(applicationsOf(users)))];
+};
+
+/** `no-shared-authentication`: what leaks at one callback opens no other. */
+export const noSharedAuthentication: StackValidationPolicy = {
+  ...policyNotes(
+    "no-shared-authentication",
+    "No shared authentication",
+    "Each role signs in with an authentication of its own.",
+    "Declare an authentication for each role.",
+  ),
+  severity: "medium",
+  validateStack: ({ resources }, report) => {
+    const applications = resources.filter((resource) => resource.isType(ClientApplication));
+    for (const users of sharedAmong(applications))
+      report(
+        `${users.map(({ user }) => user).join(" and ")} sign in with the same authentication: who runs one callback could pass as the service at the other.`,
+      );
+  },
+};
+
+/** A shorter text stands in many files without being the secret. */
+const leastLength = 6;
+
+const secretSettings = Object.entries(settingTable)
+  .filter(([, setting]) => "secret" in setting)
+  .map(([name]) => name);
+
+const settingLine = new RegExp(
+  String.raw`^\s*["']?(conversation:(?:[\w-]+\.)?(?:${secretSettings.join("|")}))["']?[ \t]*:[ \t]*["']?([^\s"'{][^"'\n]*)`,
+  "gm",
+);
+
+/** An address without a password is no secret. */
+const isSecret = (text: string): boolean =>
+  !URL.canParse(text) || new URL(text).password !== "" || !text.includes("://");
+
+const clearSettings = ({ name, text }: StackFile): readonly string[] =>
+  [...text.matchAll(settingLine)]
+    .filter(([, , value = ""]) => isSecret(value.trim()))
+    .map(
+      ([, key = ""]) =>
+        `${key} stands in clear text in ${name}. Run: pulumi config set --secret ${key}`,
+    );
+
+/** A copy without what a preview does not know yet. */
+const knownPart = (value: unknown): unknown => {
+  if (Array.isArray(value))
+    return Array.from({ length: value.length }, (_, place) =>
+      whereKnown(() => knownPart(value[place])),
+    );
+  if (!isObject(value)) return value;
+  const entries = Object.keys(value).map((key) => [key, whereKnown(() => knownPart(value[key]))]);
+  return Object.fromEntries(entries);
+};
+
+/** Without what is taken from the environment: what stands in its place is no secret. */
+const storedPart = (value: unknown): unknown => withEnvironmentSecrets(value, () => "");
+
+/** The secret texts of a resource, by where they stand in it. */
+const secretsOf = ({ type, props }: PolicyResource): readonly (readonly [string, string])[] => {
+  const definition = definitions.find(({ kind }) => typeToken(kind) === type);
+  const values = knownPart(props);
+  if (!definition || !isObject(values)) return [];
+  return valuesIn(definition.fields, values).flatMap(({ field, path, value }) =>
+    field.secret === true ? textsIn(storedPart(value)).map((text) => [path, text] as const) : [],
+  );
+};
+
+/** A line, or what is looked for at its end, without what YAML or JSON puts behind a value. */
+const bare = (text: string): string => {
+  let end = text.length;
+  while (end > 0 && /[,\]}\s]/.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, /["']/.test(text.charAt(end - 1)) ? end - 1 : end);
+};
+
+/** Whether a text is the whole of a value in a line of YAML or JSON. */
+const isValueOf = (line: string, text: string): boolean => {
+  const before = bare(line).slice(0, -bare(text).length);
+  return bare(line).endsWith(bare(text)) && /(^|[:\-,[\s])["']?$/.test(before);
+};
+
+const standsIn = (file: StackFile, secret: string): boolean => {
+  const spellings = [secret, JSON.stringify(secret).slice(1, -1), secret.replaceAll("'", "''")];
+  return file.text
+    .split("\n")
+    .some((line) => spellings.some((text) => bare(text) !== "" && isValueOf(line, text)));
+};
+
+const clearInputs = (file: StackFile, resource: PolicyResource): readonly string[] => {
+  const found = secretsOf(resource).filter(
+    ([, text]) => text.length >= leastLength && standsIn(file, text),
+  );
+  return [...new Set(found.map(([path]) => path))].map(
+    (path) =>
+      `${path} of ${resource.name} comes from clear text in ${file.name}. Set it with: pulumi config set --secret`,
+  );
+};
+
+const hasSecrets = definitions.filter(({ fields }) =>
+  fieldsIn(fields).some(({ field }) => field.secret),
+);
+
+/** `no-clear-secrets`: who can read the repository cannot sign in. */
+export const noClearSecrets: StackValidationPolicy = {
+  ...policyNotes(
+    "no-clear-secrets",
+    "No secret in clear configuration",
+    "Neither the settings of the service nor the secrets of a resource stand in clear text in the stack's file.",
+    "Set the value again with pulumi config set --secret, and change it where it is used: the old one has been in the file.",
+  ),
+  severity: "critical",
+  configSchema: {
+    properties: {
+      folder: {
+        type: "string",
+        description: "Folder of the Pulumi project. Left out: the one that Pulumi was started in.",
+      },
+    },
+  },
+  validateStack: (args, report) => {
+    const { folder = process.env.PWD ?? process.cwd() } = args.getConfig<{
+      readonly folder?: string;
+    }>();
+    const stack = args.resources[0]?.urn.split(":")[2];
+    const file = stack && stackFileIn(folder, stack);
+    if (!file) return args.notApplicable("The configuration file of the stack was not found.");
+    for (const text of clearSettings(file)) report(text);
+    const tokens = hasSecrets.map(({ kind }) => typeToken(kind));
+    for (const resource of args.resources.filter(({ type }) => tokens.includes(type)))
+      for (const text of clearInputs(file, resource)) report(text, resource.urn);
+  },
+};
 
 /**
  * What is worth checking in every stack with conversation accounts, for a policy pack of

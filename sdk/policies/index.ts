@@ -1,3 +1,3 @@
-import "./policy-package.js";
+import "./policy-parts.js";
 
 export { conversationPolicies } from "./conversation-policies.js";

@@ -26,7 +26,7 @@ export const endQuietly = (end: () => unknown): void => {
 /**
  * Gets a call ready.
  *
- * @throws ConversationError `INPUT_INVALID` with the cause, where what the caller gave cannot be read
+ * @throws ConversationError `INPUT_INVALID` with the cause, if what the caller gave cannot be read
  */
 export const prepared = <T>(doing: string, prepare: () => T): T => {
   try {

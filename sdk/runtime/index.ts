@@ -19,6 +19,16 @@ export {
 } from "../../provider/pacing/plan/rate-rows.js";
 export type { Answer } from "../../provider/service/http/answers.js";
 export type { Method } from "../../provider/service/http/operations.js";
+export {
+  type MessageType,
+  type MessageTypesOf,
+  maySend,
+  messageTypes,
+  type SenderKind,
+  type SendersOf,
+  senderKinds,
+  sendersOf,
+} from "../../provider/service/message-types.js";
 export { type Plan, plans } from "../../provider/service/settings/plans.js";
 export {
   type Asset,
@@ -27,42 +37,34 @@ export {
   type NewAsset,
   type SignedAddress,
   type StoredAsset,
-} from "./assets/asset-calls.js";
-export type { Downloaded } from "./assets/asset-download.js";
-export type { UploadOptions } from "./assets/asset-upload.js";
-export type { Assets } from "./assets/assets.js";
-export type { ContentSource } from "./assets/content-source.js";
-export type { DownloadTarget } from "./assets/download-target.js";
-export type { OnProgress, TransferOptions } from "./assets/signed-transfer.js";
+} from "./asset-calls.js";
+export type { Assets, Downloaded, UploadOptions } from "./assets.js";
+export type { CallHooks, RequestEvent, ResponseEvent } from "./call-observer.js";
 export type {
   BasicCredentials,
   BearerCheck,
   CallbackCredentials,
-} from "./callbacks/callback-credentials.js";
-export type { CallbackOptions, MessageContext } from "./callbacks/callback-options.js";
-export type { ExpressHandler, FetchHandler, NodeHandler } from "./callbacks/callback-servers.js";
-export { type Callbacks, callbacks } from "./callbacks/callbacks.js";
+  CallbackOptions,
+  MessageContext,
+} from "./callback-options.js";
+export type { ExpressHandler, FetchHandler, NodeHandler } from "./callback-servers.js";
 export {
+  type Callbacks,
   type ConversationApp,
   type ConversationAppOptions,
+  callbacks,
   conversationApp,
   type MessageHandler,
-} from "./callbacks/conversation-app.js";
-export {
-  type MessageMemory,
-  processMemory,
-  type RedisMemory,
-  type RedisMemoryOptions,
-  redisMemory,
-  type Taken,
-} from "./callbacks/message-memory.js";
-export type { CallHooks, ResponseEvent } from "./connection/call-observer.js";
-export { type ConversationClient, connect } from "./connection/connect.js";
-export type { ConnectionOptions } from "./connection/connection.js";
-export type { ServiceCall } from "./connection/other-services.js";
-export type { ConnectionSettings, RunningEmulator } from "./connection/runtime-settings.js";
-export type { RequestEvent } from "./connection/telemetry.js";
-export type { Conversation, Conversations } from "./messages/conversations.js";
+} from "./callbacks.js";
+export type {
+  ConnectionOptions,
+  ConnectionSettings,
+  RunningEmulator,
+  ServiceCall,
+} from "./connect.js";
+export { type ConversationClient, connect } from "./connect.js";
+export type { ContentSource, DownloadTarget } from "./content-streams.js";
+export type { OnProgress, TransferOptions } from "./content-transfer.js";
 export type {
   Contact,
   ConversationReference,
@@ -74,7 +76,7 @@ export type {
   NewConversation,
   Reply,
   Sender,
-} from "./messages/message.js";
+} from "./message.js";
 export {
   type Attachment,
   type BodyOf,
@@ -82,24 +84,27 @@ export {
   type ListPicker,
   messageBodies,
   type RichLink,
-} from "./messages/message-contents.js";
+} from "./message.js";
 export {
-  type MessageType,
-  type MessageTypesOf,
-  maySend,
-  messageTypes,
-  type SenderKind,
-  type SendersOf,
-  senderKinds,
-  sendersOf,
-} from "./messages/message-types.js";
+  type MessageMemory,
+  processMemory,
+  type RedisMemory,
+  type RedisMemoryOptions,
+  redisMemory,
+  type Taken,
+} from "./message-memory.js";
+export type { Conversation, Conversations } from "./messages.js";
 export {
   isConversationOver,
   type Messages,
   type SendOptions,
   type Sent,
   type SentMessage,
-} from "./messages/messages.js";
-export type { ReceivedContent } from "./messages/received-content.js";
-export type { Party, ReceivedAttachment, ReceivedMessage } from "./messages/received-message.js";
+} from "./messages.js";
 export * from "./pkce.js";
+export type {
+  Party,
+  ReceivedAttachment,
+  ReceivedContent,
+  ReceivedMessage,
+} from "./received-message.js";

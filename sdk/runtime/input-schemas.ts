@@ -21,7 +21,7 @@ export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
 /**
  * What the caller gave, checked.
  *
- * @param name how the value is called, where the value itself breaks a rule
+ * @param name how the value is called, if the value itself breaks a rule
  * @throws ConversationError `INPUT_INVALID` naming each member that breaks a rule
  */
 export const checkedInput = <T>(

@@ -7,17 +7,15 @@ export {
   type Authorization,
   type AuthorizationRequest,
   authorizationUrl,
+  type CodeExchange,
   challengeOf,
   codeFromRedirect,
   createProofKey,
   createState,
   createVerifier,
-  type ProofKey,
-  startAuthorization,
-} from "./authorization/authorization.js";
-export {
-  type CodeExchange,
   exchangeCode,
   type FetchLike,
   type GrantedToken,
-} from "./authorization/code-exchange.js";
+  type ProofKey,
+  startAuthorization,
+} from "./authorization.js";

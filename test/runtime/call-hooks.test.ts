@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { callObserver } from "../../sdk/runtime/connection/call-observer.js";
-import { type TelemetryApi, telemetry } from "../../sdk/runtime/connection/telemetry.js";
+import { callObserver, type TelemetryApi, telemetry } from "../../sdk/runtime/call-observer.js";
 import { connect, type RequestEvent, type ResponseEvent } from "../../sdk/runtime/index.js";
 import { JumpingClock } from "../service/support/clocks.js";
 import { inTurn, json, raw } from "../service/support/fake-hub.js";

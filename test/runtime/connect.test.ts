@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../provider/kernel/clock.js";
 import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
-import { runtimeSettings } from "../../sdk/runtime/connection/runtime-settings.js";
+import { runtimeSettings } from "../../sdk/runtime/connect.js";
 import { connect } from "../../sdk/runtime/index.js";
 import { JumpingClock } from "../service/support/clocks.js";
 import { type FakeHub, json } from "../service/support/fake-hub.js";

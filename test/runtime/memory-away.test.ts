@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { MessageMemory, Taken } from "../../sdk/runtime/callbacks/message-memory.js";
 import { redisMemory } from "../../sdk/runtime/index.js";
+import type { MessageMemory, Taken } from "../../sdk/runtime/message-memory.js";
 import { startRedis } from "../pacing/support/redis-server.js";
 import { message, receiver, v3 } from "./support/callback-calls.js";
 

@@ -1,7 +1,6 @@
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { callObserver } from "../../sdk/runtime/connection/call-observer.js";
-import { telemetry } from "../../sdk/runtime/connection/telemetry.js";
+import { callObserver, telemetry } from "../../sdk/runtime/call-observer.js";
 import { exchangeCode, type UploadOptions } from "../../sdk/runtime/index.js";
 import { codeFromRedirect } from "../../sdk/runtime/pkce.js";
 import { JumpingClock, ManualClock } from "../service/support/clocks.js";

@@ -1,12 +1,12 @@
 import type { lookup } from "node:dns";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { contentTransfer } from "../../sdk/runtime/assets/content-transfer.js";
 import {
   addressRuleFor,
   checkedAddress,
+  contentTransfer,
   isPrivateAddress,
   publicLookup,
-} from "../../sdk/runtime/assets/signed-address.js";
+} from "../../sdk/runtime/content-transfer.js";
 import { AssetHub, status } from "./support/asset-hub.js";
 
 const far = addressRuleFor("https://hub.example.com/conversation/v3");

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { afterAll, expect, test } from "vitest";
 import { channel } from "../../provider/resources/channel.js";
-import { withFileContent } from "../../sdk/file-content.js";
 import { Channel } from "../../sdk/index.js";
+import { withFileContent } from "../../sdk/resource-class.js";
 import { inputsOf, startProgram } from "./registered.js";
 
 const folder = mkdtempSync(join(tmpdir(), "icon-"));

@@ -180,7 +180,7 @@ test.each([
   new pulumi.asset.StringAsset("abc"),
   new pulumi.asset.RemoteAsset("https://x.example.com/i.png"),
 ])("an icon from an asset that is no file is told as that", async (icon) => {
-  const { withFileContent } = await import("../../sdk/file-content.js");
+  const { withFileContent } = await import("../../sdk/resource-class.js");
   const { channel: definition } = await import("../../provider/resources/channel.js");
   await expect(withFileContent(definition, "web", { icon }).icon).rejects.toThrow(
     'Channel "web": icon: takes base64 text, or a file of this machine',

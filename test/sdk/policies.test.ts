@@ -3,14 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PolicyResource } from "@pulumi/policy";
 import { afterEach, expect, test } from "vitest";
-import { accountProtected } from "../../sdk/policies/account-protected.js";
-import { botsMatchParticipants } from "../../sdk/policies/bots-match-participants.js";
-import { noBasicAuthentication } from "../../sdk/policies/no-basic-authentication.js";
-import { noClearSecrets } from "../../sdk/policies/no-clear-secrets.js";
-import { noSharedAuthentication } from "../../sdk/policies/no-shared-authentication.js";
-import { notificationAddress } from "../../sdk/policies/notification-address.js";
-import { rolesMatchOrchestration } from "../../sdk/policies/roles-match-orchestration.js";
-import { secureCallbacks } from "../../sdk/policies/secure-callbacks.js";
+import {
+  accountProtected,
+  botsMatchParticipants,
+  noBasicAuthentication,
+  noClearSecrets,
+  noSharedAuthentication,
+  notificationAddress,
+  rolesMatchOrchestration,
+  secureCallbacks,
+} from "../../sdk/policies/conversation-policies.js";
 import { options, type Props, resource, seen, seenIn } from "./support/policy-resources.js";
 
 const application = (name: string, roles: readonly Props[], uses = {}) =>

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { goldenDifferences } from "../../sdk/testing/golden/golden-difference.js";
 import {
   type GoldenConversation,
   type GoldenMessage,
+  goldenDifferences,
   goldenIn,
   goldenText,
-} from "../../sdk/testing/golden/golden-document.js";
+} from "../../sdk/testing/golden-conversation.js";
 
 const kind = fc.constantFrom("customer", "custom_bot", "platform_agent", "system");
 const party = fc.oneof(

@@ -1,12 +1,12 @@
 import { onTestFinished } from "vitest";
 import type { EmulatorOptions } from "../../emulator/index.js";
-import { connect } from "../../sdk/runtime/connection/connect.js";
-import { HubRecords } from "../../sdk/testing/checks/hub-records.js";
+import { connect } from "../../sdk/runtime/connect.js";
+import { HubRecords } from "../../sdk/testing/checks.js";
 import {
+  EmulatedTime,
   type TestConversation,
   testConversation,
-} from "../../sdk/testing/conversations/test-conversation.js";
-import { EmulatedTime } from "../../sdk/testing/conversations/waiting.js";
+} from "../../sdk/testing/test-conversation.js";
 import { type Hub, hub } from "../emulator-runtime/hub.js";
 
 /** What a golden conversation or a test conversation needs, without Pulumi. */

@@ -1,6 +1,6 @@
+import { textAt } from "../../../provider/kernel/json.js";
 import { channel } from "../../../provider/resources/channel.js";
 import { runtimeOperations } from "../../../provider/service/http/operations.js";
-import { textAt } from "../../../sdk/runtime/json-members.js";
 import { listIn } from "../list-answer.js";
 import { type Experiment, isAccepted, stillOpen, unexpected } from "./experiment.js";
 

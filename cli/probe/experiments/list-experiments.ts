@@ -1,5 +1,5 @@
+import { textAt } from "../../../provider/kernel/json.js";
 import { authentication } from "../../../provider/resources/authentication.js";
-import { textAt } from "../../../sdk/runtime/json-members.js";
 import { listIn } from "../list-answer.js";
 import {
   type Answers,

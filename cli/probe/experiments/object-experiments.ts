@@ -1,9 +1,8 @@
 import { looksMasked } from "../../../provider/definition/wire/secret-evidence.js";
-import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { isObject, type JsonObject, valueAt } from "../../../provider/kernel/json.js";
 import { jsonIn } from "../../../provider/kernel/json-text.js";
 import { authentication } from "../../../provider/resources/authentication.js";
 import { clientApplication } from "../../../provider/resources/client-application.js";
-import { valueAt } from "../../../sdk/runtime/json-members.js";
 import {
   type Experiment,
   isAccepted,

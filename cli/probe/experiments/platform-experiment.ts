@@ -1,6 +1,6 @@
+import { objectsIn, textAt } from "../../../provider/kernel/json.js";
 import { clientApplication } from "../../../provider/resources/client-application.js";
 import { participant } from "../../../provider/resources/participant.js";
-import { objectsIn, textAt } from "../../../sdk/runtime/json-members.js";
 import { listIn } from "../list-answer.js";
 import { type Experiment, stillOpen } from "./experiment.js";
 

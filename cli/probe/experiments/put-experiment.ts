@@ -1,6 +1,5 @@
-import type { JsonObject } from "../../../provider/kernel/json.js";
+import { type JsonObject, textAt } from "../../../provider/kernel/json.js";
 import { authentication } from "../../../provider/resources/authentication.js";
-import { textAt } from "../../../sdk/runtime/json-members.js";
 import {
   type Answers,
   allOpen,

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { textAt } from "../../../provider/kernel/json.js";
 import { authentication } from "../../../provider/resources/authentication.js";
 import { channel } from "../../../provider/resources/channel.js";
 import { clientApplication } from "../../../provider/resources/client-application.js";
 import { participant } from "../../../provider/resources/participant.js";
-import { textAt } from "../../../sdk/runtime/json-members.js";
 import { listIn } from "../list-answer.js";
 import {
   type Experiment,

@@ -1,5 +1,4 @@
-import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
-import { textAt } from "../../../sdk/runtime/json-members.js";
+import { isObject, type JsonObject, textAt } from "../../../provider/kernel/json.js";
 import type { TenantAnswer } from "../tenant-client.js";
 import { isAccepted, type ProbeMeans } from "./experiment.js";
 

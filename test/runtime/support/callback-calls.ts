@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
 import { type CallbackOptions, type Callbacks, callbacks } from "../../../sdk/runtime/index.js";
-import type { ReceivedMessage } from "../../../sdk/runtime/messages/received-message.js";
+import type { ReceivedMessage } from "../../../sdk/runtime/received-message.js";
 import { portOf } from "../../service/support/fake-hub.js";
 import { closeServer, listenHere } from "../../support/loopback-server.js";
 

@@ -1,6 +1,9 @@
-import { type ConversationClient, connect } from "../../../sdk/runtime/connection/connect.js";
-import type { ConnectionOptions } from "../../../sdk/runtime/connection/connection.js";
-import type { ConnectionSettings } from "../../../sdk/runtime/connection/runtime-settings.js";
+import {
+  type ConnectionOptions,
+  type ConnectionSettings,
+  type ConversationClient,
+  connect,
+} from "../../../sdk/runtime/connect.js";
 import { JumpingClock } from "../../service/support/clocks.js";
 import { FakeHub, type Handler } from "../../service/support/fake-hub.js";
 

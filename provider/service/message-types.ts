@@ -1,0 +1,190 @@
+/** The kinds of senders, with `platform` in place of the vendor's own word (specification §6). */
+export const senderKinds = [
+  "customer",
+  "platform_agent",
+  "custom_agent",
+  "platform_bot",
+  "custom_bot",
+] as const;
+
+/** One of the five kinds of senders (specification §6). */
+export type SenderKind = (typeof senderKinds)[number];
+
+const agents = ["platform_agent", "custom_agent"] as const;
+const agentsAndBots = [...agents, "platform_bot", "custom_bot"] as const;
+
+/** One row of the table of the specification: who may send which types. */
+interface SenderRule {
+  readonly types: readonly string[];
+  readonly senders: readonly SenderKind[];
+}
+
+/** Every message type and who may send it (specification §6). Types and run-time checks follow from it. */
+const senderRules = [
+  {
+    types: ["text", "typing.start", "typing.end", "customer.info", "error", "conversation.end"],
+    senders: senderKinds,
+  },
+  {
+    types: [
+      "escalation.transfer",
+      "pagePush",
+      "richMessage.listpicker",
+      "richMessage.quickreply",
+      "richMessage.template",
+      "richMessage.timepicker",
+      "richMessage.richlink",
+      "richMessage.form",
+      "richMessage.payment",
+      "richMessage.app",
+      "richMessage.authentication",
+    ],
+    senders: agentsAndBots,
+  },
+  {
+    types: [
+      "conversation.state",
+      "agent.join",
+      "agent.available",
+      "agent.unavailable",
+      "agent.transfer",
+      "queue.transfer",
+    ],
+    senders: agents,
+  },
+  {
+    types: [
+      "authentication.success",
+      "authentication.failure",
+      "customer.active",
+      "customer.inactive",
+      "delete.soft",
+      "delete.permanent",
+      "undo",
+    ],
+    senders: ["customer"],
+  },
+] as const satisfies readonly SenderRule[];
+
+type Rule = (typeof senderRules)[number];
+
+/** Every type that a message can have (specification §6). */
+export type MessageType = Rule["types"][number];
+
+type IfListed<R, T extends MessageType> = R extends {
+  readonly types: readonly (infer Listed)[];
+  readonly senders: readonly (infer Sender)[];
+}
+  ? T extends Listed
+    ? Sender
+    : never
+  : never;
+
+/** The kinds of senders that may send a message of type `T`. */
+export type SendersOf<T extends MessageType> = IfListed<Rule, T>;
+
+/** The message types that a sender of kind `K` may send. */
+export type MessageTypesOf<K extends SenderKind> = {
+  [T in MessageType]: K extends SendersOf<T> ? T : never;
+}[MessageType];
+
+/** Every message type, in the order of the specification. */
+export const messageTypes: readonly MessageType[] = senderRules.flatMap(({ types }) => [...types]);
+
+/** Whether a text is one of the five kinds of senders. */
+export const isSenderKind = (text: unknown): text is SenderKind =>
+  senderKinds.some((kind) => kind === text);
+
+/** Whether a text is one of the message types. */
+export const isMessageType = (text: unknown): text is MessageType =>
+  messageTypes.some((type) => type === text);
+
+/**
+ * The kinds of senders that may send messages of this type, in the order of the specification (§6);
+ * none for an unknown type. Never fails.
+ *
+ * @example
+ * sendersOf("agent.join"); // ["platform_agent", "custom_agent"]
+ */
+export const sendersOf = (type: MessageType): readonly SenderKind[] =>
+  senderRules.find(({ types }) => types.some((listed) => listed === type))?.senders ?? [];
+
+/**
+ * Whether a sender of this kind may send messages of this type (specification §6). Never fails.
+ *
+ * @example
+ * maySend("customer", "agent.join"); // false
+ */
+export const maySend = (sender: SenderKind, type: MessageType): boolean =>
+  sendersOf(type).includes(sender);
+
+const neutral = "platform_";
+
+/** `platform_agent` as it is sent: with the vendor's own word, which the setting `platformName` holds. */
+export const senderToWire = (kind: SenderKind, platformName: string): string =>
+  kind.startsWith(neutral) ? `${platformName}_${kind.slice(neutral.length)}` : kind;
+
+/** The kind that a received word stands for. Words that are no kind come back as they are, such as `system`. */
+export const senderFromWire = (word: string, platformName: string): SenderKind | (string & {}) => {
+  const own = `${platformName}_`;
+  const kind = word.startsWith(own) ? neutral + word.slice(own.length) : word;
+  return isSenderKind(kind) ? kind : word;
+};
+
+/** The sides of a conversation. */
+export const conversationSides = ["customer", "bot", "agent"] as const;
+
+/** A side of a conversation: both kinds of bots, or both kinds of agents. */
+export type ConversationSide = (typeof conversationSides)[number];
+
+/** The kinds of senders on each side, which are the roles that get its messages: custom ones first. */
+export const rolesOnSide = {
+  customer: ["customer"],
+  bot: ["custom_bot", "platform_bot"],
+  agent: ["custom_agent", "platform_agent"],
+} as const satisfies Readonly<Record<ConversationSide, readonly SenderKind[]>>;
+
+/** Whom an orchestration names, by the ids of client applications and participants. */
+interface NamedApplications {
+  readonly botConfiguration?: { readonly bots: readonly NamedBot[] } | undefined;
+  readonly customerConfiguration?: { readonly customer?: string | undefined } | undefined;
+  readonly agentConfiguration?: { readonly agents: readonly string[] } | undefined;
+}
+
+/** A bot of an orchestration. */
+interface NamedBot {
+  readonly application?: string | undefined;
+  readonly participant?: string | undefined;
+  readonly onEscalation?: { readonly agent?: string | undefined } | undefined;
+}
+
+/** A client application named for a side; for the bots' side with the participant. */
+interface NamedRecipient {
+  readonly application: string;
+  readonly participant?: string | undefined;
+}
+
+const named = (application: string | undefined, participant?: string): readonly NamedRecipient[] =>
+  application === undefined ? [] : [{ application, participant }];
+
+/**
+ * Who gets the messages for a side (specification §6; contract of the orchestration), in groups: the
+ * first group in which somebody takes part has the side.
+ */
+export const namedOnSide = (
+  { botConfiguration, customerConfiguration, agentConfiguration }: NamedApplications,
+  side: ConversationSide,
+): readonly (readonly NamedRecipient[])[] => {
+  const bots = botConfiguration?.bots ?? [];
+  switch (side) {
+    case "customer":
+      return [named(customerConfiguration?.customer)];
+    case "bot":
+      return [bots.flatMap(({ application, participant }) => named(application, participant))];
+    case "agent":
+      return [
+        bots.flatMap(({ onEscalation }) => named(onEscalation?.agent)),
+        (agentConfiguration?.agents ?? []).flatMap((id) => named(id)),
+      ];
+  }
+};

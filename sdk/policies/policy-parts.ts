@@ -1,0 +1,184 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { EnforcementLevel, PolicyResource } from "@pulumi/policy";
+import { docsLink } from "../../provider/kernel/docs-link.js";
+import { assertInstalled } from "../../provider/kernel/optional-package.js";
+import {
+  type ConversationSide,
+  conversationSides,
+  rolesOnSide,
+} from "../../provider/service/message-types.js";
+import { ClientApplication, Orchestration, Participant } from "../resources.js";
+
+// Before any module that imports it: Node's own message does not say how to get it.
+assertInstalled("@pulumi/policy", "pulumi-conversation/policies is for policy packs");
+
+/** What every policy of this package says of itself. */
+export interface PolicyNotes {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly enforcementLevel: EnforcementLevel;
+  readonly remediationSteps: string;
+  /** The section that explains it. */
+  readonly url: string;
+  readonly tags: string[];
+}
+
+/** The notes of a policy, with the link to its section in docs/policies.md. */
+export const policyNotes = (
+  name: string,
+  displayName: string,
+  description: string,
+  remediationSteps: string,
+): PolicyNotes => ({
+  name,
+  displayName,
+  description,
+  remediationSteps,
+  enforcementLevel: "advisory",
+  url: docsLink(`policies.md#${name}`),
+  tags: ["conversation"],
+});
+
+/** Whether a preview does not know the value yet: reading it then throws. */
+const isUnknown = (error: unknown): boolean =>
+  error instanceof Error && error.constructor.name === "UnknownValueError";
+
+/** What is read, or undefined while a preview does not know it. */
+export const whereKnown = <T>(read: () => T): T | undefined => {
+  try {
+    return read();
+  } catch (error) {
+    if (isUnknown(error)) return undefined;
+    throw error;
+  }
+};
+
+/** The items of a list that a preview knows; none if it does not know the list. */
+export const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[] => {
+  const list = whereKnown(read) ?? [];
+  const places = Array.from({ length: whereKnown(() => list.length) ?? 0 }, (_, place) => place);
+  return places.flatMap((place) => whereKnown(() => list[place]) ?? []);
+};
+
+export const applicationsAmong = (
+  resources: readonly PolicyResource[] = [],
+): readonly PolicyResource[] => resources.filter((resource) => resource.isType(ClientApplication));
+
+export const participantsAmong = (
+  resources: readonly PolicyResource[],
+): readonly PolicyResource[] => resources.filter((resource) => resource.isType(Participant));
+
+export const orchestrationsAmong = (
+  resources: readonly PolicyResource[],
+): readonly PolicyResource[] => resources.filter((resource) => resource.isType(Orchestration));
+
+/** The roles of an application; undefined while a preview does not know all of them. */
+export const rolesOf = (application: PolicyResource): readonly string[] | undefined =>
+  whereKnown(() => application.asType(ClientApplication)?.roles.map(({ name }) => name));
+
+const idOf = (read: () => unknown): string | undefined => {
+  const id = whereKnown(read);
+  return typeof id === "string" ? id : undefined;
+};
+
+/** The client application that a participant belongs to, as far as it is known. */
+export const ownApplication = (participant: PolicyResource): string | undefined =>
+  idOf(() => participant.asType(Participant)?.application);
+
+/** A place that an orchestration fills. */
+export interface Place {
+  readonly place: ConversationSide;
+  /** Roles of which an application has one there. */
+  readonly roles: readonly string[];
+  /** Ids of the applications in it; undefined for one that a preview does not know yet. */
+  readonly ids: readonly (string | undefined)[];
+}
+
+/** The ids of a list, each as far as it is known: a walk over the list would stop at one that is not. */
+const idsIn = (read: () => readonly unknown[] | undefined): readonly (string | undefined)[] => {
+  const list = whereKnown(read) ?? [];
+  return Array.from({ length: list.length }, (_, at) => idOf(() => list[at]));
+};
+
+/** The places that an orchestration fills, with the ids that stand in them. */
+export const placesOf = (orchestration: PolicyResource): readonly Place[] => {
+  const parts = orchestration.asType(Orchestration)?.applications;
+  const customer = whereKnown(() => parts?.customerConfiguration);
+  const bots = knownItems(() => parts?.botConfiguration?.bots);
+  const escalations = bots.flatMap((bot) => whereKnown(() => bot.onEscalation) ?? []);
+  const ids = {
+    customer: customer ? [idOf(() => customer.customer)] : [],
+    bot: bots.map((bot) => idOf(() => bot.application)),
+    agent: [
+      ...idsIn(() => parts?.agentConfiguration?.agents),
+      ...escalations.map((escalation) => idOf(() => escalation.agent)),
+    ],
+  };
+  return conversationSides
+    .map((place) => ({ place, roles: rolesOnSide[place], ids: ids[place] }))
+    .filter(({ ids: filled }) => filled.length > 0);
+};
+
+/**
+ * The applications of a stack by their ids, as far as they are known: a participant knows the
+ * resource that it belongs to, and its id.
+ */
+export const applicationsById = (
+  resources: readonly PolicyResource[],
+): ReadonlyMap<string, PolicyResource> =>
+  new Map(
+    participantsAmong(resources).flatMap((participant) => {
+      const id = ownApplication(participant);
+      const [application, ...others] = applicationsAmong(
+        participant.propertyDependencies.application,
+      );
+      return id !== undefined && application && others.length === 0
+        ? [[id, application] as const]
+        : [];
+    }),
+  );
+
+/** Whether all that an orchestration names is among these resources: an id may be of something else. */
+export const areAllAmong = (
+  applications: readonly PolicyResource[],
+  places: readonly Place[],
+): boolean => {
+  const ids = places.flatMap((place) => place.ids);
+  const known = new Set(ids.filter((id) => id !== undefined));
+  return known.size === 0 || (!ids.includes(undefined) && known.size <= applications.length);
+};
+
+/** The text of a stack's configuration file, and its name. */
+export interface StackFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+const projectFolder = (folder: string): string | undefined => {
+  if (["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"].some((name) => existsSync(join(folder, name))))
+    return folder;
+  const parent = dirname(folder);
+  return parent === folder ? undefined : projectFolder(parent);
+};
+
+/** Where the project says that the files of its stacks are. */
+const stackFolder = (folder: string): string => {
+  const project = readdirSync(folder).find((name) => /^Pulumi\.(ya?ml|json)$/.test(name));
+  const text = project ? readFileSync(join(folder, project), "utf8") : "";
+  const line = text.split("\n").find((each) => /^\s*"?stackConfigDir"?\s*:/.test(each)) ?? "";
+  const value = line.slice(line.indexOf(":") + 1).trim();
+  const named = value.replace(/,$/, "").replaceAll(/["']/g, "").trim();
+  return named ? join(folder, named) : folder;
+};
+
+/** The configuration file of a stack of the project in or above a folder; undefined if there is none. */
+export const stackFileIn = (folder: string, stack: string): StackFile | undefined => {
+  const project = projectFolder(folder);
+  if (project === undefined) return undefined;
+  const names = ["yaml", "yml", "json"].map((type) => `Pulumi.${stack}.${type}`);
+  const name = names.find((one) => existsSync(join(stackFolder(project), one)));
+  if (name === undefined) return undefined;
+  return { name, text: readFileSync(join(stackFolder(project), name), "utf8") };
+};

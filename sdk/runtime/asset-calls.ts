@@ -1,0 +1,246 @@
+import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
+import { textAt, valueAt, withoutUndefined } from "../../provider/kernel/json.js";
+import type { Request } from "../../provider/service/http/client.js";
+import { type Operation, runtimeOperations } from "../../provider/service/http/operations.js";
+import {
+  isSenderKind,
+  type SenderKind,
+  senderKinds,
+  senderToWire,
+} from "../../provider/service/message-types.js";
+import { inputInvalid, prepared } from "./caller-input.js";
+import { callOptions, checkedInput } from "./input-schemas.js";
+
+/** What an asset of an unknown extension is taken for (assumed). */
+const anyBytes = "application/octet-stream";
+
+const office = "application/vnd.openxmlformats-officedocument";
+
+/** Registered content types of the extensions that go with messages. */
+const byExtension: Readonly<Record<string, string>> = {
+  "3gp": "video/3gpp",
+  aac: "audio/aac",
+  avi: "video/x-msvideo",
+  avif: "image/avif",
+  bmp: "image/bmp",
+  css: "text/css",
+  csv: "text/csv",
+  doc: "application/msword",
+  docx: `${office}.wordprocessingml.document`,
+  gif: "image/gif",
+  gz: "application/gzip",
+  heic: "image/heic",
+  htm: "text/html",
+  html: "text/html",
+  ico: "image/x-icon",
+  ics: "text/calendar",
+  jpeg: "image/jpeg",
+  jpg: "image/jpeg",
+  json: "application/json",
+  log: "text/plain",
+  m4a: "audio/mp4",
+  md: "text/markdown",
+  mov: "video/quicktime",
+  mp3: "audio/mpeg",
+  mp4: "video/mp4",
+  mpeg: "video/mpeg",
+  mpg: "video/mpeg",
+  odp: "application/vnd.oasis.opendocument.presentation",
+  ods: "application/vnd.oasis.opendocument.spreadsheet",
+  odt: "application/vnd.oasis.opendocument.text",
+  oga: "audio/ogg",
+  ogg: "audio/ogg",
+  pdf: "application/pdf",
+  png: "image/png",
+  ppt: "application/vnd.ms-powerpoint",
+  pptx: `${office}.presentationml.presentation`,
+  rtf: "application/rtf",
+  svg: "image/svg+xml",
+  tif: "image/tiff",
+  tiff: "image/tiff",
+  txt: "text/plain",
+  vcf: "text/vcard",
+  wav: "audio/wav",
+  webm: "video/webm",
+  webp: "image/webp",
+  xls: "application/vnd.ms-excel",
+  xlsx: `${office}.spreadsheetml.sheet`,
+  xml: "application/xml",
+  zip: "application/zip",
+};
+
+/** The extension of a file name in lower case, without the dot; undefined if it has none. */
+const fileExtension = (name: string): string | undefined =>
+  /[^./\\]\.([A-Za-z0-9]{1,16})$/.exec(name)?.[1]?.toLowerCase();
+
+/** The content type that the service derives from the extension of a file name (assumed). */
+export const assetContentType = (name: string): string => {
+  const extension = fileExtension(name) ?? "";
+  return (Object.hasOwn(byExtension, extension) && byExtension[extension]) || anyBytes;
+};
+
+/** Longest content of an asset in bytes: 10 MiB (public reference). */
+export const largestAsset = 10_485_760;
+
+const longestName = 255;
+
+/** What an asset is made with (public reference). */
+export interface AssetRequest {
+  /** Type of the channel, such as `custom.kiosk`. */
+  readonly channel: string;
+  /** Who will send it. */
+  readonly sender: SenderKind;
+  /** File name with extension, at most 255 characters. The content type follows from it (assumed). */
+  readonly name: string;
+  /** In bytes: 1 to 10,485,760. */
+  readonly size: number;
+}
+
+/** An asset. It can be given to a message as an attachment. */
+export interface Asset {
+  /** The service's id of the asset. */
+  readonly id: string;
+  /** File name with extension. */
+  readonly name: string;
+  /** In bytes. */
+  readonly size: number;
+  /** Such as `image/png`, derived from the extension (assumed). */
+  readonly contentType: string;
+}
+
+/** A signed address. Whoever has it has the content: keep it out of logs. */
+export interface SignedAddress {
+  /** Takes one POST of the content, or gives it to a GET. Absolute https address. */
+  readonly contentUrl: string;
+  /** When it ends, by the clock of the service. Left out: the service did not say. */
+  readonly contentUrlExpiry?: Date;
+}
+
+/** An asset that was just made, and where its content is to be posted. */
+export type NewAsset = Asset & SignedAddress;
+
+/** An asset that has content, and where that is. What the service left out is missing. */
+export type StoredAsset = Pick<Asset, "id"> & Partial<Asset> & SignedAddress;
+
+/** What an operation needs of its connection. */
+export interface AssetCalls {
+  readonly request: Request;
+  readonly platformName: string;
+  /** Scopes of the token in use, if they are known. */
+  readonly scopes: () => readonly string[] | undefined;
+}
+
+interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+const operations = runtimeOperations;
+
+const brokenRule = ({ channel, sender, name, size }: AssetRequest): string | undefined => {
+  if (typeof channel !== "string" || channel === "") return "channel must be the type of a channel";
+  if (!isSenderKind(sender)) return `sender must be one of: ${senderKinds.join(", ")}`;
+  if (typeof name !== "string" || name.length > longestName || !fileExtension(name)) {
+    return `name must be a file name with extension, of at most ${longestName} characters`;
+  }
+  if (!Number.isSafeInteger(size) || size < 1 || size > largestAsset) {
+    return `size must be a whole number of bytes from 1 to ${largestAsset}`;
+  }
+  return undefined;
+};
+
+/** @throws ConversationError `INPUT_INVALID` if a rule is broken */
+export const assertAsset = (asset: AssetRequest): void => {
+  const rule = brokenRule(asset);
+  if (rule !== undefined) throw inputInvalid(operations.createAsset.title, rule);
+};
+
+const unusable = (operation: Operation, rule: string): ConversationError =>
+  new ConversationError(
+    "BAD_RESPONSE",
+    `Could not ${operation.title}: ${rule}. Check that the base address is the service's own.`,
+    { method: operation.method, template: operation.template },
+    operation.method === "POST" ? "done" : "none",
+  );
+
+const addressIn = (operation: Operation, body: unknown): SignedAddress => {
+  const contentUrl = textAt(body, "contentUrl");
+  if (contentUrl === undefined) throw unusable(operation, "the answer holds no contentUrl");
+  const expiry = new Date(textAt(body, "contentUrlExpiry") ?? "");
+  return { contentUrl, ...(Number.isNaN(expiry.getTime()) ? {} : { contentUrlExpiry: expiry }) };
+};
+
+const signalOf = ({ title }: Operation, options: CallOptions) => {
+  const { signal } = checkedInput(title, "options", callOptions, options);
+  return withoutUndefined({ signal });
+};
+
+/** Makes an asset: gives the signed address that its content is to be posted to. */
+export const createAsset = async (
+  { request, platformName }: AssetCalls,
+  asset: AssetRequest,
+  options: CallOptions = {},
+): Promise<NewAsset> => {
+  const operation = operations.createAsset;
+  const signal = signalOf(operation, options);
+  const { channel, sender, name, size } = prepared(operation.title, () => ({ ...asset }));
+  assertAsset({ channel, sender, name, size });
+  const type = senderToWire(sender, platformName);
+  const body = { channel: { type: channel }, sender: { type }, name, size };
+  const answer = await request(operation, { body, ...signal });
+  const id = textAt(answer.body, "id");
+  if (id === undefined) throw unusable(operation, "the answer holds no id");
+  const address = addressIn(operation, answer.body);
+  return { id, name, size, contentType: assetContentType(name), ...address };
+};
+
+/** Gives an asset and the signed address that its content comes from. */
+export const getAsset = async (
+  { request }: AssetCalls,
+  id: string,
+  options: CallOptions = {},
+): Promise<StoredAsset> => {
+  const operation = operations.getAsset;
+  const { body } = await request(operation, { id, ...signalOf(operation, options) });
+  const [name, contentType] = [textAt(body, "name"), textAt(body, "contentType")];
+  const stated = valueAt(body, "size");
+  const size = typeof stated === "number" && Number.isSafeInteger(stated) ? stated : undefined;
+  return {
+    id,
+    ...withoutUndefined({ name, contentType, size }),
+    ...addressIn(operation, body),
+  };
+};
+
+/** No document gives the status of this refusal: 403 if the scope is there, and any other refusal. */
+const isInUse = ({ scopes }: AssetCalls, error: ConversationError): boolean => {
+  if (error.code === "REJECTED") return true;
+  const granted = scopes() ?? [];
+  const enough: readonly string[] = operations.deleteAsset.scopes;
+  return error.code === "FORBIDDEN" && enough.some((scope) => granted.includes(scope));
+};
+
+/** Deletes an asset that has not been used in a message yet. */
+export const deleteAsset = async (
+  calls: AssetCalls,
+  id: string,
+  options: CallOptions = {},
+): Promise<void> => {
+  const operation = operations.deleteAsset;
+  const signal = signalOf(operation, options);
+  try {
+    await calls.request(operation, { id, ...signal });
+  } catch (error) {
+    // An attempt whose answer was lost has deleted it.
+    if (isConversationError(error, "NOT_FOUND") && error.effect !== "none") return;
+    if (!isConversationError(error, "FORBIDDEN", "REJECTED")) throw error;
+    const { status, serviceCode, serviceMessage } = error.details;
+    const said = [status, serviceCode, serviceMessage].filter((each) => each !== undefined);
+    const rule =
+      "An asset that has been used in a message cannot be deleted (specification §2 rule 5)";
+    const message = isInUse(calls, error)
+      ? `Could not delete asset ${id}: the service refused (${said.join(", ")}). ${rule}.`
+      : `${error.message} ${rule} either.`;
+    const code = isInUse(calls, error) ? "IN_USE" : error.code;
+    throw new ConversationError(code, message, error.details, error.effect, { cause: error });
+  }
+};

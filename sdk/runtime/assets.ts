@@ -1,0 +1,427 @@
+import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
+import {
+  type Asset,
+  type AssetRequest,
+  assertAsset,
+  assetContentType,
+  createAsset,
+  deleteAsset,
+  getAsset,
+  largestAsset,
+  type NewAsset,
+  type StoredAsset,
+} from "./asset-calls.js";
+import { inputFailure, inputInvalid, prepared } from "./caller-input.js";
+import {
+  type ContentSource,
+  type DownloadTarget,
+  type OpenContent,
+  type OpenTarget,
+  openContent,
+  openTarget,
+  readable,
+} from "./content-streams.js";
+import {
+  type ContentAnswer,
+  type ContentParts,
+  checkedAddress,
+  counted,
+  movedContent,
+  type Pieces,
+  pauseBeforeRepeat,
+  refusedTransfer,
+  rejectedBy,
+  type SignedTransfer,
+  type TransferOptions,
+  type TransferReply,
+  transferFailure,
+  transferOptionsOf,
+  transferSignal,
+  type Upload,
+} from "./content-transfer.js";
+
+/** What is uploaded, and how: channel and sender are required. */
+export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">, TransferOptions {
+  /** File name with extension. Default: the name of the file. */
+  readonly name?: string;
+  /** In bytes. Needed for streams; for files and bytes it must be theirs. */
+  readonly size?: number;
+  /** Checked against the extension of the name, from which the service derives it (assumed). */
+  readonly contentType?: string;
+}
+
+const uploading = "upload an asset";
+
+const invalid = (rule: string): ConversationError => inputInvalid(uploading, rule);
+
+/** Type, as a header has it, without parameters. */
+const essence = (type: string): string => (type.split(";")[0] ?? "").trim().toLowerCase();
+
+/** What is asked of the service, once all that can be known before has been checked. */
+const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest => {
+  const { channel, sender, contentType } = options;
+  const name = options.name ?? content.name;
+  const size = options.size ?? content.size;
+  if (name === undefined) throw invalid("the source has no name, so name has to be given");
+  if (size === undefined) throw invalid("the source has no known size, so size has to be given");
+  const request = { channel, sender, name, size };
+  assertAsset(request);
+  if (content.size !== undefined && content.size !== size) {
+    throw invalid(`size is ${size}, but the source has ${content.size} bytes`);
+  }
+  if (contentType !== undefined && typeof contentType !== "string") {
+    throw invalid("contentType must be text");
+  }
+  const derived = assetContentType(name);
+  if (contentType !== undefined && essence(contentType) !== derived) {
+    throw invalid(
+      `contentType is ${JSON.stringify(contentType)}, but the extension of the name stands for ${derived}`,
+    );
+  }
+  return request;
+};
+
+/** One upload on its way. */
+interface Job {
+  readonly parts: ContentParts;
+  readonly content: OpenContent;
+  readonly request: AssetRequest;
+  readonly options: UploadOptions;
+}
+
+/** Whoever gave up, or met a service that hangs, does not want to wait for a deletion as well. */
+const discardWithinMs = 2_000;
+
+/** An asset without content is of no use; if it cannot be deleted it does no harm either. */
+const discarded = async ({ parts }: Job, { id }: Asset): Promise<void> => {
+  const tooLong = rejectedBy(AbortSignal.timeout(discardWithinMs));
+  await Promise.race([deleteAsset(parts, id), tooLong]).catch(() => {});
+};
+
+const created = async (job: Job, old?: Asset): Promise<NewAsset> => {
+  if (old) await discarded(job, old);
+  const { parts, request, options } = job;
+  return createAsset(parts, request, { signal: options.signal });
+};
+
+const nameOf = ({ id }: Asset): string => `upload asset ${id}`;
+
+/** The content on its way to an asset; it is opened when it is sent. */
+const uploadOf = ({ parts, content, options }: Job, asset: NewAsset): Upload => {
+  const what = nameOf(asset);
+  const wrong = (rule: string) =>
+    new ConversationError("INPUT_INVALID", `Could not ${what}: ${rule}. It was given up.`);
+  const { contentType, size } = asset;
+  return {
+    what,
+    url: checkedAddress(asset.contentUrl, parts.rule, what),
+    signal: transferSignal(parts, options),
+    contentType,
+    size,
+    pieces: counted(readable(content.open), { size, wrong, onProgress: options.onProgress }),
+  };
+};
+
+/** Posts the content; if the address fails for a moment, what can be read again is sent once more. */
+const posted = async (job: Job, asset: NewAsset): Promise<TransferReply> => {
+  const { parts, content } = job;
+  try {
+    const first = uploadOf(job, asset);
+    const reply = await parts.transfer.upload(first);
+    if (!content.repeatable || !(await pauseBeforeRepeat(parts, asset, reply, first))) return reply;
+    return await parts.transfer.upload(uploadOf(job, asset));
+  } catch (error) {
+    await discarded(job, asset);
+    throw error;
+  }
+};
+
+const readOnce = ({ message, details }: ConversationError): ConversationError =>
+  new ConversationError(
+    "REJECTED",
+    `${message} A stream can be sent once only: give a function that opens it, and it is sent again.`,
+    details,
+  );
+
+/** Gets the content to an asset. */
+const delivered = async (job: Job): Promise<Asset> => {
+  const { asset, reply, isStuck } = await movedContent(job.parts, {
+    ask: (old?: NewAsset) => created(job, old),
+    move: (asset) => posted(job, asset),
+    repeatable: job.content.repeatable,
+  });
+  if (reply.status >= 200 && reply.status <= 299) return asset;
+  await discarded(job, asset);
+  const error = refusedTransfer(nameOf(asset), reply, job.parts);
+  throw isStuck ? readOnce(error) : error;
+};
+
+/**
+ * Streams a source into a new asset: asks for the address, checks it, posts the content. A stream of
+ * the caller's is ended in any case.
+ */
+const upload = async (
+  parts: ContentParts,
+  source: ContentSource,
+  options: UploadOptions,
+): Promise<Asset> => {
+  const content = await openContent(source).catch((error) => {
+    throw inputFailure(uploading, error);
+  });
+  try {
+    const checked = transferOptionsOf(uploading, options);
+    const request = requestOf(checked, content);
+    const job = { parts, content, request, options: checked };
+    const { id, name, size, contentType } = await delivered(job);
+    return { id, name, size, contentType };
+  } finally {
+    content.stop();
+  }
+};
+
+const downloading = "download an asset";
+
+/** What is known of an asset whose content was fetched. */
+export type Downloaded = Omit<StoredAsset, "contentUrl" | "contentUrlExpiry"> & {
+  /** In bytes, as they arrived. */
+  readonly size: number;
+};
+
+/** A target that cannot be written to is the caller's to mend. */
+const unwritable = (error: unknown): ConversationError =>
+  isConversationError(error)
+    ? error
+    : new ConversationError(
+        "INPUT_INVALID",
+        "Could not download an asset: the target could not be written to, see the cause.",
+        {},
+        "none",
+        { cause: error },
+      );
+
+const collected = async (pieces: Pieces, size: number): Promise<Uint8Array> => {
+  const bytes = new Uint8Array(size);
+  let place = 0;
+  for await (const piece of pieces) {
+    bytes.set(piece, place);
+    place += piece.byteLength;
+  }
+  return bytes;
+};
+
+const badContent = (id: string) => (rule: string) =>
+  new ConversationError("BAD_RESPONSE", `Could not download asset ${id}: ${rule}. Run again.`);
+
+/** One answer of a signed address, and the transfer that it belongs to. */
+interface Fetched extends ContentAnswer {
+  readonly transfer: SignedTransfer;
+}
+
+/** The content, or a refusal that holds no connection any more. */
+const opened = async (parts: ContentParts, transfer: SignedTransfer): Promise<Fetched> => {
+  const answer = await parts.transfer.download(transfer);
+  if (answer.status !== 200) await answer.discard();
+  return { ...answer, transfer };
+};
+
+/** Asks for the content; an address that fails for a moment is asked once more. */
+const fetched = async (
+  parts: ContentParts,
+  asset: StoredAsset,
+  options: TransferOptions,
+): Promise<Fetched> => {
+  const what = `download asset ${asset.id}`;
+  const url = checkedAddress(asset.contentUrl, parts.rule, what);
+  const transfer = { what, url, signal: transferSignal(parts, options) };
+  const answer = await opened(parts, transfer);
+  const isRepeated = await pauseBeforeRepeat(parts, asset, answer, transfer);
+  return isRepeated ? opened(parts, transfer) : answer;
+};
+
+/** The size of the content, as the asset and the answer agree on it. */
+const sizeOf = (asset: StoredAsset, { length }: ContentAnswer): number => {
+  const wrong = badContent(asset.id);
+  const size = asset.size ?? length;
+  if (size === undefined || size > largestAsset) {
+    throw wrong(`its size is not known, or above ${largestAsset} bytes`);
+  }
+  if (length !== undefined && length !== size) {
+    throw wrong(`the content has ${length} bytes, but the asset ${size}`);
+  }
+  return size;
+};
+
+type Consume<T> = (pieces: Pieces, size: number, fetched: Fetched) => Promise<T>;
+
+/**
+ * Fetches the content of an asset and checks its size; `consume` gets it piece by piece. Whatever
+ * happens, the connection is given back.
+ */
+const transferred = async <T>(
+  parts: ContentParts,
+  id: string,
+  options: TransferOptions,
+  consume: Consume<T>,
+): Promise<{ readonly about: Downloaded; readonly result: T }> => {
+  const { asset, reply } = await movedContent(parts, {
+    ask: () => getAsset(parts, id, options),
+    move: (asset) => fetched(parts, asset, options),
+    repeatable: true,
+  });
+  if (reply.status !== 200) throw refusedTransfer(reply.transfer.what, reply, parts);
+  try {
+    const size = sizeOf(asset, reply);
+    const counting = { size, wrong: badContent(id), onProgress: options.onProgress };
+    const result = await consume(counted(reply.pieces, counting), size, reply);
+    const { contentUrl: _url, contentUrlExpiry: _expiry, ...about } = asset;
+    return { about: { ...about, size }, result };
+  } finally {
+    reply.release();
+  }
+};
+
+/** The signal ends the transfer even if the progress callback is stuck. */
+const inTime: Consume<Uint8Array> = async (pieces, size, { transfer }) => {
+  try {
+    return await Promise.race([collected(pieces, size), rejectedBy(transfer.signal)]);
+  } catch (error) {
+    throw transferFailure(transfer, error);
+  }
+};
+
+/** The content of an asset as bytes. */
+const downloadBytes = async (
+  parts: ContentParts,
+  id: string,
+  options: TransferOptions,
+): Promise<Downloaded & { readonly bytes: Uint8Array }> => {
+  const checked = transferOptionsOf(downloading, options);
+  const { about, result } = await transferred(parts, id, checked, inTime);
+  return { ...about, bytes: result };
+};
+
+const writtenTo =
+  (target: OpenTarget): Consume<void> =>
+  async (pieces, _size, { release, transfer }) => {
+    const { signal } = transfer;
+    try {
+      await target.write(pieces, { signal, release });
+    } catch (error) {
+      throw signal.aborted ? transferFailure(transfer, error) : unwritable(error);
+    }
+  };
+
+/** The content of an asset into a file or a stream. */
+const downloadTo = async (
+  parts: ContentParts,
+  id: string,
+  target: DownloadTarget,
+  options: TransferOptions,
+): Promise<Downloaded> => {
+  const checked = transferOptionsOf(downloading, options);
+  const opened = prepared(downloading, () => openTarget(target));
+  try {
+    const { about } = await transferred(parts, id, checked, writtenTo(opened));
+    return about;
+  } finally {
+    opened.leave();
+  }
+};
+
+interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** Attachments and their content. Every failure is a ConversationError. */
+export interface Assets {
+  /**
+   * Makes an asset and gives the signed address that its content is to be posted to (specification
+   * §4.2). For programs that move the content themselves; else see `upload`.
+   *
+   * @throws ConversationError `INPUT_INVALID` before anything is sent, `BAD_RESPONSE` for an answer
+   * without id or address, else as every call
+   * @example
+   * const { id, contentUrl } = await hub.assets.create({
+   *   channel: "custom.kiosk", sender: "custom_bot", name: "receipt.pdf", size: 48_213,
+   * });
+   */
+  create(asset: AssetRequest, options?: CallOptions): Promise<NewAsset>;
+  /**
+   * Gives an asset and the signed address that its content comes from (specification §4.2).
+   *
+   * @throws ConversationError `NOT_FOUND`, `ID_INVALID`, `BAD_RESPONSE` for an answer without
+   * address, else as every call
+   * @example
+   * const { name, size } = await hub.assets.get(assetId);
+   */
+  get(id: string, options?: CallOptions): Promise<StoredAsset>;
+  /**
+   * Deletes an asset (specification §4.2).
+   *
+   * @throws ConversationError `IN_USE` if it has been used in a message, as far as the service's
+   * answer distinguishes that from a missing scope
+   * @example
+   * await hub.assets.delete(assetId);
+   */
+  delete(id: string, options?: CallOptions): Promise<void>;
+  /**
+   * Makes an asset and streams its content to the signed address. Name, size and content type are
+   * checked before anything is sent. An address that has expired is renewed once, with a new asset;
+   * a plain stream can be sent once only, so there this works only before it is read. Where the
+   * address fails for a moment (503), files, bytes and functions are sent once more. What goes
+   * wrong, takes too long or is given up leaves no asset behind, as far as the service deletes it
+   * within 2 s, and no stream open.
+   *
+   * @returns what a text message takes as an attachment
+   * @throws ConversationError `INPUT_INVALID` also for a source or an `onProgress` that fails
+   *
+   * @example
+   * const asset = await hub.assets.upload("receipt.pdf", { channel: "custom.kiosk", sender: "custom_bot" });
+   * await hub.messages.reply(message, { type: "text", sender: "custom_bot", attachments: [asset] });
+   */
+  upload(source: ContentSource, options: UploadOptions): Promise<Asset>;
+  /**
+   * Fetches the content of an asset and checks its size. An address that has expired is renewed once,
+   * one that fails for a moment (503) is asked once more. A target that closes early ends the
+   * download; one that got nothing stays open.
+   *
+   * @throws ConversationError `INPUT_INVALID` also for a target or an `onProgress` that fails
+   *
+   * @example
+   * createServer((_request, response) => {
+   *   hub.assets.download(id, response).catch(() => response.destroy());
+   * });
+   */
+  download(
+    id: string,
+    to?: undefined,
+    options?: TransferOptions,
+  ): Promise<Downloaded & { readonly bytes: Uint8Array }>;
+  download(id: string, to: DownloadTarget, options?: TransferOptions): Promise<Downloaded>;
+}
+
+/** The assets of a connection. */
+export const assetsOf = (parts: ContentParts): Assets => {
+  function download(
+    id: string,
+    to?: undefined,
+    options?: TransferOptions,
+  ): Promise<Downloaded & { readonly bytes: Uint8Array }>;
+  function download(id: string, to: DownloadTarget, options?: TransferOptions): Promise<Downloaded>;
+  function download(
+    id: string,
+    to?: DownloadTarget,
+    options: TransferOptions = {},
+  ): Promise<Downloaded> {
+    return to === undefined
+      ? downloadBytes(parts, id, options)
+      : downloadTo(parts, id, to, options);
+  }
+  return {
+    create: (asset, options) => createAsset(parts, asset, options),
+    get: (id, options) => getAsset(parts, id, options),
+    delete: (id, options) => deleteAsset(parts, id, options),
+    upload: (source, options) => upload(parts, source, options),
+    download,
+  };
+};

@@ -1,0 +1,238 @@
+import type { Clock } from "../../provider/kernel/clock.js";
+import { packageName, packageVersion } from "../../provider/kernel/package-version.js";
+import type { Endpoint, Method } from "../../provider/service/http/operations.js";
+import type { Transport } from "../../provider/service/http/transport.js";
+import type { ContentTransfer } from "./content-transfer.js";
+
+/** One attempt of a call, just before it is sent. Holds no body, header, id or secret. */
+export interface RequestEvent {
+  /** HTTP method. */
+  readonly method: Method;
+  /**
+   * Path template below the base address, such as `/conversations/{id}`; `TOKEN` for the token
+   * address, `{contentUrl}` for a signed address.
+   */
+  readonly template: string;
+  /** Number of the attempt of this call, from 1. */
+  readonly attempt: number;
+}
+
+/** How an attempt ended: with a status, or with a failure. */
+type Outcome = { readonly status: number } | { readonly error: unknown };
+
+/** Begins a span; the function it gives back ends it. */
+type BeginSpan = (attempt: RequestEvent, host: string) => (outcome: Outcome) => void;
+
+/** What is used of a span of `@opentelemetry/api`. */
+interface Span {
+  setAttribute(name: string, value: string | number): unknown;
+  setStatus(status: { readonly code: number }): unknown;
+  end(): void;
+}
+
+/** What is used of the optional package `@opentelemetry/api`, version 1. */
+export interface TelemetryApi {
+  readonly context: { active(): unknown };
+  readonly trace: {
+    getTracer(
+      name: string,
+      version: string,
+    ): {
+      startSpan(
+        name: string,
+        options: {
+          readonly kind: number;
+          readonly attributes: Readonly<Record<string, string | number>>;
+        },
+        context: unknown,
+      ): Span;
+    };
+  };
+}
+
+/** `SpanKind.CLIENT` and `SpanStatusCode.ERROR` of the API. */
+const client = 2;
+const failed = 2;
+
+/** A name that the compiler does not look up: the package need not be there. */
+const telemetryPackage: string = "@opentelemetry/api";
+
+const isApi = (value: unknown): value is TelemetryApi =>
+  typeof value === "object" && value !== null && "trace" in value && "context" in value;
+
+type Load = () => Promise<unknown>;
+
+const errorType = (outcome: Outcome): string => {
+  if ("status" in outcome) return `${outcome.status}`;
+  const { error } = outcome;
+  if (!(error instanceof Error)) return "_OTHER";
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+};
+
+const ended = (span: Span, outcome: Outcome): void => {
+  if ("status" in outcome) span.setAttribute("http.response.status_code", outcome.status);
+  if (!("status" in outcome) || outcome.status >= 400) {
+    span.setAttribute("error.type", errorType(outcome));
+    span.setStatus({ code: failed });
+  }
+  span.end();
+};
+
+/** Spans by the semantic conventions for HTTP clients, as children of whatever is active now. */
+const beginning = ({ context, trace }: TelemetryApi): BeginSpan => {
+  const parent = context.active();
+  const tracer = trace.getTracer(packageName, packageVersion());
+  return ({ method, template, attempt }, host) => {
+    const attributes = {
+      "http.request.method": method,
+      "url.template": template,
+      "server.address": host,
+      ...(attempt > 1 ? { "http.request.resend_count": attempt - 1 } : {}),
+    };
+    const name = `${method} ${template}`;
+    const span = tracer.startSpan(name, { kind: client, attributes }, parent);
+    return (outcome) => ended(span, outcome);
+  };
+};
+
+/**
+ * Traces through `@opentelemetry/api`, if that is installed; it is looked for on the first call.
+ * What is given back is asked once for each call, by whoever makes it.
+ */
+export const telemetry = (
+  load: Load = () => import(telemetryPackage),
+): (() => Promise<BeginSpan | undefined>) => {
+  let api: Promise<unknown> | undefined;
+  return async () => {
+    api ??= load();
+    try {
+      const found = await api;
+      return isApi(found) ? beginning(found) : undefined;
+    } catch {
+      // Not there, or of another shape than version 1 has: calls go on without traces.
+      return undefined;
+    }
+  };
+};
+
+/** How an attempt ended. Holds no body, header, id or secret. */
+export interface ResponseEvent extends RequestEvent {
+  /** Status of the answer. Left out: no answer came. */
+  readonly status?: number;
+  /** Milliseconds from sending to the answer; of a download, to its head. */
+  readonly ms: number;
+}
+
+/** Called for every attempt. A failure of theirs becomes a warning of the process, and changes no call. */
+export interface CallHooks {
+  /** Called before each attempt, repeats included. */
+  readonly onRequest?: (event: RequestEvent) => void;
+  /** Called after each attempt, answered or not. */
+  readonly onResponse?: (event: ResponseEvent) => void;
+}
+
+/** A hook that cannot harm whoever calls it: what it fails with becomes a warning of the process. */
+export const harmlessHook =
+  <E>(name: string, hook: ((event: E) => unknown) | undefined): ((event: E) => void) =>
+  (event) => {
+    // A function that is async fails later, and must not end the process then.
+    const called = async (): Promise<unknown> => hook?.(event);
+    called().catch((error) => {
+      const said = error instanceof Error ? error.message : typeof error;
+      process.emitWarning(`${name} failed: ${said}`, "ConversationHookWarning");
+    });
+  };
+
+/** Sends one attempt of a call, and reports it to hooks and OpenTelemetry. */
+type ObservedSend = <T extends { readonly status: number }>(
+  url: URL,
+  send: () => Promise<T>,
+) => Promise<T>;
+
+/** Begins to observe one call of an endpoint: each use of what it gives back is one more attempt. */
+export type CallObserver = (endpoint: Endpoint) => Promise<ObservedSend>;
+
+/** Tracing must not fail a call. */
+const quietly = <T>(trace: () => T): T | undefined => {
+  try {
+    return trace();
+  } catch {
+    return undefined;
+  }
+};
+
+/** Observes calls for the hooks of the caller, and for OpenTelemetry. */
+export const callObserver = (
+  hooks: CallHooks,
+  clock: Clock,
+  tracing = telemetry(),
+): CallObserver => {
+  const onRequest = harmlessHook("onRequest", hooks.onRequest);
+  const onResponse = harmlessHook("onResponse", hooks.onResponse);
+  return async ({ method, template }) => {
+    const begin = await tracing();
+    let attempts = 0;
+    return async (url, send) => {
+      attempts += 1;
+      const attempt = { method, template, attempt: attempts };
+      const endSpan = quietly(() => begin?.(attempt, url.hostname));
+      const from = clock.now();
+      const end = (outcome: Outcome): void => {
+        const status = "status" in outcome ? { status: outcome.status } : {};
+        onResponse({ ...attempt, ...status, ms: clock.now() - from });
+        quietly(() => endSpan?.(outcome));
+      };
+      onRequest(attempt);
+      try {
+        const answer = await send();
+        end({ status: answer.status });
+        return answer;
+      } catch (error) {
+        end({ error });
+        throw error;
+      }
+    };
+  };
+};
+
+/** A transport for one call of an endpoint. */
+export const observedTransport = (transport: Transport, observed: ObservedSend): Transport => ({
+  send: (request) => observed(new URL(request.url), () => transport.send(request)),
+  close: () => transport.close(),
+});
+
+/** A transport for one endpoint whose calls look alike: an accepted one ends a call. */
+export const observedEndpoint = (
+  transport: Transport,
+  observe: CallObserver,
+  endpoint: Endpoint,
+): Transport => {
+  let current: Promise<ObservedSend> | undefined;
+  return {
+    send: async (request) => {
+      current ??= observe(endpoint);
+      const answer = await observedTransport(transport, await current).send(request);
+      if (answer.status < 400) current = undefined;
+      return answer;
+    },
+    close: () => transport.close(),
+  };
+};
+
+const content = "{contentUrl}";
+
+/** Transfers of contents, each of them one call. */
+export const observedTransfer = (
+  transfer: ContentTransfer,
+  observe: CallObserver,
+): ContentTransfer => ({
+  upload: async (upload) => {
+    const observed = await observe({ method: "POST", template: content });
+    return observed(upload.url, () => transfer.upload(upload));
+  },
+  download: async (download) => {
+    const observed = await observe({ method: "GET", template: content });
+    return observed(download.url, () => transfer.download(download));
+  },
+  close: () => transfer.close(),
+});

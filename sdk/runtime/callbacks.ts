@@ -1,0 +1,529 @@
+import { channel } from "node:diagnostics_channel";
+import { ConversationError } from "../../provider/kernel/errors.js";
+import { inertOutput } from "../../provider/kernel/inert-text.js";
+import { packageName } from "../../provider/kernel/package-version.js";
+import { cleaned, quoted } from "../../provider/kernel/quoted.js";
+import {
+  isMessageType,
+  isSenderKind,
+  type MessageType,
+  type MessageTypesOf,
+  messageTypes,
+  type SenderKind,
+  senderKinds,
+} from "../../provider/service/message-types.js";
+import { redact } from "../../provider/service/redaction/redaction.js";
+import {
+  type CallbackOptions,
+  type CompleteOptions,
+  completeOptions,
+  credentialCheck,
+  type MessageContext,
+  secretsOf,
+} from "./callback-options.js";
+import {
+  type CallbackAnswer,
+  type CallbackCall,
+  type ExpressHandler,
+  expressHandler,
+  type FetchHandler,
+  fetchHandler,
+  type NodeHandler,
+  nodeHandler,
+} from "./callback-servers.js";
+import { inputInvalid, prepared } from "./caller-input.js";
+import { processMemory, reliableMemory, type Taken, withinTime } from "./message-memory.js";
+import { type ReceivedMessage, receivedMessages } from "./received-message.js";
+
+/** The channel of node:diagnostics_channel on which failures of callbacks are published. */
+export const callbackFailures = "pulumi-conversation:callback-failure";
+
+/** A failure of a callback: what was thrown, and the message that was worked on. */
+const publishFailure = (error: unknown, message: unknown): void => {
+  const failures = channel(callbackFailures);
+  if (failures.hasSubscribers) failures.publish({ error, message });
+};
+
+const mostCauses = 3;
+const mostLines = 40;
+const mostCharacters = 8_000;
+
+/** With the stack, and what it was caused by; other members of an error may hold whole requests. */
+const textOf = (error: unknown, causes = 0): string => {
+  try {
+    if (!(error instanceof Error)) return typeof error === "string" ? error : typeof error;
+    const own = typeof error.stack === "string" ? error.stack : error.message;
+    const isLast = error.cause === undefined || causes === mostCauses;
+    return isLast ? own : `${own}\ncaused by ${textOf(error.cause, causes + 1)}`;
+  } catch {
+    return "something that cannot be looked at";
+  }
+};
+
+/**
+ * Writes a failure to standard error. Never fails.
+ *
+ * @param what what failed, as the beginning of a line
+ * @param secrets left out of the text
+ */
+const writeFailure = (what: string, error: unknown, secrets: readonly string[]): void => {
+  // An error may quote whoever wrote the message: no line but the first begins at the margin.
+  const [first = "", ...others] = redact(textOf(error).slice(0, mostCharacters), secrets)
+    .split("\n", mostLines)
+    .map((line) => cleaned(line).trim());
+  const lines = [`${packageName}: ${what}: ${first}`, ...others.map((line) => `    ${line}`)];
+  try {
+    process.stderr.write(`${inertOutput(lines.join("\n"), false)}\n`);
+  } catch {
+    // There is nowhere else to write it.
+  }
+};
+
+/** `elsewhere`: another process is at work on the message. */
+type WorkResult = "done" | "repeat" | "elsewhere" | "failed";
+
+/** Reports a failure to the caller. Never fails. */
+type ReportFailure = (error: unknown, message?: ReceivedMessage) => Promise<void>;
+
+/** The service's id of a message, else the sender's own within its conversation; undefined if it has neither. */
+const messageKey = ({ id, messageId, conversationId }: ReceivedMessage): string | undefined => {
+  if (id !== undefined) return JSON.stringify([id]);
+  return messageId === undefined ? undefined : JSON.stringify([conversationId, messageId]);
+};
+
+/** Beyond the time for a message, so that nobody else takes it while it is worked on. */
+const leaseMarginMs = 5_000;
+
+const tooSlow = ({ type }: ReceivedMessage, ms: number): ConversationError =>
+  new ConversationError(
+    "TIMED_OUT",
+    `Could not handle a message of type ${type}: onMessage was not done within ${ms} ms. The conversation goes on without it.`,
+  );
+
+const results = { taken: "elsewhere", done: "repeat" } as const satisfies Readonly<
+  Record<Exclude<Taken, "new">, WorkResult>
+>;
+
+/** Works on a message: once, within its time. Never fails. */
+const messageWork = <T extends MessageType>(
+  options: CompleteOptions<T>,
+  report: ReportFailure,
+): ((message: ReceivedMessage<T>) => Promise<WorkResult>) => {
+  const { onMessage, clock, messageTimeoutMs: ms } = options;
+  const memory = options.memory
+    ? reliableMemory(options.memory, clock, report)
+    : processMemory(options.remembered);
+  return async (message) => {
+    const key = messageKey(message);
+    const taken = key === undefined ? "new" : await memory.take(key, ms + leaseMarginMs);
+    if (taken !== "new") return results[taken];
+    const limit = { clock, ms, late: () => tooSlow(message, ms) };
+    try {
+      await withinTime(limit, (signal) => onMessage(message, { signal }));
+    } catch (error) {
+      if (key !== undefined) await memory.release(key);
+      // Reporting must not hold up the conversation either.
+      await withinTime(limit, () => report(error, message)).catch(() => {});
+      return "failed";
+    }
+    if (key !== undefined) await memory.done(key);
+    return "done";
+  };
+};
+
+/** How messages wait, and for what. */
+interface QueueOptions<T extends MessageType> {
+  /** So many messages may wait in all. */
+  readonly maxWaiting: number;
+  /** So many may wait in one conversation. */
+  readonly maxWaitingPerConversation: number;
+  /** Works on a message. Must not fail. */
+  readonly work: (message: ReceivedMessage<T>) => Promise<WorkResult>;
+  /**
+   * Whether a message that waits already is waited for if it comes again; else it queues once
+   * more, in case the first fails.
+   */
+  readonly joins: boolean;
+}
+
+/** What became of the messages of one call. */
+interface Queued {
+  /** Some were not taken, since too many wait in their conversation, or in all. */
+  readonly full: boolean;
+  /** Of those that were taken. */
+  readonly results: readonly Promise<WorkResult>[];
+}
+
+/** The messages of one conversation that wait. */
+interface Queue {
+  last: Promise<unknown>;
+  waiting: number;
+}
+
+/** A conversation, and its messages of one call. */
+type Group<T extends MessageType> = readonly [string, readonly ReceivedMessage<T>[]];
+
+/** What begins here begins after whoever called was answered. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Messages that wait for their work: in order within a conversation, conversations side by side. */
+class MessageQueues<T extends MessageType> {
+  readonly #queues = new Map<string, Queue>();
+  readonly #pending = new Map<string, Promise<WorkResult>>();
+  #waiting = 0;
+
+  constructor(private readonly options: QueueOptions<T>) {}
+
+  /** Takes the messages of one call, as far as they fit. Their work begins later, never at once. */
+  add(messages: readonly ReceivedMessage<T>[]): Queued {
+    const groups = [...Map.groupBy(messages, ({ conversationId }) => conversationId)];
+    const left = this.#tooMany(groups);
+    // All of the call comes again: what could not be distinguished from its repeat then has to wait, too.
+    const isLeft = (group: Group<T>): boolean =>
+      left.has(group) ||
+      (left.size > 0 && group[1].some((message) => messageKey(message) === undefined));
+    const taken = groups.filter((group) => !isLeft(group)).flatMap(([, group]) => group);
+    return { full: left.size > 0, results: taken.map((message) => this.#joined(message)) };
+  }
+
+  /** When all work is done, also what is added meanwhile. */
+  async idle(): Promise<void> {
+    while (this.#queues.size > 0) {
+      await Promise.all([...this.#queues.values()].map(({ last }) => last));
+    }
+  }
+
+  #tooMany(groups: readonly Group<T>[]): ReadonlySet<Group<T>> {
+    let before = 0;
+    const full = groups.filter(([id, group]) => {
+      const isPending = (message: ReceivedMessage<T>): boolean =>
+        this.options.joins && this.#pending.has(messageKey(message) ?? "");
+      const count = group.filter((message) => !isPending(message)).length;
+      if (!this.#fits(id, count, before)) return true;
+      before += count;
+      return false;
+    });
+    return new Set(full);
+  }
+
+  #fits(conversationId: string, count: number, before: number): boolean {
+    const { maxWaiting, maxWaitingPerConversation } = this.options;
+    const here = this.#queues.get(conversationId)?.waiting ?? 0;
+    const inAll = this.#waiting + before + count;
+    // A call that alone is longer than the limit gets through when nothing waits.
+    if (this.#waiting + before === 0) return true;
+    // As much again is kept for conversations in which nothing waits: others must not block them.
+    if (here === 0) return inAll <= 2 * maxWaiting;
+    return here + count <= maxWaitingPerConversation && inAll <= maxWaiting;
+  }
+
+  #joined(message: ReceivedMessage<T>): Promise<WorkResult> {
+    const key = this.options.joins ? messageKey(message) : undefined;
+    if (key === undefined) return this.#queued(message);
+    const known = this.#pending.get(key);
+    if (known) return known;
+    const result = this.#queued(message);
+    this.#pending.set(key, result);
+    return result.finally(() => this.#pending.delete(key));
+  }
+
+  #queued(message: ReceivedMessage<T>): Promise<WorkResult> {
+    const { conversationId } = message;
+    const queue = this.#queues.get(conversationId) ?? { last: nextTurn(), waiting: 0 };
+    this.#queues.set(conversationId, queue);
+    this.#waiting += 1;
+    queue.waiting += 1;
+    const result = queue.last
+      .then(() => this.options.work(message))
+      .finally(() => {
+        this.#waiting -= 1;
+        queue.waiting -= 1;
+        if (queue.waiting === 0) this.#queues.delete(conversationId);
+      });
+    queue.last = result;
+    return result;
+  }
+}
+
+/** Takes the calls of the service (specification §5.2, §6; public reference) for any kind of server. */
+export interface Callbacks {
+  /** For `createServer` of node:http and node:https. */
+  readonly node: NodeHandler;
+  /** For Express and its relatives; it does not matter whether a body parser ran before. */
+  readonly express: ExpressHandler;
+  /** For servers that speak fetch, such as hono: `app.post("/hub", (c) => handler.fetch(c.req.raw))`. */
+  readonly fetch: FetchHandler;
+  /** When every message that was taken has been worked on: for tests, and before the process ends. Never fails. */
+  idle(): Promise<void>;
+}
+
+/** The service waits for 5 s (public reference). */
+const answerWithinMs = 4_000;
+
+const refusals = {
+  method: { status: 405, headers: { allow: "POST" } },
+  tooSlow: { status: 408, headers: { connection: "close" } },
+  tooLong: { status: 413 },
+  unreadable: { status: 400 },
+  failed: { status: 500 },
+  later: { status: 503, headers: { "retry-after": "1" } },
+} as const satisfies Readonly<Record<string, CallbackAnswer>>;
+
+const unreadableEntries = (count: number): ConversationError =>
+  new ConversationError(
+    "BAD_RESPONSE",
+    `Could not read ${count} of the messages of a callback: they have no type, or no conversation. They were dropped.`,
+  );
+
+const failureName = (message: ReceivedMessage | undefined): string =>
+  message
+    ? `A message of type ${message.type} in conversation ${quoted(message.conversationId)} could not be handled`
+    : "A callback failed";
+
+/** Hands failures to the hook, or writes them if there is none. A hook that fails must not fail a call. */
+const reporting = ({
+  onError,
+  authenticate,
+}: Pick<CallbackOptions, "onError" | "authenticate">): ReportFailure => {
+  const secrets = secretsOf(authenticate);
+  return async (error, message) => {
+    publishFailure(error, message);
+    if (!onError) return writeFailure(failureName(message), error, secrets);
+    try {
+      await onError(error, message);
+    } catch (failure) {
+      writeFailure(failureName(message), error, secrets);
+      writeFailure("onError failed", failure, secrets);
+    }
+  };
+};
+
+/** The answer once the work is done. */
+const answerAfter = (results: readonly WorkResult[]): CallbackAnswer => {
+  if (results.includes("failed")) return refusals.failed;
+  return results.includes("elsewhere") ? refusals.later : { status: 200 };
+};
+
+/** Where a call stands. */
+interface Progress {
+  /** The answer if it takes too long from here. */
+  late: CallbackAnswer;
+  isLate: boolean;
+}
+
+/** Answers calls: verifies, reads, queues, acknowledges. Never fails. */
+const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
+  const { clock, maxBytes, accepts, platformName } = options;
+  const credentials = prepared("make the callback handler", () =>
+    credentialCheck(options.authenticate),
+  );
+  const report = reporting(options);
+  const joins = options.acknowledge === "after";
+  const queues = new MessageQueues<T>({ ...options, work: messageWork(options, report), joins });
+  const unauthorized = { status: 401, headers: { "www-authenticate": credentials.challenge } };
+
+  const refusalOf = async ({ method, authorization }: CallbackCall) => {
+    if (method !== "POST") return refusals.method;
+    try {
+      return (await credentials.passes(authorization)) ? undefined : unauthorized;
+    } catch (error) {
+      void report(error);
+      return refusals.later;
+    }
+  };
+
+  const isWanted = (message: ReceivedMessage): message is ReceivedMessage<T> =>
+    accepts.some((type) => type === message.type);
+
+  const queued = async (
+    messages: readonly ReceivedMessage[],
+    progress: Progress,
+  ): Promise<CallbackAnswer> => {
+    const { full, results } = queues.add(messages.filter(isWanted));
+    if (joins) {
+      // The work goes on; when the call comes again it may be done.
+      progress.late = refusals.later;
+      const answer = answerAfter(await Promise.all(results));
+      if (answer.status !== 200) return answer;
+    }
+    return full ? refusals.later : { status: 200 };
+  };
+
+  const answered = async (
+    call: CallbackCall,
+    progress: Progress,
+    done: AbortSignal,
+  ): Promise<CallbackAnswer> => {
+    const refusal = await refusalOf(call);
+    if (refusal) return refusal;
+    const body = await call.body(maxBytes, done);
+    if (!body) return refusals.tooLong;
+    const received = receivedMessages(body.value, platformName);
+    if (!received) return refusals.unreadable;
+    // The caller already got the answer that it took too long, and will come again.
+    if (progress.isLate) return progress.late;
+    if (received.unreadable > 0) void report(unreadableEntries(received.unreadable));
+    return queued(received.messages, progress);
+  };
+
+  const answer = async (call: CallbackCall): Promise<CallbackAnswer> => {
+    const done = new AbortController();
+    const progress: Progress = { late: refusals.tooSlow, isLate: false };
+    const late = (): CallbackAnswer => {
+      progress.isLate = true;
+      return progress.late;
+    };
+    const tooSlow = clock.sleep(answerWithinMs, done.signal).then(late, late);
+    try {
+      return await Promise.race([answered(call, progress, done.signal), tooSlow]);
+    } catch (error) {
+      void report(error);
+      return refusals.unreadable;
+    } finally {
+      done.abort();
+    }
+  };
+  return { answer, idle: () => queues.idle() };
+};
+
+/**
+ * Makes a handler for the messages that the service delivers: checks credentials, answers at once or
+ * after the work, and keeps conversations apart. Both versions (v1, v3) and both forms of content are
+ * understood.
+ *
+ * Answers: 200 taken · 400 no messages in it · 401 wrong credentials · 405 no POST · 408 too slow ·
+ * 413 too long · 500 the work failed (`acknowledge: "after"`) · 503 too many messages wait, the work
+ * is not done yet, or the check of a token failed.
+ *
+ * @throws ConversationError `INPUT_INVALID` if `authenticate` holds nothing to compare with, or an
+ * option cannot be used
+ *
+ * @example
+ * const hub = callbacks({
+ *   authenticate: { basic: { username: "hub", password } },
+ *   accepts: ["text"],
+ *   onMessage: async ({ text, conversationId }) => {
+ *     await client.messages.reply(conversationId, { type: "text", text: `You said ${text}`, sender: "custom_bot" });
+ *   },
+ * });
+ * createServer(hub.node).listen(3000);
+ */
+export const callbacks = <const T extends MessageType = MessageType>(
+  options: CallbackOptions<T>,
+): Callbacks => {
+  const { answer, idle } = answering(completeOptions(options));
+  return {
+    node: nodeHandler(answer),
+    express: expressHandler(answer),
+    fetch: fetchHandler(answer),
+    idle,
+  };
+};
+
+/** Works on the messages of some types. */
+export type MessageHandler<T extends MessageType = MessageType> = (
+  message: ReceivedMessage<T>,
+  context: MessageContext,
+) => void | Promise<void>;
+
+/** The options of {@link callbacks}, but for what the handlers of an app say themselves. */
+export type ConversationAppOptions = Omit<CallbackOptions, "onMessage" | "accepts">;
+
+/** Callbacks whose messages go to the first handler that was registered for them. */
+export interface ConversationApp extends Callbacks {
+  /**
+   * Registers a handler for messages of a type, or of some types, from anybody.
+   *
+   * @throws ConversationError `INPUT_INVALID` for a type or a handler that cannot be used
+   */
+  on<T extends MessageType>(type: T | readonly T[], handler: MessageHandler<T>): ConversationApp;
+  /**
+   * Registers a handler for messages of a type, or of some types, from one kind of sender.
+   *
+   * @throws ConversationError `INPUT_INVALID` for a type, a sender or a handler that cannot be used
+   */
+  on<K extends SenderKind, T extends MessageTypesOf<K>>(
+    sender: K,
+    type: T | readonly T[],
+    handler: MessageHandler<T>,
+  ): ConversationApp;
+  /**
+   * Registers the handler for everything else. Without one, everything else is discarded.
+   *
+   * @throws ConversationError `INPUT_INVALID` for what is no function
+   */
+  otherwise(handler: MessageHandler): ConversationApp;
+}
+
+/** The work on a message, if a handler takes it; else undefined. */
+type Route = (
+  message: ReceivedMessage<MessageType>,
+) => ((context: MessageContext) => void | Promise<void>) | undefined;
+
+/** `on(type, handler)` or `on(sender, type, handler)`. */
+type Registration<T extends MessageType> =
+  | readonly [types: T | readonly T[], handler: MessageHandler<T>]
+  | readonly [sender: SenderKind, types: T | readonly T[], handler: MessageHandler<T>];
+
+const doing = "register a handler";
+
+const assertHandler = (handler: unknown): void => {
+  if (typeof handler !== "function") throw inputInvalid(doing, "handler must be a function");
+};
+
+/** @throws ConversationError `INPUT_INVALID` naming what cannot be used */
+const routeOf = <T extends MessageType>(given: Registration<T>): Route => {
+  const [sender, type, handler] = given.length === 3 ? given : [undefined, ...given];
+  if (given.length === 3 && !isSenderKind(sender)) {
+    throw inputInvalid(doing, `sender must be one of: ${senderKinds.join(", ")}`);
+  }
+  const types: readonly unknown[] = [type].flat();
+  if (types.length === 0 || !types.every(isMessageType)) {
+    throw inputInvalid(doing, `type must be one or some of: ${messageTypes.join(", ")}`);
+  }
+  assertHandler(handler);
+  const fits = (message: ReceivedMessage<MessageType>): message is ReceivedMessage<T> =>
+    types.includes(message.type) && (sender === undefined || sender === message.sender.kind);
+  return (message) => (fits(message) ? (context) => handler(message, context) : undefined);
+};
+
+/**
+ * Makes callbacks that hand each message to the handler for its type, and for its sender if a
+ * handler says so. The first one that was registered gets it, and nobody else. Options, order,
+ * repeats and failures are those of {@link callbacks}.
+ *
+ * @throws ConversationError `INPUT_INVALID` for an option, a type or a sender that cannot be used
+ *
+ * @example
+ * const app = conversationApp({ authenticate: { basic: { username: "hub", password } } });
+ * app.on("customer", "text", async (message) => {
+ *   await hub.messages.reply(message, { type: "text", text: "One moment", sender: "custom_bot" });
+ * });
+ * app.on("conversation.end", ({ conversationId }) => forget(conversationId));
+ * app.otherwise(({ type }) => console.log(`nothing to do about ${type}`));
+ * createServer(app.node).listen(3000);
+ */
+export const conversationApp = (options: ConversationAppOptions): ConversationApp => {
+  const routes: Route[] = [];
+  let fallback: MessageHandler = () => {};
+  const onMessage: MessageHandler = async (message, context) => {
+    for (const route of routes) {
+      const work = route(message);
+      if (work) return work(context);
+    }
+    return fallback(message, context);
+  };
+  const app: ConversationApp = {
+    ...callbacks(prepared("make the app", () => ({ ...options, onMessage }))),
+    on: <T extends MessageType>(...given: Registration<T>) => {
+      routes.push(prepared(doing, () => routeOf(given)));
+      return app;
+    },
+    otherwise: (handler) => {
+      assertHandler(handler);
+      fallback = handler;
+      return app;
+    },
+  };
+  return app;
+};

@@ -1,0 +1,489 @@
+import { z } from "zod";
+import type { Clock } from "../../provider/kernel/clock.js";
+import { ConversationError } from "../../provider/kernel/errors.js";
+import { withoutUndefined } from "../../provider/kernel/json.js";
+import { type PacedService, type ServicePaces, servicePaces } from "../../provider/pacing/pacer.js";
+import { rateOf } from "../../provider/pacing/plan/plan-rates.js";
+import type { BucketStore } from "../../provider/pacing/stores/bucket-store.js";
+import { waitOutRefusals } from "../../provider/pacing/wait-out-refusals.js";
+import { sharedParts } from "../../provider/service/connect.js";
+import type { Answer } from "../../provider/service/http/answers.js";
+import { type Request, serviceRequest } from "../../provider/service/http/client.js";
+import type { Endpoint, Method } from "../../provider/service/http/operations.js";
+import type { Pace, Wait } from "../../provider/service/http/pace.js";
+import type { RetryLimits } from "../../provider/service/http/retry.js";
+import type { Transport } from "../../provider/service/http/transport.js";
+import type { Plan } from "../../provider/service/settings/plans.js";
+import { tokenAddress } from "../../provider/service/settings/setting-rules.js";
+import {
+  type SettingKey,
+  type Settings,
+  settingTable,
+} from "../../provider/service/settings/setting-table.js";
+import { readSettings, settingNames } from "../../provider/service/settings/settings.js";
+import { tokenSource } from "../../provider/service/token/access-token.js";
+import { type Assets, assetsOf } from "./assets.js";
+import {
+  type CallHooks,
+  type CallObserver,
+  callObserver,
+  harmlessHook,
+  observedEndpoint,
+  observedTransfer,
+  observedTransport,
+} from "./call-observer.js";
+import { prepared } from "./caller-input.js";
+import { addressRuleFor, contentTransfer } from "./content-transfer.js";
+import {
+  addressText,
+  anyFunction,
+  assertJson,
+  callOptions,
+  checkedInput,
+  checkedOptions,
+} from "./input-schemas.js";
+import { type Conversations, conversationsOf, type Messages, messagesOf } from "./messages.js";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The settings that only resources need. */
+const resourceOnly = ["ownershipMark", "put"] as const;
+
+type ResourceOnly = (typeof resourceOnly)[number];
+
+/**
+ * How to reach the service: the same settings as the resources have, as an object. What is left out
+ * is read from the environment, such as `CONVERSATION_BASE_URL` (with `profile: "staging"` from
+ * `CONVERSATION_STAGING_BASE_URL`).
+ */
+export type ConnectionSettings = {
+  readonly [K in Exclude<keyof Settings, ResourceOnly>]?: Settings[K] | undefined;
+};
+
+/**
+ * A running emulator, as `startEmulator` gives it, or the first line of `emulator --json`: whatever
+ * it says beside the settings is ignored.
+ */
+export interface RunningEmulator
+  extends Readonly<Record<"baseUrl" | "tokenUrl" | "clientId" | "clientSecret", string>> {
+  /** Where an emulator is controlled: nothing else has such an address. */
+  readonly controlUrl: string;
+}
+
+/** Whether these are the addresses of an emulator. */
+const isEmulator = (given: ConnectionSettings | RunningEmulator): given is RunningEmulator =>
+  "controlUrl" in given && typeof given.controlUrl === "string";
+
+type RuntimeKey = Exclude<SettingKey, ResourceOnly>;
+
+const isKey = (name: string): name is RuntimeKey =>
+  Object.hasOwn(settingTable, name) && !resourceOnly.some((other) => other === name);
+
+const keys: readonly RuntimeKey[] = Object.keys(settingTable).filter(isKey);
+
+const invalidSettings = (text: string): ConversationError =>
+  new ConversationError("SETTINGS_INVALID", `Could not connect: ${text}`);
+
+const assertKnown = (given: ConnectionSettings | RunningEmulator): void => {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw invalidSettings("the settings must be an object. Nothing was sent.");
+  }
+  if ("profile" in given && given.profile !== undefined && typeof given.profile !== "string") {
+    throw invalidSettings("profile must be text. Nothing was sent.");
+  }
+  if (isEmulator(given)) return;
+  const unknown = Object.keys(given).filter((name) => name !== "profile" && !isKey(name));
+  if (unknown.length === 0) return;
+  const names = unknown.map((name) => JSON.stringify(name)).join(", ");
+  throw invalidSettings(
+    `there is no setting ${names}. Nothing was sent. Settings: ${keys.join(", ")}, profile.`,
+  );
+};
+
+const textOf = (key: SettingKey, value: unknown): string => {
+  if (typeof value === "string" || typeof value === "number") return `${value}`;
+  throw invalidSettings(`${key} must be text or a number. Nothing was sent.`);
+};
+
+/** The settings as the environment would hold them: what is given wins. */
+const asEnvironment = (given: ConnectionSettings, environment: Environment): Environment =>
+  Object.fromEntries(
+    keys.map((key) => {
+      const name = settingNames(key, given.profile).environment;
+      const value: unknown = given[key];
+      return [name, value === undefined || value === null ? environment[name] : textOf(key, value)];
+    }),
+  );
+
+interface Problem {
+  readonly isMissing: boolean;
+  readonly line: string;
+}
+
+const problemsIn = (environment: Environment, profile?: string): readonly Problem[] =>
+  keys.flatMap((key): Problem | readonly [] => {
+    const { required, secret, parse } = settingTable[key];
+    const name = settingNames(key, profile).environment;
+    const text = environment[name] ?? "";
+    if (text.trim() === "") {
+      const line = `  ${key} is missing: give it to connect, or set ${name}`;
+      return required ? { isMissing: true, line } : [];
+    }
+    const parsed = parse(secret ? text : text.trim());
+    return "value" in parsed ? [] : { isMissing: false, line: `  ${key} (${name}) ${parsed.rule}` };
+  });
+
+/**
+ * Checks the settings; does no I/O.
+ *
+ * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with every rule that is broken;
+ * values are never shown
+ */
+export const runtimeSettings = (
+  settings: ConnectionSettings | RunningEmulator = {},
+  environment: Environment = process.env,
+): Settings =>
+  prepared("connect", () => {
+    assertKnown(settings);
+    const given: ConnectionSettings = settings;
+    const texts = asEnvironment(given, environment);
+    const problems = problemsIn(texts, given.profile);
+    if (problems.length > 0) {
+      throw new ConversationError(
+        problems.some(({ isMissing }) => isMissing) ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
+        [
+          "Could not connect: the settings cannot be used. Nothing was sent.",
+          ...problems.map(({ line }) => line),
+        ].join("\n"),
+      );
+    }
+    return readSettings({ environment: texts, config: () => undefined }, given.profile);
+  });
+
+/** The vendor's own word: what is given, else the environment's, else `platform`. */
+export const platformNameOf = (given: string | undefined): string => {
+  const { parse, default: fallback = "platform" } = settingTable.platformName;
+  const text = given ?? process.env[settingNames("platformName").environment];
+  if (text !== undefined && typeof text !== "string") {
+    throw new ConversationError("SETTINGS_INVALID", "platformName must be text.");
+  }
+  if (text === undefined || text.trim() === "") return fallback;
+  const parsed = parse(text.trim());
+  if ("value" in parsed) return parsed.value;
+  throw new ConversationError("SETTINGS_INVALID", `platformName ${parsed.rule}.`);
+};
+
+/** How a connection behaves; everything may be left out. */
+export interface ConnectionOptions extends CallHooks {
+  /**
+   * `plan` (default): calls keep to the rates of the tenant's plan, together with all other
+   * processes of this machine, or of every machine if `redisUrl` is set. `after-refusal`: calls
+   * go at once and wait only after a 429, for services without limits such as an emulator.
+   */
+  readonly pacing?: "plan" | "after-refusal";
+  /** Called when calls have to wait for their endpoint. */
+  readonly onWait?: (wait: Wait) => void;
+  /** Called once with the plan that a tenant without a configured one seems to have. */
+  readonly onPlanGuess?: (plan: Plan) => void;
+  /** Called with a sentence for people when the rates cannot be shared with other processes for a while. */
+  readonly onNotice?: (text: string) => void;
+  /** How often and how long what may be repeated is repeated. */
+  readonly retry?: Partial<RetryLimits>;
+  /** Ends waiting calls with `CANCELLED`, like `close`. */
+  readonly signal?: AbortSignal;
+  /** Where settings that are left out are looked up. Default: the process's environment. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Tests pass their own. */
+  readonly clock?: Clock;
+  /** Tests pass their own. */
+  readonly transport?: Transport;
+  /** Where the rate buckets are kept. Default: where `pacing: "plan"` says. */
+  readonly buckets?: BucketStore;
+}
+
+const limit = z.number("must be a number").nonnegative("must not be below 0").optional();
+const anyObject = z
+  .custom((value) => typeof value === "object" && value !== null, "must be an object")
+  .optional();
+
+const rules = callOptions.extend({
+  pacing: z.enum(["plan", "after-refusal"], "must be plan or after-refusal").optional(),
+  onWait: anyFunction.optional(),
+  onPlanGuess: anyFunction.optional(),
+  onNotice: anyFunction.optional(),
+  onRequest: anyFunction.optional(),
+  onResponse: anyFunction.optional(),
+  retry: z
+    .looseObject(
+      { retries: limit, minTimeoutMs: limit, maxTimeoutMs: limit, maxRetryTimeMs: limit },
+      "must be an object",
+    )
+    .optional(),
+  environment: z
+    .record(z.string(), z.string("must be text").optional(), "must be an object")
+    .optional(),
+  clock: anyObject,
+  transport: anyObject,
+  buckets: anyObject,
+});
+
+/**
+ * A copy of the options, checked, whose hooks can do no harm: a failing one must not hold up those
+ * who wait.
+ *
+ * @throws ConversationError `INPUT_INVALID` naming the option that cannot be used
+ */
+const connectionOptionsOf = (options: ConnectionOptions): ConnectionOptions => {
+  const copy = checkedOptions("connect", rules, options);
+  const { onWait, onPlanGuess, onNotice } = copy;
+  const hooks = {
+    onWait: onWait && harmlessHook("onWait", onWait),
+    onPlanGuess: onPlanGuess && harmlessHook("onPlanGuess", onPlanGuess),
+    onNotice: onNotice && harmlessHook("onNotice", onNotice),
+  };
+  return { ...copy, ...withoutUndefined(hooks) };
+};
+
+/** One transport, one token and one set of rate buckets for all services of a tenant. */
+interface Connection {
+  readonly clock: Clock;
+  /** Ends when the connection is closed. */
+  readonly signal: AbortSignal;
+  /** How calls to a service are paced. */
+  pace(service: PacedService): Pace;
+  /** Reports calls to hooks and OpenTelemetry. */
+  readonly observe: CallObserver;
+  /** Calls of a service, in the pace given; reported under the name of the operation, or of another endpoint. */
+  request(baseUrl: string, pace: Pace, endpoint?: Endpoint): Request;
+  /** Scopes of the token in use, if the token address gives them. */
+  scopes(): readonly string[] | undefined;
+  /** Ends waiting calls with `CANCELLED` and all connections. */
+  close(): Promise<void>;
+}
+
+/** The token address, as hooks and traces name it. */
+const tokenEndpoint = { method: "POST", template: "TOKEN" } as const;
+
+/** Sends nothing: token, connections and buckets are had on first use. */
+const openConnection = (settings: Settings, options: ConnectionOptions): Connection => {
+  const { close, ...parts } = sharedParts(settings, options);
+  const { clock, signal, transport } = parts;
+  const { onWait } = options;
+  const afterRefusals = () => waitOutRefusals({ clock, ...withoutUndefined({ onWait }) });
+  const paces: ServicePaces =
+    options.pacing === "after-refusal"
+      ? { pace: afterRefusals, close: async () => {} }
+      : servicePaces(settings, { ...options, clock });
+  const observe = callObserver(options, clock);
+  const tokens = tokenSource({
+    ...parts,
+    transport: observedEndpoint(transport, observe, tokenEndpoint),
+    pace: afterRefusals(),
+  });
+  return {
+    clock,
+    signal,
+    pace: paces.pace,
+    observe,
+    request: (baseUrl, pace, endpoint) => async (operation, callOptions) => {
+      const observed = observedTransport(transport, await observe(endpoint ?? operation));
+      const service = { ...parts, settings: { ...settings, baseUrl }, transport: observed };
+      return serviceRequest({ ...service, tokens, pace })(operation, callOptions);
+    },
+    scopes: () => tokens.last?.scopes,
+    close: async () => {
+      await Promise.all([close(), paces.close()]);
+    },
+  };
+};
+
+/** One call of another service of the tenant (specification §8.3, §9). */
+export interface ServiceCall {
+  /** A service with known rates, such as `Case Manager`, in any case. */
+  readonly service: string;
+  /** `v3` or `v4`, as far as the service has it. */
+  readonly version: string;
+  /**
+   * Base address of the service, which ends with the version. No document says how it follows from
+   * the one of the conversation service, so it has to be given; the access token goes there.
+   */
+  readonly baseUrl: string;
+  /** HTTP method. */
+  readonly method: Method;
+  /** Path template below the base address, such as `/portals/{portalID}/search/typeahead`: names the rate bucket. */
+  readonly path: string;
+  /** Values of the placeholders. */
+  readonly params?: Readonly<Record<string, string>>;
+  /** Members of the `?` part, in their order. */
+  readonly query?: Readonly<Record<string, string | number>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Ends the waiting for a turn; a write that was sent is waited for. */
+  readonly signal?: AbortSignal;
+}
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const satisfies readonly Method[];
+
+const serviceCall = callOptions.extend({
+  service: addressText,
+  version: addressText,
+  baseUrl: addressText,
+  method: z.enum(methods, `must be one of: ${methods.join(", ")}`),
+  path: addressText,
+  params: z.record(z.string(), addressText).optional(),
+  query: z
+    .record(
+      addressText,
+      z.union([addressText, z.number()], "must be text or a number, with whole characters"),
+    )
+    .optional(),
+  body: z.unknown().optional(),
+});
+
+/** A copy of a call, checked as far as its members go. */
+const checkedCall = (given: ServiceCall): ServiceCall => {
+  const doing = "call another service";
+  const { signal, params, query, ...rest } = checkedInput(doing, "the call", serviceCall, given);
+  assertJson(doing, "body", rest.body);
+  return { ...rest, ...withoutUndefined({ signal, params, query }) };
+};
+
+const invalidCall = (call: ServiceCall, rule: string): ConversationError =>
+  new ConversationError(
+    "INPUT_INVALID",
+    `Could not call ${call.service} ${call.version}: ${call.method} ${call.path}: ${rule}. Nothing was sent.`,
+  );
+
+const baseOf = (call: ServiceCall): string => {
+  const parsed = tokenAddress(call.baseUrl);
+  if ("rule" in parsed) throw invalidCall(call, `baseUrl ${parsed.rule}`);
+  const base = parsed.value.replace(/\/$/, "");
+  if (base.includes("?")) throw invalidCall(call, 'baseUrl must hold no "?" part');
+  if (base.endsWith(`/${call.version}`)) return base;
+  throw invalidCall(call, `baseUrl must end with the version segment /${call.version}`);
+};
+
+const pathOf = (call: ServiceCall): string => {
+  if (!/^(\/[A-Za-z0-9._~-]+|\/\{[A-Za-z0-9]+\})+$/.test(call.path)) {
+    throw invalidCall(call, "path must look like /cases/{id}");
+  }
+  return call.path.replace(/\{([^{}]+)\}/g, (_, name: string) => {
+    const value = call.params && Object.hasOwn(call.params, name) ? call.params[name] : undefined;
+    if (typeof value !== "string" || value === "" || /^\.{1,2}$/.test(value)) {
+      throw invalidCall(call, `params.${name} must be a text that can stand in a path`);
+    }
+    return encodeURIComponent(value);
+  });
+};
+
+/** Calls other services of the tenant with the same transport, token, repeats and pacing. */
+const otherServices = (connection: Connection): ((call: ServiceCall) => Promise<Answer>) => {
+  const paces = new Map<string, Pace>();
+  const paceOf = ({ service, version }: ServiceCall, baseUrl: string): Pace => {
+    const known = paces.get(`${service} ${baseUrl}`);
+    if (known) return known;
+    const made = connection.pace({
+      baseUrl,
+      rates: ({ method, template }, plan) => rateOf({ service, version, plan, method, template }),
+    });
+    paces.set(`${service} ${baseUrl}`, made);
+    return made;
+  };
+  return async (given) => {
+    const call = checkedCall(given);
+    const { service, version, method, path: template } = call;
+    // Also without pacing: an unknown service or version is a mistake.
+    rateOf({ service, version, plan: "enterprise", method, template });
+    const baseUrl = baseOf(call);
+    const title = `call ${service} ${version}`;
+    const operation = {
+      method,
+      template: pathOf(call),
+      title,
+      scopes: [],
+      rate: "standard",
+    } as const;
+    const pace = paceOf(call, baseUrl);
+    // The bucket belongs to the template, not to the path of one object (specification §8.1 rule 1).
+    const endpoint = { method, template };
+    const paced: Pace = (_endpoint, attempt, signal) => pace(endpoint, attempt, signal);
+    const request = connection.request(baseUrl, paced, endpoint);
+    const { query, body, signal } = call;
+    return request(operation, withoutUndefined({ query, body, signal }));
+  };
+};
+
+/** A connection to the conversation service of one tenant, to use an account that was set up. */
+export interface ConversationClient extends AsyncDisposable {
+  /** Sends messages. */
+  readonly messages: Messages;
+  /** Reads completed conversations. */
+  readonly conversations: Conversations;
+  /** Attachments and their content. */
+  readonly assets: Assets;
+  /**
+   * Calls another service of the tenant with the same token, transport, repeats and pacing, by the
+   * rates of the specification's §8.3. Every failure is a ConversationError.
+   *
+   * @example
+   * const { body } = await hub.request({
+   *   service: "Case Manager", version: "v3", baseUrl: "https://api.example.com/case/v3",
+   *   method: "GET", path: "/cases/{id}", params: { id },
+   * });
+   */
+  request(call: ServiceCall): Promise<Answer>;
+  /** Ends waiting calls with `CANCELLED`, and all connections. Never fails. */
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to the service. Sends nothing yet: token and connections are had on first use.
+ *
+ * @param settings what is left out is read from the environment: `CONVERSATION_BASE_URL` and so on;
+ * or a running emulator, whose calls go at once unless `pacing` or a `plan` is given
+ * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with everything that is wrong,
+ * `INPUT_INVALID` for an option that cannot be used
+ *
+ * @example
+ * const hub = connect();
+ * await hub.messages.reply("c-1", { type: "text", text: "Hello", sender: "custom_bot" });
+ * await hub.close();
+ *
+ * @example
+ * const hub = connect(await startEmulator());
+ */
+export const connect = (
+  settings: ConnectionSettings | RunningEmulator = {},
+  options: ConnectionOptions = {},
+): ConversationClient => {
+  const checked = connectionOptionsOf(options);
+  const read = runtimeSettings(settings, checked.environment);
+  const { baseUrl, platformName } = read;
+  const isUnlimited = isEmulator(settings) && read.plan === undefined;
+  const connection = openConnection(read, {
+    ...(isUnlimited ? { pacing: "after-refusal" } : {}),
+    ...checked,
+  });
+  const request = connection.request(baseUrl, connection.pace({ baseUrl }));
+  const transfer = observedTransfer(contentTransfer(), connection.observe);
+  const close = async (): Promise<void> => {
+    await connection.close();
+    await transfer.close();
+  };
+  return {
+    messages: messagesOf(request, platformName),
+    conversations: conversationsOf(request, platformName),
+    assets: assetsOf({
+      request,
+      platformName,
+      scopes: connection.scopes,
+      transfer,
+      rule: addressRuleFor(baseUrl),
+      clock: connection.clock,
+      closing: connection.signal,
+    }),
+    request: otherServices(connection),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+};

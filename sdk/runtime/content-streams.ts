@@ -1,0 +1,322 @@
+import { randomUUID } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { rename, rm, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { types } from "node:util";
+import { ConversationError } from "../../provider/kernel/errors.js";
+import { endQuietly, inputInvalid } from "./caller-input.js";
+import { type Pieces, rejectedBy } from "./content-transfer.js";
+
+/**
+ * Where the content of an asset comes from: the path of a file, bytes, or a stream of bytes (of
+ * node:stream, of the web, or any other). A stream can be read once only, and is ended in any case,
+ * also if it was not read; a function that opens one allows a repeat.
+ */
+export type ContentSource = string | Uint8Array | ArrayBuffer | Blob | Pieces | (() => Pieces);
+
+/** A stream of the caller's that is ours to read, and to end. */
+interface CallerStream {
+  readonly pieces: Pieces;
+  /** Ends it, read or not, so that its source stops. Never fails. */
+  stop(): void;
+}
+
+/** A stream of node:stream, or anything like it. */
+type NodeReadable = Pieces & {
+  destroy(): unknown;
+  on(event: "error", listener: (error: unknown) => void): unknown;
+};
+
+/** A stream of the web. */
+type WebReadable = Pieces & Pick<ReadableStream<Uint8Array>, "getReader">;
+
+const has = (value: object, ...methods: readonly string[]): boolean =>
+  methods.every((name) => typeof Reflect.get(value, name) === "function");
+
+const isNode = (source: Pieces): source is NodeReadable => has(source, "destroy", "on", "pipe");
+const isWebSource = (source: Pieces): source is WebReadable => has(source, "getReader");
+
+/** Whether pieces can be read from a value. */
+const isPieces = (value: unknown): value is Pieces =>
+  typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+
+/** A Blob, also of another realm. */
+const isBlob = (source: object): source is Blob =>
+  has(source, "stream", "arrayBuffer", "slice") && "size" in source;
+
+/** Why nothing can be read from a stream, found before anything is sent; undefined if all is well. */
+const whyUnreadable = (source: Pieces): string | undefined => {
+  const is = (name: string): boolean => Reflect.get(source, name) === true;
+  if (isWebSource(source) && is("locked")) return "the stream is locked by another reader";
+  const isOver = isNode(source) && (is("destroyed") || is("readableEnded"));
+  return isOver ? "the stream was read or closed before" : undefined;
+};
+
+const nodeStream = (source: NodeReadable): CallerStream => {
+  // It may fail while nobody reads it yet; whoever reads it then gets the error.
+  source.on("error", () => {});
+  return { pieces: source, stop: () => endQuietly(() => source.destroy()) };
+};
+
+/** By a reader, since an iterator cannot be ended while it waits for a piece. */
+const webStream = (source: WebReadable): CallerStream => {
+  const reader = source.getReader();
+  const pieces = async function* (): Pieces & AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  };
+  return { pieces: pieces(), stop: () => endQuietly(() => reader.cancel()) };
+};
+
+const iterableStream = (source: Pieces): CallerStream => {
+  const iterator = source[Symbol.asyncIterator]();
+  if (typeof iterator?.next !== "function") throw new TypeError("the source gives no iterator");
+  return {
+    pieces: { [Symbol.asyncIterator]: () => iterator },
+    stop: () => endQuietly(() => iterator.return?.()),
+  };
+};
+
+/** Takes a stream over. */
+const callerStream = (source: Pieces): CallerStream => {
+  if (isNode(source)) return nodeStream(source);
+  return isWebSource(source) ? webStream(source) : iterableStream(source);
+};
+
+/** A source that is ready to be read. */
+export interface OpenContent {
+  /** File name, if the source has one. */
+  readonly name?: string;
+  /** Bytes, if known. */
+  readonly size?: number;
+  /** Whether it can be read again. */
+  readonly repeatable: boolean;
+  /** Opens it for one reading. */
+  open(): CallerStream;
+  /** Ends what the caller opened, read or not. */
+  stop(): void;
+}
+
+const pieceBytes = 64 * 1024;
+
+async function* piecesOf(bytes: Uint8Array): Pieces & AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += pieceBytes) {
+    yield bytes.subarray(start, start + pieceBytes);
+  }
+}
+
+const invalidSource = (rule: string): ConversationError => inputInvalid("upload an asset", rule);
+
+const ours = { repeatable: true, stop: () => {} } as const;
+
+const sourceOfFile = async (path: string): Promise<OpenContent> => {
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile())
+    throw invalidSource(`there is no file ${JSON.stringify(path)} that can be read`);
+  const open = () => callerStream(createReadStream(path, { highWaterMark: pieceBytes }));
+  return { ...ours, name: basename(path), size: found.size, open };
+};
+
+const ofBytes = (bytes: Uint8Array): OpenContent => ({
+  ...ours,
+  size: bytes.byteLength,
+  open: () => callerStream(piecesOf(bytes)),
+});
+
+const ofBlob = (blob: Blob): OpenContent => ({
+  ...ours,
+  ...("name" in blob && typeof blob.name === "string" ? { name: blob.name } : {}),
+  size: blob.size,
+  open: () => callerStream(blob.stream()),
+});
+
+const ofFunction = (source: () => Pieces): OpenContent => ({
+  ...ours,
+  open: () => {
+    const opened: unknown = source();
+    if (!isPieces(opened)) throw new TypeError("the function gives no stream");
+    return callerStream(opened);
+  },
+});
+
+const ofStream = (source: Pieces): OpenContent => {
+  const rule = whyUnreadable(source);
+  if (rule !== undefined) throw invalidSource(rule);
+  const stream = callerStream(source);
+  return { repeatable: false, open: () => stream, stop: stream.stop };
+};
+
+/**
+ * Makes a source ready; opens files only when they are read.
+ *
+ * @throws ConversationError `INPUT_INVALID` for what cannot be read
+ */
+export const openContent = async (source: ContentSource): Promise<OpenContent> => {
+  if (typeof source === "string") return sourceOfFile(source);
+  // Recognised by what they do, not by their class: a test runner may have realms of its own.
+  if (types.isUint8Array(source)) return ofBytes(source);
+  if (types.isArrayBuffer(source)) return ofBytes(new Uint8Array(source));
+  if (typeof source === "function") return ofFunction(source);
+  if (typeof source === "object" && source !== null && isBlob(source)) return ofBlob(source);
+  if (isPieces(source)) return ofStream(source);
+  throw invalidSource("the source is no path, no bytes and no stream");
+};
+
+/** The pieces of a source, which is opened for them and ended after them; a failure to read them says so. */
+export async function* readable(open: () => CallerStream): Pieces & AsyncGenerator<Uint8Array> {
+  let stream: CallerStream | undefined;
+  try {
+    stream = open();
+    yield* stream.pieces;
+  } catch (error) {
+    const text =
+      "Could not upload an asset: the source could not be read to its end, see the cause.";
+    throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause: error });
+  } finally {
+    stream?.stop();
+  }
+}
+
+/** A stream of the web that takes bytes. */
+interface WebTarget {
+  getWriter(): {
+    readonly closed?: Promise<unknown>;
+    write(piece: Uint8Array): Promise<void>;
+    close(): Promise<void>;
+    abort(reason: unknown): Promise<void>;
+  };
+}
+
+/**
+ * Where content goes: the path of a file, which appears only when it is complete, or a stream of
+ * node:stream or of the web, which is ended. A stream is left as it is if no content came.
+ */
+export type DownloadTarget = string | NodeJS.WritableStream | WebTarget;
+
+/** One writing into a target. */
+interface Writing {
+  /** Ends the writing. */
+  readonly signal: AbortSignal;
+  /** Called when nobody takes content any more: there is no need to wait for the rest. */
+  readonly release: () => void;
+}
+
+/** A target that was checked. */
+export interface OpenTarget {
+  /** Writes content, and ends the target. Fails with whatever the target fails with. */
+  write(pieces: Pieces, writing: Writing): Promise<void>;
+  /** Gives the target back to the caller. */
+  leave(): void;
+}
+
+const invalidTarget = (rule: string): ConversationError => inputInvalid("download an asset", rule);
+
+const hasMethod = (value: object, name: string): boolean =>
+  typeof Reflect.get(value, name) === "function";
+
+const isWebTarget = (target: DownloadTarget): target is WebTarget =>
+  typeof target === "object" && hasMethod(target, "getWriter");
+
+/** The signal ends the writing even if the target or the progress callback is stuck. */
+const piped = async (
+  pieces: Pieces,
+  target: NodeJS.WritableStream,
+  { signal, release }: Writing,
+): Promise<void> => {
+  target.once("close", release);
+  try {
+    const all = pipeline(Readable.from(pieces, { objectMode: false }), target, { signal });
+    await Promise.race([all, rejectedBy(signal)]);
+  } finally {
+    target.off("close", release);
+  }
+};
+
+const toFile = async (pieces: Pieces, path: string, writing: Writing): Promise<void> => {
+  const part = `${path}.${randomUUID()}.part`;
+  try {
+    await piped(pieces, createWriteStream(part, { flags: "wx" }), writing);
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+};
+
+/** A stream of the web may fail with anything, even with nothing. */
+const errorOf = (cause: unknown): Error =>
+  cause instanceof Error ? cause : new Error("the target failed", { cause });
+
+const whenDone = (promise: Promise<void>, done: (error?: Error) => void): void =>
+  void promise.then(
+    () => done(),
+    (cause) => done(errorOf(cause)),
+  );
+
+/** A stream of the web as one of Node. */
+const overWeb = (target: WebTarget): Writable => {
+  const writer = target.getWriter();
+  const writable = new Writable({
+    write: (piece: Uint8Array, _encoding, done) => whenDone(writer.write(piece), done),
+    final: (done) => whenDone(writer.close(), done),
+    destroy: (error, done) => {
+      if (error) void writer.abort(error).catch(() => {});
+      done(error);
+    },
+  });
+  writable.on("error", () => {});
+  // A target that fails by itself takes nothing more, not even what it is waiting for.
+  writer.closed?.catch((cause) => writable.destroy(errorOf(cause)));
+  return writable;
+};
+
+const whyClosed = (target: object): string | undefined => {
+  const is = (name: string): boolean => Reflect.get(target, name) === true;
+  if (is("locked")) return "the target is locked by another writer";
+  const isOver = is("destroyed") || is("writableEnded") || is("closed");
+  return isOver ? "the target is closed" : undefined;
+};
+
+const targetOfFile = (path: string): OpenTarget => {
+  if (path === "" || path.includes("\0")) throw invalidTarget("the target is no path of a file");
+  return { write: (pieces, writing) => toFile(pieces, path, writing), leave: () => {} };
+};
+
+const ofNode = (target: NodeJS.WritableStream): OpenTarget => {
+  // It may fail while no content has come yet; whoever writes to it then gets the error.
+  const ignore = (): void => {};
+  target.on("error", ignore);
+  return {
+    write: (pieces, writing) => piped(pieces, target, writing),
+    leave: () => endQuietly(() => target.off("error", ignore)),
+  };
+};
+
+const ofWeb = (target: WebTarget): OpenTarget => ({
+  write: (pieces, writing) => piped(pieces, overWeb(target), writing),
+  leave: () => {},
+});
+
+/**
+ * Checks a target before anything is sent.
+ *
+ * @throws ConversationError `INPUT_INVALID` for what nothing can be written to: closed, locked, or no target
+ */
+export const openTarget = (target: DownloadTarget): OpenTarget => {
+  if (typeof target === "string") return targetOfFile(target);
+  if (typeof target !== "object" || target === null) {
+    throw invalidTarget("the target is no path and no stream");
+  }
+  const why = whyClosed(target);
+  if (why) throw invalidTarget(why);
+  if (isWebTarget(target)) return ofWeb(target);
+  if (["write", "end", "on", "once", "off"].every((name) => hasMethod(target, name))) {
+    return ofNode(target);
+  }
+  throw invalidTarget("the target is no path and no stream");
+};

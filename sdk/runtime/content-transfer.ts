@@ -1,0 +1,473 @@
+import { lookup as systemLookup } from "node:dns";
+import { BlockList, isIP, type LookupFunction } from "node:net";
+import { types } from "node:util";
+import type { Dispatcher } from "undici";
+import type { Clock } from "../../provider/kernel/clock.js";
+import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
+import { proxyAgent } from "../../provider/service/http/proxy-agent.js";
+import { proxyFailure } from "../../provider/service/http/proxy-failure.js";
+import { retryAfterMs, retryAfterText } from "../../provider/service/http/retry-after.js";
+import { type Dispatchers, dispatchersBy } from "../../provider/service/http/transport.js";
+import { connectionFault } from "../../provider/service/http/transport-faults.js";
+import { isLoopback } from "../../provider/service/settings/setting-rules.js";
+import type { AssetCalls, SignedAddress } from "./asset-calls.js";
+import { anyFunction, callOptions, checkedOptions, timeLimit } from "./input-schemas.js";
+
+/** Networks that no signed address of a public service leads to, with the prefixes that hide them. */
+const special = {
+  ipv4: `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24
+    192.168.0.0/16 198.18.0.0/15 224.0.0.0/3`,
+  ipv6: "::/96 64:ff9b::/32 100::/64 2001::/32 2002::/16 fc00::/7 fe80::/9 ff00::/8",
+} as const;
+
+const privateNetworks = (): BlockList => {
+  const list = new BlockList();
+  for (const family of ["ipv4", "ipv6"] as const) {
+    for (const network of special[family].split(/\s+/)) {
+      const [address = "", bits] = network.split("/");
+      list.addSubnet(address, Number(bits), family);
+    }
+  }
+  return list;
+};
+
+let networks: BlockList | undefined;
+
+/** Whether an IP address belongs to a private, link-local, loopback or otherwise special network. */
+export const isPrivateAddress = (address: string): boolean => {
+  networks ??= privateNetworks();
+  // Also for an IPv4 address inside an IPv6 one the list knows the IPv4 networks.
+  return networks.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+};
+
+/** Where signed addresses may lead. */
+interface AddressRule {
+  /** The service itself runs on this machine, so its addresses may too. */
+  readonly loopback: boolean;
+}
+
+/** The rule that follows from the base address of the service. */
+export const addressRuleFor = (baseUrl: string): AddressRule => ({
+  loopback: isLoopback(new URL(baseUrl).hostname),
+});
+
+const plainHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
+
+const refusedBy = (url: URL, { loopback }: AddressRule): string | undefined => {
+  if (loopback && isLoopback(url.hostname)) return undefined;
+  if (url.protocol !== "https:") return "does not start with https://";
+  const host = plainHost(url);
+  const isPrivate = isLoopback(host) || (isIP(host) !== 0 && isPrivateAddress(host));
+  return isPrivate ? "leads to this machine or a private network" : undefined;
+};
+
+/**
+ * Checks an address that the service gave for content: no content and nothing of the local network
+ * must go anywhere because of what an answer says. The address is a secret: messages show the host.
+ *
+ * @throws ConversationError `BAD_RESPONSE`
+ */
+export const checkedAddress = (text: unknown, rule: AddressRule, what: string): URL => {
+  const bad = (why: string) =>
+    new ConversationError(
+      "BAD_RESPONSE",
+      `Could not ${what}: the address that the service gave for the content ${why}. Nothing was transferred. Check that the base address is the service's own.`,
+      { permanent: true },
+    );
+  if (typeof text !== "string" || !URL.canParse(text)) throw bad("is missing or is no address");
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw bad("is no web address");
+  if (url.username !== "" || url.password !== "") throw bad("holds a user name or password");
+  const why = refusedBy(url, rule);
+  if (why) throw bad(`(host ${url.host}) ${why}`);
+  return url;
+};
+
+/** Marks a name that led to an address that is not allowed. */
+class PrivateAddressError extends Error {
+  override readonly name = "PrivateAddressError";
+  readonly code = "EPRIVATE";
+}
+
+/**
+ * Looks names up as usual and fails if any of the addresses is private: a public name may lead
+ * there too. Connections are made to the very addresses that were checked.
+ */
+export const publicLookup =
+  (lookup: typeof systemLookup = systemLookup): LookupFunction =>
+  (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, "", 4);
+      const [first] = addresses;
+      if (!first || addresses.some(({ address }) => isPrivateAddress(address))) {
+        return callback(new PrivateAddressError("not a public address"), "", 4);
+      }
+      if (options.all) return callback(null, addresses);
+      return callback(null, first.address, first.family);
+    });
+  };
+
+/** Content on its way: pieces of bytes. */
+export type Pieces = AsyncIterable<Uint8Array>;
+
+/** One transfer to or from a signed address, which has been checked. */
+export interface SignedTransfer {
+  /** Such as `upload asset 4f…`, for messages. */
+  readonly what: string;
+  readonly url: URL;
+  readonly signal: AbortSignal;
+}
+
+/** What a signed address answered, without its content. */
+export interface TransferReply {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** What a signed address answered to a download. Whoever has it must release it, read or not. */
+export interface ContentAnswer extends TransferReply {
+  /** `content-length`, if given. */
+  readonly length: number | undefined;
+  readonly pieces: Pieces;
+  /** Drops a short rest of the content, so that the connection can be used again. */
+  discard(): Promise<void>;
+  /** Gives the connection back at once, whatever has been read: one that is in use is ended. */
+  release(): void;
+}
+
+export interface Upload extends SignedTransfer {
+  readonly contentType: string;
+  readonly size: number;
+  readonly pieces: Pieces;
+}
+
+/** Carries contents: no token, no redirects, connections of its own. */
+export interface ContentTransfer {
+  /** Posts the content. Gives back the answer, whatever it is. */
+  upload(upload: Upload): Promise<TransferReply>;
+  /** Gets the content, whatever the status is. */
+  download(transfer: SignedTransfer): Promise<ContentAnswer>;
+  close(): Promise<void>;
+}
+
+/** Fails when a signal ends, with its reason. */
+export const rejectedBy = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+  });
+
+const isPrivate = (error: unknown, depth = 0): boolean => {
+  if (error instanceof PrivateAddressError) return true;
+  if (!(error instanceof Error) || depth > 3) return false;
+  const inner = error instanceof AggregateError ? error.errors : [error.cause];
+  return inner.some((cause) => isPrivate(cause, depth + 1));
+};
+
+/**
+ * What went wrong on the way, in words that show nothing of the address but its host: the caller's
+ * own failure as it is, else `CANCELLED`, `TIMED_OUT`, `BAD_RESPONSE` or `UNREACHABLE`.
+ */
+export const transferFailure = (
+  { what, url, signal }: SignedTransfer,
+  cause: unknown,
+): ConversationError => {
+  if (isConversationError(cause)) return cause;
+  const reason: unknown = signal.aborted ? signal.reason : cause;
+  if (isConversationError(reason)) return reason;
+  if (isPrivate(cause)) {
+    return new ConversationError(
+      "BAD_RESPONSE",
+      `Could not ${what}: the host ${url.host} of the address that the service gave leads to this machine or a private network. Nothing was transferred.`,
+      { permanent: true },
+    );
+  }
+  const isTimeout = reason instanceof Error && reason.name === "TimeoutError";
+  if (signal.aborted && !isTimeout) {
+    return new ConversationError("CANCELLED", `Could not ${what}: it was given up.`);
+  }
+  const proxy = proxyFailure(reason, url, process.env);
+  const fault = connectionFault(
+    { cause: reason, sent: true, ...(proxy === undefined ? {} : { proxy }) },
+    url.origin,
+  );
+  return new ConversationError(fault.code, `Could not ${what}: ${fault.text}.`);
+};
+
+const timeouts = { headersTimeout: 60_000, bodyTimeout: 30_000 } as const;
+
+/** An answer that is not wanted is read so far, and so long, for the sake of its connection. */
+const mostDropped = 64 * 1024;
+const dropWithinMs = 1_000;
+
+type Body = Dispatcher.ResponseData["body"];
+
+/** The answer says nothing that a message may quote: it may hold the address. */
+const drained = (body: Body): Promise<void> =>
+  body.dump({ limit: mostDropped, signal: AbortSignal.timeout(dropWithinMs) }).catch(() => {});
+
+async function* guarded(
+  transfer: SignedTransfer,
+  body: Pieces,
+): Pieces & AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw transferFailure(transfer, error);
+  }
+}
+
+const lengthOf = (header: string | string[] | undefined): number | undefined =>
+  typeof header === "string" && /^\d{1,15}$/.test(header) ? Number(header) : undefined;
+
+const contentAnswer = (
+  transfer: SignedTransfer,
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+): ContentAnswer => {
+  // Reported through the pieces; without a listener it would end the process.
+  body.on("error", () => {});
+  return {
+    status: statusCode,
+    headers,
+    length: lengthOf(headers["content-length"]),
+    pieces: guarded(transfer, body),
+    discard: () => drained(body),
+    release: () => {
+      body.destroy();
+    },
+  };
+};
+
+/** The lookup of the system, or of a test. */
+type NameLookup = Parameters<typeof publicLookup>[0];
+
+/**
+ * Connections to signed addresses, eight at most to each host: one dispatcher for this machine, one
+ * for everywhere else; the latter goes through a proxy if one is set.
+ */
+const contentDispatchers = (lookup: NameLookup): Dispatchers => {
+  const isLocal = ({ hostname }: URL): boolean => isLoopback(hostname);
+  return dispatchersBy(
+    (url) => `${isLocal(url)}`,
+    async (url) => {
+      const { Agent } = await import("undici");
+      const limits = { connections: 8, pipelining: 1, allowH2: false } as const;
+      const connect = { timeout: 10_000 };
+      if (isLocal(url)) return new Agent({ ...limits, connect });
+      const checked = { ...connect, lookup: publicLookup(lookup) };
+      return proxyAgent({ ...limits, connect: checked });
+    },
+  );
+};
+
+/** Transfers over sockets. Loads the HTTP client and opens connections on first use. */
+export const contentTransfer = (lookup?: NameLookup): ContentTransfer => {
+  const dispatchers = contentDispatchers(lookup);
+  const send = async (
+    transfer: SignedTransfer,
+    options: Pick<Dispatcher.RequestOptions, "method" | "headers" | "body">,
+  ): Promise<Dispatcher.ResponseData> => {
+    try {
+      const { request } = await import("undici");
+      const dispatcher = await dispatchers.of(transfer.url);
+      const { signal } = transfer;
+      return await request(transfer.url, { ...timeouts, ...options, dispatcher, signal });
+    } catch (error) {
+      throw transferFailure(transfer, error);
+    }
+  };
+  return {
+    upload: async (upload) => {
+      const { Readable } = await import("node:stream");
+      const { statusCode, headers, body } = await send(upload, {
+        method: "POST",
+        headers: { "content-type": upload.contentType, "content-length": `${upload.size}` },
+        body: Readable.from(upload.pieces, { objectMode: false }),
+      });
+      await drained(body);
+      return { status: statusCode, headers };
+    },
+    download: async (transfer) => {
+      const headers = { "accept-encoding": "identity" };
+      return contentAnswer(transfer, await send(transfer, { method: "GET", headers }));
+    },
+    close: () => dispatchers.close(),
+  };
+};
+
+/**
+ * Called as content moves: bytes so far, and bytes in all. What it fails with ends the transfer with
+ * `INPUT_INVALID`, and is its cause.
+ */
+export type OnProgress = (progress: {
+  readonly transferred: number;
+  readonly total: number;
+}) => void;
+
+/** How content is moved. */
+export interface TransferOptions {
+  /** Called after each piece. */
+  readonly onProgress?: OnProgress;
+  /** Ends the transfer with `CANCELLED`. */
+  readonly signal?: AbortSignal;
+  /** Longest time of one transfer in milliseconds. Default: 5 minutes. */
+  readonly timeoutMs?: number;
+}
+
+/** What the steps between an asset and its content need. */
+export interface ContentParts extends AssetCalls {
+  readonly transfer: ContentTransfer;
+  readonly rule: AddressRule;
+  readonly clock: Clock;
+  /** Ends all transfers. */
+  readonly closing: AbortSignal;
+}
+
+const longestTransferMs = 5 * 60_000;
+
+const transferOptions = callOptions.extend({
+  onProgress: anyFunction.optional(),
+  timeoutMs: timeLimit.optional(),
+});
+
+/** @throws ConversationError `INPUT_INVALID` naming the option that cannot be used */
+export const transferOptionsOf = <O extends TransferOptions>(doing: string, options: O): O =>
+  checkedOptions(doing, transferOptions, options);
+
+/** Ends a transfer: with its time, by its caller, or with the connection. */
+export const transferSignal = (
+  { closing }: ContentParts,
+  { signal, timeoutMs = longestTransferMs }: TransferOptions,
+): AbortSignal =>
+  AbortSignal.any([closing, AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
+
+/** By the wall clock of this machine, which may be wrong. */
+const hasExpired = ({ clock }: ContentParts, { contentUrlExpiry }: SignedAddress): boolean =>
+  contentUrlExpiry !== undefined && contentUrlExpiry.getTime() <= clock.wall();
+
+/** Whether a refusal may be because the address has expired. */
+const mayHaveExpired = (parts: ContentParts, address: SignedAddress, status: number): boolean =>
+  [401, 403, 410].includes(status) ||
+  (status >= 400 && status <= 499 && hasExpired(parts, address));
+
+/** How content gets to or from the signed address of an asset. */
+interface AddressUse<A extends SignedAddress, R> {
+  /** Asks for the address, anew in place of an old one. */
+  readonly ask: (old?: A) => Promise<A>;
+  /** Moves the content. */
+  readonly move: (asset: A) => Promise<R>;
+  /** Whether the content can be moved a second time. */
+  readonly repeatable: boolean;
+}
+
+/** The last answer of a signed address, whatever it is. */
+interface Moved<A, R> {
+  readonly asset: A;
+  readonly reply: R;
+  /** The address may have expired, but the content cannot be moved again. */
+  readonly isStuck: boolean;
+}
+
+/** Moves content; an address that has expired is renewed once. */
+export const movedContent = async <A extends SignedAddress, R extends TransferReply>(
+  parts: ContentParts,
+  { ask, move, repeatable }: AddressUse<A, R>,
+): Promise<Moved<A, R>> => {
+  const first = await ask();
+  const isRenewed = hasExpired(parts, first);
+  const asset = isRenewed ? await ask(first) : first;
+  const reply = await move(asset);
+  const isOver = !isRenewed && mayHaveExpired(parts, asset, reply.status);
+  if (!isOver || !repeatable) return { asset, reply, isStuck: isOver };
+  const second = await ask(asset);
+  return { asset: second, reply: await move(second), isStuck: false };
+};
+
+/** Answers that say: not now. Nothing was transferred. */
+const momentary: readonly number[] = [502, 503, 504];
+
+const shortPauseMs = 500;
+const longestPauseMs = 60_000;
+
+/**
+ * Whether a transfer that failed for a moment may be made once more, while its address holds; waits
+ * for as long as the answer asks, at most a minute, else 500 ms.
+ *
+ * @throws ConversationError `CANCELLED` or `TIMED_OUT` if the transfer ends meanwhile
+ */
+export const pauseBeforeRepeat = async (
+  { clock }: ContentParts,
+  { contentUrlExpiry }: SignedAddress,
+  { status, headers }: TransferReply,
+  transfer: SignedTransfer,
+): Promise<boolean> => {
+  if (!momentary.includes(status)) return false;
+  const pauseMs = retryAfterMs(headers, clock.wall()) ?? shortPauseMs;
+  const isTooLate =
+    contentUrlExpiry !== undefined && contentUrlExpiry.getTime() <= clock.wall() + pauseMs;
+  if (isTooLate || pauseMs > longestPauseMs) return false;
+  try {
+    await clock.sleep(pauseMs, transfer.signal);
+  } catch (error) {
+    throw transferFailure(transfer, error);
+  }
+  return true;
+};
+
+/** The error for a status of a signed address. */
+export const refusedTransfer = (
+  what: string,
+  { status, headers }: TransferReply,
+  { clock }: ContentParts,
+): ConversationError => {
+  const error = (code: "BAD_RESPONSE" | "UNAVAILABLE" | "REJECTED", text: string) =>
+    new ConversationError(code, `Could not ${what}: the signed address ${text}.`, { status });
+  if (status < 400) return error("BAD_RESPONSE", `redirected (${status}), which is not followed`);
+  if (status >= 500) {
+    const asks = retryAfterText(headers, clock.wall());
+    const when = asks === undefined ? "later" : `after what it asks for (Retry-After: ${asks})`;
+    return error("UNAVAILABLE", `failed (${status}). Run again ${when}`);
+  }
+  const rule = "type and size must be those that the address was made for (specification §4.2)";
+  return error("REJECTED", `refused (${status}): it may have expired, and ${rule}`);
+};
+
+/** How the pieces of a content are counted. */
+interface Counting {
+  /** In bytes. */
+  readonly size: number;
+  /** Makes the error for pieces that do not add up. */
+  readonly wrong: (rule: string) => Error;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+const reportProgress = async (
+  onProgress: OnProgress | undefined,
+  progress: Parameters<OnProgress>[0],
+): Promise<void> => {
+  try {
+    // A function that is async is waited for, so that its failure is not lost.
+    await onProgress?.(progress);
+  } catch (error) {
+    const text = "Could not transfer an asset: onProgress failed, see the cause. It was given up.";
+    throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause: error });
+  }
+};
+
+/** Passes pieces on and counts them: never more than `size` bytes, never fewer. */
+export async function* counted(
+  pieces: Pieces,
+  { size, wrong, onProgress }: Counting,
+): Pieces & AsyncGenerator<Uint8Array> {
+  let transferred = 0;
+  for await (const piece of pieces) {
+    if (!types.isUint8Array(piece)) throw wrong("the stream gives something other than bytes");
+    transferred += piece.byteLength;
+    if (transferred > size) throw wrong(`there are more than the ${size} bytes announced`);
+    yield piece;
+    await reportProgress(onProgress, { transferred, total: size });
+  }
+  if (transferred < size) throw wrong(`there are ${transferred} of ${size} bytes only`);
+}

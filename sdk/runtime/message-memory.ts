@@ -1,0 +1,265 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../provider/kernel/clock.js";
+import {
+  assertRedisPackage,
+  connectRedis,
+  type RedisClient,
+} from "../../provider/pacing/stores/redis-client.js";
+import { redisAddress } from "../../provider/service/settings/setting-rules.js";
+import { inputInvalid, prepared } from "./caller-input.js";
+
+/** A limit for one piece of work. */
+interface TimeLimit {
+  readonly clock: Clock;
+  /** In milliseconds. */
+  readonly ms: number;
+  /** Makes the error for work that takes longer. */
+  readonly late: () => Error;
+}
+
+/**
+ * Does work for so long at most. The signal that the work gets ends when the time is over, with the
+ * error; what the work makes of it later does not matter any more.
+ */
+export const withinTime = async <T>(
+  { clock, ms, late }: TimeLimit,
+  work: (signal: AbortSignal) => T | Promise<T>,
+): Promise<T> => {
+  const [over, done] = [new AbortController(), new AbortController()];
+  const limit = clock.sleep(ms, done.signal).then(() => {
+    const error = late();
+    over.abort(error);
+    throw error;
+  });
+  try {
+    return await Promise.race([(async () => work(over.signal))(), limit]);
+  } finally {
+    done.abort();
+  }
+};
+
+/** `new`: nobody has it yet; `taken`: somebody is at work on it; `done`: it has been worked on. */
+export type Taken = "new" | "taken" | "done";
+
+/**
+ * Remembers which messages came already, so that each is worked on once however often it is
+ * delivered. One memory may serve several processes, such as {@link redisMemory}. A method may fail,
+ * or take longer than 2 s: then the process remembers by itself, and `onError` is called.
+ */
+export interface MessageMemory {
+  /**
+   * Takes a message for the caller, at once and for nobody else.
+   *
+   * @param key names the message
+   * @param leaseMs so long it stays taken, in milliseconds, should the caller never come back to it
+   */
+  take(key: string, leaseMs: number): Promise<Taken>;
+  /** Remembers that a message was worked on. */
+  done(key: string): Promise<void>;
+  /** Gives a message back that could not be worked on: when it comes again it is new. */
+  release(key: string): Promise<void>;
+}
+
+/** The states of messages, those seen longest ago forgotten first. */
+class RecentStates<S extends Taken> {
+  readonly #known = new Map<string, S>();
+
+  /** @param most so many are remembered */
+  constructor(private readonly most: number) {}
+
+  get(key: string): S | undefined {
+    return this.#known.get(key);
+  }
+
+  set(key: string, state: S): void {
+    this.#known.delete(key);
+    this.#known.set(key, state);
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= this.most) break;
+      this.#known.delete(oldest);
+    }
+  }
+
+  delete(key: string): void {
+    this.#known.delete(key);
+  }
+}
+
+/**
+ * Remembers in this process, for as long as it lives.
+ *
+ * Never fails.
+ *
+ * @param most so many messages; those seen longest ago are forgotten first. Default: 10,000
+ *
+ * @example
+ * const hub = callbacks({ authenticate, onMessage, memory: processMemory(100_000) });
+ */
+export const processMemory = (most = 10_000): MessageMemory => {
+  const known = new RecentStates<Exclude<Taken, "new">>(most);
+  return {
+    take: async (key) => {
+      const state = known.get(key);
+      known.set(key, state ?? "taken");
+      return state ?? "new";
+    },
+    done: async (key) => known.set(key, "done"),
+    release: async (key) => known.delete(key),
+  };
+};
+
+/** Where several processes remember messages together. */
+export interface RedisMemoryOptions {
+  /** `redis:` or `rediss:` address, with its password if it has one. */
+  readonly url: string;
+  /**
+   * Names the callback: the same for all its processes, another one for the callback of another
+   * participant, which gets the same messages.
+   */
+  readonly name: string;
+  /** How long a message is remembered, in milliseconds. Default: a day. */
+  readonly rememberMs?: number;
+}
+
+/** A memory in Redis. */
+export interface RedisMemory extends MessageMemory, AsyncDisposable {
+  /** Ends the connection, which would keep the process alive. Never fails. */
+  close(): Promise<void>;
+}
+
+const dayMs = 86_400_000;
+
+/** Taken by one who calls, and by nobody else. */
+const takeScript = `
+if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return "new" end
+return redis.call("GET", KEYS[1]) == "done" and "done" or "taken"`;
+
+const doneScript = `return redis.call("SET", KEYS[1], "done", "PX", ARGV[1])`;
+
+/** Only what is still ours: after its lease another process may have taken it. */
+const releaseScript = `
+if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end
+return 0`;
+
+const takenOf = (answer: unknown): Taken =>
+  answer === "new" || answer === "done" ? answer : "taken";
+
+const checked = (options: RedisMemoryOptions): Required<RedisMemoryOptions> => {
+  const doing = "make the memory of messages";
+  return prepared(doing, () => {
+    const { url, name, rememberMs = dayMs } = { ...options };
+    const parsed = typeof url === "string" ? redisAddress(url) : { rule: "must be text" };
+    if ("rule" in parsed) throw inputInvalid(doing, `url ${parsed.rule}`);
+    if (typeof name !== "string" || name === "") throw inputInvalid(doing, "name must be text");
+    if (!(Number.isSafeInteger(rememberMs) && rememberMs > 0)) {
+      throw inputInvalid(doing, "rememberMs must be a whole number above 0");
+    }
+    return { url, name, rememberMs };
+  });
+};
+
+const need = "redisMemory remembers messages in Redis";
+
+/**
+ * Remembers messages in Redis, for all processes with the same address and name. Needs the package
+ * `ioredis`; connects on first use. While Redis cannot be reached each process remembers by itself, and
+ * stores in Redis later what it could not store, as far as the messages come again.
+ *
+ * @throws ConversationError `INPUT_INVALID` naming the option that cannot be used, `SETTINGS_INVALID`
+ * if the package is not installed
+ *
+ * @example
+ * const memory = redisMemory({ url: "redis://localhost:6379", name: "orders-bot" });
+ * const hub = callbacks({ authenticate, onMessage, memory });
+ */
+export const redisMemory = (
+  options: RedisMemoryOptions,
+  connect?: (url: string) => Promise<RedisClient>,
+): RedisMemory => {
+  const { url, name, rememberMs } = checked(options);
+  if (!connect) assertRedisPackage(need);
+  const owner = randomUUID();
+  let client: Promise<RedisClient> | undefined;
+  const run = async (script: string, key: string, ...values: string[]): Promise<unknown> => {
+    client ??= connect ? connect(url) : connectRedis(url, need);
+    return (await client).eval(script, 1, `conversation:message:${name}:${key}`, ...values);
+  };
+  const close = async (): Promise<void> => {
+    const open = await client?.catch(() => undefined);
+    client = undefined;
+    open?.disconnect();
+  };
+  return {
+    take: async (key, leaseMs) =>
+      takenOf(await run(takeScript, key, owner, `${Math.ceil(leaseMs)}`)),
+    done: async (key) => void (await run(doneScript, key, `${rememberMs}`)),
+    release: async (key) => void (await run(releaseScript, key, owner)),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+};
+
+/** A memory that does not answer by then is taken for lost. */
+const memoryWithinMs = 2_000;
+
+/** So many messages are remembered here. */
+const mostRemembered = 10_000;
+
+const late = () => new Error("the memory of messages did not answer in time");
+
+/**
+ * A memory of the caller's that may go away at any moment. What it could not take this process
+ * remembers by itself, until it can: better twice than never, and never a message that
+ * nobody works on and everybody thinks is taken.
+ *
+ * @param report called with what the memory fails with; must not fail
+ */
+export const reliableMemory = (
+  memory: MessageMemory,
+  clock: Clock,
+  report: (error: unknown) => unknown,
+): MessageMemory => {
+  // `new`: given back here, though the memory may still have it as taken.
+  const untold = new RecentStates<Taken>(mostRemembered);
+  // For while the memory is away: of what it took, too.
+  const finished = new RecentStates<"done">(mostRemembered);
+  const asked = async <T, F>(use: () => Promise<T>, failed: F): Promise<T | F> => {
+    try {
+      return await withinTime({ clock, ms: memoryWithinMs, late }, use);
+    } catch (error) {
+      report(error);
+      return failed;
+    }
+  };
+  const ended = async (key: string, state: Taken, use: () => Promise<void>): Promise<void> => {
+    // First of all here: the memory may take its time, and the message come again meanwhile.
+    untold.set(key, state);
+    const isTold = await asked(async () => {
+      await use();
+      return true;
+    }, false);
+    if (isTold) untold.delete(key);
+  };
+  const done = (key: string): Promise<void> => {
+    finished.set(key, "done");
+    return ended(key, "done", () => memory.done(key));
+  };
+  const takenHere = (key: string): Taken => {
+    const state = finished.get(key);
+    if (state === undefined) untold.set(key, "taken");
+    return state ?? "new";
+  };
+  return {
+    done,
+    release: (key) => ended(key, "new", () => memory.release(key)),
+    take: async (key, leaseMs) => {
+      const here = untold.get(key);
+      if (here === "done") await done(key);
+      if (here === "done" || here === "taken") return here;
+      const there = await asked(() => memory.take(key, leaseMs), undefined);
+      if (there === undefined) return takenHere(key);
+      untold.delete(key);
+      return there === "taken" && here === "new" ? "new" : there;
+    },
+  };
+};

@@ -1,0 +1,343 @@
+import { z } from "zod";
+import type {
+  MessageType,
+  MessageTypesOf,
+  SenderKind,
+  SendersOf,
+} from "../../provider/service/message-types.js";
+import { jsonObject } from "./input-schemas.js";
+
+const attachment = z
+  .strictObject({
+    /** File name with its extension. */
+    name: z.string().min(1),
+    /** Such as `image/png`. */
+    contentType: z.string().min(1),
+    /** In bytes. */
+    size: z.int().nonnegative(),
+    /** Where the recipient fetches the content. */
+    url: z.url({ protocol: /^https?$/ }).optional(),
+    /** The asset that holds the content, in place of an address (assumed). */
+    id: z.string().min(1).optional(),
+  })
+  .refine(({ url, id }) => url !== undefined || id !== undefined, {
+    message: "needs url or id",
+  });
+
+type Located = { readonly url: string } | { readonly id: string };
+
+/**
+ * A file that goes with a text message: anywhere by its address (public reference), or what
+ * `assets.upload` gave back (that a message may name an asset by its id is assumed).
+ */
+export type Attachment = Readonly<z.input<typeof attachment>> & Located;
+
+const listItem = z.strictObject({
+  /** Comes back with the choice. */
+  id: z.string().min(1),
+  title: z.string(),
+  subtitle: z.string().optional(),
+  /** Default: one `{ type: "postback" }`. */
+  actions: z
+    .array(z.looseObject({ type: z.string() }))
+    .readonly()
+    .optional(),
+});
+
+const listSection = z.strictObject({
+  title: z.string(),
+  /** Place of the section. Default: the order in which the sections are given, from 0. */
+  order: z.int().optional(),
+  /** Default: false. */
+  multipleSelection: z.boolean().optional(),
+  items: z.array(listItem).min(1).readonly(),
+});
+
+const listPicker = z.strictObject({
+  /** Default: `1`. */
+  version: z.string().optional(),
+  title: z.string(),
+  subtitle: z.string().optional(),
+  list: z.strictObject({
+    /** Default: false. */
+    multipleSelection: z.boolean().optional(),
+    sections: z.array(listSection).min(1).readonly(),
+  }),
+});
+
+/** What a `richMessage.listpicker` holds; its `type` is filled in (public reference, an example). */
+export type ListPicker = Readonly<z.input<typeof listPicker>>;
+
+const richLink = z.strictObject({
+  /** Default: `1`. */
+  version: z.string().optional(),
+  /** Which of the images is shown. */
+  imageid: z.string(),
+  images: z
+    .array(
+      z.strictObject({
+        imageid: z.string(),
+        title: z.string().optional(),
+        /** Address of the picture. */
+        url: z.url(),
+        /** Address that the picture leads to. */
+        link: z.url().optional(),
+        mimeType: z.string().optional(),
+        style: z.string().optional(),
+      }),
+    )
+    .min(1)
+    .readonly(),
+});
+
+/** What a `richMessage.richlink` holds; its `type` is filled in (public reference, an example). */
+export type RichLink = Readonly<z.input<typeof richLink>>;
+
+const conversationState = z.strictObject({
+  /** `escalated` is the one that was seen. */
+  status: z.string().min(1),
+  /** Default: empty. */
+  content: z.string().optional(),
+});
+
+/** What a `conversation.state` holds (public reference, an example). */
+export type ConversationState = Readonly<z.input<typeof conversationState>>;
+
+const textBody = z
+  .strictObject({
+    text: z.string().min(1).optional(),
+    redact: z.boolean().optional(),
+    attachments: z.array(attachment).min(1).readonly().optional(),
+  })
+  .refine(({ text, attachments }) => text !== undefined || attachments !== undefined, {
+    message: "needs text, attachments or both",
+  });
+
+const nothing = z.strictObject({});
+const parent = z.string().min(1);
+const openBody = z.strictObject({ content: jsonObject.optional() });
+
+/** What is known about the body of a message type. */
+interface Body {
+  /** The members of a message of this type beside those that all messages have. */
+  readonly schema: z.ZodType<Readonly<Record<string, unknown>>>;
+  /** `public`: seen in examples of public references. `assumed`: no document shows it. */
+  readonly basis: "public" | "assumed";
+  readonly doc: string;
+}
+
+const unseen = {
+  schema: openBody,
+  basis: "assumed",
+  doc: "Shown nowhere: `content` is any JSON object, or left out.",
+} as const satisfies Body;
+
+const unseenAboutMessage = {
+  schema: z.strictObject({ content: jsonObject.optional(), parent: parent.optional() }),
+  basis: "assumed",
+  doc: "Shown nowhere: `content` is any JSON object, `parent` the `messageId` of an earlier message; both may be left out.",
+} as const satisfies Body;
+
+const typing = { schema: nothing, basis: "public", doc: "Holds nothing." } as const satisfies Body;
+
+/** The body of every message type: how it is checked, and how sure it is. */
+export const messageBodies = {
+  text: {
+    schema: textBody,
+    basis: "public",
+    doc: "`text`, `attachments` or both; `redact` hides the text from transcripts.",
+  },
+  "typing.start": typing,
+  "typing.end": typing,
+  "customer.info": unseen,
+  error: unseen,
+  "conversation.end": unseen,
+  "escalation.transfer": unseen,
+  pagePush: unseen,
+  "richMessage.listpicker": {
+    schema: z.strictObject({ content: listPicker }),
+    basis: "public",
+    doc: "`content`: sections with items to choose from.",
+  },
+  "richMessage.quickreply": unseen,
+  "richMessage.template": unseen,
+  "richMessage.timepicker": unseen,
+  "richMessage.richlink": {
+    schema: z.strictObject({ content: richLink }),
+    basis: "public",
+    doc: "`content`: pictures that lead to an address.",
+  },
+  "richMessage.form": unseen,
+  "richMessage.payment": unseen,
+  "richMessage.app": unseen,
+  "richMessage.authentication": unseen,
+  "conversation.state": {
+    schema: z.strictObject({ content: conversationState }),
+    basis: "public",
+    doc: "`content.status`, such as `escalated`.",
+  },
+  "agent.join": unseen,
+  "agent.available": unseen,
+  "agent.unavailable": unseen,
+  "agent.transfer": unseen,
+  "queue.transfer": unseen,
+  "authentication.success": unseen,
+  "authentication.failure": unseen,
+  "customer.active": unseen,
+  "customer.inactive": unseen,
+  "delete.soft": {
+    schema: z.strictObject({ parent }),
+    basis: "public",
+    doc: "`parent`: the `messageId` of the message to delete.",
+  },
+  "delete.permanent": unseenAboutMessage,
+  undo: unseenAboutMessage,
+} as const satisfies Readonly<Record<MessageType, Body>>;
+
+type Input<T extends MessageType> = z.input<(typeof messageBodies)[T]["schema"]>;
+
+/** Without the index signature of an object that has no members. */
+type Members<O> = { readonly [K in keyof O as string extends K ? never : K]: O[K] };
+
+/** A text message holds a text, attachments or both. */
+type Filled =
+  | { readonly text: string; readonly attachments?: readonly Attachment[] | undefined }
+  | { readonly attachments: readonly Attachment[] };
+
+/** The members that a message of type `T` has beside those that all messages have. */
+export type BodyOf<T extends MessageType> = Members<Input<T>> &
+  (T extends "text" ? Filled : unknown);
+
+const words = z.string().min(1);
+
+const contact = z.strictObject({
+  /** `phone` and `email` were seen. */
+  type: words,
+  /** Such as `mobile`. */
+  subType: words.optional(),
+  address: words,
+});
+
+/** How a customer can be reached (public reference, an example). */
+export type Contact = Readonly<z.input<typeof contact>>;
+
+const customer = z.strictObject({
+  name: words.optional(),
+  /** Default: `individual`. */
+  type: words.optional(),
+  attributes: z.record(z.string(), z.string()).readonly().optional(),
+  contacts: z.array(contact).readonly().optional(),
+});
+
+/** The customer of a new conversation (public reference, an example). */
+export type Customer = Readonly<z.input<typeof customer>>;
+
+const newConversation = z.strictObject({
+  /** The account, named by the type of its channel and its address, not by its id. */
+  account: z.strictObject({ channel: words, address: words }).readonly(),
+  customer: customer.readonly(),
+  /** Id of the entry point, such as `1007`. */
+  entryPoint: words.optional(),
+  /** Where the customer writes from; `timeOffset` in minutes from GMT (the unit is assumed). */
+  clientInfo: z
+    .strictObject({
+      timeOffset: z.number().optional(),
+      referrerName: z.string().optional(),
+      referrerUrl: z.string().optional(),
+    })
+    .readonly()
+    .optional(),
+  /** Which contact identifies the customer, such as `email` or `phone.mobile`. */
+  lookupContact: words.optional(),
+  /** Which contact carries the conversation. */
+  conversationContact: words.optional(),
+});
+
+/** What a conversation starts with (public reference, an example). */
+export type NewConversation = Readonly<z.input<typeof newConversation>>;
+
+/** A conversation that was begun before: its id, or anything received from it. */
+export type ConversationReference = string | { readonly conversationId: string };
+
+const begun = z.union([words, z.looseObject({ conversationId: words })]);
+
+/** Either kind; decided first, so that a mistake is named at its place. */
+const conversation = z
+  .custom<ConversationReference | NewConversation>()
+  .superRefine((value, context) => {
+    const starts = typeof value === "object" && value !== null && !("conversationId" in value);
+    const { error } = (starts ? newConversation : begun).safeParse(value);
+    if (!error) return;
+    if (starts && "id" in value) {
+      const message =
+        "to go on with a conversation give its id itself, or { conversationId: id }, not { id }";
+      context.addIssue({ code: "custom", message });
+      return;
+    }
+    for (const { path, message } of starts ? error.issues : []) {
+      context.addIssue({ code: "custom", path, message });
+    }
+    if (!starts) {
+      const message =
+        "must be the id of a conversation, { conversationId: id }, or an object that starts one";
+      context.addIssue({ code: "custom", message });
+    }
+  });
+
+const attribute = z.union([
+  z.string(),
+  z.strictObject({ value: z.string(), external: z.boolean().optional() }),
+]);
+
+/** The members of every message besides its type, its sender and its body. */
+export const messageFrame = z.strictObject({
+  /** The conversation to go on with, or what a new one starts with. */
+  conversation,
+  /** The sender's own id of the message, which later messages can name. */
+  messageId: words.optional(),
+  attributes: z.record(z.string(), attribute).readonly().optional(),
+  /** Further members of the service's JSON that this package does not know, merged in at every depth. */
+  extra: jsonObject.optional(),
+});
+
+/** The members of every message besides its type, its sender and its body. */
+export type MessageFrame = Readonly<z.input<typeof messageFrame>>;
+
+/** Who sends: the kind alone, or with the name that others see. */
+export type Sender<K extends SenderKind = SenderKind> =
+  | K
+  | { readonly kind: K; readonly name?: string | undefined };
+
+/**
+ * A message of type `T` from a sender of kind `K`. The kinds are spelled out, so that a compiler's error
+ * about a wrong one names those that are right, and not the types that they follow from.
+ */
+export type MessageOf<T extends MessageType, K extends SenderKind = SendersOf<T>> = MessageFrame & {
+  readonly type: T;
+  readonly sender:
+    | { [S in K]: S }[K]
+    | { readonly kind: { [S in K]: S }[K]; readonly name?: string | undefined };
+} & BodyOf<T>;
+
+/**
+ * A message as a program writes it. The type decides which kinds of senders it may have
+ * (specification §6) and which members its body has.
+ */
+export type Message = { [T in MessageType]: MessageOf<T> }[MessageType];
+
+/** A message that a sender of kind `K` may send. */
+export type MessageFrom<K extends SenderKind> = {
+  [T in MessageTypesOf<K>]: MessageOf<T, K>;
+}[MessageTypesOf<K>];
+
+type WithoutConversation<M> = M extends unknown ? Omit<M, "conversation"> : never;
+
+/** A message whose conversation is given beside it. */
+export type Reply = WithoutConversation<Message>;
+
+/** A message that starts a conversation. */
+export type FirstMessage = Message & { readonly conversation: NewConversation };
+
+/** The kind of a sender in either form. */
+export const kindOf = <K extends SenderKind>(sender: Sender<K>): K =>
+  typeof sender === "string" ? sender : sender.kind;

@@ -1,0 +1,256 @@
+import { z } from "zod";
+import {
+  isObject,
+  type JsonObject,
+  objectsIn,
+  textAt,
+  valueAt,
+  withoutUndefined,
+} from "../../provider/kernel/json.js";
+import { jsonIn } from "../../provider/kernel/json-text.js";
+import {
+  isMessageType,
+  type MessageType,
+  type SenderKind,
+  senderFromWire,
+} from "../../provider/service/message-types.js";
+import { messageBodies } from "./message.js";
+
+/** The same members at every depth, each of which may be missing. */
+type Lenient<T> = T extends readonly (infer E)[]
+  ? readonly Lenient<E>[]
+  : T extends object
+    ? {
+        readonly [K in keyof T as string extends K ? never : K]?: Lenient<T[K]> | undefined;
+      } & JsonObject
+    : T;
+
+type Input<T extends MessageType> = z.input<(typeof messageBodies)[T]["schema"]>;
+
+type Sent<T extends MessageType> =
+  Input<T> extends { readonly content: infer C } ? Lenient<C> : JsonObject;
+
+/**
+ * The content of a message that was received, by its type: the members that such a message is sent
+ * with, as far as the service passed them on and they have the type that they should have; and
+ * whatever else the service adds.
+ */
+export type ReceivedContent<T extends string> = T extends "text"
+  ? { readonly text?: string | undefined; readonly redact?: boolean | undefined } & JsonObject
+  : T extends MessageType
+    ? Sent<T>
+    : JsonObject;
+
+/** What is sent in this place, but each member may be missing; one of another type counts as missing. */
+const lenient = (schema: unknown): z.ZodType => {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodReadonly) {
+    return lenient(schema.unwrap());
+  }
+  if (schema instanceof z.ZodArray) return z.array(lenient(schema.element));
+  if (schema instanceof z.ZodObject) {
+    const members = Object.entries(schema.shape).map(
+      ([name, member]) => [name, lenient(member).optional().catch(undefined)] as const,
+    );
+    return z.looseObject(Object.fromEntries(members));
+  }
+  if (schema instanceof z.ZodBoolean) return z.boolean();
+  // Whole numbers and addresses are rules for those who send.
+  return schema instanceof z.ZodNumber ? z.number() : z.string();
+};
+
+const { text, redact } = messageBodies.text.schema.shape;
+
+const schemaOf = (type: MessageType): z.ZodType | undefined => {
+  if (type === "text") return lenient(z.object({ text, redact }));
+  const shape: Readonly<Record<string, unknown>> = messageBodies[type].schema.shape;
+  const { content } = shape;
+  return content instanceof z.ZodObject ? lenient(content) : undefined;
+};
+
+const schemas = new Map<MessageType, z.ZodType | undefined>();
+
+/** A content as its type has it; what no document shows comes as it is. */
+const receivedContent = (type: string, content: JsonObject): JsonObject => {
+  if (!isMessageType(type)) return content;
+  if (!schemas.has(type)) schemas.set(type, schemaOf(type));
+  const { data } = schemas.get(type)?.safeParse(content) ?? {};
+  return isObject(data) ? data : content;
+};
+
+/** Who takes part in a conversation, as the service gives it. */
+export interface Party {
+  /** One of the five kinds; other words occur too, such as `system`, or `user` in version v1. */
+  readonly kind: SenderKind | "system" | "user" | (string & {});
+  /** The name that others see. */
+  readonly name?: string;
+}
+
+/** A file that came with a message; only what the service said of it. */
+export interface ReceivedAttachment {
+  /** File name. */
+  readonly name?: string;
+  /** Such as `image/png`. */
+  readonly contentType?: string;
+  /** In bytes. */
+  readonly size?: number;
+  /** Where the content is. */
+  readonly url?: string;
+  /** The asset that holds the content: fetch it with `assets.download`. */
+  readonly id?: string;
+}
+
+/** What every message has, whatever its type. What the service left out is missing. */
+interface ReceivedFrame {
+  /** The service's id of the message. */
+  readonly id?: string;
+  /** The sender's own id of the message. */
+  readonly messageId?: string;
+  readonly conversationId: string;
+  readonly sender: Party;
+  readonly recipients: readonly Party[];
+  readonly text?: string;
+  readonly redact?: boolean;
+  readonly attachments: readonly ReceivedAttachment[];
+  readonly attributes: Readonly<Record<string, string>>;
+  /** `messageId` of the earlier message that this one is about. */
+  readonly parent?: string;
+  /** Such as `sent`. */
+  readonly status?: string;
+  readonly created?: Date;
+  readonly sent?: Date;
+  /** The service's own JSON. */
+  readonly raw: JsonObject;
+}
+
+interface Received<T extends string> extends ReceivedFrame {
+  readonly type: T;
+  /**
+   * The content if it is a JSON object, or a text that holds one; typed by the type of the
+   * message. As the service wrote it: see `raw`.
+   */
+  readonly content?: ReceivedContent<T>;
+}
+
+/**
+ * A message as it arrives at a callback or stands in a transcript: one shape for each type,
+ * by `type`. What the service left out is missing.
+ */
+export type ReceivedMessage<T extends string = MessageType | (string & {})> = T extends string
+  ? Received<T>
+  : never;
+
+/** ISO 8601, or milliseconds since 1970 as a number or its digits. */
+const dateOf = (value: unknown): Date | undefined => {
+  const isMs = typeof value === "number" || (typeof value === "string" && /^\d{1,16}$/.test(value));
+  if (!isMs && typeof value !== "string") return undefined;
+  const date = new Date(isMs ? Number(value) : value);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+};
+
+const partyOf = (value: unknown, platformName: string): Party => ({
+  kind: senderFromWire(textAt(value, "type") ?? "unknown", platformName),
+  ...withoutUndefined({ name: textAt(value, "participant", "name") }),
+});
+
+const objectIn = (text: string): JsonObject | undefined => {
+  const value = text.trimStart().startsWith("{") ? jsonIn(text) : undefined;
+  return isObject(value) ? value : undefined;
+};
+
+/** Both forms of content: an object, or plain text, which holds JSON if it is no text message. */
+const contentOf = (type: string, content: unknown) => {
+  if (typeof content === "string") {
+    const object = type === "text" ? undefined : objectIn(content);
+    if (object) return { content: receivedContent(type, object) };
+    return content === "" ? {} : { text: content };
+  }
+  if (!isObject(content)) return {};
+  const redact = valueAt(content, "redact");
+  return {
+    content: receivedContent(type, content),
+    ...withoutUndefined({
+      text: textAt(content, "text"),
+      redact: typeof redact === "boolean" ? redact : undefined,
+    }),
+  };
+};
+
+const attachmentOf = (wire: JsonObject): ReceivedAttachment => {
+  // One sender is known to give the size as text.
+  const stated = valueAt(wire, "size");
+  const size =
+    typeof stated === "string" || typeof stated === "number" ? Number(stated) : Number.NaN;
+  return withoutUndefined({
+    name: textAt(wire, "name"),
+    contentType: textAt(wire, "contentType"),
+    size: Number.isSafeInteger(size) ? size : undefined,
+    url: textAt(wire, "url"),
+    id: textAt(wire, "id"),
+  });
+};
+
+const attributesOf = (value: unknown): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    objectsIn(value, "attribute").flatMap((each) => {
+      const [name, content] = [textAt(each, "name"), valueAt(each, "value")];
+      return name !== undefined && typeof content === "string" ? [[name, content]] : [];
+    }),
+  );
+
+/**
+ * A message of either version (public reference; v1 from a service of the same family).
+ *
+ * @param conversationId if the message itself does not name it
+ * @returns undefined if it is no message: no type, or no conversation
+ */
+export const receivedMessage = (
+  wire: unknown,
+  platformName: string,
+  conversationId?: string,
+): ReceivedMessage | undefined => {
+  const type = textAt(wire, "type", "value");
+  const conversation = textAt(wire, "conversation", "id") ?? conversationId;
+  if (!isObject(wire) || type === undefined || conversation === undefined) return undefined;
+  return {
+    type,
+    conversationId: conversation,
+    sender: partyOf(valueAt(wire, "sender"), platformName),
+    recipients: objectsIn(valueAt(wire, "recipients"), "recipient").map((each) =>
+      partyOf(each, platformName),
+    ),
+    attachments: objectsIn(valueAt(wire, "attachments"), "attachment").map(attachmentOf),
+    attributes: attributesOf(valueAt(wire, "attributes")),
+    ...contentOf(type, valueAt(wire, "content")),
+    ...withoutUndefined({
+      id: textAt(wire, "id"),
+      messageId: textAt(wire, "messageId"),
+      parent: textAt(wire, "parent", "messageId"),
+      status: textAt(wire, "status"),
+      created: dateOf(valueAt(wire, "created")),
+      sent: dateOf(valueAt(wire, "sent") ?? valueAt(wire, "timeStamp")),
+    }),
+    raw: wire,
+  };
+};
+
+/** What the body of a callback holds. */
+interface ReceivedMessages {
+  readonly messages: readonly ReceivedMessage[];
+  /** Entries that are no messages. */
+  readonly unreadable: number;
+}
+
+/**
+ * The messages of a callback: `messages.message` in version v3, `message` at the top in version v1.
+ *
+ * @returns undefined if it holds no list of messages in either version
+ */
+export const receivedMessages = (
+  body: unknown,
+  platformName: string,
+): ReceivedMessages | undefined => {
+  const list = valueAt(body, "messages", "message") ?? valueAt(body, "message");
+  if (!Array.isArray(list)) return undefined;
+  const messages = list.flatMap((entry) => receivedMessage(entry, platformName) ?? []);
+  return { messages, unreadable: list.length - messages.length };
+};

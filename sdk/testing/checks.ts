@@ -1,0 +1,308 @@
+import { AssertionError } from "node:assert";
+import { inspect } from "node:util";
+import type { DeliveryEntry, EmulatorControl, StoredObject } from "../../emulator/index.js";
+import type { Definition } from "../../provider/definition/define.js";
+import { naturalKey, withArticle } from "../../provider/definition/references.js";
+import { valuesIn } from "../../provider/definition/walk.js";
+import { isObject, memberOf } from "../../provider/kernel/json.js";
+import { abbreviated } from "../../provider/kernel/quoted.js";
+import { resources } from "../../provider/resources/index.js";
+import { type ReceivedMessage, receivedMessage } from "../runtime/received-message.js";
+
+/** What a value may be expected to be: the same, or for a text to match a pattern; objects in part. */
+type Expected = unknown;
+
+/** How a value differs from what is expected. */
+interface Difference {
+  /** Such as `roles[0].callback`; empty for the value itself. */
+  readonly path: string;
+  readonly expected: unknown;
+  readonly actual: unknown;
+}
+
+const inList = (expected: readonly unknown[], actual: unknown, path: string): Difference[] => {
+  if (!Array.isArray(actual) || actual.length !== expected.length)
+    return [{ path, expected, actual }];
+  return expected.flatMap((each, place) => differences(each, actual[place], `${path}[${place}]`));
+};
+
+/** The matchers of vitest and jest, such as `expect.any(String)`, decide by themselves. */
+const matcherOf = (expected: unknown): ((actual: unknown) => boolean) | undefined => {
+  if (!isObject(expected)) return undefined;
+  const { asymmetricMatch } = expected;
+  return typeof asymmetricMatch === "function"
+    ? (actual) => asymmetricMatch.call(expected, actual) === true
+    : undefined;
+};
+
+/**
+ * Where a value is not what is expected. Of objects only the expected members count, of lists all
+ * items; undefined expects that a member is missing.
+ */
+export const differences = (expected: Expected, actual: unknown, path = ""): Difference[] => {
+  if (expected instanceof RegExp)
+    return typeof actual === "string" && new RegExp(expected).test(actual)
+      ? []
+      : [{ path, expected, actual }];
+  const matches = matcherOf(expected);
+  if (matches) return matches(actual) ? [] : [{ path, expected, actual }];
+  if (Array.isArray(expected)) return inList(expected, actual, path);
+  if (!isObject(expected)) return Object.is(expected, actual) ? [] : [{ path, expected, actual }];
+  if (!isObject(actual)) return [{ path, expected, actual }];
+  return Object.entries(expected).flatMap(([name, each]) =>
+    differences(each, memberOf(actual, name), path === "" ? name : `${path}.${name}`),
+  );
+};
+
+const longestShown = 200;
+
+/** A value in one line, not too long. */
+export const shown = (value: unknown): string => {
+  if (value === undefined) return "missing";
+  const text = inspect(value, { depth: 6, breakLength: Number.POSITIVE_INFINITY });
+  return abbreviated(text, longestShown);
+};
+
+/** A line for people. `show` hides what must not be seen. */
+export const differenceLine = (
+  { path, expected, actual }: Difference,
+  show: (value: unknown) => string = shown,
+): string => `${path === "" ? "it" : path}: expected ${shown(expected)}, is ${show(actual)}`;
+
+/** Where code of the test or of the program threw: the first line of the stack outside of libraries. */
+const placeOf = ({ stack = "" }: Error): string | undefined => {
+  const lines = stack.split("\n").filter((line) => /^\s+at /.test(line));
+  return lines.find((line) => !/node_modules|node:|<anonymous>$/.test(line))?.trim();
+};
+
+/** What code of the user threw, and where: in one line for people, without the rest of its stack. */
+export const errorText = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  const place = placeOf(error);
+  return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
+};
+
+/** An address without query, fragment and credentials, as the emulator's log has it. */
+export const plainAddress = (address: string): string => {
+  if (!URL.canParse(address)) return "";
+  const { origin, pathname } = new URL(address);
+  return origin + pathname;
+};
+
+/** A call that the emulator answered. */
+export interface HubCall {
+  /** When it came, on the emulator's clock: ISO 8601. */
+  readonly at: string;
+  /** Method and path template, such as `POST /channels`. */
+  readonly endpoint: string;
+  /** Status of the answer. */
+  readonly status: number;
+}
+
+/** Definition of a kind by its name (`Participant`) or its collection (`participants`). */
+export const kindCalled = (name: string): Definition => {
+  const found = resources.find(({ kind, collection }) => kind === name || collection === name);
+  if (found) return found;
+  const known = resources.map(({ kind }) => kind).join(", ");
+  throw new Error(`There is no kind of object called ${JSON.stringify(name)}. Kinds: ${known}.`);
+};
+
+type Readings = Pick<EmulatorControl, "snapshot" | "log" | "deliveries" | "conversations">;
+
+/** What an emulator holds and has seen, read through its control interface. */
+export class HubRecords {
+  constructor(
+    private readonly control: Readings,
+    readonly platformName: string,
+  ) {}
+
+  /** Objects of a collection, in the order in which they were made. */
+  async objects(collection: string): Promise<readonly StoredObject[]> {
+    const { objects } = await this.control.snapshot();
+    return objects[collection] ?? [];
+  }
+
+  /** Calls of set-up and runtime operations, in order. */
+  async calls(): Promise<readonly HubCall[]> {
+    return (await this.control.log()).map(({ at, method, template, status }) => ({
+      at,
+      endpoint: `${method} ${template}`,
+      status,
+    }));
+  }
+
+  /** Every try to deliver a message, in order. */
+  deliveries(): Promise<readonly DeliveryEntry[]> {
+    return this.control.deliveries();
+  }
+
+  /** Messages of a conversation, in order, also while it is going on. */
+  async messages(conversationId: string): Promise<readonly ReceivedMessage[]> {
+    const found = (await this.control.conversations()).find(({ id }) => id === conversationId);
+    return (found?.messages ?? []).flatMap(({ body, recipients, id, messageId, created }) => {
+      const wire = { ...body, id, messageId, created, recipients: { recipient: recipients } };
+      return receivedMessage(wire, this.platformName, conversationId) ?? [];
+    });
+  }
+}
+
+/** How many calls of each endpoint, such as `{ "POST /participants": 2 }`. */
+export type ExpectedCalls = Readonly<Record<string, number>>;
+
+/** Calls by endpoint; refused ones count like others. */
+const countsOf = (calls: readonly HubCall[]): ExpectedCalls => {
+  const groups = Map.groupBy(calls, ({ endpoint }) => endpoint);
+  return Object.fromEntries([...groups].map(([endpoint, own]) => [endpoint, own.length]));
+};
+
+const times = (count: number): string =>
+  count === 0 ? "no call" : count === 1 ? "1 call" : `${count} calls`;
+
+/**
+ * Exactly these calls; endpoints that are not named must not have been called.
+ *
+ * @throws AssertionError with a line for each endpoint that differs
+ */
+export const assertCalls = (calls: readonly HubCall[], expected: ExpectedCalls): void => {
+  const actual = countsOf(calls);
+  const names = [...new Set([...Object.keys(expected), ...Object.keys(actual)])];
+  const wrong = names.filter((name) => (expected[name] ?? 0) !== (actual[name] ?? 0));
+  if (wrong.length === 0) return;
+  const lines = wrong.map(
+    (name) => `  ${name}: expected ${times(expected[name] ?? 0)}, made ${times(actual[name] ?? 0)}`,
+  );
+  throw new AssertionError({
+    message: ["The calls to the service are not those expected:", ...lines].join("\n"),
+    actual,
+    expected,
+    operator: "expectCalls",
+  });
+};
+
+/** What is expected of one delivery; what is left out may be anything. */
+export interface ExpectedDelivery {
+  /** The callback, without its query. */
+  readonly url?: string | RegExp;
+  /** Such as `text`. */
+  readonly type?: string | RegExp;
+  /** What the callback answered. Default: any 2xx. */
+  readonly status?: number;
+  /** The sender's own id of the message. */
+  readonly messageId?: string | RegExp;
+}
+
+/** The first try to deliver that is as expected. */
+export const deliveryLike = (
+  tries: readonly DeliveryEntry[],
+  { status, ...expected }: ExpectedDelivery,
+): DeliveryEntry | undefined =>
+  tries.find((each) => {
+    const answered = each.status ?? 0;
+    const fits = status === undefined ? answered >= 200 && answered <= 299 : answered === status;
+    return fits && differences(expected, each).length === 0;
+  });
+
+const tryLine = ({ type, url, attempt, status, error }: DeliveryEntry): string =>
+  `  ${type} to ${url || "nobody"}, try ${attempt}: ${status ?? error ?? "no answer"}`;
+
+/** What to say if no delivery is as expected. */
+export const noDelivery = (
+  expected: ExpectedDelivery,
+  withinMs: number,
+  tries: readonly DeliveryEntry[],
+): AssertionError => {
+  const last = tries.slice(-10).map(tryLine);
+  const so = last.length === 0 ? ["Nothing was delivered."] : ["Deliveries so far:", ...last];
+  return new AssertionError({
+    message: [`No delivery like ${shown(expected)} within ${withinMs / 1000} s.`, ...so].join("\n"),
+    operator: "expectDelivery",
+  });
+};
+
+/** The texts of an object that must not be shown. */
+const secretsOf = ({ fields }: Definition, object: StoredObject): readonly string[] =>
+  valuesIn(fields, object).flatMap(({ field, value }) =>
+    field.secret && typeof value === "string" && value !== "" ? [value] : [],
+  );
+
+const withoutSecrets =
+  (secrets: readonly string[]) =>
+  (value: unknown): string =>
+    secrets.reduce((text, secret) => text.replaceAll(secret, "[secret]"), shown(value));
+
+const titleOf = (definition: Definition, object: StoredObject): string =>
+  JSON.stringify(object[naturalKey(definition)] ?? object.id);
+
+const listed = (definition: Definition, objects: readonly StoredObject[]): string => {
+  if (objects.length === 0) return `There is no ${definition.noun} at all.`;
+  const names = objects.map((object) => titleOf(definition, object));
+  return `There ${objects.length === 1 ? "is" : "are"} ${names.slice(0, 20).join(", ")}${names.length > 20 ? ", …" : ""}.`;
+};
+
+interface Compared {
+  readonly object: StoredObject;
+  readonly found: readonly Difference[];
+}
+
+const nearest = (compared: readonly Compared[]): Compared | undefined =>
+  compared.reduce<Compared | undefined>(
+    (best, each) => (best && best.found.length <= each.found.length ? best : each),
+    undefined,
+  );
+
+const notThere = (
+  definition: Definition,
+  expected: object,
+  compared: readonly Compared[],
+): AssertionError => {
+  const { noun } = definition;
+  const near = nearest(compared);
+  const lines = near
+    ? [
+        `The nearest is ${titleOf(definition, near.object)}:`,
+        ...near.found.map(
+          (difference) =>
+            `  ${differenceLine(difference, withoutSecrets(secretsOf(definition, near.object)))}`,
+        ),
+      ]
+    : [];
+  const all = listed(
+    definition,
+    compared.map(({ object }) => object),
+  );
+  return new AssertionError({
+    message: [`The account has no ${noun} like ${shown(expected)}.`, ...lines, all].join("\n"),
+    operator: "expectObject",
+  });
+};
+
+/**
+ * The first object that is as expected.
+ *
+ * @throws AssertionError with the nearest object and how it differs
+ */
+export const objectLike = (
+  definition: Definition,
+  objects: readonly StoredObject[],
+  expected: object,
+): StoredObject => {
+  const compared = objects.map((object) => ({ object, found: differences(expected, object) }));
+  const fitting = compared.find(({ found }) => found.length === 0);
+  if (fitting) return fitting.object;
+  throw notThere(definition, expected, compared);
+};
+
+/** @throws AssertionError naming the objects that are as they must not be */
+export const assertNoObjectLike = (
+  definition: Definition,
+  objects: readonly StoredObject[],
+  expected: object,
+): void => {
+  const fitting = objects.filter((object) => differences(expected, object).length === 0);
+  if (fitting.length === 0) return;
+  const names = fitting.map((object) => titleOf(definition, object)).join(", ");
+  throw new AssertionError({
+    message: `The account must not have ${withArticle(definition.noun)} like ${shown(expected)}, but it has ${names}.`,
+    operator: "expectNoObject",
+  });
+};

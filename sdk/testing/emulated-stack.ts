@@ -1,0 +1,472 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { OutputMap, PulumiFn, Stack } from "@pulumi/pulumi/automation/index.js";
+import type { Forecast } from "../../cli/forecast/forecast.js";
+import {
+  type DeliveryEntry,
+  type Emulator,
+  type StoredObject,
+  startEmulator,
+} from "../../emulator/index.js";
+import { objectsIn, textAt } from "../../provider/kernel/json.js";
+import { assertNode } from "../../provider/kernel/node-version.js";
+import { clientApplication } from "../../provider/resources/client-application.js";
+import { type ConversationClient, connect } from "../runtime/connect.js";
+import { type CallbackServer, startCallbackServer, tokenAnswers } from "./callback-server.js";
+import {
+  assertCalls,
+  assertNoObjectLike,
+  deliveryLike,
+  type ExpectedCalls,
+  type ExpectedDelivery,
+  type HubCall,
+  HubRecords,
+  kindCalled,
+  noDelivery,
+  objectLike,
+  plainAddress,
+} from "./checks.js";
+import {
+  type EmulatedStackOptions,
+  OpenRuns,
+  type PulumiCommandName,
+  runPulumi,
+  StackFailure,
+  type StackRun,
+} from "./pulumi-runs.js";
+import type { PulumiStack } from "./pulumi-workspace.js";
+import type { ForecastConditions, ForecastLimits } from "./stack-forecast.js";
+import {
+  EmulatedTime,
+  type TestConversation,
+  type TestConversationStart,
+  testConversation,
+} from "./test-conversation.js";
+
+/** A stack that is not closed yet. */
+interface UnfinishedStack {
+  /** Ends everything in its time. */
+  close(): Promise<void>;
+  /** Ends what can be ended at once: the process is about to be gone. */
+  abandon(): void;
+}
+
+const open = new Set<UnfinishedStack>();
+
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Time to close everything in, when the process is asked to end. */
+const longestMs = 5_000;
+
+const onExit = (): void => {
+  for (const stack of open) stack.abandon();
+};
+
+const stopListening = (): void => {
+  process.off("exit", onExit);
+  for (const signal of signals) process.off(signal, onSignal);
+};
+
+const onSignal = (signal: NodeJS.Signals): void => {
+  // Where a test runner listens as well, it decides when the process ends.
+  const isAlone = process.listenerCount(signal) === 1;
+  const closed = Promise.allSettled([...open].map((stack) => stack.close()));
+  void Promise.race([closed, pause(longestMs)]).then(() => {
+    onExit();
+    stopListening();
+    if (isAlone) process.kill(process.pid, signal);
+  });
+};
+
+const listen = (): void => {
+  process.on("exit", onExit);
+  for (const signal of signals) process.on(signal, onSignal);
+};
+
+/**
+ * Has a stack end with the process if it is not closed before: on Ctrl-C, or if a test runner
+ * ends the process.
+ *
+ * @returns to be called when the stack is closed
+ */
+const endWithProcess = (stack: UnfinishedStack): (() => void) => {
+  if (open.size === 0) listen();
+  open.add(stack);
+  return () => {
+    if (open.delete(stack) && open.size === 0) stopListening();
+  };
+};
+
+/**
+ * A Pulumi program that was applied to an emulator of its own. A run of Pulumi that fails throws a
+ * StackFailure; an expectation that fails throws an AssertionError that says what is there instead.
+ */
+export interface EmulatedStack extends AsyncDisposable {
+  /** The emulator. */
+  readonly emulator: Emulator;
+  /** The stack, as Pulumi's Automation API has it. */
+  readonly stack: Stack;
+  /** A client of the emulator, to send and read messages with. */
+  readonly client: ConversationClient;
+  /** What the last `up` gave out, secrets in clear. */
+  readonly outputs: Readonly<Record<string, unknown>>;
+  /**
+   * Runs `pulumi up`.
+   *
+   * @param program another program, for this run and all that follow. Default: the one before
+   */
+  up(program?: PulumiFn): Promise<StackRun>;
+  /** Runs `pulumi preview`; `program`: another one, for this run only. */
+  preview(program?: PulumiFn): Promise<StackRun>;
+  /** Runs `pulumi refresh`. */
+  refresh(): Promise<StackRun>;
+  /** Runs `pulumi destroy`. */
+  destroy(): Promise<StackRun>;
+  /** Objects of a kind, such as `Participant`: the service's JSON, secrets in clear. */
+  objects(kind: string): Promise<readonly StoredObject[]>;
+  /** Every call to the service since the emulator was started, also those of tests. */
+  calls(): Promise<readonly HubCall[]>;
+  /** Every try to deliver a message. */
+  deliveries(): Promise<readonly DeliveryEntry[]>;
+  /**
+   * Expects an object whose members are like those given: texts may be patterns, of objects only the
+   * members given count, of lists all items.
+   *
+   * @returns the object
+   *
+   * @example
+   * await stack.expectObject("Participant", { name: /^orders-bot/, type: "custom_bot" });
+   */
+  expectObject(kind: string, expected: object): Promise<StoredObject>;
+  /** Expects that there is no object like this; `{}`: none of the kind at all. */
+  expectNoObject(kind: string, expected: object): Promise<void>;
+  /**
+   * Expects exactly so many calls of each endpoint; none of endpoints that are not named.
+   *
+   * @param of the calls looked at. Default: all since the emulator was started
+   *
+   * @example
+   * const { calls } = await stack.up();
+   * await stack.expectCalls({}, calls);
+   */
+  expectCalls(expected: ExpectedCalls, of?: readonly HubCall[]): Promise<void>;
+  /** Expects a delivery, and waits for it. `withinMs`: on the emulator's clock; default: 5,000. */
+  expectDelivery(
+    expected: ExpectedDelivery & { readonly withinMs?: number },
+  ): Promise<DeliveryEntry>;
+  /** Foretells how long a run takes and how many calls it makes, on a plan. */
+  forecast(conditions?: ForecastConditions): Promise<Forecast>;
+  /**
+   * Expects that a run stays within its limits.
+   *
+   * @example
+   * await stack.expectForecast({ plan: "developer", maxMinutes: 2, maxCalls: 30 });
+   */
+  expectForecast(limits: ForecastLimits): Promise<Forecast>;
+  /**
+   * A conversation on the account, which begins with its first message.
+   *
+   * @example
+   * const ada = stack.conversation({ channel: "custom.web", address: "shop-web" });
+   * await ada.say("Where is my order?");
+   * await ada.expect({ from: "bot", type: "richMessage.listpicker" });
+   */
+  conversation(start: TestConversationStart): TestConversation;
+  /**
+   * Looks again and again until there is something to be seen.
+   *
+   * @param look gives undefined as long as there is nothing
+   * @param withinMs longest wait, on the emulator's clock
+   * @returns what was seen; undefined if the time was over first
+   */
+  until<T>(look: () => Promise<T | undefined>, withinMs: number): Promise<T | undefined>;
+  /** Moves a manual clock on, in milliseconds: a conversation can grow old in a moment. */
+  advance(ms: number): void;
+  /** Stops the emulator and removes the state of the stack. What it held is not destroyed first: nothing of it is left. */
+  close(): Promise<void>;
+}
+
+type StackChecks = Pick<
+  EmulatedStack,
+  | "objects"
+  | "calls"
+  | "deliveries"
+  | "expectObject"
+  | "expectNoObject"
+  | "expectCalls"
+  | "expectDelivery"
+  | "forecast"
+  | "expectForecast"
+>;
+
+const defaultWithinMs = 5_000;
+
+/** What can be expected of a stack and of the emulator behind it. */
+const stackChecks = (stack: Stack, records: HubRecords, time: EmulatedTime): StackChecks => {
+  const objects = (kind: string) => records.objects(kindCalled(kind).collection);
+  return {
+    objects,
+    calls: () => records.calls(),
+    deliveries: () => records.deliveries(),
+    expectObject: async (kind, expected) =>
+      objectLike(kindCalled(kind), await objects(kind), expected),
+    expectNoObject: async (kind, expected) =>
+      assertNoObjectLike(kindCalled(kind), await objects(kind), expected),
+    expectCalls: async (expected, of) => assertCalls(of ?? (await records.calls()), expected),
+    expectDelivery: async ({ withinMs = defaultWithinMs, ...expected }) => {
+      const found = await time.until(
+        async () => deliveryLike(await records.deliveries(), expected),
+        withinMs,
+      );
+      if (found) return found;
+      throw noDelivery(expected, withinMs, await records.deliveries());
+    },
+    forecast: async (conditions) => {
+      const { forecastOf } = await import("./stack-forecast.js");
+      return forecastOf(await stack.exportStack(), conditions);
+    },
+    expectForecast: async (limits) => {
+      const { assertForecast } = await import("./stack-forecast.js");
+      return assertForecast(await stack.exportStack(), limits);
+    },
+  };
+};
+
+/** Everything that a stack of a test is made of, and that ends with it. */
+interface Parts {
+  readonly server: CallbackServer;
+  readonly emulator: Emulator;
+  readonly client: ConversationClient;
+  readonly pulumi: PulumiStack;
+}
+
+/** Ends each part, whatever becomes of the others. @throws what the first of them failed with */
+const endAll = async ({ client, emulator, server, pulumi }: Partial<Parts>): Promise<void> => {
+  const ended = await Promise.allSettled([client?.close(), emulator?.close(), server?.close()]);
+  pulumi?.remove();
+  const failed = ended.find((each) => each.status === "rejected");
+  if (failed) throw failed.reason;
+};
+
+const startParts = async (options: EmulatedStackOptions): Promise<Parts> => {
+  assertNode();
+  const { createPulumiStack } = await import("./pulumi-workspace.js");
+  const server = await startCallbackServer();
+  const begun: Partial<Parts> = { server };
+  try {
+    const settings = {
+      ...({ clock: "manual", controlSecret: true } as const),
+      ...options.emulator,
+      callbackRoute: server.route,
+    };
+    const emulator = await startEmulator(settings);
+    const platformName = options.emulator?.switches?.platformName;
+    const client = connect(platformName === undefined ? emulator : { ...emulator, platformName });
+    Object.assign(begun, { emulator, client });
+    const pulumi = await createPulumiStack(emulator, options);
+    return { server, emulator, client, pulumi };
+  } catch (error) {
+    await endAll(begun);
+    throw error;
+  }
+};
+
+/** @throws StackFailure if a handler is for an address that no role has */
+const assertHandlersUsed = (
+  server: CallbackServer,
+  applications: readonly StoredObject[],
+): void => {
+  const roles = applications.flatMap((object) => objectsIn(object, "roles"));
+  const known = new Set(roles.map((role) => plainAddress(textAt(role, "callback") ?? "")));
+  const unused = server.addresses().filter((address) => !known.has(address));
+  if (unused.length === 0) return;
+  throw new StackFailure(
+    `Setting up a stack for a test: no role of a client application has the callback ${unused.join(", ")}, for which the option callbacks has a handler. Callbacks: ${[...known].join(", ") || "none"}.`,
+  );
+};
+
+const valuesOf = (outputs: OutputMap): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
+
+const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => {
+  const { server, emulator, client, pulumi } = parts;
+  const { stack } = pulumi;
+  const runs = new OpenRuns();
+  const { switches, clock = "manual" } = options.emulator ?? {};
+  const records = new HubRecords(emulator.control, switches?.platformName ?? "platform");
+  const time = new EmulatedTime(emulator, clock === "manual");
+  const finalTries = (switches?.deliveryRetries ?? 2) + 1;
+  let outputs: Readonly<Record<string, unknown>> = {};
+  const run = async (command: PulumiCommandName, program?: PulumiFn) => {
+    const means = { stack, records, time, signal: runs.signal };
+    const { outputs: made, ...done } = await runs.add(() => runPulumi(command, means, program));
+    if (command === "up") outputs = valuesOf(made);
+    server.setTokenAnswers(await tokenAnswers(records));
+    return done;
+  };
+  let closing: Promise<void> | undefined;
+  const closeNow = async (): Promise<void> => {
+    runs.abort();
+    await runs.ended();
+    await endAll(parts).finally(released);
+  };
+  const close = (): Promise<void> => {
+    closing ??= closeNow();
+    return closing;
+  };
+  const abandon = (): void => {
+    runs.abort();
+    pulumi.remove();
+  };
+  const released = endWithProcess({ close, abandon });
+  return {
+    emulator,
+    stack,
+    client,
+    get outputs() {
+      return outputs;
+    },
+    up: async (program) => {
+      if (program) stack.workspace.program = program;
+      return run("up");
+    },
+    preview: (program) => run("preview", program),
+    refresh: () => run("refresh"),
+    destroy: () => run("destroy"),
+    ...stackChecks(stack, records, time),
+    conversation: (start) =>
+      testConversation({ client, records, time, finalTries, handlers: server }, start),
+    until: (look, withinMs) => time.until(look, withinMs),
+    advance: (ms) => time.advance(ms),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+};
+
+/**
+ * Starts an emulator and applies a Pulumi program to it with `pulumi up`: the real engine, the real
+ * provider, and a state that is removed with the stack. Needs the Pulumi CLI.
+ *
+ * @throws StackFailure if there is no Pulumi CLI, or `up` fails, with what Pulumi said
+ *
+ * @example
+ * const stack = await startEmulatedStack({
+ *   program: async () => {
+ *     const desk = new Authentication("desk", { basicAuth: { username: "hub", password } });
+ *     return { id: desk.id };
+ *   },
+ * });
+ * await stack.expectObject("Authentication", { type: "basic" });
+ * await stack.close();
+ */
+export const startEmulatedStack = (options: EmulatedStackOptions): Promise<EmulatedStack> =>
+  startWhile(new AbortController().signal, options);
+
+/** The same, given up if the signal is aborted: nobody waits for the stack any more. */
+const startWhile = async (
+  signal: AbortSignal,
+  options: EmulatedStackOptions,
+): Promise<EmulatedStack> => {
+  const parts = await startParts(options);
+  const made = stackOn(parts, options);
+  const giveUp = (): void => void made.close().catch(() => undefined);
+  signal.addEventListener("abort", giveUp);
+  try {
+    signal.throwIfAborted();
+    const { callbacks = {} } = options;
+    const { server, client, emulator } = parts;
+    server.setHandlers(
+      typeof callbacks === "function" ? callbacks({ client, emulator }) : callbacks,
+    );
+    await made.up();
+    assertHandlersUsed(server, await made.objects(clientApplication.kind));
+    return made;
+  } catch (error) {
+    await made.close();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", giveUp);
+  }
+};
+
+type UseStack = (stack: EmulatedStack) => Promise<void>;
+
+/** A fixture as `test.extend` of vitest takes it. */
+export type StackFixture = [
+  fixture: (context: object, use: UseStack) => Promise<void>,
+  options: { scope: "test" | "file" | "worker" },
+];
+
+/**
+ * A fixture for vitest: a stack that is set up when the first test asks for it, and ended after the
+ * last. Nothing is done if no test asks. It fails as `startEmulatedStack` does; give vitest's
+ * `testTimeout` the time of an `up`.
+ *
+ * @param scope who shares the stack. Default: `file`, all tests of a file
+ *
+ * @example
+ * const shop = stackFixture({ program: "." });
+ * // import { test as base } from "vitest";
+ * // const test = base.extend<{ shop: EmulatedStack }>({ shop });
+ * // test("the bot is there", ({ shop }) => shop.expectObject("Participant", { type: "custom_bot" }));
+ */
+export const stackFixture = (
+  options: EmulatedStackOptions,
+  scope: StackFixture[1]["scope"] = "file",
+): StackFixture => [
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads from it which fixtures are needed
+  async ({}, use) => {
+    const stack = await startEmulatedStack(options);
+    try {
+      await use(stack);
+    } finally {
+      await stack.close();
+    }
+  },
+  { scope },
+];
+
+/** How a test runner registers what comes before and after all tests. */
+export interface TestHooks {
+  /** `before` of node:test, `beforeAll` of vitest and jest. */
+  readonly before: (work: () => Promise<void>) => unknown;
+  /** `after` of node:test, `afterAll` of vitest and jest. */
+  readonly after: (work: () => Promise<void>) => unknown;
+}
+
+/**
+ * A stack for all tests of a file or suite, for node:test and every other runner with hooks: set up
+ * before the first, ended after the last. It fails as `startEmulatedStack` does.
+ *
+ * @returns gives the stack; fails outside of tests
+ *
+ * @example
+ * // import { after, before, test } from "node:test";
+ * const shop = stackHooks({ before, after }, { program: "." });
+ * test("the bot is there", async () => {
+ *   await shop().expectObject("Participant", { type: "custom_bot" });
+ * });
+ */
+export const stackHooks = (
+  { before, after }: TestHooks,
+  options: EmulatedStackOptions,
+): (() => EmulatedStack) => {
+  let stack: EmulatedStack | undefined;
+  let starting: Promise<EmulatedStack | undefined> | undefined;
+  const over = new AbortController();
+  before(async () => {
+    const begun = startWhile(over.signal, options);
+    starting = begun.catch(() => undefined);
+    stack = await begun;
+  });
+  after(async () => {
+    // Where the time for the hook was over before, it is still being set up.
+    over.abort();
+    const begun = await starting;
+    stack = undefined;
+    await begun?.close();
+  });
+  return () => {
+    if (stack) return stack;
+    throw new Error("The stack is there only while tests run: ask for it within a test.");
+  };
+};

@@ -1,0 +1,464 @@
+import { AssertionError } from "node:assert";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { z } from "zod";
+import { isObject, objectsIn, sameJson, withoutUndefined } from "../../provider/kernel/json.js";
+import { abbreviated } from "../../provider/kernel/quoted.js";
+import { isSenderKind } from "../../provider/service/message-types.js";
+import type { Sender } from "../runtime/message.js";
+import type { Party, ReceivedMessage } from "../runtime/received-message.js";
+import type { EmulatedStack } from "./emulated-stack.js";
+import {
+  participantText,
+  type ReachedMessage,
+  type SaidMessage,
+  type TestConversation,
+} from "./test-conversation.js";
+
+/** Who was to get a message, and whether it got there. */
+interface GoldenRecipient {
+  readonly party: Party;
+  readonly isReached: boolean;
+  /** Why not; only for people. */
+  readonly why: string;
+}
+
+/** One message of a golden conversation. */
+export interface GoldenMessage {
+  /** `say`: sent by the test, and sent again when it is replayed. `hear`: the answer of somebody else. */
+  readonly verb: "say" | "hear";
+  readonly sender: Party;
+  readonly type: string;
+  /** The body: of `say` as it is sent, of `hear` as it came, without what changes from run to run. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly recipients: readonly GoldenRecipient[];
+}
+
+/** A conversation that was recorded. */
+export interface GoldenConversation {
+  readonly channel: string;
+  readonly address: string;
+  readonly customer: string;
+  readonly messages: readonly GoldenMessage[];
+}
+
+const title = "# A golden conversation: recorded once, replayed by pulumi-conversation/testing.";
+
+const participantWords = ({ kind, name }: Party): string =>
+  `${kind} ${name === undefined ? "-" : JSON.stringify(name)}`;
+
+const recipientLine = ({ party, isReached, why }: GoldenRecipient): string =>
+  `  ${isReached ? "reaches" : "misses"} ${participantWords(party)}${isReached ? "" : `: ${why}`}`;
+
+const messageLines = ({ verb, sender, type, body, recipients }: GoldenMessage): string[] => [
+  `${verb} ${participantWords(sender)} ${type} ${JSON.stringify(body)}`,
+  ...recipients.map(recipientLine),
+];
+
+/** The text of a golden file: the same conversation always has the same. */
+export const goldenText = ({ channel, address, customer, messages }: GoldenConversation): string =>
+  [
+    title,
+    `account ${JSON.stringify(channel)} ${JSON.stringify(address)} customer ${JSON.stringify(customer)}`,
+    ...messages.flatMap((message) => ["", ...messageLines(message)]),
+    "",
+  ].join("\n");
+
+const text = String.raw`"(?:[^"\\]|\\.)*"`;
+const accountPattern = new RegExp(`^account (${text}) (${text}) customer (${text})$`);
+const messagePattern = new RegExp(`^(say|hear) (\\S+) (-|${text}) (\\S+) (\\{.*\\})$`);
+const recipientPattern = new RegExp(`^ {2}(reaches|misses) (\\S+) (-|${text})(?:: (.*))?$`);
+
+const partyIn = (kind: string, name: string): Party =>
+  name === "-" ? { kind } : { kind, name: JSON.parse(name) };
+
+const messageIn = (line: string): GoldenMessage | undefined => {
+  const [, verb, kind = "", name = "", type = "", body = ""] = messagePattern.exec(line) ?? [];
+  if (verb !== "say" && verb !== "hear") return undefined;
+  return { verb, sender: partyIn(kind, name), type, body: JSON.parse(body), recipients: [] };
+};
+
+const recipientIn = (line: string): GoldenRecipient | undefined => {
+  const [, verb, kind = "", name = "", why = ""] = recipientPattern.exec(line) ?? [];
+  return verb === undefined
+    ? undefined
+    : { party: partyIn(kind, name), isReached: verb === "reaches", why };
+};
+
+/** Adds what a line says to the messages before it; undefined if it says nothing that is known. */
+const withLine = (
+  messages: readonly GoldenMessage[],
+  line: string,
+): readonly GoldenMessage[] | undefined => {
+  const message = messageIn(line);
+  if (message) return [...messages, message];
+  const [recipient, last] = [recipientIn(line), messages.at(-1)];
+  if (!recipient || !last) return undefined;
+  return [...messages.slice(0, -1), { ...last, recipients: [...last.recipients, recipient] }];
+};
+
+/** What is read; undefined if JSON in it is spoiled. */
+const readable = <T>(read: () => T): T | undefined => {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Reads a golden file.
+ *
+ * @throws Error naming the line that cannot be read
+ */
+export const goldenIn = (file: string, content: string): GoldenConversation => {
+  const unreadable = (line: number, said: string): Error =>
+    new Error(
+      `The golden file ${file} cannot be read: line ${line}, ${JSON.stringify(said.slice(0, 80))}. Remove the file to record it anew.`,
+    );
+  // Editors and version control may have changed the ends of lines.
+  const lines = content.split(/\r?\n/).map((said, at) => ({ said, line: at + 1 }));
+  const meaning = lines.filter(({ said }) => said.trim() !== "" && !said.startsWith("#"));
+  const [first = { said: "", line: 1 }, ...rest] = meaning;
+  const [, channel, address, customer] = accountPattern.exec(first.said) ?? [];
+  if (channel === undefined || address === undefined || customer === undefined)
+    throw unreadable(first.line, first.said);
+  let messages: readonly GoldenMessage[] = [];
+  for (const { said, line } of rest) {
+    const more = readable(() => withLine(messages, said));
+    if (!more) throw unreadable(line, said);
+    messages = more;
+  }
+  const words = readable(() =>
+    [channel, address, customer].map((word): string => JSON.parse(word)),
+  );
+  if (!words) throw unreadable(first.line, first.said);
+  const [on = "", at = "", whom = ""] = words;
+  return { channel: on, address: at, customer: whom, messages };
+};
+
+/** What is new in every run: ids, times, addresses of this machine. */
+const changing: readonly (readonly [RegExp, string])[] = [
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, "<id>"],
+  [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>"],
+  [/https?:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?[^\s"]*/g, "<address>"],
+];
+
+/** A value with what changes from run to run replaced, and its members in a fixed order. */
+const steady = (value: unknown, mask: (text: string) => string): unknown => {
+  if (typeof value === "string")
+    return mask(changing.reduce((text, [pattern, word]) => text.replace(pattern, word), value));
+  if (Array.isArray(value)) return value.map((each) => steady(each, mask));
+  if (!isObject(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, steady(value[name], mask)]));
+};
+
+const heardBody = ({ raw, attributes }: ReceivedMessage, mask: (text: string) => string) => {
+  const attachments = objectsIn(raw.attachments, "attachment");
+  const body = withoutUndefined({
+    content: raw.content,
+    attachments: attachments.length > 0 ? attachments : undefined,
+    attributes: Object.keys(attributes).length > 0 ? attributes : undefined,
+  });
+  const masked = steady(body, mask);
+  return isObject(masked) ? masked : {};
+};
+
+/** A message as a golden file holds it. `said`: the body with which the test sent it. */
+const goldenMessage = (
+  { message, reached }: ReachedMessage,
+  said: Readonly<Record<string, unknown>> | undefined,
+  mask: (text: string) => string,
+): GoldenMessage => ({
+  verb: said ? "say" : "hear",
+  sender: message.sender,
+  type: message.type,
+  body: said ?? heardBody(message, mask),
+  recipients: reached.map(({ recipient, isReached = false, why }) => ({
+    party: recipient,
+    isReached,
+    why: isReached ? "" : why || "no answer",
+  })),
+});
+
+const cut = (text: string): string => abbreviated(text, 100);
+
+const bodyText = ({ body: { text, content } }: GoldenMessage): string =>
+  cut(typeof text === "string" ? JSON.stringify(text) : content ? JSON.stringify(content) : "");
+
+const titleOf = (message: GoldenMessage): string =>
+  [participantText(message.sender), message.type, bodyText(message)].filter(Boolean).join(" ");
+
+const keyOf = ({ party }: GoldenRecipient): string => participantText(party);
+
+const reachedBy = ({ recipients }: GoldenMessage, key: string): number =>
+  recipients.filter((each) => each.isReached && keyOf(each) === key).length;
+
+/** Why a message does not get to somebody. */
+const whyNot = ({ recipients }: GoldenMessage, key: string): string => {
+  const missed = recipients.find((each) => !each.isReached && keyOf(each) === key);
+  return missed?.why ?? "it is not for them any more";
+};
+
+/** Who got a message and does not any more, and the other way round; several may be called the same. */
+const recipientLines = (before: GoldenMessage, now: GoldenMessage): readonly string[] => {
+  const title = `${titleOf(before)}:`;
+  const keys = new Set([...before.recipients, ...now.recipients].map(keyOf));
+  return [...keys].flatMap((key) => {
+    const [was, is] = [reachedBy(before, key), reachedBy(now, key)];
+    const whom = was > 1 || is > 1 ? `${key} (${is} in place of ${was})` : key;
+    if (is < was) return [`${title} no longer reaches ${whom}: ${whyNot(now, key)}`];
+    return is > was ? [`${title} now reaches ${whom}`] : [];
+  });
+};
+
+const isSame = (a: GoldenMessage, b: GoldenMessage): boolean =>
+  a.type === b.type && sameJson(a.sender, b.sender) && sameJson(a.body, b.body);
+
+const isAlike = (a: GoldenMessage, b: GoldenMessage): boolean =>
+  a.type === b.type && a.sender.kind === b.sender.kind;
+
+/** Takes the message out that stands for one of before: the same one, else one of its sort. */
+const counterpart = (left: GoldenMessage[], before: GoldenMessage): GoldenMessage | undefined => {
+  const same = left.findIndex((each) => isSame(each, before));
+  const place = same >= 0 ? same : left.findIndex((each) => isAlike(each, before));
+  return place < 0 ? undefined : left.splice(place, 1)[0];
+};
+
+const gone = (before: GoldenMessage): string => {
+  const reached = before.recipients.filter(({ isReached }) => isReached).map(keyOf);
+  const whom = reached.length === 0 ? "" : `; it reached ${reached.join(", ")}`;
+  return `${titleOf(before)}: is no longer said${whom}`;
+};
+
+const changed = (before: GoldenMessage, now: GoldenMessage): readonly string[] => {
+  if (isSame(before, now)) return [];
+  return [`${titleOf(before)}: is now ${titleOf(now)} ${cut(JSON.stringify(now.body))}`];
+};
+
+/** The answers to each message that the test says, the message itself first. */
+const turns = (messages: readonly GoldenMessage[]): readonly GoldenMessage[][] =>
+  messages.reduce<GoldenMessage[][]>((all, message) => {
+    if (message.verb === "say" || all.length === 0) all.push([message]);
+    else all.at(-1)?.push(message);
+    return all;
+  }, []);
+
+const turnLines = (before: readonly GoldenMessage[], now: readonly GoldenMessage[]) => {
+  const left = [...now];
+  const found = before.flatMap((each) => {
+    const match = counterpart(left, each);
+    return match ? [...recipientLines(each, match), ...changed(each, match)] : [gone(each)];
+  });
+  return [...found, ...left.map((each) => `${titleOf(each)}: is new`)];
+};
+
+/** What differs between two runs of a conversation, a line for each; empty if nothing does. */
+export const goldenDifferences = (
+  before: GoldenConversation,
+  now: GoldenConversation,
+): readonly string[] => {
+  const [was, is] = [turns(before.messages), turns(now.messages)];
+  const most = Math.max(was.length, is.length);
+  return Array.from({ length: most }, (_, at) => turnLines(was[at] ?? [], is[at] ?? [])).flat();
+};
+
+/** How a golden conversation is recorded and replayed. */
+export interface GoldenOptions {
+  /** The file of the transcript; its folder is made if it is missing. */
+  readonly file: string;
+  /** Type of the channel. */
+  readonly channel: string;
+  /** Address of the account on it. */
+  readonly address: string;
+  /** Name of the customer. Default: `Ada`. */
+  readonly customer?: string;
+  /** The conversation, as it is recorded: what the test says, and what it waits for. */
+  readonly record: (conversation: TestConversation) => Promise<void>;
+  /**
+   * Records anew although there is a file. Default: the environment variable
+   * `UPDATE_GOLDEN_CONVERSATIONS` is set.
+   */
+  readonly update?: boolean;
+  /** Longest wait for what was answered before, on the emulator's clock. Default: 5,000 ms. */
+  readonly withinMs?: number;
+  /** Replaces what changes from run to run in answers, beside ids, times and addresses of this machine. */
+  readonly mask?: (text: string) => string;
+}
+
+/** What became of a golden conversation. */
+export type GoldenResult = "recorded" | "replayed";
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** The conversation of a golden file, with what was said to it by the test. */
+interface Performed {
+  readonly conversation: TestConversation;
+  /** Bodies of what the test said, by the service's id of the message. */
+  readonly said: ReadonlyMap<string, Body>;
+}
+
+const anySaid = z.custom<SaidMessage>();
+
+const bodyOf = (message: SaidMessage): Body => {
+  if (typeof message === "string") return { text: message };
+  const { type: _type, messageId: _messageId, ...body } = message;
+  return body;
+};
+
+/** Notes what is said, so that it can be said again. */
+const noting = (conversation: TestConversation): Performed => {
+  const said = new Map<string, Body>();
+  const say: TestConversation["say"] = async (message, sender) => {
+    const sent = await conversation.say(message, sender);
+    for (const { id } of sent.messages) if (id !== undefined) said.set(id, bodyOf(message));
+    return sent;
+  };
+  return { said, conversation: Object.create(conversation, { say: { value: say } }) };
+};
+
+const documentOf = async (
+  { conversation, said }: Performed,
+  { channel, address, customer = "Ada", mask = (text) => text }: GoldenOptions,
+): Promise<GoldenConversation> => {
+  const all: readonly ReachedMessage[] = await conversation.messages();
+  const messages = all.map((each) => goldenMessage(each, said.get(each.message.id ?? ""), mask));
+  return { channel, address, customer, messages };
+};
+
+/** @throws Error if a conversation is not one that must stay as it is */
+const assertGolden = (file: string, document: GoldenConversation, failed: readonly string[]) => {
+  const why =
+    failed.length > 0 ? failed.map((line) => `a handler of the test failed: ${line}`) : [];
+  if (document.messages.length === 0) why.push("nothing was said in it");
+  if (why.length > 0)
+    throw new Error(`The conversation was not recorded into ${file}: ${why.join("; ")}.`);
+};
+
+const recorded = async (stack: EmulatedStack, options: GoldenOptions): Promise<void> => {
+  const { file, record, withinMs } = options;
+  const performed = noting(stack.conversation(options));
+  await record(performed.conversation);
+  await performed.conversation.idle(withinMs);
+  const document = await documentOf(performed, options);
+  assertGolden(file, document, performed.conversation.handlerFailures());
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, goldenText(document));
+};
+
+const senderOf = ({ sender: { kind, name } }: GoldenMessage, file: string): Sender => {
+  if (isSenderKind(kind)) return { kind, name };
+  throw new Error(`The golden file ${file} cannot be replayed: nobody can send as ${kind}.`);
+};
+
+/** Says everything again, each after as many answers as there were before. @returns why it ended early */
+const sayAgain = async (
+  { conversation }: Performed,
+  { messages }: GoldenConversation,
+  file: string,
+  wait: (count: number) => Promise<void>,
+): Promise<string | undefined> => {
+  for (const [place, message] of messages.entries()) {
+    if (message.verb === "hear") continue;
+    await wait(place);
+    const { type, body } = message;
+    try {
+      await conversation.say(anySaid.parse({ type, ...body }), senderOf(message, file));
+    } catch (error) {
+      return `${JSON.stringify(body)}: cannot be said any more. ${error instanceof Error ? error.message : String(error)}`;
+    }
+  }
+  await wait(messages.length);
+  return undefined;
+};
+
+const assertSame = (file: string, lines: readonly string[]): void => {
+  if (lines.length === 0) return;
+  throw new AssertionError({
+    message: [
+      `The conversation is not the one of ${file} any more:`,
+      ...lines.map((line) => `  ${line}`),
+      "If that is as it should be, record it anew with UPDATE_GOLDEN_CONVERSATIONS=1.",
+    ].join("\n"),
+    operator: "goldenConversation",
+  });
+};
+
+/** @throws Error if the file cannot be read, or says nothing */
+const goldenFrom = (file: string): GoldenConversation => {
+  const cannot = (why: string): Error =>
+    new Error(`The golden file ${file} cannot be replayed: ${why}. Remove it to record it anew.`);
+  let content: string;
+  try {
+    content = readFileSync(file, "utf8");
+  } catch (error) {
+    throw cannot(error instanceof Error && "code" in error ? `${error.code}` : String(error));
+  }
+  const golden = goldenIn(file, content);
+  if (!golden.messages.some(({ verb }) => verb === "say"))
+    throw cannot("nobody says anything in it");
+  return golden;
+};
+
+const replayed = async (stack: EmulatedStack, options: GoldenOptions): Promise<void> => {
+  const { file, channel, address, withinMs = 5_000 } = options;
+  const before = goldenFrom(file);
+  const { customer } = before;
+  const performed = noting(stack.conversation({ channel, address, customer }));
+  const wait = async (count: number): Promise<void> => {
+    await stack.until(
+      async () => (await performed.conversation.messages()).length >= count || undefined,
+      withinMs,
+    );
+    // Where it does not come to rest, the differences say what is missing.
+    await performed.conversation.idle(withinMs).catch(() => undefined);
+  };
+  const ended = await sayAgain(performed, before, file, wait);
+  const now = await documentOf(performed, { ...options, customer });
+  const failed = performed.conversation.handlerFailures();
+  const lines = [...goldenDifferences(before, now), ...(ended ? [ended] : [])];
+  const why = failed.map((line) => `a handler of the test failed: ${line}`);
+  assertSame(file, lines.length > 0 ? [...lines, ...why] : lines);
+};
+
+/** Whether an environment variable is set, and does not say no. */
+const isOn = (name: string): boolean => !["", "0", "false"].includes(process.env[name] ?? "");
+
+/**
+ * Keeps a conversation as it is: the first time it is recorded into a file, from then on what the
+ * test said is said again, and every difference fails: which message no longer reaches whom, and
+ * what is answered otherwise. Ids, times and addresses of this machine do not count. In a pipeline
+ * (`CI` is set) nothing is recorded: there the file must be there.
+ *
+ * @returns whether it was recorded or replayed
+ * @throws AssertionError with a line for each difference; Error if the file cannot be read, or is
+ * missing in a pipeline
+ *
+ * @example
+ * await goldenConversation(stack, {
+ *   file: "golden/where-is-my-order.txt",
+ *   channel: "custom.web",
+ *   address: "shop-web",
+ *   record: async (ada) => {
+ *     await ada.say("Where is my order?");
+ *     await ada.expect({ from: "bot" });
+ *   },
+ * });
+ */
+export const goldenConversation = async (
+  stack: EmulatedStack,
+  options: GoldenOptions,
+): Promise<GoldenResult> => {
+  const { file, update = isOn("UPDATE_GOLDEN_CONVERSATIONS") } = options;
+  if (existsSync(file) && !update) {
+    await replayed(stack, options);
+    return "replayed";
+  }
+  if (isOn("CI") && !options.update)
+    throw new Error(
+      `The golden file ${file} ${existsSync(file) ? "is to be recorded anew" : "is missing"}, and CI is set: nothing is recorded there. Record it where CI is not set, and commit it.`,
+    );
+  await recorded(stack, options);
+  return "recorded";
+};

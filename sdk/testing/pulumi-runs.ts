@@ -1,0 +1,216 @@
+import type { RequestListener } from "node:http";
+import * as pulumi from "@pulumi/pulumi";
+import type { OutputMap, PulumiFn, Stack } from "@pulumi/pulumi/automation/index.js";
+import type { Emulator, EmulatorOptions } from "../../emulator/index.js";
+import type { Callbacks } from "../runtime/callbacks.js";
+import type { ConversationClient } from "../runtime/connect.js";
+import { errorText, type HubCall, type HubRecords } from "./checks.js";
+import type { EmulatedTime } from "./test-conversation.js";
+
+/** A value of the stack's configuration: plain text, or a secret. */
+export type StackConfigValue = string | { readonly value: string; readonly secret: boolean };
+
+/** Who answers a callback in a test: a handler made by `callbacks`, or a listener of node:http. */
+export type CallbackHandler = Pick<Callbacks, "node" | "idle"> | RequestListener;
+
+/** Handlers by the address of the callback, as the program gives it. */
+export type CallbackHandlers = Readonly<Record<string, CallbackHandler>>;
+
+/** What handlers may use to answer. */
+export interface HandlerContext {
+  /** A client of the emulator. */
+  readonly client: ConversationClient;
+  /** The emulator itself. */
+  readonly emulator: Emulator;
+}
+
+/** How a stack is set up for a test. */
+export interface EmulatedStackOptions {
+  /**
+   * The program: a function, as the Automation API takes it, or the folder of a Pulumi project. What
+   * the project file says holds; configuration files of stacks are not read.
+   */
+  readonly program: PulumiFn | string;
+  /** Configuration of the stack; keys without a namespace belong to the project. Default: none. */
+  readonly config?: Readonly<Record<string, StackConfigValue>>;
+  /**
+   * Who answers the callbacks of the account. A callback that is not named here and not on this
+   * machine is answered with 200 by the test itself: no message leaves the machine. Default: none.
+   */
+  readonly callbacks?: CallbackHandlers | ((context: HandlerContext) => CallbackHandlers);
+  /**
+   * Options of the emulator. Default: no rate limits, and a manual clock, which goes along with real
+   * time while Pulumi runs or a conversation waits, and stands still otherwise; over HTTP its control
+   * asks for a random secret.
+   */
+  readonly emulator?: Omit<EmulatorOptions, "callbackRoute">;
+  /** Profiles of the program; all of them reach the emulator. Default: none but the one without a name. */
+  readonly profiles?: readonly string[];
+  /** Further environment variables of the run. Default: none. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Name of the project of a program that is a function. Default: `test`. */
+  readonly projectName?: string;
+  /** Name of the stack. Default: `test`. */
+  readonly stackName?: string;
+  /** The `pulumi` program. Default: the one on PATH. */
+  readonly pulumi?: string;
+}
+
+/**
+ * A stack could not be set up for a test, or a run of Pulumi failed. The message stands alone: what
+ * was being done, what Pulumi said, what to do next.
+ *
+ * @throws nothing: making one never fails
+ * @example
+ * try {
+ *   await stack.up();
+ * } catch (error) {
+ *   if (!(error instanceof StackFailure)) throw error;
+ *   console.error(error.message);
+ * }
+ */
+export class StackFailure extends Error {
+  /** Always `StackFailure`. */
+  override readonly name = "StackFailure";
+}
+
+const sections = /^(Diagnostics|Outputs|Resources|Duration|Policies|Previewing update|Updating)\b/;
+
+/** What Pulumi says was wrong: its diagnostics; if it printed none, all that it printed last. */
+const diagnosticsIn = (printed: string): string => {
+  const lines = printed.split("\n").map((line) => line.trimEnd());
+  const from = lines.lastIndexOf("Diagnostics:");
+  const rest = from < 0 ? lines.slice(-20) : lines.slice(from + 1);
+  const end = from < 0 ? -1 : rest.findIndex((line) => sections.test(line));
+  const kept = (end < 0 ? rest : rest.slice(0, end)).filter((line) => line.trim() !== "");
+  return kept.join("\n");
+};
+
+/** A run of Pulumi that failed, with what it said. */
+const runFailure = (command: string, printed: string, cause: unknown): StackFailure =>
+  new StackFailure(`pulumi ${command} failed. Pulumi says:\n${diagnosticsIn(printed)}`, { cause });
+
+/**
+ * A program whose failure is reported by Pulumi alone. One that throws within the Automation API also
+ * leaves a rejection that nobody handles, for which test runners fail tests that have nothing to do
+ * with it.
+ *
+ * @param failed called with what the program threw
+ */
+const guardedProgram =
+  (program: PulumiFn, failed: (error: unknown) => void): PulumiFn =>
+  async () => {
+    try {
+      return await program();
+    } catch (error) {
+      failed(error);
+      // An error in the log fails the run, and deletes nothing that was not declared any more.
+      await pulumi.log.error(`The program failed: ${errorText(error)}`);
+      return undefined;
+    }
+  };
+
+/** The runs of Pulumi on a stack, which end when it is closed. */
+export class OpenRuns {
+  readonly #controller = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly signal: AbortSignal = this.#controller.signal;
+
+  async add<T>(run: () => Promise<T>): Promise<T> {
+    if (this.signal.aborted)
+      throw new StackFailure("The stack is closed: nothing runs on it any more.");
+    const running = run();
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  /** Asks Pulumi to end. */
+  abort(): void {
+    this.#controller.abort();
+  }
+
+  /** When the last of them has ended. */
+  async ended(): Promise<void> {
+    await Promise.allSettled([...this.#running]);
+  }
+}
+
+/** What a run of Pulumi did. */
+export interface StackRun {
+  /** Resources by what was done with them, such as `{ create: 8, same: 1 }`; the stack itself counts. */
+  readonly changes: Readonly<Record<string, number>>;
+  /** Calls that the run made, in order. */
+  readonly calls: readonly HubCall[];
+  /** What Pulumi printed, without colours. */
+  readonly printed: string;
+}
+
+/** The commands of Pulumi that a test runs. */
+export type PulumiCommandName = "up" | "preview" | "refresh" | "destroy";
+
+/** What the commands of the Automation API take and give, as far as all have it. */
+interface Ended {
+  readonly summary?: { readonly resourceChanges?: Readonly<Record<string, number>> };
+  readonly changeSummary?: Readonly<Record<string, number>>;
+  readonly outputs?: OutputMap;
+}
+
+interface RunOptions {
+  readonly color: "never";
+  readonly onOutput: (text: string) => void;
+  readonly onError: (text: string) => void;
+  readonly signal: AbortSignal;
+  readonly program?: PulumiFn;
+}
+
+const commands: Readonly<
+  Record<PulumiCommandName, (stack: Stack, options: RunOptions) => Promise<Ended>>
+> = {
+  up: (stack, options) => stack.up({ ...options, showSecrets: true }),
+  preview: (stack, options) => stack.preview(options),
+  refresh: (stack, options) => stack.refresh(options),
+  destroy: (stack, options) => stack.destroy(options),
+};
+
+const countsIn = ({ summary, changeSummary }: Ended): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(changeSummary ?? summary?.resourceChanges ?? {}));
+
+/** What a run works with. */
+interface RunMeans {
+  readonly stack: Stack;
+  readonly records: HubRecords;
+  readonly time: EmulatedTime;
+  /** Ends the run: the stack is closed. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs a command on a stack, while the emulator's clock goes along. */
+export const runPulumi = async (
+  command: PulumiCommandName,
+  { stack, records, time, signal }: RunMeans,
+  program: PulumiFn | undefined = stack.workspace.program,
+): Promise<StackRun & { readonly outputs: OutputMap }> => {
+  const before = (await records.calls()).length;
+  let printed = "";
+  let thrown: unknown;
+  const add = (text: string): void => {
+    printed += text;
+  };
+  const guarded = program && guardedProgram(program, (error) => (thrown = error));
+  const options = { color: "never", onOutput: add, onError: add, signal } as const;
+  try {
+    const ended = await time.during(() =>
+      commands[command](stack, guarded ? { ...options, program: guarded } : options),
+    );
+    const calls = (await records.calls()).slice(before);
+    return { changes: countsIn(ended), calls, printed, outputs: ended.outputs ?? {} };
+  } catch (error) {
+    if (signal.aborted)
+      throw new StackFailure(`pulumi ${command} was ended: the stack was closed while it ran.`);
+    throw runFailure(command, printed, thrown ?? error);
+  }
+};

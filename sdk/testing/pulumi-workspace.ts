@@ -1,0 +1,166 @@
+import { existsSync, mkdirSync, statSync, symlinkSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, delimiter, dirname, join, resolve } from "node:path";
+import {
+  LocalWorkspace,
+  type ProjectSettings,
+  PulumiCommand,
+  type Stack,
+} from "@pulumi/pulumi/automation/index.js";
+import { privateFolder } from "../../cli/process/private-folder.js";
+import { findProgram, inspectPulumi, LEAST_PULUMI } from "../../cli/pulumi-cli/pulumi-cli.js";
+import type { Emulator } from "../../emulator/index.js";
+import { describeSettings, settingNames } from "../../provider/service/settings/settings.js";
+import { type EmulatedStackOptions, StackFailure } from "./pulumi-runs.js";
+
+/** A folder of its own for the stack of a test. */
+export interface StackFolder {
+  /** Where Pulumi runs. */
+  readonly project: string;
+  /** Where the state is. */
+  readonly state: string;
+  /** What Pulumi keeps in the home folder otherwise: credentials, logs, selected stacks. */
+  readonly home: string;
+  remove(): void;
+}
+
+/** Makes it, and removes those of tests that were killed. */
+export const createStackFolder = (): StackFolder => {
+  const { folder, remove } = privateFolder("conversation-test-");
+  const made = (name: string): string => {
+    mkdirSync(join(folder, name));
+    return join(folder, name);
+  };
+  const home = made("home");
+  const plugins = join(process.env.PULUMI_HOME || join(homedir(), ".pulumi"), "plugins");
+  mkdirSync(plugins, { recursive: true });
+  symlinkSync(plugins, join(home, "plugins"), "junction");
+  return { project: made("project"), state: made("state"), home, remove };
+};
+
+const cannot = (why: string): StackFailure =>
+  new StackFailure(`Setting up a stack for a test: ${why}`);
+
+const howToGetPulumi = `Install the Pulumi CLI, ${LEAST_PULUMI} or newer (https://www.pulumi.com/docs/install/), put its folder on PATH, or name the program with the option pulumi.`;
+
+/** @throws StackFailure if there is no Pulumi CLI that can run the programs of this package */
+const pulumiProgram = async (named: string | undefined): Promise<string> => {
+  const command = named ?? findProgram("pulumi", process.env.PATH);
+  if (command === undefined) throw cannot(`there is no pulumi on PATH. ${howToGetPulumi}`);
+  const found = await inspectPulumi(resolve(command), "PATH", process.env);
+  if ("unusable" in found) throw cannot(`${found.unusable}. ${howToGetPulumi}`);
+  return found.cli.command;
+};
+
+/** The Automation API finds a CLI in a folder `bin`, or on PATH. */
+const commandAt = (command: string): Promise<PulumiCommand> => {
+  const folder = dirname(command);
+  return PulumiCommand.get(basename(folder) === "bin" ? { root: dirname(folder) } : {});
+};
+
+/** The four settings that say which account is reached, and all others. */
+const reaching = new Set(["baseUrl", "tokenUrl", "clientId", "clientSecret"]);
+
+/**
+ * The environment in which every profile reaches the emulator and nothing else: what the environment
+ * of this process says of a tenant is covered, the profiles that it names included.
+ */
+const emulatorOnly = (
+  emulator: Emulator,
+  { profiles = [], emulator: { plan = "none", switches } = {} }: EmulatedStackOptions,
+): Record<string, string> => {
+  const ours = Object.keys(process.env).filter((name) => name.startsWith("CONVERSATION_"));
+  const access = Object.entries({
+    baseUrl: emulator.baseUrl,
+    tokenUrl: emulator.tokenUrl,
+    clientId: emulator.clientId,
+    clientSecret: emulator.clientSecret,
+    plan: plan === "none" ? undefined : plan,
+    platformName: switches?.platformName,
+  });
+  const environment = Object.fromEntries(ours.map((name) => [name, ""]));
+  for (const { key } of describeSettings()) {
+    const [, value] = access.find(([name]) => name === key) ?? [];
+    for (const profile of [undefined, ...profiles])
+      environment[settingNames(key, profile).environment] = value ?? "";
+    if (!reaching.has(key) || value === undefined) continue;
+    const suffix = settingNames(key).environment.replace(/^CONVERSATION_/, "_");
+    for (const name of ours) if (name.endsWith(suffix)) environment[name] = value;
+  }
+  return environment;
+};
+
+/** The project file of a folder, so that it can be used from another one. */
+const projectIn = async (
+  folder: string,
+  pulumiCommand: PulumiCommand,
+): Promise<ProjectSettings> => {
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw cannot(`there is no folder ${folder}. program must be a function or a folder.`);
+  const workspace = await LocalWorkspace.create({ workDir: folder, pulumiCommand });
+  const settings = await workspace.projectSettings().catch((error: unknown) => {
+    const [why] = (error instanceof Error ? error.message : String(error)).split("\n");
+    throw cannot(`${folder} holds no Pulumi.yaml that can be read: ${why}`);
+  });
+  return { ...settings, main: resolve(folder, settings.main ?? ".") };
+};
+
+/** A stack on a backend of its own, in a folder that is removed with it. */
+export interface PulumiStack {
+  readonly stack: Stack;
+  remove(): void;
+}
+
+/** What leads Pulumi to the folder of the test, and to nothing that belongs to the user. */
+const pulumiSettings = (command: string, { state, home }: StackFolder): Record<string, string> => ({
+  PATH: [dirname(command), process.env.PATH ?? ""].join(delimiter),
+  // Of the environment, or else of the project file: the first of them wins.
+  PULUMI_BACKEND_URL: `file://${state}`,
+  PULUMI_HOME: home,
+  PULUMI_CONFIG_PASSPHRASE: "test",
+  PULUMI_SKIP_UPDATE_CHECK: "true",
+});
+
+/** Makes the stack of a program, with a state that nobody else sees. */
+export const createPulumiStack = async (
+  emulator: Emulator,
+  options: EmulatedStackOptions,
+): Promise<PulumiStack> => {
+  const { program, projectName = "test", stackName = "test" } = options;
+  const command = await pulumiProgram(options.pulumi);
+  const pulumiCommand = await commandAt(command);
+  const folder = createStackFolder();
+  const { project: workDir, remove } = folder;
+  try {
+    const given: ProjectSettings =
+      typeof program === "string"
+        ? await projectIn(resolve(program), pulumiCommand)
+        : { name: projectName, runtime: "nodejs", main: process.cwd() };
+    const settings = {
+      workDir,
+      pulumiCommand,
+      projectSettings: { ...given, backend: { url: `file://${folder.state}` } },
+      envVars: {
+        ...pulumiSettings(command, folder),
+        ...emulatorOnly(emulator, options),
+        ...options.environment,
+      },
+    };
+    const stack =
+      typeof program === "function"
+        ? await LocalWorkspace.createStack(
+            { stackName, projectName: given.name, program },
+            settings,
+          )
+        : await LocalWorkspace.createStack({ stackName, workDir }, settings);
+    const values = Object.entries(options.config ?? {}).map(([key, value]) => [
+      key,
+      typeof value === "string" ? { value } : value,
+    ]);
+    if (values.length > 0) await stack.setAllConfig(Object.fromEntries(values));
+    return { stack, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+};

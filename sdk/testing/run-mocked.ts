@@ -1,0 +1,243 @@
+import { AssertionError } from "node:assert";
+import { hash } from "node:crypto";
+import * as pulumi from "@pulumi/pulumi";
+import { ConversationError } from "../../provider/kernel/errors.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { assertNode } from "../../provider/kernel/node-version.js";
+import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
+import { ownershipKind, ownershipLifecycle } from "../../provider/lifecycle/ownership/ownership.js";
+import { createRun } from "../../provider/lifecycle/run.js";
+import { typeToken } from "../../provider/pointer.js";
+import { resources } from "../../provider/resources/index.js";
+import { smokeTest } from "../../provider/smoke-test/smoke-test-definition.js";
+import { smokeTestLifecycle } from "../../provider/smoke-test/smoke-test-lifecycle.js";
+import { differenceLine, differences } from "./checks.js";
+
+/** Checks resources as a preview does, without the service: by the kind's type token. */
+interface MockedChecks {
+  /** Undefined for resources of other packages. */
+  readonly of: (type: string) => Pick<Lifecycle, "check"> | undefined;
+}
+
+const noSettings = (): never => {
+  throw new ConversationError("SETTINGS_MISSING", "A unit test has no settings of the service.");
+};
+
+/** The checks of one run of a program: a unique name that is given twice is refused. */
+const mockedChecks = (): MockedChecks => {
+  const run = createRun(async () => noSettings(), { settings: noSettings });
+  const checks = new Map<string, Pick<Lifecycle, "check">>([
+    [typeToken(ownershipKind), ownershipLifecycle],
+    [typeToken(smokeTest.kind), smokeTestLifecycle({ session: async () => noSettings() })],
+    ...resources.map((definition) => {
+      const checked: [string, Lifecycle] = [typeToken(definition.kind), lifecycle(definition, run)];
+      return checked;
+    }),
+  ]);
+  return { of: (type) => checks.get(type) };
+};
+
+/** An id as the service makes them, always the same for the same resource. */
+const mockedId = (type: string, name: string): string => {
+  const digest = hash("sha256", `${type} ${name}`);
+  const parts = [digest.slice(0, 8), digest.slice(8, 12), `4${digest.slice(13, 16)}`];
+  return [...parts, `8${digest.slice(17, 20)}`, digest.slice(20, 32)].join("-");
+};
+
+/** The inputs without what only the provider needs. */
+const givenInputs = ({ __provider, owner, autoName, ...inputs }: JsonObject): JsonObject => inputs;
+
+/** A resource that a program declared. */
+export interface MockedResource {
+  /** Type token, such as `pulumi-nodejs:dynamic/conversation:Participant`. */
+  readonly type: string;
+  /** Logical name. */
+  readonly name: string;
+  /** Id that the unit test gave it: always the same for a type and name. */
+  readonly id: string;
+  /** Inputs in their normal form, as they would be sent; references are ids, secrets in clear. */
+  readonly inputs: JsonObject;
+}
+
+/** Mocks for `pulumi.runtime.setMocks`, and what they have seen. */
+export interface ConversationMocks extends pulumi.runtime.Mocks {
+  /** Resources so far, in the order in which they were registered. */
+  readonly registered: readonly MockedResource[];
+  /** Rules that resources break, as a preview would say it. */
+  readonly failures: readonly string[];
+}
+
+/** Values without the engine's wrapping of secrets. */
+const unwrapped = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(unwrapped);
+  if (!isObject(value)) return value;
+  if (pulumi.runtime.specialSigKey in value) return unwrapped(value.value);
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, unwrapped(each)]));
+};
+
+const membersOf = (value: unknown): JsonObject => {
+  const plain = unwrapped(value);
+  return isObject(plain) ? plain : {};
+};
+
+/**
+ * Mocks for `pulumi.runtime.setMocks`: every resource of this package is checked as in a preview and
+ * gets an id; resources of other packages get what they were given. Making them never fails; what a
+ * preview would refuse stands in `failures`.
+ *
+ * @example
+ * const mocks = conversationMocks();
+ * await pulumi.runtime.setMocks(mocks, "shop", "test");
+ */
+export const conversationMocks = (): ConversationMocks => {
+  const registered: MockedResource[] = [];
+  const failures: string[] = [];
+  const checks = mockedChecks();
+  return {
+    registered,
+    failures,
+    call: () => ({}),
+    newResource: async ({ type, name, inputs: given, id: wanted }) => {
+      const inputs = membersOf(given);
+      const made = mockedId(type, name);
+      // As the engine has it: messages take the logical names of resources from what owns them.
+      const isOwnership = type === typeToken(ownershipKind);
+      const id = wanted || (isOwnership ? `${inputs.project}/${inputs.stack}/${made}` : made);
+      const lifecycle = wanted ? undefined : checks.of(type);
+      const checked = await lifecycle?.check({}, inputs);
+      const kind = type.slice(typeToken("").length);
+      for (const { reason } of checked?.failures ?? []) failures.push(`${kind} ${name}: ${reason}`);
+      const state = { ...inputs, ...checked?.inputs };
+      registered.push({
+        type,
+        name,
+        id,
+        inputs: givenInputs(membersOf(checked?.inputs ?? inputs)),
+      });
+      return { id, state };
+    },
+  };
+};
+
+/** A program that was run on mocks. */
+export interface MockedProgram {
+  /** Its resources, in the order in which they were registered. */
+  readonly resources: readonly MockedResource[];
+  /** What it gives out, secrets in clear. */
+  readonly outputs: Readonly<Record<string, unknown>>;
+  /**
+   * The resource of a kind with this logical name.
+   *
+   * @throws AssertionError naming the resources of the kind
+   */
+  resource(kind: string, name: string): MockedResource;
+  /**
+   * Expects a resource whose inputs are like those given: texts may be patterns, of objects only the
+   * members given count.
+   *
+   * @throws AssertionError with what differs
+   */
+  expectResource(kind: string, name: string, inputs: object): MockedResource;
+}
+
+/** How a program is run on mocks. */
+export interface MockedRunOptions {
+  /** Name of the project. Default: `test`. */
+  readonly project?: string;
+  /** Name of the stack. Default: `test`. */
+  readonly stack?: string;
+  /** Configuration by full key, such as `shop:callbackUrl`; keys without a namespace belong to the project. Default: none. */
+  readonly config?: Readonly<Record<string, string>>;
+}
+
+const programOf = (
+  resources: readonly MockedResource[],
+  outputs: Readonly<Record<string, unknown>>,
+): MockedProgram => {
+  const resource = (kind: string, name: string): MockedResource => {
+    const own = resources.filter(({ type }) => type === kind || type.endsWith(`:${kind}`));
+    const found = own.find((each) => each.name === name);
+    if (found) return found;
+    const names = own.map((each) => JSON.stringify(each.name)).join(", ");
+    throw new AssertionError({
+      message: `The program declares no ${kind} ${JSON.stringify(name)}. Of this kind it declares: ${names || "nothing"}.`,
+      operator: "resource",
+    });
+  };
+  return {
+    resources,
+    outputs,
+    resource,
+    expectResource: (kind, name, expected) => {
+      const found = resource(kind, name);
+      const different = differences(expected, found.inputs);
+      if (different.length === 0) return found;
+      const lines = different.map((each) => `  ${differenceLine(each)}`);
+      throw new AssertionError({
+        message: [`${kind} ${name} is not as expected:`, ...lines].join("\n"),
+        operator: "expectResource",
+      });
+    },
+  };
+};
+
+/** The values of outputs. `apply` would wait for ever for one that fails. @throws what it failed with */
+const resolved = async (outputs: JsonObject): Promise<unknown> => {
+  const all = pulumi.output<JsonObject>(outputs);
+  const promise: unknown = Reflect.get(all, "promise");
+  return typeof promise === "function" ? promise.call(all) : undefined;
+};
+
+let earlier: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs a program without Pulumi's engine and without a service: for unit tests that take
+ * milliseconds. Everything that it declares is checked as a preview checks it. The mocks of Pulumi
+ * belong to the process: a run waits for the one before.
+ *
+ * @param program declares resources and may give outputs; a module that does so at its top is loaded
+ * in it: `() => import("./my-program.js")`
+ * @throws AssertionError with every rule that a resource breaks
+ *
+ * @example
+ * const program = await runMocked(() => {
+ *   new Channel("web", { type: "custom.web", displayName: "Web", icon: "aVZCT1J3MEtHZ28=" });
+ * });
+ * program.expectResource("Channel", "web", { type: "custom.web", active: true });
+ */
+export const runMocked = (
+  program: () => unknown,
+  options: MockedRunOptions = {},
+): Promise<MockedProgram> => {
+  const run = earlier.then(() => runNow(program, options));
+  earlier = run.catch(() => undefined);
+  return run;
+};
+
+const runNow = async (
+  program: () => unknown,
+  { project = "test", stack = "test", config = {} }: MockedRunOptions,
+): Promise<MockedProgram> => {
+  assertNode();
+  const mocks = conversationMocks();
+  // What an earlier program still registers would come here.
+  await pulumi.runtime.disconnect();
+  await pulumi.runtime.setMocks(mocks, project, stack);
+  const full = Object.entries(config).map(([key, value]) => [
+    key.includes(":") ? key : `${project}:${key}`,
+    value,
+  ]);
+  pulumi.runtime.setAllConfig(Object.fromEntries(full));
+  const given: unknown = await program();
+  const outputs = isObject(given) ? await resolved({ ...given }) : {};
+  await pulumi.runtime.disconnect();
+  if (mocks.failures.length > 0)
+    throw new AssertionError({
+      message: [
+        "A preview would refuse the program:",
+        ...mocks.failures.map((line) => `  ${line}`),
+      ].join("\n"),
+      operator: "runMocked",
+    });
+  return programOf(mocks.registered, isObject(outputs) ? outputs : {});
+};

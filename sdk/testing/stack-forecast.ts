@@ -1,0 +1,67 @@
+import { AssertionError } from "node:assert";
+import { type ConditionOptions, givenConditions } from "../../cli/forecast/conditions.js";
+import { readDocument, resourcesOf } from "../../cli/forecast/documents.js";
+import { type Forecast, forecast } from "../../cli/forecast/forecast.js";
+import { workloadOf } from "../../cli/forecast/planned-steps.js";
+import { duration, forecastReport } from "../../cli/forecast/report.js";
+import type { ForecastOperation } from "../../cli/forecast/simulation/workload.js";
+
+/** What is forecast, and under which limits. */
+export interface ForecastConditions extends ConditionOptions {
+  /**
+   * The run: `up` makes everything that the stack holds on an empty account, `refresh` and `destroy`
+   * are of the stack as it is. Default: `up`.
+   */
+  readonly operation?: ForecastOperation;
+}
+
+/** What a run may take at most; what is left out has no limit. */
+export interface ForecastLimits extends ForecastConditions {
+  /** Longest time of the run in minutes. */
+  readonly maxMinutes?: number;
+  /** Most calls of the run. */
+  readonly maxCalls?: number;
+}
+
+/** The preview that a first `up` of everything in a state would make. */
+const firstPreview = (state: ReturnType<typeof readDocument>) => {
+  const kept = resourcesOf(state?.state).filter(({ delete: condemned }) => !condemned);
+  const steps = kept.map((resource) => ({ op: "create", urn: resource.urn, newState: resource }));
+  return { steps, changeSummary: { create: steps.length } };
+};
+
+const conditionsOf = (given: ForecastConditions) =>
+  givenConditions({ plan: "enterprise", ...given }, { environment: {}, config: () => undefined })
+    .conditions;
+
+/**
+ * Foretells a run from the exported state of a stack.
+ *
+ * @param exported what `pulumi stack export` prints
+ */
+export const forecastOf = (exported: unknown, given: ForecastConditions = {}): Forecast => {
+  const state = readDocument(JSON.stringify(exported));
+  const { operation = "up" } = given;
+  const documents = operation === "up" ? { preview: firstPreview(state) } : { ...state };
+  return forecast(workloadOf(operation, documents), conditionsOf(given));
+};
+
+/** @throws AssertionError with the whole forecast, if the run would go beyond a limit */
+export const assertForecast = (exported: unknown, limits: ForecastLimits): Forecast => {
+  const { maxMinutes, maxCalls, ...given } = limits;
+  const found = forecastOf(exported, given);
+  const over = [
+    maxMinutes !== undefined && found.totalSeconds > maxMinutes * 60
+      ? `it would take ${duration(found.totalSeconds)}, and may take ${duration(maxMinutes * 60)}`
+      : undefined,
+    maxCalls !== undefined && found.totalCalls > maxCalls
+      ? `it would make ${found.totalCalls} calls, and may make ${maxCalls}`
+      : undefined,
+  ].filter((line) => line !== undefined);
+  if (over.length === 0) return found;
+  const report = forecastReport(found, conditionsOf(given), false, undefined);
+  throw new AssertionError({
+    message: `The run goes beyond its limits: ${over.join("; ")}.\n\n${report}`,
+    operator: "expectForecast",
+  });
+};

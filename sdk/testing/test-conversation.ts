@@ -1,0 +1,465 @@
+import { AssertionError } from "node:assert";
+import { setTimeout as pause } from "node:timers/promises";
+import { z } from "zod";
+import type { DeliveryEntry, Emulator } from "../../emulator/index.js";
+import { objectsIn, textAt } from "../../provider/kernel/json.js";
+import { abbreviated } from "../../provider/kernel/quoted.js";
+import { clientApplication } from "../../provider/resources/client-application.js";
+import {
+  type ConversationSide,
+  type MessageType,
+  type SenderKind,
+  senderFromWire,
+} from "../../provider/service/message-types.js";
+import type { ConversationClient } from "../runtime/connect.js";
+import type {
+  Customer,
+  FirstMessage,
+  Message,
+  NewConversation,
+  Reply,
+  Sender,
+} from "../runtime/message.js";
+import type { Sent } from "../runtime/messages.js";
+import type { Party, ReceivedMessage } from "../runtime/received-message.js";
+import { differences, type HubRecords, plainAddress, shown } from "./checks.js";
+
+/** Between two looks, in milliseconds of real time. */
+const lookEveryMs = 10;
+
+/** Time on the emulator's clock, as far as those who wait move it. */
+export class EmulatedTime {
+  #passedMs = 0;
+  #realMs = performance.now();
+  #waiting = 0;
+
+  /** @param isManual whether the clock stands still by itself */
+  constructor(
+    private readonly emulator: Pick<Emulator, "advance">,
+    private readonly isManual: boolean,
+  ) {}
+
+  /** Milliseconds of waiting so far: these have passed on the emulator's clock, too. */
+  now(): number {
+    return this.isManual ? this.#passedMs : performance.now();
+  }
+
+  /** Moves a manual clock on. @throws Error on the real clock */
+  advance(ms: number): void {
+    this.emulator.advance(ms);
+    this.#passedMs += ms;
+  }
+
+  /** Lets the clock go along with real time while something is done. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    if (!this.isManual) return work();
+    const end = this.#goAlong();
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  }
+
+  /**
+   * Looks again and again until there is something to be seen, or the time is over.
+   *
+   * @returns undefined if the time was over first
+   */
+  async until<T>(look: () => Promise<T | undefined>, withinMs: number): Promise<T | undefined> {
+    const first = await look();
+    if (first !== undefined) return first;
+    return this.during(async () => {
+      for (const begun = this.now(); this.now() - begun <= withinMs; ) {
+        await pause(lookEveryMs);
+        const seen = await look();
+        if (seen !== undefined) return seen;
+      }
+      return look();
+    });
+  }
+
+  #goAlong(): () => void {
+    this.#waiting += 1;
+    if (this.#waiting === 1) this.#realMs = performance.now();
+    const timer = setInterval(() => this.#catchUp(), lookEveryMs);
+    return () => {
+      clearInterval(timer);
+      this.#catchUp();
+      this.#waiting -= 1;
+    };
+  }
+
+  #catchUp(): void {
+    const real = performance.now();
+    const passed = real - this.#realMs;
+    this.#realMs = real;
+    if (passed > 0) this.advance(passed);
+  }
+}
+
+/** Whether a message got to one of those it is for. */
+export interface Reached {
+  /** Whom it is for. */
+  readonly recipient: Party;
+  /** Whether the callback accepted it. Left out: it is still on its way, as far as can be seen. */
+  readonly isReached?: boolean;
+  /** What the callback answered, or why nothing was delivered; empty if nothing is known. */
+  readonly why: string;
+}
+
+/** A message, and whom it reached. */
+export interface ReachedMessage {
+  /** The message, as it stands in the conversation. */
+  readonly message: ReceivedMessage;
+  /** Everybody whom it is for. */
+  readonly reached: readonly Reached[];
+}
+
+/** Addresses of the callbacks of each role. */
+type CallbackAddresses = ReadonlyMap<string, ReadonlySet<string>>;
+
+const callbackAddresses = async (records: HubRecords): Promise<CallbackAddresses> => {
+  const applications = await records.objects(clientApplication.collection);
+  const found = new Map<string, Set<string>>();
+  for (const role of applications.flatMap((object) => objectsIn(object, "roles"))) {
+    const kind = senderFromWire(textAt(role, "name") ?? "", records.platformName);
+    const addresses = found.get(kind) ?? new Set();
+    found.set(kind, addresses.add(plainAddress(textAt(role, "callback") ?? "")));
+  }
+  return found;
+};
+
+const isOf = ({ messageId, created }: ReceivedMessage, each: DeliveryEntry): boolean =>
+  each.messageId === messageId && (!created || Date.parse(each.at) >= created.getTime());
+
+const accepted = ({ status = 0 }: DeliveryEntry): boolean => status >= 200 && status <= 299;
+
+const whyOf = (tries: readonly DeliveryEntry[]): string => {
+  const answers = tries.map(({ status, error }) => status ?? error ?? "no answer");
+  return [...new Set(answers)].join(", ");
+};
+
+const reachedOf = (
+  recipient: Party,
+  tries: readonly DeliveryEntry[],
+  addresses: CallbackAddresses,
+  finalTries: number,
+): Reached => {
+  const own = tries.filter(({ url, attempt, error = "" }) =>
+    // Where there was nowhere to deliver to, the log names the role in place of the address.
+    attempt === 0 ? error.includes(recipient.kind) : addresses.get(recipient.kind)?.has(url),
+  );
+  const taken = own.find(accepted);
+  if (taken) return { recipient, isReached: true, why: `${taken.status}` };
+  const isOver = own.some(({ attempt }) => attempt === 0 || attempt >= finalTries);
+  return { recipient, why: whyOf(own), ...(isOver ? { isReached: false } : {}) };
+};
+
+/**
+ * The messages of a conversation, and whom each reached.
+ *
+ * @param finalTries after so many tries the service gives a delivery up
+ */
+const reachedMessages = async (
+  records: HubRecords,
+  conversationId: string,
+  finalTries: number,
+): Promise<readonly ReachedMessage[]> => {
+  const messages = await records.messages(conversationId);
+  const tries = await records.deliveries();
+  const addresses = await callbackAddresses(records);
+  return messages.map((message) => {
+    const own = tries.filter((each) => isOf(message, each));
+    const reached = message.recipients.map((recipient) =>
+      reachedOf(recipient, own, addresses, finalTries),
+    );
+    return { message, reached };
+  });
+};
+
+/** `custom_bot "orders-bot"`, or the kind alone if there is no name. */
+export const participantText = ({ kind, name }: Party): string =>
+  name === undefined ? kind : `${kind} ${JSON.stringify(name)}`;
+
+const longest = 120;
+
+/** What a message says, in one line, whatever its type. */
+const saidText = ({ text, content, attachments }: ReceivedMessage): string => {
+  const files = attachments.map(({ name, id }) => `+ ${name ?? id ?? "a file"}`);
+  const said = text ?? (content === undefined ? undefined : JSON.stringify(content));
+  return [
+    said === undefined ? undefined : abbreviated(said.replaceAll("\n", " "), longest),
+    ...files,
+  ]
+    .filter((each) => each !== undefined)
+    .join(" ");
+};
+
+const reachedText = ({ recipient, isReached, why }: Reached): string => {
+  const whom = `→ ${participantText(recipient)}`;
+  if (isReached) return whom;
+  if (isReached === undefined) return `${whom} (on its way${why === "" ? "" : `: ${why}`})`;
+  return `${whom} (not reached: ${why})`;
+};
+
+/** A message as a line for people: who said what, and whom it reached. */
+const messageLine = ({ message, reached }: ReachedMessage): string => {
+  const { sender, type } = message;
+  const words = [participantText(sender), type, saidText(message), ...reached.map(reachedText)];
+  return words.filter((word) => word !== "").join("  ");
+};
+
+/** What is expected of a message; what is left out may be anything. */
+export interface ExpectedMessage {
+  /** Who says it: a side, or one kind of sender. */
+  readonly from?: ConversationSide | SenderKind;
+  /** The name of the sender that others see. */
+  readonly name?: string | RegExp;
+  /** Such as `text`. */
+  readonly type?: MessageType;
+  /** The text: all of it, or a pattern that it must match. */
+  readonly text?: string | RegExp;
+  /** Members of the content; of objects only those given count. */
+  readonly content?: object;
+  /** Longest time between the call of `expect` and the message, on the emulator's clock. Default: 5,000 ms. */
+  readonly withinMs?: number;
+  /** Whether those it is for must have accepted it. Default: true. */
+  readonly reached?: boolean;
+}
+
+const isFrom = (kind: string, from: ExpectedMessage["from"]): boolean =>
+  from === undefined || kind === from || kind.endsWith(`_${from}`);
+
+/** Whether a message is one that is expected, whatever became of it. */
+const isLike = (message: ReceivedMessage, expected: ExpectedMessage): boolean => {
+  const { from, name, type, text, content } = expected;
+  if (!isFrom(message.sender.kind, from)) return false;
+  if (type !== undefined && message.type !== type) return false;
+  const members = {
+    ...(text === undefined ? {} : { text }),
+    ...(content === undefined ? {} : { content }),
+    ...(name === undefined ? {} : { sender: { name } }),
+  };
+  return differences(members, message).length === 0;
+};
+
+/** What is expected, for people: `text from the bot with the text /tomorrow/`. */
+const expectedText = ({ from, name, type, text, content }: ExpectedMessage): string => {
+  const side = from === undefined || from.includes("_") ? from : `the ${from}`;
+  return [
+    type ?? "message",
+    side === undefined ? undefined : `from ${side}`,
+    name === undefined ? undefined : `named ${shown(name)}`,
+    text === undefined ? undefined : `with the text ${shown(text)}`,
+    content === undefined ? undefined : `with the content ${shown(content)}`,
+  ]
+    .filter((word) => word !== undefined)
+    .join(" ");
+};
+
+type WithoutFrame<M> = M extends unknown ? Omit<M, "sender" | "conversation"> : never;
+
+/** A message as a test says it: its text, or the whole message without sender and conversation. */
+export type SaidMessage = string | WithoutFrame<Message>;
+
+/** How a conversation of a test begins. */
+export interface TestConversationStart {
+  /** Type of the channel, such as `custom.web`. */
+  readonly channel: string;
+  /** Address of the account on the channel. */
+  readonly address: string;
+  /** The customer: a name, or more. Default: `Ada`. */
+  readonly customer?: string | Customer;
+  /** What else a first message says, such as `entryPoint`. Default: nothing. */
+  readonly more?: Omit<NewConversation, "account" | "customer">;
+}
+
+/** A conversation of a test: says what one side says, and expects what the others answer. */
+export interface TestConversation {
+  /** The service's id of the conversation; undefined before the first message. */
+  readonly id: string | undefined;
+  /**
+   * Sends a message; the first one starts the conversation.
+   *
+   * @param sender default: the customer
+   * @returns what the service made of it
+   * @throws ConversationError if the service refuses it, or its sender may not send it
+   *
+   * @example
+   * await ada.say("Where is my order?");
+   * await ada.say("One moment", { kind: "custom_agent", name: "Sam" });
+   */
+  say(message: SaidMessage, sender?: Sender): Promise<Sent>;
+  /**
+   * Waits for a message that somebody else says; messages before it are passed over, and what was
+   * expected before is not looked at again.
+   *
+   * @returns the message
+   * @throws AssertionError if none comes in time, or it does not reach those it is for, with the
+   * conversation so far
+   *
+   * @example
+   * await ada.expect({ from: "bot", type: "text", text: /your order/i, withinMs: 2_000 });
+   */
+  expect(expected: ExpectedMessage): Promise<ReceivedMessage>;
+  /**
+   * Makes sure that nobody says such a message within a time on the emulator's clock.
+   *
+   * @throws AssertionError if somebody does, with the conversation so far
+   *
+   * @example
+   * await ada.expectNone({ from: "bot", withinMs: 1_000 });
+   */
+  expectNone(expected: ExpectedMessage): Promise<void>;
+  /**
+   * Waits until all that was said has reached those it is for, or was given up, and the handlers of
+   * the test have done their work.
+   *
+   * @param withinMs longest wait, on the emulator's clock. Default: 5,000
+   * @throws AssertionError if that takes longer, with the conversation so far
+   */
+  idle(withinMs?: number): Promise<void>;
+  /** Every message so far with whom it reached, in order. Fails if the emulator is closed. */
+  messages(): Promise<readonly ReachedMessage[]>;
+  /** The same as lines for people. Fails if the emulator is closed. */
+  transcript(): Promise<string>;
+  /** What handlers of callbacks threw while they worked on this conversation: a line each. Never fails. */
+  handlerFailures(): readonly string[];
+}
+
+/** What a conversation needs of the stack that it runs on. */
+interface ConversationMeans {
+  readonly client: ConversationClient;
+  readonly records: HubRecords;
+  readonly time: EmulatedTime;
+  /** After so many tries the service gives a delivery up. */
+  readonly finalTries: number;
+  /** Those who answer callbacks in the test. */
+  readonly handlers: {
+    /** When they have done their work. */
+    idle(): Promise<void>;
+    /** What they threw in a conversation. */
+    failures(conversationId: string | undefined): readonly string[];
+  };
+}
+
+// The compiler cannot join the two halves of a message again; the client checks the whole.
+const firstMessage = z.custom<FirstMessage>();
+const replyMessage = z.custom<Reply>();
+
+const defaultWithinMs = 5_000;
+
+const customerOf = ({ customer = "Ada" }: TestConversationStart): Customer =>
+  typeof customer === "string" ? { name: customer } : customer;
+
+/** So long nothing may happen, in milliseconds of real time, for a conversation to be idle. */
+const quietMs = 100;
+
+const isOver = ({ reached }: ReachedMessage): boolean =>
+  reached.every(({ isReached }) => isReached !== undefined);
+
+const hasReached = ({ reached }: ReachedMessage): boolean =>
+  reached.every(({ isReached }) => isReached === true);
+
+/** A conversation that has not begun yet. */
+export const testConversation = (
+  { client, records, time, finalTries, handlers }: ConversationMeans,
+  start: TestConversationStart,
+): TestConversation => {
+  const customer = customerOf(start);
+  const own = new Set<string | undefined>();
+  let id: string | undefined;
+  let seen = 0;
+
+  const messages = async (): Promise<readonly ReachedMessage[]> =>
+    id === undefined ? [] : reachedMessages(records, id, finalTries);
+
+  const transcript = async (): Promise<string> => (await messages()).map(messageLine).join("\n");
+
+  const handlerFailures = (): readonly string[] => handlers.failures(id);
+
+  const failure = async (said: string, operator: string): Promise<AssertionError> => {
+    const lines = await transcript();
+    const so = lines === "" ? "Nothing was said." : `The conversation so far:\n${lines}`;
+    const failed = handlerFailures().map((line) => `A handler of the test failed: ${line}`);
+    return new AssertionError({ message: [said, so, ...failed].join("\n"), operator });
+  };
+
+  /** The first message of somebody else that is as expected, and where it stands. */
+  const find = async (expected: ExpectedMessage) => {
+    const all = await messages();
+    const place = all.findIndex(
+      ({ message }, at) => at >= seen && !own.has(message.id) && isLike(message, expected),
+    );
+    const found = all[place];
+    return found && { found, place };
+  };
+
+  return {
+    get id() {
+      return id;
+    },
+    say: async (said, sender = { kind: "customer", name: customer.name }) => {
+      const body = typeof said === "string" ? { type: "text", text: said } : said;
+      const account = { channel: start.channel, address: start.address };
+      const sent =
+        id === undefined
+          ? await client.messages.start(
+              firstMessage.parse({
+                ...body,
+                sender,
+                conversation: { ...start.more, account, customer },
+              }),
+            )
+          : await client.messages.reply(id, replyMessage.parse({ ...body, sender }));
+      id = sent.conversationId;
+      for (const message of sent.messages) own.add(message.id);
+      return sent;
+    },
+    expect: async (expected) => {
+      const { withinMs = defaultWithinMs, reached = true } = expected;
+      const wanted = await time.until(async () => {
+        const one = await find(expected);
+        return one && (!reached || isOver(one.found)) ? one : undefined;
+      }, withinMs);
+      const one = wanted ?? (await find(expected));
+      const within = `within ${withinMs / 1000} s`;
+      if (!one) throw await failure(`There was no ${expectedText(expected)} ${within}.`, "expect");
+      if (reached && !hasReached(one.found))
+        throw await failure(
+          `The ${expectedText(expected)} came, but did not reach those it is for ${within}.`,
+          "expect",
+        );
+      seen = one.place + 1;
+      return one.found.message;
+    },
+    expectNone: async (expected) => {
+      const { withinMs = defaultWithinMs } = expected;
+      const one = await time.until(() => find(expected), withinMs);
+      if (one)
+        throw await failure(
+          `There must be no ${expectedText(expected)}, but there was one.`,
+          "expectNone",
+        );
+    },
+    idle: async (withinMs = defaultWithinMs) => {
+      let quiet = { messages: -1, since: 0 };
+      const rested = await time.until(async () => {
+        await handlers.idle();
+        const all = await messages();
+        if (all.length !== quiet.messages || !all.every(isOver))
+          quiet = { messages: all.length, since: performance.now() };
+        return performance.now() - quiet.since >= quietMs ? all : undefined;
+      }, withinMs);
+      if (!rested)
+        throw await failure(
+          `The conversation did not come to rest within ${withinMs / 1000} s: messages are on their way, or handlers at work.`,
+          "idle",
+        );
+    },
+    messages,
+    transcript,
+    handlerFailures,
+  };
+};
