@@ -29,10 +29,11 @@ const mayImport: Readonly<Record<string, readonly RegExp[]>> = {
     /^provider\/pointer/,
   ],
   // A test needs all of it at once: an emulator, the checks of a preview, the search for Pulumi, its
-  // folder and the forecast of the commands. Nothing but tests imports it.
+  // folder and the forecast. Nothing but tests imports it.
   "sdk/testing": [/^(sdk|emulator|provider)\//, /^cli\/(forecast|process|pulumi-cli)\//],
   emulator: [/^emulator\//, /^provider\/(kernel|definition|resources)\//],
-  cli: [/./],
+  // Never the sdk: the testing kit, which stands above all, takes the forecast and Pulumi from here.
+  cli: [/^(cli|emulator|provider)\//],
   bench: [/./],
   examples: [/^examples\//],
 };

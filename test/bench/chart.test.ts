@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chart, panelsOf } from "../../bench/chart.js";
+import { chart, panelsOf } from "../../bench/report.js";
 import { creation, figures } from "./figures.js";
 
 /** Tags that are not closed in their order, or closed without being open. */

@@ -1,5 +1,5 @@
+import { clients } from "../../bench/clients.js";
 import type { CreationFigure, Figures } from "../../bench/figures.js";
-import { clients } from "../../bench/pacing/clients.js";
 
 /** A figure of a creation that went well. */
 export const creation = (changes: Partial<CreationFigure> = {}): CreationFigure => ({

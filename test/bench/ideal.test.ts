@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { idealIn, idealSeconds, overIdeal } from "../../bench/pacing/creation.js";
+import { idealIn, idealSeconds, overIdeal } from "../../bench/pacing.js";
 
 test("calls within the burst take no time", () => {
   expect(idealSeconds(20, 1, 20)).toBe(0);

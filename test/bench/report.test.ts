@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clients } from "../../bench/pacing/clients.js";
+import { clients } from "../../bench/clients.js";
 import { outcome, report } from "../../bench/report.js";
 import { creation, figures } from "./figures.js";
 

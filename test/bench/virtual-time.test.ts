@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { VirtualTime } from "../../bench/pacing/virtual-time.js";
+import { VirtualTime } from "../../bench/session.js";
 
 test("sleepers wake in the order of their times, and time is where the last one woke", async () => {
   const time = new VirtualTime();

@@ -53,7 +53,6 @@ beforeAll(() => {
     "is-network-error",
     "hono",
     "@hono",
-    "bottleneck",
     "commander",
   ]) {
     symlinkSync(join(modules, name), join(folder, "node_modules", name));

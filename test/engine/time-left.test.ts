@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { VirtualTime } from "../../bench/pacing/virtual-time.js";
+import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import type { Definition } from "../../provider/definition/define.js";
 import { ForeseenCalls } from "../../provider/engine/foreseen-calls.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { VirtualTime } from "../../bench/pacing/virtual-time.js";
+import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import type { Endpoint } from "../../provider/service/http/operations.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { VirtualTime } from "../../bench/pacing/virtual-time.js";
+import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
 import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";

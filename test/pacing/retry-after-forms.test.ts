@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { VirtualTime } from "../../bench/pacing/virtual-time.js";
+import { VirtualTime } from "../../bench/session.js";
 import { readAccount } from "../../cli/account/read-account.js";
 import { accessService } from "../../cli/account/service-access.js";
 import { TenantClient } from "../../cli/probe/tenant-client.js";

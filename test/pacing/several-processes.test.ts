@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { VirtualTime } from "../../bench/pacing/virtual-time.js";
+import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import type { BucketStore } from "../../provider/pacing/stores/bucket-store.js";
 import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { VirtualTime } from "../../bench/pacing/virtual-time.js";
+import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import type { Bucket } from "../../provider/pacing/limiter/bucket.js";
 import type { BucketStore } from "../../provider/pacing/stores/bucket-store.js";

@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from "node:http";
 import { onTestFinished } from "vitest";
-import { VirtualTime } from "../../../bench/pacing/virtual-time.js";
+import { VirtualTime } from "../../../bench/session.js";
 import type { Emulator } from "../../../emulator/index.js";
 import type {
   HttpRequest,

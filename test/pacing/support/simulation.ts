@@ -1,4 +1,4 @@
-import { VirtualTime } from "../../../bench/pacing/virtual-time.js";
+import { VirtualTime } from "../../../bench/session.js";
 import type { TrueBucket } from "../../../bench/true-bucket.js";
 import { type PacingOptions, pacedCalls } from "../../../provider/pacing/pacer.js";
 import type { Endpoint } from "../../../provider/service/http/operations.js";

@@ -1,12 +1,12 @@
 import Bottleneck from "bottleneck";
-import type { Clock } from "../../provider/kernel/clock.js";
-import { pacedCalls } from "../../provider/pacing/pacer.js";
-import type { Pace } from "../../provider/service/http/pace.js";
-import type { HttpResponse } from "../../provider/service/http/transport.js";
-import type { Plan } from "../../provider/service/settings/plans.js";
+import type { Clock } from "../provider/kernel/clock.js";
+import { pacedCalls } from "../provider/pacing/pacer.js";
+import type { Pace } from "../provider/service/http/pace.js";
+import type { HttpResponse } from "../provider/service/http/transport.js";
+import type { Plan } from "../provider/service/settings/plans.js";
 
-/** What a client is told. Whoever finds something out itself takes no notice of it. */
-export interface GivenLimits {
+/** What a client knows from the start. One that finds something out by itself ignores it. */
+interface GivenLimits {
   readonly clock: Clock;
   readonly tenant: string;
   readonly plan: Plan;
@@ -95,21 +95,21 @@ const backingOff: RateLimitClient["pace"] =
 /** The name under which ours appears. */
 export const ourName = "pulumi-conversation";
 
-/** Ours, told as much as the others are. */
+/** Ours, with as much knowledge as the others have. */
 export const ourNameWithBurst = `${ourName}, burst set`;
 
 /** Those that are compared, ours first. */
 export const clients: readonly RateLimitClient[] = [
   { name: ourName, how: "knows the plan, finds out the burst, learns from a 429", pace: ours },
-  { name: ourNameWithBurst, how: "is told plan and burst", pace: oursWithBurst },
+  { name: ourNameWithBurst, how: "knows plan and burst", pace: oursWithBurst },
   {
     name: "bottleneck reservoir",
-    how: "reservoirIncrease as its README says; is told rate and burst",
+    how: "reservoirIncrease as its README says; knows rate and burst",
     pace: reservoir,
   },
   {
     name: "Octokit style",
-    how: "bottleneck with maxConcurrent 1 and minTime 1/rate; is told the rate",
+    how: "bottleneck with maxConcurrent 1 and minTime 1/rate; knows the rate",
     pace: spaced,
   },
   { name: "p-retry", how: "its defaults: 10 repeats after 1, 2, 4, … 512 s", pace: retried },

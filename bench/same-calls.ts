@@ -1,6 +1,6 @@
-/// <reference path="../../provider/service/http/undici-pool.d.ts" />
+/// <reference path="../provider/service/http/undici-pool.d.ts" />
 import Pool from "undici/lib/dispatcher/pool.js";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject } from "../provider/kernel/json.js";
 
 /**
  * The least that makes the same calls as this package: one token, one list, and one POST or DELETE for

@@ -1,0 +1,277 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { emulatorEnvironment } from "../cli/emulator-settings.js";
+import { runCommand } from "../cli/process/run-command.js";
+import { ensurePulumi } from "../cli/pulumi-cli/ensure-pulumi.js";
+import { environmentFor, type PulumiCli } from "../cli/pulumi-cli/pulumi-cli.js";
+import type { Progress } from "../cli/terminal/progress.js";
+import { type Emulator, startEmulator } from "../emulator/index.js";
+import { packageRoot } from "../provider/kernel/package-version.js";
+import { pointerTo, typeToken } from "../provider/pointer.js";
+import { defaultScopes } from "../provider/service/http/operations.js";
+import type { CommandFigure, EngineFigure } from "./figures.js";
+import { kind } from "./session.js";
+
+/** Resources of every program. */
+const resourceCount = 200;
+
+const each = (statement: string): string =>
+  `for (let n = 0; n < ${resourceCount}; n++) ${statement};\n`;
+
+/** A provider that does nothing: it answers at once with what it was given. */
+const idle = (values: string): string => `
+const pulumi = require("@pulumi/pulumi");
+const provider = { create: async (inputs) => ({ id: inputs.name, outs: inputs }) };
+class Small extends pulumi.dynamic.Resource {
+  constructor(name, props) { super(provider, name, props); }
+}
+${each(`new Small("small-" + n, ${values})`)}`;
+
+/** The values of our resources, as the engine sees them. */
+const values = `{
+  name: "bench-" + n, type: "basic", active: true, owner: "sameValues/bench/0123456789abcdef/small-" + n,
+  basicAuth: { username: "hub", password: pulumi.secret("no-real-secret") },
+}`;
+
+/** What stands in the state for the provider: a path into this build, as long as the pointer of ours. */
+const sameCallsPointer = (): string => {
+  const path = JSON.stringify(join(__dirname, "same-calls.js"));
+  const text = `exports.handler=()=>require(${path}).sameCalls(${JSON.stringify(kind.collection)});`;
+  return `${text}//`.padEnd(pointerTo(kind.kind).length, "-");
+};
+
+const sameCalls = (): string => `
+const pulumi = require("@pulumi/pulumi");
+const empty = { created: undefined, modified: undefined };
+const __provider = ${JSON.stringify(sameCallsPointer())};
+class Small extends pulumi.CustomResource {
+  constructor(name, props) { super("${typeToken(kind.kind)}", name, { ...empty, ...props, __provider }); }
+}
+${each(`new Small("small-" + n, ${values})`)}`;
+
+const ours = `
+const { ${kind.kind} } = require("pulumi-conversation");
+${each(`new ${kind.kind}("small-" + n, {
+  name: "bench-" + n, basicAuth: { username: "hub", password: "no-real-secret" } })`)}`;
+
+/** The programs that are compared, in this order. */
+const programNames = ["floor", "sameValues", "sameCalls", "ours"] as const;
+
+type ProgramName = (typeof programNames)[number];
+
+/** Those whose provider talks to a service. */
+const callers: readonly ProgramName[] = ["sameCalls", "ours"];
+
+/**
+ * The text of a program: the smallest one with dynamic resources, one whose resources have the same
+ * values as ours, the secret among them, one whose provider makes the same calls besides, and ours.
+ */
+const programText = (name: ProgramName): string => {
+  switch (name) {
+    case "floor":
+      return idle(
+        '{ name: "bench-" + n, type: "basic", username: "hub", password: "no-real-secret" }',
+      );
+    case "sameValues":
+      return idle(values);
+    case "sameCalls":
+      return sameCalls();
+    case "ours":
+      return ours;
+  }
+};
+
+/** One of the programs in a folder of its own, with a backend of its own. */
+interface BenchProject {
+  readonly folder: string;
+  readonly cli: PulumiCli;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+  /** The service of a program that calls one. */
+  readonly emulator?: Emulator;
+}
+
+/** Writes a project with one of the programs into a new folder. */
+const writeBenchProject = (folder: string, program: ProgramName): void => {
+  const [root, modules] = [packageRoot(), join(folder, "node_modules")];
+  mkdirSync(modules, { recursive: true });
+  mkdirSync(join(folder, "backend"));
+  symlinkSync(root, join(modules, "pulumi-conversation"));
+  symlinkSync(join(root, "node_modules", "@pulumi"), join(modules, "@pulumi"));
+  const description = JSON.stringify({ name: program, main: "index.js" });
+  writeFileSync(join(folder, "Pulumi.yaml"), `name: ${program}\nruntime: nodejs\nmain: index.js\n`);
+  writeFileSync(join(folder, "package.json"), description);
+  writeFileSync(join(folder, "index.js"), programText(program));
+};
+
+/** Programs run on the Node that runs this, whatever else is on PATH. */
+const ownNodeFirst = (): string => [dirname(process.execPath), process.env.PATH].join(delimiter);
+
+/** What the commands of a project see. */
+const projectEnvironment = (
+  folder: string,
+  cli: PulumiCli,
+  emulator: Emulator | undefined,
+): NodeJS.ProcessEnv => ({
+  ...environmentFor(cli, { ...process.env, PATH: ownNodeFirst() }),
+  PULUMI_HOME: join(folder, "home"),
+  PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
+  PULUMI_CONFIG_PASSPHRASE: "bench",
+  // What is known of real buckets stays out of this, and this stays out of there.
+  XDG_CACHE_HOME: join(folder, "cache"),
+  ...(emulator ? emulatorEnvironment(emulator) : {}),
+  CONVERSATION_SCOPE: defaultScopes.join(" "),
+});
+
+const shownLines = 15;
+const longestMs = 90_000;
+
+/**
+ * Runs the CLI on the one stack of a project.
+ *
+ * @returns how many seconds it took
+ * @throws Error with the last lines of a command that failed
+ */
+const timePulumi = async (
+  { folder, cli, env, signal }: BenchProject,
+  args: readonly string[],
+): Promise<number> => {
+  const all = [...args, "--stack", "bench", "--non-interactive", "--color", "never"];
+  const options = { cwd: folder, env, signal, timeoutMs: longestMs };
+  const start = performance.now();
+  const ended = await runCommand(cli.command, all, options);
+  const seconds = (performance.now() - start) / 1000;
+  if (ended.code === 0) return seconds;
+  throw new Error(`pulumi ${args[0]} failed:\n${ended.lastLines.slice(-shownLines).join("\n")}`);
+};
+
+/** No second turn if the first took longer than this. */
+const enoughMs = 90_000;
+
+/** What is measured, in this order: everything is made, nothing changes, and everything goes. */
+const commands = {
+  up: ["up", "--yes", "--skip-preview"],
+  preview: ["preview"],
+  refresh: ["refresh", "--yes", "--skip-preview"],
+  destroy: ["destroy", "--yes", "--skip-preview"],
+} as const;
+
+type Command = keyof typeof commands;
+
+const commandNames: readonly Command[] = ["up", "preview", "refresh", "destroy"];
+
+/** Fails if not every object was created: a fast failure is no result. */
+const assertCreated = async ({ controlUrl }: Emulator): Promise<void> => {
+  const stats: unknown = await (await fetch(`${controlUrl}/stats`)).json();
+  const text = JSON.stringify(stats);
+  const wanted = `"POST /${kind.collection}":{"accepted":${resourceCount},`;
+  if (!text.includes(wanted)) throw new Error(`Not every object was created: ${text}`);
+};
+
+type Projects = Readonly<Record<ProgramName, BenchProject>>;
+
+/** Seconds of one command, for each program. */
+type Times = Readonly<Record<ProgramName, number>>;
+
+const timesOf = async (projects: Projects, command: Command): Promise<Times> => {
+  const times = { floor: 0, sameValues: 0, sameCalls: 0, ours: 0 };
+  for (const program of programNames) {
+    const project = projects[program];
+    times[program] = await timePulumi(project, commands[command]);
+    if (command === "up" && project.emulator) await assertCreated(project.emulator);
+  }
+  return times;
+};
+
+/** Every command on every program, from nothing to nothing: programs by turns, as the machine is not always as fast. */
+const turn = async (projects: Projects): Promise<Readonly<Record<Command, Times>>> => {
+  for (const project of Object.values(projects)) {
+    if (project.emulator) await fetch(`${project.emulator.controlUrl}/reset`, { method: "POST" });
+    await timePulumi(project, ["stack", "init", "--no-select"]);
+  }
+  const times = {
+    up: await timesOf(projects, "up"),
+    preview: await timesOf(projects, "preview"),
+    refresh: await timesOf(projects, "refresh"),
+    destroy: await timesOf(projects, "destroy"),
+  };
+  for (const project of Object.values(projects))
+    await timePulumi(project, ["stack", "rm", "--yes"]);
+  return times;
+};
+
+/** The best of two turns, since other work on the machine only ever slows down. */
+const leastSeconds = async (projects: Projects) => {
+  const start = performance.now();
+  const turns = [await turn(projects)];
+  if (performance.now() - start <= enoughMs) turns.push(await turn(projects));
+  return (program: ProgramName, command: Command): number =>
+    Math.min(...turns.map((times) => times[command][program]));
+};
+
+const figureOf = (command: Command, least: (program: ProgramName) => number): CommandFigure => {
+  const seconds = least("ours");
+  const [floorSeconds, sameValuesSeconds] = [least("floor"), least("sameValues")];
+  const sameCallsSeconds = least("sameCalls");
+  return {
+    command,
+    floorSeconds,
+    sameValuesSeconds,
+    sameCallsSeconds,
+    seconds,
+    overFloor: seconds / floorSeconds,
+    overSameValues: seconds / sameValuesSeconds,
+    overSameCalls: seconds / sameCallsSeconds,
+  };
+};
+
+/** Where the projects are, and what they run with. */
+interface Workspace {
+  readonly folder: string;
+  readonly cli: PulumiCli;
+  readonly signal: AbortSignal;
+}
+
+/** The programs, each in a project of its own; those that call a service get one each. */
+const projectsIn = (
+  { folder: root, cli, signal }: Workspace,
+  emulators: ReadonlyMap<ProgramName, Emulator>,
+): Projects => {
+  const made = (program: ProgramName): BenchProject => {
+    const folder = join(root, program);
+    writeBenchProject(folder, program);
+    const emulator = emulators.get(program);
+    const env = projectEnvironment(folder, cli, emulator);
+    return { folder, cli, signal, env, ...(emulator ? { emulator } : {}) };
+  };
+  return {
+    floor: made("floor"),
+    sameValues: made("sameValues"),
+    sameCalls: made("sameCalls"),
+    ours: made("ours"),
+  };
+};
+
+/** Pulumi's commands with this package on a service without limits, against the engine's own time. */
+export const measureEngine = async (
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<EngineFigure> => {
+  const cli = await ensurePulumi({ progress, signal });
+  const folder = mkdtempSync(join(tmpdir(), "conversation-bench-"));
+  const emulators = new Map<ProgramName, Emulator>();
+  try {
+    for (const program of callers) emulators.set(program, await startEmulator({ plan: "none" }));
+    const least = await leastSeconds(projectsIn({ folder, cli, signal }, emulators));
+    const figures = commandNames.map((command) =>
+      figureOf(command, (program) => least(program, command)),
+    );
+    const [floorSeconds, upSeconds] = [least("floor", "up"), least("ours", "up")];
+    const up = { floorSeconds, upSeconds, overFloor: upSeconds / floorSeconds };
+    return { resources: resourceCount, pulumi: cli.version, ...up, commands: figures };
+  } finally {
+    for (const emulator of emulators.values()) await emulator.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
