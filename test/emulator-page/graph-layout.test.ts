@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { GraphObject } from "../../emulator/page/account-graph.js";
 import {
   edgesFrom,
   graphKey,
@@ -10,7 +9,8 @@ import {
   nodeHeight,
   nodesBetween,
   usersByKey,
-} from "../../emulator/page/browser/graph-layout.mjs";
+} from "../../emulator/page/browser/graph.mjs";
+import type { GraphObject } from "../../emulator/page/page-routes.js";
 
 const kinds = ["a", "b", "c"].map((collection) => ({ collection, noun: collection, doc: "" }));
 

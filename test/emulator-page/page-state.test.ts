@@ -1,12 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RecentEntries } from "../../emulator/http/call-log.js";
-import {
-  GrowingList,
-  PageState,
-  ShownConversation,
-} from "../../emulator/page/browser/page-state.mjs";
-import { visibleRows } from "../../emulator/page/browser/virtual-list.mjs";
+import { visibleRows } from "../../emulator/page/browser/elements.mjs";
+import { GrowingList, PageState, ShownConversation } from "../../emulator/page/browser/page.mjs";
 import { isSwitches, switchTable } from "../../emulator/service/switches.js";
 
 const entryOf = (place: number) => ({

@@ -1,17 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { beginningOf } from "../../emulator/page/browser/elements.mjs";
+import { hasOutcome, isCallWanted, toneOf } from "../../emulator/page/browser/calls.mjs";
 import {
   messageToSend,
   shownMessage,
   sideOfSender,
-} from "../../emulator/page/browser/message-text.mjs";
-import { refusalText } from "../../emulator/page/browser/server-calls.mjs";
-import { clockTime, dayTime } from "../../emulator/page/browser/times.mjs";
-import { hasOutcome, isCallWanted, toneOf } from "../../emulator/page/browser/views/calls-view.mjs";
-import { isConversationWanted } from "../../emulator/page/browser/views/conversations-view.mjs";
-import { fitsEndpoint, valueTyped } from "../../emulator/page/browser/views/fault-form.mjs";
-import { ruleText } from "../../emulator/page/browser/views/faults-view.mjs";
+} from "../../emulator/page/browser/composer.mjs";
+import { isConversationWanted } from "../../emulator/page/browser/conversations.mjs";
+import { beginningOf, clockTime, dayTime } from "../../emulator/page/browser/elements.mjs";
+import { refusalText } from "../../emulator/page/browser/page.mjs";
+import { fitsEndpoint, ruleText, valueTyped } from "../../emulator/page/browser/settings.mjs";
 
 test("a time that is none, or beyond all calendars, is shown as it came", () => {
   for (const time of ["", "yesterday", 8.7e15, Number.NaN]) {

@@ -78,7 +78,7 @@ export const shortText = (text) =>
 /** Puts other children in the place of all. @param {Element} target @param {Child[]} children */
 export const fill = (target, ...children) => target.replaceChildren(...present(children));
 
-/** Changes a text only where it differs, so that a selection in it stays. @param {Element} target @param {string} text */
+/** Changes a text only if it differs, so that a selection in it stays. @param {Element} target @param {string} text */
 export const setText = (target, text) => {
   if (target.textContent !== text) target.textContent = text;
 };
@@ -159,3 +159,116 @@ const firstControl = (row) =>
   row.matches("a, button")
     ? row
     : /** @type {HTMLElement | null} */ (row.querySelector("a, button"));
+
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+const dayAndClock = new Intl.DateTimeFormat(undefined, {
+  dateStyle: "medium",
+  timeStyle: "medium",
+});
+const whole = new Intl.NumberFormat("en");
+
+/** A time in words; what is no time, as it came. @param {Intl.DateTimeFormat} format @param {string | number} time */
+const timeText = (format, time) => {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? String(time) : format.format(date);
+};
+
+/** `09:30:05`, in the time zone of this machine. @param {string | number} time */
+export const clockTime = (time) => timeText(clock, time);
+
+/** Day and time as this machine writes them. @param {string | number} time */
+export const dayTime = (time) => timeText(dayAndClock, time);
+
+/** `12,345` @param {number} count */
+export const countText = (count) => whole.format(count);
+
+/** `1 call`, `2 calls` @param {number} count @param {string} noun */
+export const counted = (count, noun) => `${countText(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+/** `12 of 10,000 calls`, or how many there are if all of them are meant. @param {number} some @param {number} all @param {string} noun */
+export const shareText = (some, all, noun) =>
+  some === all ? counted(all, noun) : `${countText(some)} of ${counted(all, noun)}`;
+
+/** Rows beyond the visible ones, on each side. */
+const spare = 8;
+
+/**
+ * Which rows can be seen.
+ *
+ * @param {{ readonly top: number, readonly height: number, readonly rowHeight: number, readonly count: number }} view
+ * @returns {{ readonly from: number, readonly to: number }} `to` is not among them
+ */
+export const visibleRows = ({ top, height, rowHeight, count }) => {
+  const from = Math.max(0, Math.floor(top / rowHeight) - spare);
+  const to = Math.min(count, Math.ceil((top + height) / rowHeight) + spare);
+  return { from: Math.min(from, Math.max(0, to)), to };
+};
+
+/**
+ * A list of which only the rows in sight are elements, so that ten thousand are as quick as ten.
+ *
+ * @template T
+ * @param {object} options
+ * @param {number} options.rowHeight in pixels
+ * @param {(item: T) => HTMLElement} options.make
+ * @param {(item: T, place: number) => string} options.keyOf
+ * @param {(place: number, count: number) => Attributes} options.position where a row stands, for those who listen
+ * @param {Attributes} options.attributes of the element that scrolls
+ * @param {Attributes} [options.inner] of the element that holds the rows
+ * @param {HTMLElement} [options.head] stays at the top
+ */
+export const virtualList = (options) => {
+  const { rowHeight, make, keyOf, position, attributes, inner = {}, head } = options;
+  const body = element("div", { class: "rows", ...inner });
+  const scroller = element("div", { ...attributes, class: "scroller", tabindex: 0 }, head, body);
+  /** @type {Map<string, { readonly item: T, readonly row: HTMLElement }>} */
+  const rows = new Map();
+  /** @type {readonly T[]} */
+  let items = [];
+  let waiting = false;
+
+  const render = () => {
+    waiting = false;
+    const height = scroller.clientHeight || 600;
+    const { from, to } = visibleRows({
+      top: scroller.scrollTop,
+      height,
+      rowHeight,
+      count: items.length,
+    });
+    const wanted = items
+      .slice(from, to)
+      .map((item, place) => /** @type {const} */ ([keyOf(item, from + place), item]));
+    keepRows(body, rows, wanted, make);
+    wanted.forEach(([key], place) => {
+      const row = rows.get(key)?.row;
+      if (!row) return;
+      row.style.transform = `translateY(${(from + place) * rowHeight}px)`;
+      setAttributes(row, position(from + place, items.length));
+    });
+  };
+
+  const later = () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(render);
+  };
+  scroller.addEventListener("scroll", later, { passive: true });
+  new ResizeObserver(later).observe(scroller);
+
+  return {
+    element: scroller,
+    /**
+     * Shows other items.
+     *
+     * @param {readonly T[]} next
+     * @param {number} [above] rows that came at the top: what is read stays where it is
+     */
+    show: (next, above = 0) => {
+      items = next;
+      body.style.height = `${items.length * rowHeight}px`;
+      if (above > 0 && scroller.scrollTop > 0) scroller.scrollTop += above * rowHeight;
+      render();
+    },
+  };
+};

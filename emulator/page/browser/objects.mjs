@@ -1,16 +1,24 @@
-import { element, fill, foreignText, inertJson, setText } from "../elements.mjs";
-import { graphKey } from "../graph-layout.mjs";
-import { readObject } from "../server-calls.mjs";
-import { counted } from "../times.mjs";
-import { titleOf } from "./graph-view.mjs";
+import {
+  choice,
+  counted,
+  element,
+  fill,
+  foreignText,
+  inertJson,
+  labelled,
+  setText,
+  shareText,
+} from "./elements.mjs";
+import { GraphView, graphKey, titleOf } from "./graph.mjs";
+import { readObject } from "./page.mjs";
 
-/** @import { GraphObject } from "../../account-graph.js" */
-/** @import { Page } from "../page.mjs" */
+/** @import { AccountGraph, GraphObject } from "../page-routes.js" */
+/** @import { Page } from "./page.mjs" */
 
 const mostLinks = 50;
 
 /** Where an object is shown. @param {string} key */
-export const linkTo = (key) => `#objects/${key.split("/").map(encodeURIComponent).join("/")}`;
+const linkTo = (key) => `#objects/${key.split("/").map(encodeURIComponent).join("/")}`;
 
 /** @param {Page} page @param {string} key @param {string} path @param {ReadonlyMap<string, GraphObject>} objects */
 const referenceItem = (page, key, path, objects) => {
@@ -39,7 +47,7 @@ const section = (title, items) =>
   );
 
 /** What is known of one object: what it refers to, what refers to it, and all its members. @param {Page} page */
-export const objectDetails = (page) => {
+const objectDetails = (page) => {
   const close = (/** @type {KeyboardEvent} */ event) => {
     if (event.key === "Escape") page.go("#objects");
   };
@@ -113,4 +121,82 @@ export const objectDetails = (page) => {
       );
     },
   };
+};
+
+/**
+ * The objects that fit.
+ *
+ * @param {readonly GraphObject[]} objects
+ * @param {{ readonly text: string, readonly collection: string }} filter
+ */
+const wantedObjects = (objects, { text, collection }) => {
+  const words = text.toLowerCase().trim();
+  if (words === "" && collection === "") return objects;
+  return objects.filter(
+    (object) =>
+      (collection === "" || object.collection === collection) &&
+      `${object.name} ${object.id}`.toLowerCase().includes(words),
+  );
+};
+
+/** The set-up objects as a graph, in set-up order. @param {Page} page */
+export const objectsView = (page) => {
+  const { kinds } = page.tables;
+  const text = element("input", { type: "search", placeholder: "name or id", autocomplete: "off" });
+  const kind = choice([
+    ["", "all kinds"],
+    ...kinds.map(({ collection, noun }) => /** @type {const} */ ([collection, `${noun}s`])),
+  ]);
+  const count = element("p", { class: "count" });
+  const empty = element("p", { class: "empty" });
+  const graph = new GraphView(kinds, (key) => page.go(key === chosen ? "#objects" : linkTo(key)));
+  const details = objectDetails(page);
+  /** @type {AccountGraph | undefined} */
+  let shown;
+  let chosen = "";
+
+  const update = () => {
+    const { objects, total } = page.state.graph;
+    const next = page.rest.join("/");
+    if (shown === page.state.graph && chosen === next) return;
+    const wanted = wantedObjects(objects, { text: text.value, collection: kind.value });
+    setText(count, shareText(wanted.length, total, "object"));
+    setText(
+      empty,
+      total === 0
+        ? "No objects yet. Apply a program to this emulator, and its account grows here."
+        : wanted.length === 0
+          ? "None fits the filters."
+          : "",
+    );
+    graph.element.hidden = total === 0;
+    if (shown !== page.state.graph) graph.show(wanted);
+    shown = page.state.graph;
+    chosen = next;
+    graph.mark(chosen);
+    const object = objects.find((each) => graphKey(each) === chosen);
+    const hadFocus = details.element.contains(document.activeElement);
+    details.show(object, object ? graph.usersOf(chosen) : []);
+    if (hadFocus && !object) graph.focus();
+  };
+  for (const control of [text, kind])
+    control.addEventListener("input", () => {
+      shown = undefined;
+      update();
+    });
+  const filters = element(
+    "form",
+    { class: "filters", submit: (event) => event.preventDefault() },
+    labelled("Name or id", text),
+    labelled("Kind", kind),
+    count,
+  );
+  const view = element(
+    "div",
+    { class: "entries" },
+    filters,
+    empty,
+    element("div", { class: "beside" }, graph.element, details.element),
+  );
+  return { element: view, update };
 };

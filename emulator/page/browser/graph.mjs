@@ -1,0 +1,517 @@
+import {
+  countText,
+  drawing,
+  element,
+  fill,
+  foreignText,
+  keepRows,
+  setAttributes,
+  shortText,
+} from "./elements.mjs";
+
+/** @import { GraphObject } from "../page-routes.js" */
+
+/** @typedef {{ readonly collection: string, readonly noun: string, readonly doc: string }} Kind */
+/** @typedef {{ readonly key: string, readonly object: GraphObject, readonly column: number, readonly row: number, readonly x: number, readonly y: number }} GraphNode */
+/** @typedef {{ readonly kind: Kind, readonly column: number, readonly count: number, readonly x: number, readonly y: number }} GraphHeading */
+/** @typedef {{ readonly from: GraphNode, readonly to: GraphNode }} GraphEdge */
+
+/**
+ * @typedef {object} GraphLayout
+ * @property {boolean} isStacked one kind below the other, if there is no room for columns
+ * @property {number} width
+ * @property {number} height
+ * @property {number} nodeWidth
+ * @property {readonly GraphHeading[]} headings
+ * @property {readonly (readonly GraphNode[])[]} columns
+ * @property {ReadonlyMap<string, GraphNode>} nodes by key
+ */
+
+export const nodeHeight = 46;
+const rowHeight = 56;
+const headingHeight = 44;
+const margin = 16;
+/** Columns of few objects stand in the middle, beside longer ones. */
+const mostCentred = 14;
+
+/** One key for each object of an account. @param {{ readonly collection: string, readonly id: string }} object */
+export const graphKey = ({ collection, id }) => `${collection}/${id}`;
+
+/** @param {readonly number[]} numbers */
+const mean = (numbers) => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+
+/**
+ * Puts the objects of each column beside those they refer to, so that few lines cross.
+ *
+ * @param {readonly (readonly GraphObject[])[]} columns
+ */
+const ordered = (columns) => {
+  /** @type {Map<string, number>} Where an object stands within its column, from 0 to 1. */
+  const places = new Map();
+  const place = (/** @type {readonly GraphObject[]} */ list) => {
+    for (const [row, object] of list.entries())
+      places.set(graphKey(object), (row + 0.5) / list.length);
+  };
+  for (const list of columns) place(list);
+  return columns.map((list) => {
+    const wanted = list.map((object, row) => {
+      const others = object.references.flatMap(
+        (reference) => places.get(graphKey(reference)) ?? [],
+      );
+      return { object, row, at: others.length > 0 ? mean(others) : (row + 0.5) / list.length };
+    });
+    const sorted = wanted.sort((a, b) => a.at - b.at || a.row - b.row).map(({ object }) => object);
+    place(sorted);
+    return sorted;
+  });
+};
+
+/** All columns fit into the width, whatever it is. @param {number} width @param {number} count */
+const columnSizes = (width, count) => {
+  const gap = width < 1100 ? 24 : 56;
+  const room = (width - 2 * margin - (count - 1) * gap) / count;
+  return { gap, nodeWidth: Math.min(230, Math.floor(room)) };
+};
+
+/** @param {readonly Kind[]} kinds @param {readonly (readonly GraphObject[])[]} columns @param {ReturnType<typeof columnSizes>} sizes @returns {GraphLayout} */
+const inColumns = (kinds, columns, { gap, nodeWidth }) => {
+  const rows = Math.max(1, ...columns.map((list) => list.length));
+  const xOf = (/** @type {number} */ column) => margin + column * (nodeWidth + gap);
+  const offset = (/** @type {readonly GraphObject[]} */ list) =>
+    rows <= mostCentred ? ((rows - list.length) * rowHeight) / 2 : 0;
+  const placed = columns.map((list, column) =>
+    list.map((object, row) => ({
+      key: graphKey(object),
+      object,
+      column,
+      row,
+      x: xOf(column),
+      y: headingHeight + offset(list) + row * rowHeight,
+    })),
+  );
+  return {
+    isStacked: false,
+    width: xOf(kinds.length) - gap + margin,
+    height: headingHeight + rows * rowHeight + margin,
+    nodeWidth,
+    headings: kinds.map((kind, column) => ({
+      kind,
+      column,
+      count: columns[column]?.length ?? 0,
+      x: xOf(column),
+      y: 0,
+    })),
+    columns: placed,
+    nodes: new Map(placed.flat().map((node) => [node.key, node])),
+  };
+};
+
+/** @param {readonly Kind[]} kinds @param {readonly (readonly GraphObject[])[]} columns @param {number} width @returns {GraphLayout} */
+const stacked = (kinds, columns, width) => {
+  let y = 0;
+  /** @type {GraphHeading[]} */
+  const headings = [];
+  const placed = kinds.map((kind, column) => {
+    const list = columns[column] ?? [];
+    headings.push({ kind, column, count: list.length, x: margin, y });
+    y += headingHeight;
+    const nodes = list.map((object, row) => ({
+      key: graphKey(object),
+      object,
+      column,
+      row,
+      x: margin,
+      y: y + row * rowHeight,
+    }));
+    y += list.length * rowHeight + 8;
+    return nodes;
+  });
+  return {
+    isStacked: true,
+    width,
+    height: y + margin,
+    nodeWidth: width - 2 * margin,
+    headings,
+    columns: placed,
+    nodes: new Map(placed.flat().map((node) => [node.key, node])),
+  };
+};
+
+/** Where cards would be narrower than this, a name would say nothing: there are no columns. */
+const leastNodeWidth = 110;
+
+/**
+ * Where each object stands: a column for each kind, in set-up order, so that all lines lead from left
+ * to right.
+ *
+ * @param {readonly Kind[]} kinds in set-up order
+ * @param {readonly GraphObject[]} objects
+ * @param {number} width of the view in pixels
+ */
+export const layOut = (kinds, objects, width) => {
+  const byKind = Map.groupBy(objects, ({ collection }) => collection);
+  const columns = ordered(kinds.map(({ collection }) => byKind.get(collection) ?? []));
+  const sizes = columnSizes(width, kinds.length);
+  return sizes.nodeWidth < leastNodeWidth
+    ? stacked(kinds, columns, width)
+    : inColumns(kinds, columns, sizes);
+};
+
+/** The references of an object to objects that are there. @param {GraphLayout} layout @param {GraphNode} node @returns {readonly GraphEdge[]} */
+export const edgesFrom = ({ nodes }, node) =>
+  [...new Set(node.object.references.map(graphKey))].flatMap((key) => {
+    const to = nodes.get(key);
+    return to ? [{ from: node, to }] : [];
+  });
+
+/** Half of the room between two cards of a column: where lines to objects further away pass. */
+const passage = (rowHeight - nodeHeight) / 2;
+
+/** The height nearest to a wanted one at which a line crosses a column without touching a card. @param {readonly GraphNode[]} list @param {number} y */
+const crossing = (list, y) => {
+  const [first, last] = [list[0], list.at(-1)];
+  const isBeside = !first || !last || y <= first.y - passage || y >= last.y + nodeHeight + passage;
+  if (isBeside) return y;
+  return first.y + Math.round((y + passage - first.y) / rowHeight) * rowHeight - passage;
+};
+
+/**
+ * The line of a reference, as the path of a drawing: from the right side of what is referred to, to the
+ * left side of what refers to it. It bends between the columns only and crosses a column between two
+ * cards, so that it touches no card but its ends.
+ *
+ * @param {GraphLayout} layout in columns
+ * @param {GraphEdge} edge
+ */
+export const linePath = ({ columns, headings, nodeWidth }, { from, to }) => {
+  const end = { x: from.x, y: from.y + nodeHeight / 2 };
+  let [x, y] = [to.x + nodeWidth, to.y + nodeHeight / 2];
+  let path = `M${x} ${y}`;
+  /** @param {{ readonly x: number, readonly y: number }} next */
+  const bendTo = (next) => {
+    const middle = (x + next.x) / 2;
+    path += `C${middle} ${y} ${middle} ${next.y} ${next.x} ${next.y}`;
+    [x, y] = [next.x, next.y];
+  };
+  for (const heading of headings.slice(to.column + 1, from.column)) {
+    const wanted = y + ((end.y - y) * (heading.x - x)) / (end.x - x);
+    bendTo({ x: heading.x, y: crossing(columns[heading.column] ?? [], wanted) });
+    x += nodeWidth;
+    path += `H${x}`;
+  }
+  bendTo(end);
+  return path;
+};
+
+/**
+ * The keys of the objects that refer to each object.
+ *
+ * @param {readonly GraphObject[]} objects
+ * @returns {ReadonlyMap<string, readonly string[]>}
+ */
+export const usersByKey = (objects) => {
+  /** @type {Map<string, string[]>} */
+  const users = new Map();
+  for (const object of objects)
+    for (const key of new Set(object.references.map(graphKey))) {
+      const list = users.get(key);
+      if (list) list.push(graphKey(object));
+      else users.set(key, [graphKey(object)]);
+    }
+  return users;
+};
+
+/**
+ * The nodes between two heights.
+ *
+ * @param {GraphLayout} layout
+ * @param {number} top
+ * @param {number} bottom
+ */
+export const nodesBetween = ({ columns }, top, bottom) =>
+  columns.flatMap((list) => {
+    const start = list[0]?.y ?? 0;
+    const from = Math.max(0, Math.floor((top - start) / rowHeight));
+    return list.slice(from, Math.max(from, Math.ceil((bottom - start) / rowHeight)));
+  });
+
+/**
+ * Where an arrow key leads to.
+ *
+ * @param {GraphLayout} layout
+ * @param {GraphNode} node
+ * @param {string} arrow the name of the key
+ * @returns {GraphNode | undefined}
+ */
+export const neighbour = ({ columns, isStacked }, node, arrow) => {
+  const list = columns[node.column] ?? [];
+  if (arrow === "Home") return list[0];
+  if (arrow === "End") return list.at(-1);
+  const filled = columns.filter((column) => column.length > 0);
+  const own = filled.indexOf(list);
+  if (arrow === "ArrowUp")
+    return list[node.row - 1] ?? (isStacked ? filled[own - 1]?.at(-1) : undefined);
+  if (arrow === "ArrowDown")
+    return list[node.row + 1] ?? (isStacked ? filled[own + 1]?.[0] : undefined);
+  const step = arrow === "ArrowLeft" ? -1 : arrow === "ArrowRight" ? 1 : 0;
+  const other = step === 0 ? undefined : filled[own + step];
+  return other?.toSorted((a, b) => Math.abs(a.y - node.y) - Math.abs(b.y - node.y))[0];
+};
+
+/** More lines at once say nothing. */
+const mostEdges = 600;
+
+/** Every line to and from a node. @param {GraphLayout} layout @param {GraphNode} node @param {readonly string[]} users keys of those that refer to it */
+const linesAt = (layout, node, users) => [
+  ...edgesFrom(layout, node),
+  ...users.flatMap((key) => {
+    const from = layout.nodes.get(key);
+    return from ? [{ from, to: node }] : [];
+  }),
+];
+
+/** The part of the drawing that is in sight. */
+class GraphLines {
+  element = drawing("svg", { class: "lines", "aria-hidden": "true" });
+
+  /**
+   * @param {GraphLayout} layout
+   * @param {{ readonly seen: readonly GraphNode[], readonly top: number, readonly height: number }} window
+   * @param {GraphNode | undefined} chosen its lines are drawn over all others
+   * @param {readonly string[]} users keys of those that refer to the chosen one
+   */
+  draw(layout, { seen, top, height }, chosen, users) {
+    const { width, isStacked } = layout;
+    setAttributes(this.element, { width, height, viewBox: `0 ${top} ${width} ${height}` });
+    this.element.style.top = `${top}px`;
+    if (isStacked) return fill(this.element);
+    const strong = chosen ? linesAt(layout, chosen, users) : [];
+    const others = seen
+      .filter((node) => node !== chosen)
+      .flatMap((node) => edgesFrom(layout, node))
+      .filter(({ to }) => to !== chosen);
+    const paths = (/** @type {readonly GraphEdge[]} */ edges, /** @type {string} */ name) =>
+      edges
+        .slice(0, mostEdges)
+        .map((edge) => drawing("path", { class: name, d: linePath(layout, edge) }));
+    fill(this.element, ...paths(others, chosen ? "faint" : "plain"), ...paths(strong, "strong"));
+  }
+}
+
+/** Rendered beyond what is in sight, in pixels. */
+const spare = 400;
+
+/** What an object is called; its id if it has no name. @param {GraphObject} object */
+export const titleOf = ({ name, id }) => shortText(name || id);
+
+/** @param {GraphHeading} heading @param {number} width */
+const headingOf = ({ kind, count, x, y }, width) => {
+  const noun = element("span", { class: "noun" }, `${kind.noun}s`);
+  const made = element(
+    "div",
+    { class: "kind", title: kind.doc },
+    noun,
+    " ",
+    element("span", { class: "badge" }, countText(count)),
+  );
+  made.style.transform = `translate(${x}px, ${y}px)`;
+  made.style.width = `${width}px`;
+  return made;
+};
+
+/** The drawing of the account: a column for each kind, lines from what is referred to. */
+export class GraphView {
+  #headings = element("div", { class: "kinds" });
+  #lines = new GraphLines();
+  #nodes = element("div", { class: "nodes", role: "list", "aria-label": "Objects of the account" });
+  #canvas = element("div", { class: "canvas" }, this.#headings, this.#lines.element, this.#nodes);
+  element = element(
+    "div",
+    { class: "scroller graph", role: "region", "aria-label": "Graph" },
+    this.#canvas,
+  );
+  /** @type {Map<string, { readonly item: GraphNode, readonly row: HTMLElement }>} */
+  #rows = new Map();
+  /** @type {readonly GraphObject[]} */
+  #objects = [];
+  /** @type {ReadonlyMap<string, readonly string[]>} */
+  #users = new Map();
+  #chosen = "";
+  /** The one that the Tab key leads to. */
+  #active = "";
+  #width = 0;
+  #height = 0;
+  #isWaiting = false;
+
+  /** @param {readonly Kind[]} kinds in set-up order @param {(key: string) => void} choose */
+  constructor(kinds, choose) {
+    this.kinds = kinds;
+    this.choose = choose;
+    this.layout = layOut(kinds, [], 1000);
+    this.#nodes.addEventListener("keydown", (event) => this.#follow(event));
+    this.#nodes.addEventListener("focusin", ({ target }) => {
+      if (target instanceof HTMLElement && target.dataset.key) this.#active = target.dataset.key;
+    });
+    this.element.addEventListener("scroll", () => this.#later(), { passive: true });
+    new ResizeObserver(() => this.#resized()).observe(this.element);
+  }
+
+  /** @param {readonly GraphObject[]} objects */
+  show(objects) {
+    this.#objects = objects;
+    this.#users = usersByKey(objects);
+    this.#arrange();
+  }
+
+  /** Marks an object and what belongs to it; an empty key: none. @param {string} key */
+  mark(key) {
+    if (this.#chosen === key) return;
+    this.#chosen = key;
+    const node = this.layout.nodes.get(key);
+    if (node) {
+      this.#active = key;
+      this.#reveal(node);
+    }
+    this.#render();
+  }
+
+  /** Leads the keyboard back to the object that had it last. */
+  focus() {
+    this.#rows.get(this.#active)?.row.querySelector("button")?.focus({ preventScroll: true });
+  }
+
+  /** Keys of the objects that refer to one. @param {string} key */
+  usersOf(key) {
+    return this.#users.get(key) ?? [];
+  }
+
+  /** What is chosen stays in sight, unless it was scrolled away from. */
+  #resized() {
+    const { clientWidth, clientHeight, scrollTop } = this.element;
+    const hasOtherWidth = clientWidth !== this.#width;
+    const bottom = scrollTop + this.#height;
+    [this.#width, this.#height] = [clientWidth, clientHeight];
+    if (hasOtherWidth) this.#arrange();
+    else this.#later();
+    const node = this.layout.nodes.get(this.#chosen);
+    if (node && (hasOtherWidth || (node.y >= scrollTop && node.y < bottom))) this.#reveal(node);
+  }
+
+  #arrange() {
+    this.layout = layOut(this.kinds, this.#objects, this.element.clientWidth || 1000);
+    const { width, height, nodeWidth, headings, isStacked } = this.layout;
+    this.#canvas.style.width = `${width}px`;
+    this.#canvas.style.height = `${height}px`;
+    this.#canvas.classList.toggle("stacked", isStacked);
+    fill(this.#headings, ...headings.map((heading) => headingOf(heading, nodeWidth)));
+    this.#render();
+  }
+
+  #later() {
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    requestAnimationFrame(() => this.#render());
+  }
+
+  #render() {
+    this.#isWaiting = false;
+    const { clientHeight } = this.element;
+    // What was scrolled to may be below the end of what is to be drawn now.
+    const end = Math.max(0, this.layout.height - clientHeight);
+    const scrollTop = Math.min(this.element.scrollTop, end);
+    const top = Math.max(0, scrollTop - spare);
+    const bottom = Math.min(this.layout.height, scrollTop + (clientHeight || 700) + spare);
+    const seen = nodesBetween(this.layout, top, bottom);
+    const active = this.layout.nodes.get(this.#active);
+    // What has the focus stays, wherever it was scrolled to.
+    const shown = active && !seen.includes(active) ? [...seen, active] : seen;
+    const wanted = shown.map((node) => /** @type {const} */ ([node.key, node]));
+    keepRows(this.#nodes, this.#rows, wanted, (node) => this.#node(node));
+    this.#place(shown);
+    const chosen = this.layout.nodes.get(this.#chosen);
+    const users = this.usersOf(this.#chosen);
+    this.#lines.draw(this.layout, { seen, top, height: bottom - top }, chosen, users);
+  }
+
+  /** @param {readonly GraphNode[]} shown */
+  #place(shown) {
+    const chosen = this.layout.nodes.get(this.#chosen);
+    const near = chosen && [
+      chosen.key,
+      ...chosen.object.references.map(graphKey),
+      ...this.usersOf(chosen.key),
+    ];
+    const related = near && new Set(near);
+    const first = shown.find(({ key }) => key === this.#active) ?? shown[0];
+    for (const node of shown) {
+      const row = this.#rows.get(node.key)?.row;
+      const button = row?.querySelector("button");
+      if (!row || !button) continue;
+      row.style.transform = `translate(${node.x}px, ${node.y}px)`;
+      row.style.width = `${this.layout.nodeWidth}px`;
+      button.tabIndex = node === first ? 0 : -1;
+      button.toggleAttribute("data-dim", related !== undefined && !related.has(node.key));
+      setAttributes(button, { "aria-current": node === chosen ? "true" : undefined });
+    }
+  }
+
+  /** What an object uses, and how many use it. @param {GraphNode} node */
+  #saidOf({ key, object }) {
+    const used = this.usersOf(key).length;
+    const names = object.references.flatMap((reference) => {
+      const node = this.layout.nodes.get(graphKey(reference));
+      return node ? [titleOf(node.object)] : [];
+    });
+    const uses = [...new Set(names)].flatMap((name) => [", ", foreignText(name)]).slice(1);
+    return [
+      ...(object.isActive ? [] : [["not active"]]),
+      ...(uses.length > 0 ? [["uses ", ...uses]] : []),
+      ...(used > 0 ? [[`used by ${used}`]] : []),
+    ];
+  }
+
+  /** There is room for one thing that is said; the rest is for those who listen. @param {GraphNode} node */
+  #node(node) {
+    const { key, object, column } = node;
+    const [first = ["on its own"], ...rest] = this.#saidOf(node);
+    const noun = this.kinds[column]?.noun ?? "";
+    const button = element(
+      "button",
+      {
+        type: "button",
+        class: object.isActive ? undefined : "inactive",
+        "data-column": column,
+        "data-key": key,
+        click: () => this.choose(key),
+      },
+      element("span", { class: "name", title: titleOf(object) }, foreignText(titleOf(object))),
+      element("span", { class: "hidden" }, noun),
+      element("span", { class: "said" }, ...first),
+      ...rest.map((said) => element("span", { class: "hidden" }, ", ", ...said)),
+    );
+    return element("div", { class: "node", role: "listitem" }, button);
+  }
+
+  /** @param {GraphNode} node */
+  #reveal({ x, y }) {
+    const view = this.element;
+    if (y < view.scrollTop + nodeHeight) view.scrollTop = y - 2 * nodeHeight;
+    else if (y + 2 * nodeHeight > view.scrollTop + view.clientHeight)
+      view.scrollTop = y + 2 * nodeHeight - view.clientHeight;
+    if (x < view.scrollLeft) view.scrollLeft = x - 16;
+    else if (x + this.layout.nodeWidth > view.scrollLeft + view.clientWidth)
+      view.scrollLeft = x + this.layout.nodeWidth + 16 - view.clientWidth;
+  }
+
+  /** @param {KeyboardEvent} event */
+  #follow(event) {
+    const node = this.layout.nodes.get(this.#active);
+    const next = node && neighbour(this.layout, node, event.key);
+    if (!next) return;
+    event.preventDefault();
+    this.#active = next.key;
+    this.#reveal(next);
+    this.#render();
+    this.#rows.get(next.key)?.row.querySelector("button")?.focus({ preventScroll: true });
+  }
+}
