@@ -19,9 +19,8 @@ import {
 } from "../../provider/kernel/json.js";
 import { isId } from "../../provider/kernel/object-id.js";
 import { undisclosed } from "../../provider/kernel/undisclosed.js";
-import type { Mark } from "../../provider/lifecycle/ownership/mark.js";
-import { readMark } from "../../provider/lifecycle/ownership/read-mark.js";
-import { originalMark } from "../../provider/lifecycle/ownership/seen-object.js";
+import { type Mark, readMark } from "../../provider/lifecycle/ownership/mark.js";
+import { originalMark } from "../../provider/lifecycle/seen-object.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
 import { unknownMembers } from "./unknown-members.js";

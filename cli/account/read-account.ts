@@ -2,7 +2,7 @@ import type { Definition } from "../../provider/definition/define.js";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { sameJson } from "../../provider/kernel/json.js";
-import { objectTime } from "../../provider/lifecycle/ownership/read-mark.js";
+import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import type { ListProgress, WireObject } from "../../provider/service/objects/collections.js";

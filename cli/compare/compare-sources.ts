@@ -5,7 +5,7 @@ import { z } from "zod";
 import { naturalKey } from "../../provider/definition/references.js";
 import { neutralVendor } from "../../provider/definition/wire/wire.js";
 import { asText, type JsonObject } from "../../provider/kernel/json.js";
-import { propertiesIn } from "../../provider/lifecycle/state/properties.js";
+import { propertiesIn } from "../../provider/lifecycle/state.js";
 import { resources } from "../../provider/resources/index.js";
 import { listingKeys } from "../../provider/service/objects/pages.js";
 import { printedJson } from "../../provider/stacks/pulumi-queries.js";

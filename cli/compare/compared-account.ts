@@ -2,8 +2,7 @@ import { changeInside } from "../../provider/definition/change-values.js";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { fieldsFromWire, type VendorName } from "../../provider/definition/wire/wire.js";
 import { asText, isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
-import { readMark } from "../../provider/lifecycle/ownership/read-mark.js";
-import { nameOnWire } from "../../provider/lifecycle/ownership/seen-object.js";
+import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 
 /** An object of one side, in a program's terms and without secrets. */

@@ -2,8 +2,8 @@ import type { Definition } from "../../provider/definition/define.js";
 import { changesOf, extraChanges } from "../../provider/definition/wire/changes.js";
 import { asText, isObject } from "../../provider/kernel/json.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
-import { nameOnWire } from "../../provider/lifecycle/ownership/seen-object.js";
-import { type Properties, propertiesIn } from "../../provider/lifecycle/state/properties.js";
+import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
+import { type Properties, propertiesIn } from "../../provider/lifecycle/state.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 import {
   definitionOfType,

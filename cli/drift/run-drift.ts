@@ -1,6 +1,6 @@
-import { stackMark } from "../../provider/lifecycle/ownership/mark.js";
+import { nameOnWire, stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
-import { nameOnWire, originalMark } from "../../provider/lifecycle/ownership/seen-object.js";
+import { originalMark } from "../../provider/lifecycle/seen-object.js";
 import { currentDocuments } from "../forecast/documents.js";
 import { blastRadius } from "../stack/blast-radius.js";
 import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";

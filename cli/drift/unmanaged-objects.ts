@@ -1,13 +1,16 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { asText } from "../../provider/kernel/json.js";
-import { markOf, stackMark } from "../../provider/lifecycle/ownership/mark.js";
+import {
+  isSameResource,
+  markOf,
+  nameOnWire,
+  stackMark,
+} from "../../provider/lifecycle/ownership/mark.js";
 import {
   kindOfMarked,
   markedObject,
   type StackNames,
 } from "../../provider/lifecycle/ownership/orphans.js";
-import { isSameResource } from "../../provider/lifecycle/ownership/read-mark.js";
-import { nameOnWire } from "../../provider/lifecycle/ownership/seen-object.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
 import type { StackReading } from "../stack/stack-reading.js";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { bodyOf } from "../../provider/definition/wire/wire.js";
 import { isObject, listedObjects } from "../../provider/kernel/json.js";
 import { jsonIn } from "../../provider/kernel/json-text.js";
-import { propertiesIn } from "../../provider/lifecycle/state/properties.js";
+import { propertiesIn } from "../../provider/lifecycle/state.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
 import { settingNames } from "../../provider/service/settings/settings.js";

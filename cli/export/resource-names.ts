@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { naturalKey } from "../../provider/definition/references.js";
 import { asText } from "../../provider/kernel/json.js";
-import { objectTime } from "../../provider/lifecycle/ownership/read-mark.js";
+import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 
 /** How a program calls a resource. */

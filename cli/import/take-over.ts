@@ -1,5 +1,4 @@
-import { markOf, stackMark } from "../../provider/lifecycle/ownership/mark.js";
-import { isSameResource } from "../../provider/lifecycle/ownership/read-mark.js";
+import { isSameResource, markOf, stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import { typeToken } from "../../provider/pointer.js";
 import type { Holding, StackStates } from "../../provider/stacks/stack-states.js";
 import { type ObjectInputs, withoutSecrets } from "../account/object-inputs.js";

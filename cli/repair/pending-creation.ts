@@ -1,10 +1,9 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { connected, type Declared } from "../../provider/lifecycle/declared.js";
+import { isSameResource, objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import { kindOfMarked, type MarkedObject } from "../../provider/lifecycle/ownership/orphans.js";
-import { isSameResource, objectTime } from "../../provider/lifecycle/ownership/read-mark.js";
-import { describe, seenObjects } from "../../provider/lifecycle/ownership/seen-object.js";
-import { resourceIn } from "../../provider/lifecycle/resource.js";
+import { connected, type Declared, resourceIn } from "../../provider/lifecycle/resource.js";
 import { isHeld } from "../../provider/lifecycle/run.js";
+import { describe, seenObjects } from "../../provider/lifecycle/seen-object.js";
 import { wireReferences } from "../account/account-lists.js";
 import {
   definitionOfType,

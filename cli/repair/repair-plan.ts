@@ -1,11 +1,10 @@
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { markOf } from "../../provider/lifecycle/ownership/mark.js";
+import { isSameResource, markOf } from "../../provider/lifecycle/ownership/mark.js";
 import {
   type MarkedObject,
   type Orphan,
   orphansAmong,
 } from "../../provider/lifecycle/ownership/orphans.js";
-import { isSameResource } from "../../provider/lifecycle/ownership/read-mark.js";
 import type { PendingOperation } from "../stack/stack-export.js";
 import type { AccountRead } from "../stack/stack-reading.js";
 import { withCount } from "../terminal/columns.js";

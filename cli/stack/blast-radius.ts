@@ -3,7 +3,7 @@ import type { Definition } from "../../provider/definition/define.js";
 import { deletionOrder } from "../../provider/definition/references.js";
 import { referencesIn } from "../../provider/definition/walk.js";
 import { asText, type JsonObject } from "../../provider/kernel/json.js";
-import { markOn, nameOnWire } from "../../provider/lifecycle/ownership/seen-object.js";
+import { markOn, nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
 import { type AccountLists, wireReferences } from "../account/account-lists.js";

@@ -85,7 +85,7 @@ test("a run without changes calls nobody, and a first one stays within ten minut
 });
 
 test("without Pulumi, in milliseconds: every side has its own callback", async () => {
-  const program = await runMocked(() => import("./index.ts"), {
+  const program = await runMocked(() => import("./index.js"), {
     project: "orders-bot",
     config: { callbackUrl, callbackPassword: password },
   });

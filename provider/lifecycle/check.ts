@@ -1,25 +1,22 @@
 import { isDeepStrictEqual } from "node:util";
 import { sameFields } from "../definition/meaning/same.js";
 import { normaliseFields } from "../definition/normalise.js";
-import { typedFields } from "../definition/wire/managed.js";
-import { fieldsFromWire } from "../definition/wire/wire.js";
+import { withArticle } from "../definition/references.js";
+import { fieldViolations, type Violation } from "../definition/violations.js";
+import { referencesIn } from "../definition/walk.js";
+import { extraViolations } from "../definition/wire/extra.js";
 import { isConversationError } from "../kernel/errors.js";
 import { inertOutput } from "../kernel/inert-text.js";
-import type { JsonObject } from "../kernel/json.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
+import { assertNode } from "../kernel/node-version.js";
+import { isId, isServiceId } from "../kernel/object-id.js";
+import { quoted } from "../kernel/quoted.js";
 import { unknownValue } from "../kernel/unknown.js";
-import { adoptee } from "./adoption/adopt.js";
-import { adoptionText } from "./adoption/adoption-text.js";
-import { knownObjects } from "./adoption/known-objects.js";
-import { connected, type Declared } from "./declared.js";
-import { doubtfulReferences, inputViolations, isKnown } from "./input-rules.js";
-import { seenObject } from "./ownership/seen-object.js";
-import { assertNothingErased } from "./put-in-place.js";
-import { planPut } from "./put-plan.js";
+import { adopted } from "./adoption.js";
+import { checkedSecrets, misplacedSecrets } from "./environment-secrets.js";
 import type { Resource } from "./resource.js";
-import { checkedSettings } from "./run/settings-check.js";
-import { checkedSecrets } from "./state/environment-secrets.js";
-import { type Properties, propertiesIn } from "./state/properties.js";
-import { stateInputs } from "./state/state-values.js";
+import type { ResourceIdentity, RunEnvironment } from "./run.js";
+import { type Properties, propertiesIn, stateInputs } from "./state.js";
 
 /** Inputs in their normal form, and why they cannot be taken. */
 export interface CheckedInputs {
@@ -92,42 +89,131 @@ const noteChange = ({ definition, run, identity, properties }: Resource, old: Pr
     run.decisions.changed.add(identity.key);
 };
 
-/**
- * Looks at the object that is to be taken over and tells what will change. The one check that makes
- * calls, and only while the resource is not in the state; it never writes.
- *
- * @param isNamed whether the program gives the name; otherwise the object keeps its own
- * @returns the resource as it will be; why not, where it cannot be
- */
-const adopted = async (
-  resource: Resource,
-  isNamed: boolean,
-): Promise<{ readonly resource?: Resource; readonly reason?: string }> => {
+/** Whether the settings of a resource are there, and why they cannot be used. */
+export interface CheckedSettings {
+  readonly areThere: boolean;
+  readonly reasons: readonly string[];
+}
+
+/** Bad settings are refused where there is something to do; missing ones may be there when it is done. */
+const checkedSettings = (
+  run: Pick<RunEnvironment, "settings" | "tell">,
+  profile: string | undefined,
+): CheckedSettings => {
+  if (profile === unknownValue) return { reasons: [], areThere: false };
   try {
-    const declared = await connected(resource);
-    const { definition, properties, settings, run } = declared;
-    if (declared.name === unknownValue && properties.adopt === true) return {};
-    const found = await adoptee(declared, await knownObjects(declared));
-    const live = fieldsFromWire(definition.fields, found, settings);
-    const { name } = typedFields(definition.fields, live);
-    const keepsName = !isNamed && name !== undefined;
-    const kept = keepsName ? named(declared, name) : declared;
-    // Under forced replacement the object is the resource's own already.
-    if (!seenObject(declared, found.id, found).isOwn) {
-      const plan = planPut(kept, found);
-      assertNothingErased(kept, plan);
-      run.tell?.(adoptionText(kept, plan), "info");
-    }
-    return { resource: kept };
+    assertNode();
+    run.settings?.(profile);
+    return { reasons: [], areThere: true };
   } catch (error) {
-    if (isConversationError(error)) return { reason: error.message };
-    throw error;
+    if (!isConversationError(error)) throw error;
+    if (error.code !== "SETTINGS_MISSING") return { reasons: [error.message], areThere: false };
+    run.tell?.(`${error.message} A preview goes on without them; pulumi up will not.`, "warning");
+    return { reasons: [], areThere: false };
   }
 };
 
-/** The resource under a name that it was not given. */
-const named = (declared: Declared, name: unknown): Declared => {
-  const { properties, nameKey } = declared;
-  const fields: JsonObject = { ...properties.fields, name };
-  return { ...declared, name: fields[nameKey], properties: { ...properties, fields } };
+/**
+ * Every rule that the inputs of a resource break, each as a sentence that names the property.
+ *
+ * @param resource with its inputs in their normal form
+ * @param seen its fields with the secrets of the environment
+ * @param news the inputs as they were given
+ * @param old the inputs in the state; undefined for a resource that is not there yet
+ * @param namesake another resource of the program that has the name, which is unique
+ */
+const inputViolations = (
+  resource: Resource,
+  seen: JsonObject,
+  news: JsonObject,
+  old: Properties | undefined,
+  namesake: ResourceIdentity | undefined,
+): readonly string[] => {
+  const { definition, properties } = resource;
+  const others = [
+    ...optionViolations(resource, news),
+    ...moveViolations(old, properties),
+    ...nameViolations(resource, namesake?.label),
+    ...referenceViolations(resource),
+  ];
+  const misplaced = misplacedSecrets(resource);
+  const hidden = new Set(misplaced.map(({ path }) => path));
+  // Whatever else is wrong with a misplaced secret, no rule quotes it.
+  const fields = fieldViolations(definition, seen).filter(({ path }) => !hidden.has(path));
+  return [...fields, ...others, ...misplaced].map(({ path, rule }) =>
+    path ? `${path} ${rule}` : `${definition.kind} ${rule}`,
+  );
 };
+
+/** Whether a value is given, and known before the update. */
+const isKnown = (value: unknown): boolean => value !== undefined && value !== unknownValue;
+
+const unless = (holds: boolean, path: string, rule: string): Violation[] =>
+  holds ? [] : [{ path, rule }];
+
+const isProfile = (profile: unknown): boolean =>
+  typeof profile === "string" && /^[A-Za-z][\w-]{0,63}$/.test(profile);
+
+/** What every resource takes besides the fields of its kind. */
+const optionViolations = (
+  { definition }: Resource,
+  { adopt, eraseHidden, extra, profile }: JsonObject,
+): readonly Violation[] => {
+  const isFlag = (value: unknown) => !isKnown(value) || typeof value === "boolean";
+  const isAdoptable = isFlag(adopt) || isId(adopt);
+  const isNamed = !isKnown(profile) || isProfile(profile);
+  return [
+    ...unless(isAdoptable, "adopt", "must be true or the id of the object to take over"),
+    ...unless(isFlag(eraseHidden), "eraseHidden", "must be true or false"),
+    ...unless(!isKnown(extra) || isObject(extra), "extra", "must be an object"),
+    ...(isObject(extra) ? extraViolations(definition, extra) : []),
+    ...unless(isNamed, "profile", "must be a name of letters, digits, _ and -"),
+  ];
+};
+
+/** An object stays in the account where it was made. */
+const moveViolations = (old: Properties | undefined, { profile }: Properties): Violation[] => {
+  const isThere = old !== undefined && Object.keys(old.fields).length > 0;
+  const stays = !isThere || old.profile === profile || profile === unknownValue;
+  const move = `from ${old?.profile ?? "the default"} to ${profile ?? "the default"}`;
+  return unless(
+    stays,
+    "profile",
+    `cannot change ${move}: the object lives in the other account. Give the resource a new logical name, or run with --replace`,
+  );
+};
+
+/** No two objects of a kind may have one name, so no two resources of a program. */
+const nameViolations = (
+  { identity, nameKey, name }: Resource,
+  other: string | undefined,
+): Violation[] =>
+  unless(
+    other === undefined,
+    nameKey,
+    `must be unique: ${other} of this program has ${JSON.stringify(name)}, too. Give ${identity?.label} or ${other} another ${nameKey}`,
+  );
+
+/** An id of another resource of the program tells its kind before the service does. */
+const referenceViolations = ({ definition, run, properties }: Resource): Violation[] =>
+  referencesIn(definition.fields, properties.fields).flatMap(({ path, to, id }) => {
+    const holder = typeof id === "string" ? run.decisions.holders.get(id) : undefined;
+    return unless(
+      !holder || holder.kind === to.kind,
+      path,
+      `must be the id of ${withArticle(to.noun)}; ${id} is ${holder?.label} of this program`,
+    );
+  });
+
+/**
+ * References that can hardly be ids, such as a name in the place of one: the service's own are UUIDs. A
+ * tenant may come with objects under other ids, and no check asks the service, so this is no refusal.
+ */
+const doubtfulReferences = ({ definition, properties }: Resource): readonly string[] =>
+  referencesIn(definition.fields, properties.fields).flatMap(({ path, to, id }) =>
+    isId(id) && !isServiceId(id)
+      ? [
+          `${path} gives ${quoted(id)} as the id of ${withArticle(to.noun)}, and the service's ids are UUIDs of 36 characters. If it is a name, give the resource itself or its id: else the service refuses it.`,
+        ]
+      : [],
+  );

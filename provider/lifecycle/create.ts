@@ -1,19 +1,31 @@
 import { mergeDeep } from "../definition/wire/extra.js";
-import { isConversationError } from "../kernel/errors.js";
+import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
-import { adoptee } from "./adoption/adopt.js";
-import { type ExistingObject, existingObject, neededStates } from "./adoption/existing.js";
-import { knownObjects, wholeObject } from "./adoption/known-objects.js";
-import { assertFree } from "./adoption/name-taken.js";
-import { type Declared, declaredBefore, type Found } from "./declared.js";
+import { desiredBody } from "./desired-body.js";
 import { ResourceInitFailed } from "./engine-call.js";
-import { leftOvers, removeLeftOvers } from "./ownership/left-overs.js";
-import { describe, seenObject } from "./ownership/seen-object.js";
-import { clearedUp, type MadeObject, post } from "./post.js";
-import { putInPlace } from "./put-in-place.js";
-import { planPut } from "./put-plan.js";
-import type { Properties } from "./state/properties.js";
-import { dropSecrets, joinInputs, stateOutputs } from "./state/state-values.js";
+import { asWritten } from "./environment-secrets.js";
+import {
+  adoptee,
+  assertFree,
+  type ExistingObject,
+  existingObject,
+  type KnownObjects,
+  knownObjects,
+  neededStates,
+} from "./existing.js";
+import { leftOvers, removeLeftOvers } from "./left-overs.js";
+import { planPut, putInPlace } from "./put.js";
+import { type Declared, declaredBefore, type Found, holdsFields, wholeObject } from "./resource.js";
+import type { UnclearPost } from "./run.js";
+import { describe, type SeenObject, seenObject, seenObjects } from "./seen-object.js";
+import {
+  dropSecrets,
+  joinInputs,
+  type ObjectRecord,
+  type Properties,
+  recordOf,
+  stateOutputs,
+} from "./state.js";
 
 export interface CreateResult {
   readonly id: string;
@@ -118,4 +130,188 @@ const withRemoved = (before: Properties, { extra, ...after }: Properties): Prope
     ...(Object.keys(extras).length > 0 ? { extra: extras } : {}),
     ...(secrets.length > 0 ? { extraSecrets: secrets } : {}),
   };
+};
+
+/** The object of a resource, and what is known of it besides what the program says. */
+interface MadeObject {
+  readonly id: string;
+  readonly record: ObjectRecord;
+}
+
+/** Attempts to POST one object, each after a look whether the one before had an effect. */
+const mostAttempts = 3;
+
+/**
+ * Makes the object with a POST. One whose effect is not known is repeated only after a fresh list shows
+ * that it had none.
+ *
+ * @param before the objects of the kind before the first attempt
+ */
+const post = async (
+  declared: Declared,
+  { objects, complete }: KnownObjects,
+): Promise<MadeObject> => {
+  const before = complete ? { before: new Set(objects.map(({ id }) => id)) } : {};
+  for (let attempt = 1; ; attempt += 1) {
+    const { made, unclear, serial } = await attempted(declared);
+    if (made) return attempt === 1 ? made : withoutEarlier(declared, made);
+    const { objectId } = unclear.details;
+    if (objectId) return { id: objectId, record: serial ? { serial } : {} };
+    const isMarked = serial !== undefined;
+    const found = await clearedUp(declared, { failure: unclear, isMarked, ...before });
+    if (found) return found;
+    if (attempt === mostAttempts) throw unclear;
+  }
+};
+
+/**
+ * The object that a POST of unknown effect made; undefined if it surely made none, or there is no such
+ * POST. Until that is known the POST stays on record, also when the engine asks for the creation again,
+ * as an `onError` hook may have it do.
+ *
+ * @param post default: the one on record for the resource
+ */
+const clearedUp = async (
+  declared: Declared,
+  post = onRecord(declared),
+): Promise<MadeObject | undefined> => {
+  const { identity, run } = declared;
+  if (!post) return undefined;
+  if (identity) run.decisions.unclear.set(identity.key, post);
+  const found = await afterUnclear(declared, post);
+  if (identity) run.decisions.unclear.delete(identity.key);
+  return found;
+};
+
+const onRecord = ({ identity, run }: Declared): UnclearPost | undefined =>
+  identity && run.decisions.unclear.get(identity.key);
+
+/** How one POST ended, and the serial of its body's mark where it carried one. */
+type Attempt = { readonly serial: string | undefined } & (
+  | { readonly made: MadeObject; readonly unclear?: never }
+  | { readonly made?: never; readonly unclear: ConversationError }
+);
+
+/** Sends one POST. One that surely had no effect is final; one that may have had is looked into. */
+const attempted = async (declared: Declared): Promise<Attempt> => {
+  const { definition, service, run } = declared;
+  const { body, isMarked, serial: posted } = desiredBody(asWritten(declared), {});
+  const serial = isMarked ? posted : undefined;
+  run.decisions.posted.add(posted);
+  try {
+    const object = await service.create(definition, body);
+    return { serial, made: { id: object.id, record: recordOf(object, serial) } };
+  } catch (error) {
+    if (!isConversationError(error) || error.effect === "none") throw error;
+    return { serial, unclear: error };
+  }
+};
+
+/**
+ * The object that a POST without a clear answer made, as a fresh list shows it; undefined where it
+ * surely made none.
+ *
+ * @throws the failure of the POST where that cannot be known
+ */
+const afterUnclear = async (
+  declared: Declared,
+  post: UnclearPost,
+): Promise<MadeObject | undefined> => {
+  const { definition, service, run } = declared;
+  const { isMarked, before } = post;
+  const listing = await service.list(definition, { fresh: true }).catch((error) => {
+    throw isConversationError(error) ? stillUnclear(declared, post, error) : error;
+  });
+  const listed = seenObjects(declared, listing.objects);
+  const objects = isMarked ? await withDescriptions(declared, listed) : listed;
+  const [found, ...others] = isMarked
+    ? madeByRun(declared, objects)
+    : newObjects(declared, before, objects);
+  if (found && (others.length === 0 || isMarked)) {
+    const made = { id: found.id, record: recordOf(found.wire, found.addedMark?.serial) };
+    return others.length === 0 ? made : withoutEarlier(declared, made);
+  }
+  // A list with holes proves nothing, nor do two objects of which one may be anybody's.
+  const isUnusable = objects.some(({ mark }) => run.decisions.made(mark?.serial));
+  const isKnown = isMarked || before !== undefined;
+  if (found || isUnusable || !listing.complete || !isKnown) throw stillUnclear(declared, post);
+  return undefined;
+};
+
+/** The failure of a POST, with what keeps its effect from being known. */
+const stillUnclear = (
+  { definition: { noun, collection } }: Declared,
+  { failure }: UnclearPost,
+  reason?: ConversationError,
+): ConversationError =>
+  new ConversationError(
+    failure.code,
+    `${failure.message} Whether it made the ${noun} is not known, ${reason ? `as the list cannot be read: ${reason.message}` : `and the list of ${collection} does not show it for certain.`} It is not sent again before that is known. Run pulumi up again when the list can be read; if the ${noun} is there, it can also be taken over by its id (adopt: "<id>").`,
+    failure.details,
+    failure.effect,
+    { cause: failure },
+  );
+
+/** Objects with the wanted name are read themselves where a list leaves descriptions, and so marks, out. */
+const withDescriptions = (
+  declared: Declared,
+  objects: readonly SeenObject[],
+): Promise<readonly SeenObject[]> =>
+  Promise.all(
+    objects.map(async (each) => {
+      const { id, wire, isReachable, isNamed } = each;
+      const isDoubtful = isReachable && wire.description === undefined && isNamed;
+      const whole = isDoubtful ? await wholeObject(declared, id) : undefined;
+      return whole ? seenObject(declared, id, whole) : each;
+    }),
+  );
+
+/**
+ * Objects with serials of this run. One under another name or age than its mark was made for is a
+ * copy, unless there is no other: then the service gives names or times in forms of its own.
+ */
+const madeByRun = (
+  { identity, run }: Declared,
+  objects: readonly SeenObject[],
+): readonly SeenObject[] => {
+  const made = objects.filter(({ id, isReachable, isOurs, mark }) => {
+    const holder = run.decisions.holders.get(id);
+    const isFree = holder === undefined || holder.key === identity?.key;
+    return isReachable && isOurs && isFree && run.decisions.made(mark?.serial);
+  });
+  const fitting = made.filter(({ isOwn }) => isOwn);
+  return fitting.length > 0 ? fitting : made;
+};
+
+/**
+ * Objects that were not there before the POST and are what was posted, name and all: where the body
+ * carries no mark, that is all there is to recognise one by.
+ */
+const newObjects = (
+  declared: Declared,
+  before: UnclearPost["before"],
+  objects: readonly SeenObject[],
+): readonly SeenObject[] => {
+  const { fields } = declared.properties;
+  return objects.filter(({ id, wire, addedMark }) => {
+    const isNew = before?.has(id) === false && !declared.run.decisions.holders.has(id);
+    return isNew && addedMark === undefined && holdsFields(declared, wire, fields);
+  });
+};
+
+/**
+ * The list that showed no effect of an attempt may have been behind the truth. Nothing that follows a
+ * success may turn it into a failure.
+ */
+const withoutEarlier = async (declared: Declared, made: MadeObject): Promise<MadeObject> => {
+  const { definition, service } = declared;
+  const keep = { id: made.id, serial: made.record.serial };
+  try {
+    const { objects } = await service.list(definition, { fresh: true });
+    const seen = seenObjects(declared, objects);
+    await removeLeftOvers(declared, leftOvers(declared, seen, keep));
+  } catch (error) {
+    if (!isConversationError(error)) throw error;
+  }
+  return made;
 };

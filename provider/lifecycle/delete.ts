@@ -2,13 +2,17 @@ import { isDeepStrictEqual } from "node:util";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { resources } from "../resources/index.js";
-import { wholeObject } from "./adoption/known-objects.js";
-import { connected, type Declared, declaredBefore } from "./declared.js";
 import { desiredBody } from "./desired-body.js";
 import { describeUser, isOfStack, type User, usersOf } from "./ownership/users.js";
-import { putInPlace } from "./put-in-place.js";
-import { planPut } from "./put-plan.js";
-import { type Resource, resourceIn } from "./resource.js";
+import { planPut, putInPlace } from "./put.js";
+import {
+  connected,
+  type Declared,
+  declaredBefore,
+  type Resource,
+  resourceIn,
+  wholeObject,
+} from "./resource.js";
 import { isHeld } from "./run.js";
 
 /**

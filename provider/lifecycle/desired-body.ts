@@ -1,11 +1,9 @@
 import { mergeDeep } from "../definition/wire/extra.js";
 import { bodyOf } from "../definition/wire/wire.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
-import type { Declared } from "./declared.js";
-import { markText } from "./ownership/mark.js";
-import { hasRoom, readMark } from "./ownership/read-mark.js";
-import { markFor, newSerial } from "./ownership/serial.js";
-import { dropUndisclosed } from "./state/state-values.js";
+import { hasRoom, markFor, markText, newSerial, readMark } from "./ownership/mark.js";
+import type { Declared } from "./resource.js";
+import { dropUndisclosed } from "./state.js";
 
 /** What the service is to hold of a resource. */
 export interface DesiredBody {

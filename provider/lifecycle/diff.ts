@@ -4,7 +4,7 @@ import { normaliseFields } from "../definition/normalise.js";
 import type { JsonObject } from "../kernel/json.js";
 import { holdsUndisclosed } from "../kernel/undisclosed.js";
 import type { Resource } from "./resource.js";
-import { propertiesIn } from "./state/properties.js";
+import { propertiesIn } from "./state.js";
 
 export interface DiffResult {
   readonly changes?: boolean;

@@ -9,9 +9,9 @@ import { undisclosed } from "../kernel/undisclosed.js";
 import { unknownValue } from "../kernel/unknown.js";
 import { foreignMessage } from "../service/redaction/redaction.js";
 import { keepingSecret, secretTexts } from "../service/redaction/secret-texts.js";
+import { secretsSeen } from "./environment-secrets.js";
 import type { Run } from "./run.js";
-import { secretsSeen } from "./state/environment-secrets.js";
-import { propertiesIn } from "./state/properties.js";
+import { propertiesIn } from "./state.js";
 
 /** One call of the engine: what it is about. */
 interface EngineCall {

@@ -2,12 +2,11 @@ import type { Definition } from "../definition/define.js";
 import type { JsonObject } from "../kernel/json.js";
 import { type CheckedInputs, check } from "./check.js";
 import { type CreateResult, createObject } from "./create.js";
-import { connected, declaredBefore } from "./declared.js";
 import { deleteObject } from "./delete.js";
 import { type DiffResult, diff } from "./diff.js";
 import { engineCall } from "./engine-call.js";
 import { type ReadResult, read } from "./read.js";
-import { type Resource, resourceIn } from "./resource.js";
+import { connected, declaredBefore, type Resource, resourceIn } from "./resource.js";
 import type { Run } from "./run.js";
 import { updateObject } from "./update.js";
 

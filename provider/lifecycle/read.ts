@@ -10,12 +10,9 @@ import { pathsOfTexts } from "../kernel/json-text.js";
 import { assertId } from "../kernel/object-id.js";
 import { holdsUndisclosed } from "../kernel/undisclosed.js";
 import type { WireObject } from "../service/objects/collections.js";
-import { connected, type Declared } from "./declared.js";
-import { readMark } from "./ownership/read-mark.js";
-import type { Resource } from "./resource.js";
-import { liveRecord } from "./state/object-record.js";
-import type { Properties } from "./state/properties.js";
-import { stateInputs, stateOutputs } from "./state/state-values.js";
+import { readMark } from "./ownership/mark.js";
+import { connected, type Declared, type Resource } from "./resource.js";
+import { liveRecord, type Properties, stateInputs, stateOutputs } from "./state.js";
 
 export interface ReadResult {
   /** Empty where the object is proven to be gone. */

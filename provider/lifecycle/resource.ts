@@ -1,12 +1,15 @@
 import type { Definition } from "../definition/define.js";
+import { sameFieldsMeaning } from "../definition/meaning/same.js";
 import { namingOf } from "../definition/references.js";
+import { managedFields } from "../definition/wire/managed.js";
+import { fieldsFromWire } from "../definition/wire/wire.js";
 import type { JsonObject } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";
+import type { WireObject } from "../service/objects/collections.js";
 import { ownerParts } from "../stacks/owner.js";
 import { type Mark, markOf, roomBeside } from "./ownership/mark.js";
-import type { ResourceIdentity } from "./run/decisions.js";
-import type { Run } from "./run.js";
-import { type Properties, propertiesIn } from "./state/properties.js";
+import type { AccountSession, ResourceIdentity, Run } from "./run.js";
+import { type Properties, propertiesIn } from "./state.js";
 
 /** One kind, in one run. */
 export interface Context {
@@ -61,4 +64,60 @@ const ownerIn = (
   const key = owner === unknownValue ? urn : ownMark.resource;
   const label = `${kind} ${JSON.stringify(name)}`;
   return { identity: key === undefined ? key : { key, label, kind }, ownMark, room };
+};
+
+/** A resource with the account that it is in. */
+export interface Declared extends Resource, AccountSession {
+  /** What its objects are marked with; undefined where marks are off. */
+  readonly mark: Mark | undefined;
+  /** Whether an object made now would carry the mark: a long description leaves no room for it. */
+  readonly isMarked: boolean;
+}
+
+/** An object at the service, with its id. */
+export type Found = WireObject & { readonly id: string };
+
+/**
+ * The resource in the account that its settings name.
+ *
+ * @param session with that account, where there is one
+ */
+export const connected = async (
+  resource: Resource,
+  session?: AccountSession,
+): Promise<Declared> => {
+  const { definition, ownMark, room, properties, run } = resource;
+  const { settings, service } = session ?? (await run.session(properties.profile));
+  const { description: field } = definition.fields;
+  const { description } = properties.fields;
+  const isOn = settings.ownershipMark === "description" && field?.type === "text";
+  const mark = isOn ? ownMark : undefined;
+  const beside = typeof description === "string" && description ? description.length + 1 : 0;
+  return { ...resource, settings, service, mark, isMarked: mark !== undefined && beside <= room };
+};
+
+/** The resource as it was when its object was last written, in the account where it is now. */
+export const declaredBefore = (declared: Declared, olds: JsonObject): Promise<Declared> =>
+  connected(resourceIn(declared, { ...olds, profile: declared.properties.profile }), declared);
+
+/** Whether an object of the service holds these values, as far as the service shows it. */
+export const holdsFields = (
+  { definition: { fields }, settings }: Declared,
+  wire: WireObject,
+  wanted: JsonObject,
+): boolean => {
+  const live = managedFields(fields, fieldsFromWire(fields, wire, settings), wanted);
+  return sameFieldsMeaning(fields, live, wanted);
+};
+
+/**
+ * The object itself, to be written over: a list may show less of it, and may have been asked for long
+ * ago. Undefined where it is gone.
+ */
+export const wholeObject = async (
+  { definition, service }: Declared,
+  id: string,
+): Promise<Found | undefined> => {
+  const wire = await service.read(definition, id);
+  return wire && { ...wire, id };
 };

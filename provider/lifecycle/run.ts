@@ -1,13 +1,11 @@
 import type { Definition } from "../definition/define.js";
+import type { ConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
 import type { Collections } from "../service/objects/collections.js";
-import type { Settings } from "../service/settings/settings.js";
-import { assertDistinctProfiles } from "../service/settings/settings.js";
+import { assertDistinctProfiles, type Settings } from "../service/settings/settings.js";
 import type { StackStates as AllStates } from "../stacks/stack-states.js";
-import { createDecisions, type Decisions } from "./run/decisions.js";
-import { createDeletions, type Deletions } from "./run/deletions.js";
-import type { Properties } from "./state/properties.js";
+import type { Properties } from "./state.js";
 
 /** The settings of one account of the service, and the way to talk to it. */
 export interface AccountSession {
@@ -88,4 +86,200 @@ export const createRun = <S extends AccountSession>(
     return made;
   };
   return { ...options, session, decisions: createDecisions(), deletions: createDeletions() };
+};
+
+/** A resource as this run knows it. */
+export interface ResourceIdentity {
+  /** The same for one resource of one state, whatever its name at the service. */
+  readonly key: string;
+  /** As messages call it, such as `Channel "kiosk"`. */
+  readonly label: string;
+  readonly kind: string;
+}
+
+/** The object that stands for a resource, and the serial of its mark where it has one. */
+export interface HeldObject {
+  readonly id: string;
+  readonly serial?: string | undefined;
+}
+
+/** An object that was to be deleted and stays, with what the state held of its resource, or holds now. */
+export interface KeptObject {
+  readonly id: string;
+  readonly outputs: JsonObject;
+}
+
+/** A POST that may have made the object of a resource: nobody knows, as its answer was lost. */
+export interface UnclearPost {
+  readonly failure: ConversationError;
+  /** Whether its body carried the mark, by which the object is recognised. */
+  readonly isMarked: boolean;
+  /** Ids of the objects of the kind before it. Left out: their list could not be read whole. */
+  readonly before?: ReadonlySet<string>;
+}
+
+/** Which resources the program declares, which object stands for each, and which names they take. */
+interface Decisions {
+  /**
+   * The program declares this resource.
+   *
+   * @param name that no other resource may have
+   * @returns who has declared the name before, if another did
+   */
+  declare(resource: ResourceIdentity, name?: string): ResourceIdentity | undefined;
+  /** This object stands for the resource. */
+  assign(resource: ResourceIdentity, object: HeldObject): void;
+  /** The state holds this object for a resource that is to go; one that was assigned stays. */
+  leave(resource: ResourceIdentity, object: HeldObject): void;
+  /** The resources that objects stand for, where this run knows, by the objects' ids. */
+  readonly holders: ReadonlyMap<string, ResourceIdentity>;
+  /** The objects that stand for resources, where this run knows, by the resources' keys. */
+  readonly objects: ReadonlyMap<string, HeldObject>;
+  /**
+   * Whether an object must not be deleted: it stands for a resource that the program declares, whatever
+   * it was owned by before (a replaced `Ownership` gives all resources other keys), or the program
+   * declares its resource and no other object stands for it. A forced replacement is done in place, and
+   * the engine deletes the "old" object, which is the same, before or after.
+   */
+  keeps(key: string, objectId: string): boolean;
+  /** Whether a program has declared anything to this process. */
+  hasProgram(): boolean;
+  /** A deletion was skipped, as the program still declares the resource of the object. */
+  skipDeletion(key: string, object: KeptObject): void;
+  /** The objects of resources whose deletion was skipped, by the resources' keys. */
+  readonly skipped: ReadonlyMap<string, KeptObject>;
+  /** Whether the deletion of an object was skipped before; it counts as skipped from now on. */
+  wasSkipped(kind: string, objectId: string): boolean;
+  /**
+   * An object of before was put into shape for a resource, though nobody said what the program declared
+   * of it so far: the engine tells that only when it wants the "old" object deleted.
+   */
+  rewrote(key: string, object: KeptObject): void;
+  /** What was made of an object without knowing what the program declared before; once. */
+  rewritten(key: string, objectId: string): JsonObject | undefined;
+  /**
+   * A resource takes something that only one may have, such as an object to adopt.
+   *
+   * @returns who has taken it before, if another did
+   */
+  take(what: string, resource: ResourceIdentity): ResourceIdentity | undefined;
+  /** Keys of resources of which the program says something else than the inputs in the state. */
+  readonly changed: Set<string>;
+  /** Serials of the objects that this run sent a POST for: only what it made itself carries them. */
+  readonly posted: Set<string>;
+  /** POSTs of unknown effect, by the keys of their resources: on record until the effect is known. */
+  readonly unclear: Map<string, UnclearPost>;
+  /** What was said of refused credentials. */
+  readonly toldRefusals: Set<string>;
+  /** Whether this very run sent the POST that made the object with this serial. */
+  made(serial: string | undefined): boolean;
+}
+
+/** A fresh memory. */
+const createDecisions = (): Decisions => {
+  const declared = new Set<string>();
+  const objects = new Map<string, HeldObject>();
+  const holders = new Map<string, ResourceIdentity>();
+  const skipped = new Map<string, KeptObject>();
+  const skippedObjects = new Set<string>();
+  const taken = new Map<string, ResourceIdentity>();
+  const rewritten = new Map<string, KeptObject>();
+  const posted = new Set<string>();
+  const take: Decisions["take"] = (what, resource) => {
+    const first = taken.get(what) ?? resource;
+    taken.set(what, first);
+    return first.key === resource.key ? undefined : first;
+  };
+  return {
+    ...{ objects, holders, skipped, posted, take },
+    ...{ changed: new Set<string>(), toldRefusals: new Set<string>() },
+    unclear: new Map<string, UnclearPost>(),
+    declare: (resource, name) => {
+      declared.add(resource.key);
+      return name === undefined ? undefined : take(name, resource);
+    },
+    assign: (resource, object) => {
+      objects.set(resource.key, object);
+      holders.set(object.id, resource);
+    },
+    leave: ({ key }, object) => {
+      if (!objects.has(key)) objects.set(key, object);
+    },
+    keeps: (key, objectId) => {
+      const holder = holders.get(objectId)?.key;
+      if (holder !== undefined && declared.has(holder)) return true;
+      return declared.has(key) && (objects.get(key)?.id ?? objectId) === objectId;
+    },
+    hasProgram: () => declared.size > 0,
+    skipDeletion: (key, object) => void skipped.set(key, object),
+    wasSkipped: (kind, objectId) => {
+      const object = `${kind} ${objectId}`;
+      const isKnown = skippedObjects.has(object);
+      skippedObjects.add(object);
+      return isKnown;
+    },
+    rewrote: (key, object) => void rewritten.set(key, object),
+    rewritten: (key, objectId) => {
+      const object = rewritten.get(key);
+      rewritten.delete(key);
+      return object?.id === objectId ? object.outputs : undefined;
+    },
+    made: (serial) => serial !== undefined && posted.has(serial),
+  };
+};
+
+/**
+ * Deletions of one run that may have to wait for each other. The engine deletes in parallel what it
+ * knows no dependency between: freshly imported resources, or a channel beside the client
+ * applications that hold it by the literal wording of the rules. So a refusal is final only when no
+ * other deletion can still clear the way.
+ */
+interface Deletions {
+  /**
+   * @param attempt deletes one object
+   * @param mayPass whether a failure of `attempt` can go away once other objects are gone
+   */
+  run(attempt: () => Promise<void>, mayPass: (error: unknown) => boolean): Promise<void>;
+}
+
+const createDeletions = (): Deletions => {
+  let working = 0;
+  let done = 0;
+  let waiting: (() => void)[] = [];
+
+  const wakeAll = (): void => {
+    const woken = waiting;
+    waiting = [];
+    for (const wake of woken) wake();
+  };
+
+  const tryOnce = async (attempt: () => Promise<void>): Promise<{ error?: unknown }> => {
+    working += 1;
+    try {
+      await attempt();
+      done += 1;
+      return {};
+    } catch (error) {
+      return { error };
+    } finally {
+      working -= 1;
+      wakeAll();
+    }
+  };
+
+  /** Whether another object went since; false when nobody is left who could clear the way. */
+  const progressSince = async (before: number): Promise<boolean> => {
+    while (done === before && working > 0) await new Promise<void>((wake) => waiting.push(wake));
+    return done > before;
+  };
+
+  const run: Deletions["run"] = async (attempt, mayPass) => {
+    for (;;) {
+      const before = done;
+      const { error } = await tryOnce(attempt);
+      if (error === undefined) return;
+      if (!mayPass(error) || !(await progressSince(before))) throw error;
+    }
+  };
+  return { run };
 };

@@ -1,14 +1,11 @@
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
-import { wholeObject } from "./adoption/known-objects.js";
-import { ownedElsewhere, takenByProgram } from "./adoption/name-taken.js";
-import type { Declared, Found } from "./declared.js";
-import { freeName } from "./ownership/left-overs.js";
-import { type SeenObject, seenObject, seenObjects } from "./ownership/seen-object.js";
-import { putInPlace } from "./put-in-place.js";
-import { type PutPlan, planPut } from "./put-plan.js";
-import type { ObjectRecord } from "./state/properties.js";
-import { stateOutputs } from "./state/state-values.js";
+import { ownedElsewhere, takenByProgram } from "./existing.js";
+import { freeName } from "./left-overs.js";
+import { type PutPlan, planPut, putInPlace } from "./put.js";
+import { type Declared, type Found, wholeObject } from "./resource.js";
+import { type SeenObject, seenObject, seenObjects } from "./seen-object.js";
+import { type ObjectRecord, stateOutputs } from "./state.js";
 
 /**
  * Writes what the program wants over the live object, in one PUT after one read: what neither the

@@ -6,7 +6,7 @@ import type { JsonObject } from "../kernel/json.js";
 import { objectOf } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";
 import type { CheckedInputs } from "../lifecycle/check.js";
-import { wrapFieldSecrets } from "../lifecycle/state/state-values.js";
+import { wrapFieldSecrets } from "../lifecycle/state.js";
 import { tokenAddress } from "../service/settings/setting-rules.js";
 import { defaultTimeout, smokeTest } from "./smoke-test-definition.js";
 

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { naturalKey } from "../../provider/definition/references.js";
-import { markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
-import { markFor, newSerial } from "../../provider/lifecycle/ownership/serial.js";
+import { markFor, markOf, markText, newSerial } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Emulated, emulated, type Held, owned } from "../support/emulated.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";

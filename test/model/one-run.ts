@@ -1,5 +1,4 @@
-import { type Mark, markOf } from "../../provider/lifecycle/ownership/mark.js";
-import { readMark } from "../../provider/lifecycle/ownership/read-mark.js";
+import { type Mark, markOf, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { Live, LiveObject } from "./console.js";
 import { type ModelSetting, modelResources, type Name, type Up } from "./scenario.js";
 import type { Stacks, Took } from "./stacks.js";

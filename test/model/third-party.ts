@@ -1,7 +1,6 @@
 import { bodyOf } from "../../provider/definition/wire/wire.js";
-import { markText, stackMark } from "../../provider/lifecycle/ownership/mark.js";
+import { markText, readMark, stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import { markedObjects } from "../../provider/lifecycle/ownership/orphans.js";
-import { readMark } from "../../provider/lifecycle/ownership/read-mark.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import type { Settings } from "../../provider/service/settings/settings.js";

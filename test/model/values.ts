@@ -1,5 +1,4 @@
-import { markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
-import { markFor } from "../../provider/lifecycle/ownership/serial.js";
+import { markFor, markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
 import type { ModelResource, Name } from "./scenario.js";
 import { modelResources } from "./scenario.js";
 

@@ -1,6 +1,5 @@
 import { bodyOf } from "../../provider/definition/wire/wire.js";
-import { markOf } from "../../provider/lifecycle/ownership/mark.js";
-import { readMark } from "../../provider/lifecycle/ownership/read-mark.js";
+import { markOf, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { Settings } from "../../provider/service/settings/settings.js";
 import { humanText, memberAt, saysAll } from "./by-hand.js";
 import type { Live, LiveObject } from "./console.js";

@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { isConversationError } from "../../provider/kernel/errors.js";
-import { ownObjects } from "../../provider/lifecycle/adoption/existing.js";
-import { isSameResource } from "../../provider/lifecycle/ownership/read-mark.js";
-import { markOn } from "../../provider/lifecycle/ownership/seen-object.js";
+import { ownObjects } from "../../provider/lifecycle/existing.js";
+import { isSameResource, markOn } from "../../provider/lifecycle/ownership/mark.js";
 import type { Service } from "../../provider/service/connect.js";
 import { byHand, copiedAndRefused, type Focus, failing, saying, severalAlike } from "./focus.js";
 import { scenario } from "./histories.js";
@@ -13,7 +12,7 @@ import { plainSetting } from "./scenario.js";
 import { isOff, type Rule, switchOff } from "./weakened.js";
 
 // Rules that are no wrapper's to weaken are weakened where the provider's modules meet.
-vi.mock(import("../../provider/lifecycle/ownership/read-mark.js"), async (original) => {
+vi.mock(import("../../provider/lifecycle/ownership/mark.js"), async (original) => {
   const actual = await original();
   return {
     ...actual,
@@ -21,7 +20,7 @@ vi.mock(import("../../provider/lifecycle/ownership/read-mark.js"), async (origin
   };
 });
 
-vi.mock(import("../../provider/lifecycle/ownership/left-overs.js"), async (original) => {
+vi.mock(import("../../provider/lifecycle/left-overs.js"), async (original) => {
   const actual = await original();
   return {
     ...actual,
@@ -70,7 +69,7 @@ vi.mock(import("../../provider/definition/meaning/same.js"), async (original) =>
   };
 });
 
-vi.mock(import("../../provider/lifecycle/adoption/adopt.js"), async (original) => {
+vi.mock(import("../../provider/lifecycle/existing.js"), async (original) => {
   const actual = await original();
   return {
     ...actual,

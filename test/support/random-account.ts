@@ -1,6 +1,5 @@
 import fc from "fast-check";
-import { markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
-import { markFor, newSerial } from "../../provider/lifecycle/ownership/serial.js";
+import { markFor, markOf, markText, newSerial } from "../../provider/lifecycle/ownership/mark.js";
 import { oddCanary, oddId } from "./odd-account.js";
 
 /** An object as a service sends it, or might. */

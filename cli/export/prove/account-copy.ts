@@ -5,7 +5,7 @@ import { mergeFields } from "../../../provider/definition/wire/merge.js";
 import { bodyOf } from "../../../provider/definition/wire/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
 import { isId } from "../../../provider/kernel/object-id.js";
-import { readMark } from "../../../provider/lifecycle/ownership/read-mark.js";
+import { readMark } from "../../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../../provider/resources/index.js";
 import type { Settings } from "../../../provider/service/settings/settings.js";
 import type { ObjectInputs } from "../../account/object-inputs.js";

@@ -1,7 +1,7 @@
 import type { StoredObject } from "../../../emulator/index.js";
 import { type Definition, outputFields } from "../../../provider/definition/define.js";
 import { sameJson } from "../../../provider/kernel/json.js";
-import { nameOnWire } from "../../../provider/lifecycle/ownership/seen-object.js";
+import { nameOnWire } from "../../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../../provider/resources/index.js";
 import type { CopiedObjects } from "../service/account-copy.js";
 import type { AccountChange, NamedObject } from "./outcome.js";

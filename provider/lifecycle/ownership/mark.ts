@@ -1,4 +1,7 @@
-import { hash } from "node:crypto";
+import { hash, randomInt } from "node:crypto";
+import type { Definition } from "../../definition/define.js";
+import { namingOf } from "../../definition/references.js";
+import type { WireObject } from "../../service/objects/collections.js";
 import { ownerParts } from "../../stacks/owner.js";
 
 /**
@@ -42,11 +45,12 @@ export const markOf = (kind: string, owner: string): Mark => {
 };
 
 /** Characters of a serial, and of a checksum. */
-export const serialLength = 11;
-export const checksumLength = 4;
+const serialLength = 11;
+
+const checksumLength = 4;
 
 /** A number in so many digits and letters. */
-export const base36 = (value: number, length: number): string =>
+const base36 = (value: number, length: number): string =>
   Math.floor(value).toString(36).padStart(length, "0").slice(-length);
 
 /** The mark as it stands in a description. */
@@ -62,3 +66,100 @@ export const roomBeside = (mark: Mark, max = Number.POSITIVE_INFINITY): number =
   const [serial, checksum] = [base36(0, serialLength), base36(0, checksumLength)];
   return max - markText({ ...mark, serial, checksum }).length;
 };
+
+/** The first part of a serial is a time, the rest is random. */
+const stampLength = 7;
+
+const randomLength = serialLength - stampLength;
+
+/**
+ * The serial of an object about to be made.
+ *
+ * @param now the service's time in milliseconds; kept to the second, so that a copy made much later
+ *   than its mark can be told from the original
+ */
+export const newSerial = (now: number): string =>
+  base36(now / 1000, stampLength) + base36(randomInt(36 ** randomLength), randomLength);
+
+/** When a serial was made, in milliseconds of the service's time. */
+const madeAt = (serial: string): number => Number.parseInt(serial.slice(0, stampLength), 36) * 1000;
+
+/** A service may give a name back in another form of the same text. */
+const checksumOf = (serial: string, name: unknown): string => {
+  const text = `${serial} ${String(name ?? "")
+    .normalize("NFC")
+    .trim()}`;
+  return base36(Number.parseInt(digest(text, 12), 16) % 36 ** checksumLength, checksumLength);
+};
+
+/** A mark for the one object with this serial and name. */
+export const markFor = (mark: Mark, serial: string, name: unknown): Mark => ({
+  ...mark,
+  serial,
+  checksum: checksumOf(serial, name),
+});
+
+const pattern =
+  /\s?\[pulumi: ([^\]]{0,250}) #([0-9a-f]{8})-([0-9a-f]{12})(?:-([0-9a-z]{11})([0-9a-z]{4}))?\]$/;
+
+/** A description as the service holds it: what the program or a person wrote, and the mark. */
+export const readMark = (
+  description: unknown,
+): { readonly description?: string; readonly mark?: Mark } => {
+  if (typeof description !== "string") return {};
+  const found = pattern.exec(description);
+  const text = found ? description.slice(0, found.index) : description;
+  const [, label, stack, resource, serial, checksum] = found ?? [];
+  const mark =
+    label !== undefined && stack && resource
+      ? { label, stack, resource, ...(serial && checksum ? { serial, checksum } : {}) }
+      : undefined;
+  return { ...(text ? { description: text } : {}), ...(mark ? { mark } : {}) };
+};
+
+const withoutZone = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/;
+
+/**
+ * A time that the service tells of an object, in milliseconds since 1970; NaN where it tells none. Its
+ * times are GMT (public reference), also where it leaves the zone out.
+ */
+export const objectTime = (value: unknown): number =>
+  typeof value === "string"
+    ? Date.parse(withoutZone.test(value) ? `${value}Z` : value)
+    : Number.NaN;
+
+/** Whether two marks stand for the same resource of the same state. */
+export const isSameResource = (a: Mark, b: Mark): boolean =>
+  a.stack === b.stack && a.resource === b.resource;
+
+/** Whether two marks name the same project, stack and logical name, of two different states. */
+export const isNamesake = (a: Mark, b: Mark): boolean => a.label === b.label && a.stack !== b.stack;
+
+/** A POST may wait for hours for its turn on a slow plan; whoever copies later than this is found out. */
+const longestWaitMs = 6 * 3600000;
+
+/**
+ * Whether an object is a copy of one of ours, as far as it tells itself: its mark was made for
+ * another name, or long before the object. A copy under the same name made at once cannot be told
+ * by itself; the state and the serial of the original tell it.
+ */
+export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => {
+  if (!mark.serial) return false;
+  // A name that is none tells nothing.
+  const isName = typeof name === "string" || typeof name === "number";
+  if (isName && mark.checksum !== checksumOf(mark.serial, name)) return true;
+  return objectTime(created) > madeAt(mark.serial) + longestWaitMs;
+};
+
+/** Whether a description leaves room for the mark, where there is one. */
+export const hasRoom = (
+  { mark, room }: { readonly mark: Mark | undefined; readonly room: number },
+  description: string | undefined,
+): boolean => mark !== undefined && (description ? description.length + 1 : 0) <= room;
+
+/** The mark that an object at the service carries. */
+export const markOn = ({ description }: WireObject): Mark | undefined => readMark(description).mark;
+
+/** What tells an object apart for a person. */
+export const nameOnWire = (definition: Definition, wire: WireObject): unknown =>
+  wire[namingOf(definition).wire];

@@ -3,9 +3,7 @@ import { deletionOrder } from "../../definition/references.js";
 import type { WireObject } from "../../service/objects/collections.js";
 import type { Holding, StackStates } from "../../stacks/stack-states.js";
 import type { AccountSession } from "../run.js";
-import { type Mark, markOf, stackLabel, stackMark } from "./mark.js";
-import { isCopy } from "./read-mark.js";
-import { markOn, nameOnWire } from "./seen-object.js";
+import { isCopy, type Mark, markOf, markOn, nameOnWire, stackLabel, stackMark } from "./mark.js";
 
 /** An object at the service that carries a mark. */
 export interface MarkedObject {

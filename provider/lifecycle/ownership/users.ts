@@ -4,8 +4,8 @@ import { referencesIn } from "../../definition/walk.js";
 import { fieldsFromWire } from "../../definition/wire/wire.js";
 import { isConversationError } from "../../kernel/errors.js";
 import type { AccountSession, ObjectHolders } from "../run.js";
-import type { Mark } from "./mark.js";
-import { nameOnWire, originalMark } from "./seen-object.js";
+import { originalMark } from "../seen-object.js";
+import { type Mark, nameOnWire } from "./mark.js";
 
 /** An object that refers to another one. */
 export interface User {

@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import { exportReport } from "../../../cli/export/export-report.js";
-import { markOf, markText } from "../../../provider/lifecycle/ownership/mark.js";
-import { markFor, newSerial } from "../../../provider/lifecycle/ownership/serial.js";
+import {
+  markFor,
+  markOf,
+  markText,
+  newSerial,
+} from "../../../provider/lifecycle/ownership/mark.js";
 import { oddAccount, oddId } from "../../support/odd-account.js";
 import { exportSandbox } from "./exported.js";
 

@@ -3,8 +3,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { importReport } from "../../../cli/import/import-report.js";
 import { undisclosed } from "../../../provider/kernel/undisclosed.js";
-import { markOf, markText } from "../../../provider/lifecycle/ownership/mark.js";
-import { markFor, newSerial } from "../../../provider/lifecycle/ownership/serial.js";
+import {
+  markFor,
+  markOf,
+  markText,
+  newSerial,
+} from "../../../provider/lifecycle/ownership/mark.js";
 import { typeToken } from "../../../provider/pointer.js";
 import { oddAccount, oddCanary, oddId } from "../../support/odd-account.js";
 import { run } from "../session.js";

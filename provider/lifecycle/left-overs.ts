@@ -1,12 +1,9 @@
-import { isConversationError } from "../../kernel/errors.js";
-import type { Holding } from "../../stacks/stack-states.js";
-import { ownObjects } from "../adoption/existing.js";
-import { wholeObject } from "../adoption/known-objects.js";
-import type { Declared } from "../declared.js";
-import { putInPlace } from "../put-in-place.js";
-import { planPut } from "../put-plan.js";
-import type { HeldObject } from "../run/decisions.js";
-import type { ObjectHolders } from "../run.js";
+import { isConversationError } from "../kernel/errors.js";
+import type { Holding } from "../stacks/stack-states.js";
+import { ownObjects } from "./existing.js";
+import { planPut, putInPlace } from "./put.js";
+import { type Declared, wholeObject } from "./resource.js";
+import type { HeldObject, ObjectHolders } from "./run.js";
 import type { SeenObject } from "./seen-object.js";
 
 /**

@@ -1,11 +1,17 @@
-import type { Definition } from "../../definition/define.js";
-import { sameMeaning } from "../../definition/meaning/same.js";
-import { namingOf } from "../../definition/references.js";
-import { isId } from "../../kernel/object-id.js";
-import type { Listing, WireObject } from "../../service/objects/collections.js";
-import type { Declared, Found } from "../declared.js";
-import type { Mark } from "./mark.js";
-import { hasRoom, isCopy, isSameResource, readMark } from "./read-mark.js";
+import type { Definition } from "../definition/define.js";
+import { sameMeaning } from "../definition/meaning/same.js";
+import { isId } from "../kernel/object-id.js";
+import type { Listing, WireObject } from "../service/objects/collections.js";
+import {
+  hasRoom,
+  isCopy,
+  isSameResource,
+  type Mark,
+  markOn,
+  nameOnWire,
+  readMark,
+} from "./ownership/mark.js";
+import type { Declared, Found } from "./resource.js";
 
 /** An object at the service, and what it tells of itself to one resource. */
 export interface SeenObject {
@@ -104,13 +110,6 @@ const look = (id: string, name: unknown, wire: WireObject): Told => {
   looked.set(wire, told);
   return told;
 };
-
-/** The mark that an object at the service carries. */
-export const markOn = ({ description }: WireObject): Mark | undefined => readMark(description).mark;
-
-/** What tells an object apart for a person. */
-export const nameOnWire = (definition: Definition, wire: WireObject): unknown =>
-  wire[namingOf(definition).wire];
 
 /** The mark of an object that we made ourselves; undefined on objects of others and on copies of ours. */
 export const originalMark = (definition: Definition, wire: WireObject): Mark | undefined => {

@@ -1,15 +1,15 @@
-import type { Violation } from "../../definition/violations.js";
-import { valuesIn } from "../../definition/walk.js";
+import type { Violation } from "../definition/violations.js";
+import { valuesIn } from "../definition/walk.js";
 import {
   type EnvironmentSecret,
   environmentSecretsIn,
   withEnvironmentSecrets,
-} from "../../kernel/environment-secret.js";
-import { ConversationError } from "../../kernel/errors.js";
-import type { JsonObject } from "../../kernel/json.js";
-import type { Resource } from "../resource.js";
-import type { RunEnvironment } from "../run.js";
-import { changeFieldSecrets } from "./state-values.js";
+} from "../kernel/environment-secret.js";
+import { ConversationError } from "../kernel/errors.js";
+import type { JsonObject } from "../kernel/json.js";
+import type { Resource } from "./resource.js";
+import type { RunEnvironment } from "./run.js";
+import { changeFieldSecrets } from "./state.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,0 +1,88 @@
+import { fieldsWithSecrets } from "../definition/marked-secrets.js";
+import { displaced } from "../definition/member-rule.js";
+import { changesOf, extraChanges } from "../definition/wire/changes.js";
+import { typedFields } from "../definition/wire/managed.js";
+import { fieldsByWireName, fieldsFromWire } from "../definition/wire/wire.js";
+import { isConversationError } from "../kernel/errors.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
+import { unknownValue } from "../kernel/unknown.js";
+import { adoptee, knownObjects } from "./existing.js";
+import { readMark } from "./ownership/mark.js";
+import { assertNothingErased, type PutPlan, planPut } from "./put.js";
+import { connected, type Declared, type Resource } from "./resource.js";
+import { describe, seenObject } from "./seen-object.js";
+
+/**
+ * Looks at the object that is to be taken over and tells what will change. The one check that makes
+ * calls, and only while the resource is not in the state; it never writes.
+ *
+ * @param isNamed whether the program gives the name; otherwise the object keeps its own
+ * @returns the resource as it will be; why not, where it cannot be
+ */
+export const adopted = async (
+  resource: Resource,
+  isNamed: boolean,
+): Promise<{ readonly resource?: Resource; readonly reason?: string }> => {
+  try {
+    const declared = await connected(resource);
+    const { definition, properties, settings, run } = declared;
+    if (declared.name === unknownValue && properties.adopt === true) return {};
+    const found = await adoptee(declared, await knownObjects(declared));
+    const live = fieldsFromWire(definition.fields, found, settings);
+    const { name } = typedFields(definition.fields, live);
+    const keepsName = !isNamed && name !== undefined;
+    const kept = keepsName ? named(declared, name) : declared;
+    // Under forced replacement the object is the resource's own already.
+    if (!seenObject(declared, found.id, found).isOwn) {
+      const plan = planPut(kept, found);
+      assertNothingErased(kept, plan);
+      run.tell?.(adoptionText(kept, plan), "info");
+    }
+    return { resource: kept };
+  } catch (error) {
+    if (isConversationError(error)) return { reason: error.message };
+    throw error;
+  }
+};
+
+/** The resource under a name that it was not given. */
+const named = (declared: Declared, name: unknown): Declared => {
+  const { properties, nameKey } = declared;
+  const fields: JsonObject = { ...properties.fields, name };
+  return { ...declared, name: fields[nameKey], properties: { ...properties, fields } };
+};
+
+const listed = (title: string, lines: readonly string[]): string =>
+  lines.length === 0 ? "" : `\n  ${title}\n${lines.map((line) => `    ${line}`).join("\n")}`;
+
+/** Members that go because the program chose another one in their place. */
+const displacedBy = ({ definition }: Declared, { live, body }: PutPlan): readonly string[] =>
+  [...displaced(definition, body)].flatMap((wire) => {
+    const isGone = live[wire] !== undefined && live[wire] !== null && body[wire] === undefined;
+    return isGone ? [fieldsByWireName(definition.fields).get(wire)?.[0] ?? wire] : [];
+  });
+
+/** What an adoption will do, for the user to see before it happens. */
+const adoptionText = (declared: Declared, plan: PutPlan): string => {
+  const { definition, properties, settings } = declared;
+  const { extra, extraSecrets, markedSecrets } = properties;
+  const { live, undeclared, hidden, isMarked } = plan;
+  const { description } = readMark(live.description);
+  const from = fieldsFromWire(definition.fields, { ...live, description }, settings);
+  const changes = [
+    ...changesOf(fieldsWithSecrets(definition.fields, markedSecrets), from, properties.fields),
+    ...(isObject(extra) ? extraChanges(live, extra, extraSecrets) : []),
+  ].map(({ path, from: before = "(not set)", to = "(not set)" }) => `${path}: ${before} → ${to}`);
+  const gone = displacedBy(declared, plan);
+  const head = `adopts the ${describe(definition, live)}`;
+  const mark = isMarked ? ", the owner mark is added" : "";
+  const change = changes.length + gone.length === 0 ? `; no field changes${mark}` : "";
+  return (
+    head +
+    change +
+    listed("changes:", changes) +
+    listed("goes, as the program chose another in its place:", gone) +
+    listed("stays, as the program does not declare it:", undeclared) +
+    listed("erased, as eraseHidden allows:", hidden)
+  );
+};

@@ -1,0 +1,318 @@
+import { ConversationError, isConversationError } from "../kernel/errors.js";
+import { assertId } from "../kernel/object-id.js";
+import type { Holding } from "../stacks/stack-states.js";
+import { isNamesake, type Mark, objectTime } from "./ownership/mark.js";
+import { type Declared, type Found, wholeObject } from "./resource.js";
+import type { ObjectHolders } from "./run.js";
+import { describe, originalMark, type SeenObject, seenObject, seenObjects } from "./seen-object.js";
+
+/** The objects of a kind before one of them is made. */
+export interface KnownObjects {
+  readonly objects: readonly SeenObject[];
+  /** False where the list has holes: absence from it then proves nothing. */
+  readonly complete: boolean;
+  /** Why the list could not be had: the client may not list. */
+  readonly refusal?: ConversationError;
+}
+
+/** From the one list that all creations of a run share. */
+export const knownObjects = async (declared: Declared): Promise<KnownObjects> => {
+  try {
+    const { objects, complete } = await declared.service.list(declared.definition);
+    return { objects: seenObjects(declared, objects), complete };
+  } catch (error) {
+    // Where names are unique the service itself refuses a second object; the others are not made.
+    if (!isConversationError(error, "FORBIDDEN")) throw error;
+    return { objects: [], complete: false, refusal: error };
+  }
+};
+
+/** An object that is there already and stands for the resource from now on. */
+export interface ExistingObject {
+  readonly object: Found;
+  /** `state`: the state holds it, and the engine was told to replace it; `mark`: an earlier run left it. */
+  readonly by: "state" | "mark";
+}
+
+/** Whether a mark names the resource, but of another state. */
+const hasNamesakeMark = ({ mark: own }: Declared, { mark }: SeenObject): boolean =>
+  mark !== undefined && own !== undefined && isNamesake(own, mark);
+
+/**
+ * The states, where a creation cannot be decided without them: an object carries the mark of the
+ * resource, has its name or carries no mark, the object to be made would carry none, or the list could
+ * not be read whole.
+ */
+export const neededStates = async (
+  declared: Declared,
+  { objects, complete }: KnownObjects,
+): Promise<ObjectHolders | undefined> => {
+  const { properties, run, isUnique } = declared;
+  if (!run.states || !properties.owner) return undefined;
+  // A replaced Ownership makes strangers of the marks of the very objects that the state holds.
+  const alike = objects.filter(
+    (each) => each.isNamed && (isUnique || hasNamesakeMark(declared, each)),
+  );
+  if (ownObjects(declared, objects).length > 0 || alike.some(({ mark }) => mark))
+    return run.states(properties.owner, "all");
+  // It may be the one that a forced replacement is about though it carries no mark: its description,
+  // which the program may have shortened since, leaves no room for one.
+  const mayBeOurs = ({ id, isRoomless }: SeenObject) =>
+    isRoomless && run.decisions.holders.get(id) === undefined;
+  const isDoubtful = !complete || alike.length > 0 || !declared.isMarked || objects.some(mayBeOurs);
+  return isDoubtful ? run.states(properties.owner, "own") : undefined;
+};
+
+/**
+ * The objects that carry the mark of a resource, are no copies as far as they tell, and do not stand
+ * for another resource by now: of this run, or of a state that can be seen.
+ */
+export const ownObjects = (
+  declared: Declared,
+  objects: readonly SeenObject[],
+  states?: ObjectHolders,
+): readonly SeenObject[] => {
+  const { definition, identity, run, properties } = declared;
+  return objects.filter(({ id, isReachable, isOwn }) => {
+    if (!isReachable || !isOwn) return false;
+    const holder = run.decisions.holders.get(id);
+    if (holder) return holder.key === identity?.key;
+    const holders = states?.holdersOf(definition.kind, id) ?? [];
+    return holders.every(({ own, owner }) => own && owner === properties.owner);
+  });
+};
+
+/** The object that stands for the resource already, though this call is to make one. */
+export const existingObject = async (
+  declared: Declared,
+  { objects }: KnownObjects,
+  states: ObjectHolders | undefined,
+): Promise<ExistingObject | undefined> => {
+  const held = await heldByState(declared, states);
+  if (held) return { object: held, by: "state" };
+  const own = ownObjects(declared, objects, states);
+  // Without a look at the states an object of another name may be a renamed or moved resource's.
+  const first = chosen(declared, states ? own : own.filter(({ mayBeNamed }) => mayBeNamed));
+  const object = first && (await wholeObject(declared, first.id));
+  return object && { object, by: "mark" };
+};
+
+/** The object that the state holds for a resource that the engine was told to replace. */
+const heldByState = async (
+  declared: Declared,
+  states: ObjectHolders | undefined,
+): Promise<Found | undefined> => {
+  const { properties, definition } = declared;
+  const id = properties.owner && states?.resourceOf(properties.owner)?.id;
+  if (!id) return undefined;
+  // The half of a replacement that was cut off may stay behind when the other half is moved away.
+  const isMoved = states?.holdersOf(definition.kind, id).some(({ own }) => !own);
+  return isMoved ? undefined : wholeObject(declared, id);
+};
+
+/**
+ * The one of a resource's own objects that is to stand for it: first the one with the wanted name, as no
+ * other can be given it; then the one made last. One serial on two objects means that a person copied
+ * one of them: the older is ours, and where that cannot be told nothing is touched.
+ */
+const chosen = (
+  { definition, properties: { adopt } }: Declared,
+  own: readonly SeenObject[],
+): SeenObject | undefined => {
+  const rank = ({ isNamed, mark }: SeenObject) => `${isNamed ? 1 : 0}${mark?.serial ?? ""}`;
+  const [first] = [...own].sort((a, b) => (rank(a) < rank(b) ? 1 : -1));
+  const named = own.find(({ id }) => id === adopt);
+  if (!first || named) return named;
+  const serial = first.mark?.serial;
+  const alike = serial ? own.filter(({ mark }) => mark?.serial === serial) : [first];
+  const ages = alike.map(({ wire }) => objectTime(wire.created));
+  const oldest = alike.filter((_, place) => ages[place] === Math.min(...ages));
+  const [only, ...others] = alike.length === 1 ? alike : oldest;
+  if (only && others.length === 0) return only;
+  const objects = alike.map(({ id, wire }) => `the ${describe(definition, { ...wire, id })}`);
+  throw new ConversationError(
+    "AMBIGUOUS",
+    `${objects.join(" and ")} carry the same mark of this resource: one is a copy of the other, ` +
+      "and nothing tells which. Nothing was changed. Say which one is meant with adopt: and its id, or take the mark off the copy with npx pulumi-conversation orphans --release --id and its id.",
+  );
+};
+
+/**
+ * The object that `adopt` names, by id or by its name.
+ *
+ * @throws ConversationError `NOT_FOUND` where there is none, `AMBIGUOUS` where there are several,
+ *   `OWNED_ELSEWHERE` where it stands for another resource
+ */
+export const adoptee = async (declared: Declared, known: KnownObjects): Promise<Found> => {
+  const { adopt, owner } = declared.properties;
+  const id = typeof adopt === "string" ? adopt : idByName(declared, known);
+  const found = await byId(declared, id);
+  // An object without a mark, or whose name somebody changed since, may be another stack's all the same.
+  const states = owner ? await declared.run.states?.(owner, "all") : undefined;
+  assertAdoptable(declared, found, states);
+  return found;
+};
+
+const idByName = (declared: Declared, { objects, refusal }: KnownObjects): string => {
+  const { definition, nameKey, name } = declared;
+  if (refusal) throw refusal;
+  const [found, ...others] = objects.filter(({ isNamed }) => isNamed);
+  const called = `${nameKey} ${JSON.stringify(name)}`;
+  if (!found) {
+    throw new ConversationError(
+      "NOT_FOUND",
+      `there is no ${definition.noun} with the ${called} to adopt. Nothing was changed. Correct the ${nameKey}, name the object by its id (adopt: "<id>"), or leave adopt out to make a new one.`,
+    );
+  }
+  assertId(found.id, definition.noun);
+  if (others.length === 0) return found.id;
+  const ids = [found, ...others].map(({ id }) => id).join(", ");
+  throw new ConversationError(
+    "AMBIGUOUS",
+    `${others.length + 1} objects of the kind ${definition.noun} have the ${called}: ${ids}. Nothing was changed. Say which one to adopt by its id: adopt: "${found.id}".`,
+  );
+};
+
+const byId = async (declared: Declared, id: string): Promise<Found> => {
+  const found = await wholeObject(declared, id);
+  if (found) return found;
+  throw new ConversationError(
+    "NOT_FOUND",
+    `there is no ${declared.definition.noun} with the id ${id} to adopt. Nothing was changed. Correct the id, or leave adopt out to make a new one.`,
+  );
+};
+
+/** Refuses an object that stands for another resource, of this program or of a state. */
+const assertAdoptable = (
+  declared: Declared,
+  found: Found,
+  states: ObjectHolders | undefined,
+): void => {
+  const { definition, identity, run, properties } = declared;
+  const other =
+    (identity && run.decisions.take(`adopt ${definition.kind} ${found.id}`, identity)) ??
+    run.decisions.holders.get(found.id);
+  if (other && other.key !== identity?.key) {
+    throw new ConversationError(
+      "OWNED_ELSEWHERE",
+      `the ${describe(definition, found)} stands for another resource of this program: ${other.label}. Nothing was changed. One object can be adopted by one resource only: remove adopt from one of them.`,
+    );
+  }
+  const holders = states?.holdersOf(definition.kind, found.id) ?? [];
+  const holder = holders.find(({ own, owner }) => !own || owner !== properties.owner);
+  if (holder) throw ownedElsewhere(declared, found, holder);
+  const mark = originalMark(definition, found);
+  // A left-over or a copy of this very stack that no state holds is nobody else's.
+  const isFree = mark !== undefined && mark.stack === declared.mark?.stack && states !== undefined;
+  if (mark && !isFree && !seenObject(declared, found.id, found).isOwn)
+    throw ownedElsewhere(declared, found, mark);
+};
+
+/**
+ * Refuses where an object that is not ours has the name, and where nobody can know: names need not be
+ * unique, so the service refuses no second object, and the list that would show the first one cannot
+ * be read.
+ */
+export const assertFree = async (
+  declared: Declared,
+  { objects, complete, refusal }: KnownObjects,
+  states: ObjectHolders | undefined,
+): Promise<void> => {
+  const { definition, run, isUnique, properties } = declared;
+  if (!isUnique && !complete) throw unreadable(declared, refusal);
+  const taken = objects.find((each) => each.isNamed && isTaken(declared, each, states));
+  if (!taken) return;
+  const found = { ...taken.wire, id: taken.id };
+  const holder = run.decisions.holders.get(taken.id);
+  if (holder) throw takenByProgram(declared, found, holder.label);
+  // The resource of any stack that it stands for: without a mark only the states tell.
+  const all = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
+  const owner = all?.holdersOf(definition.kind, taken.id)[0] ?? originalMark(definition, found);
+  if (owner) throw ownedElsewhere(declared, found, owner);
+  throw new ConversationError(
+    "NAME_TAKEN",
+    `the ${describe(definition, found)} already exists and is not managed by Pulumi${taken.mark ? ": it is a copy of an object of a stack" : ""}. Nothing was changed. ` +
+      (isUnique
+        ? ""
+        : "It carries no mark, and neither would a new one, so nobody could tell whether an interrupted run made it. ") +
+      `Take it over with adopt: true or adopt: "${taken.id}", or use another name.`,
+  );
+};
+
+const unreadable = (
+  { definition: { noun, collection } }: Declared,
+  refusal: ConversationError | undefined,
+): ConversationError => {
+  const why = refusal?.message ?? `the service gives only a part of the list of ${collection}.`;
+  const way = refusal
+    ? `Let the client list ${collection}. If the ${noun} is there, it can also be taken over`
+    : `If the ${noun} is there, or once somebody has made it by hand, take it over`;
+  return new ConversationError(
+    refusal?.code ?? "BAD_RESPONSE",
+    `${why} Names of ${collection} need not be unique, so without the whole list nothing shows whether an earlier attempt has made the ${noun} already. Nothing was made. ${way} by its id (adopt: "<id>").`,
+    refusal?.details,
+    "none",
+    { cause: refusal },
+  );
+};
+
+const isTaken = (
+  declared: Declared,
+  seen: SeenObject,
+  states: ObjectHolders | undefined,
+): boolean => {
+  const { definition, isUnique, isMarked, run, identity } = declared;
+  if (isUnique) return true;
+  // Names that need not be unique may well be there twice, but not as one resource of two states.
+  if (seen.addedMark) return hasNamesakeMark(declared, seen);
+  // Neither this object nor the one to be made can be told apart by a mark: an interrupted run may
+  // have left it.
+  const holder = run.decisions.holders.get(seen.id);
+  const isHeld = holder
+    ? holder.key !== identity?.key
+    : (states?.holdersOf(definition.kind, seen.id).length ?? 0) > 0;
+  return !isMarked && !isHeld;
+};
+
+/** A name that another resource of the same program has. */
+export const takenByProgram = (
+  { definition }: Declared,
+  { id }: Found,
+  label: string,
+): ConversationError =>
+  new ConversationError(
+    "NAME_TAKEN",
+    `the name is taken by another resource of this program: ${label} (id ${id}). ` +
+      `No two objects of the kind ${definition.noun} may have the same name: give one of them another. To swap two names, give one of them a third name first.`,
+  );
+
+/** Whose an object is that a mark or a state claims. */
+export const ownedElsewhere = (
+  { definition, mark }: Declared,
+  found: Found,
+  owner: Mark | Holding,
+): ConversationError => {
+  const isOwnStack = "urn" in owner ? owner.own : owner.stack === mark?.stack;
+  return new ConversationError(
+    "OWNED_ELSEWHERE",
+    `the ${describe(definition, found)} ${whose(owner)}. Nothing was changed. ${wayOut(owner, isOwnStack, found.id)}`,
+  );
+};
+
+const whose = (owner: Mark | Holding): string => {
+  if (!("urn" in owner)) return `belongs to another Pulumi resource or state: ${owner.label}`;
+  return `stands for ${owner.urn} in the state of ${owner.own ? "this stack" : `the stack ${owner.stack}`}`;
+};
+
+const wayOut = (owner: Mark | Holding, isOwnStack: boolean, id: string): string => {
+  const isHolding = "urn" in owner;
+  // What the resource is called in its program.
+  const name = (isHolding ? owner.urn.split("::") : owner.label.split(" ")).at(-1) ?? "";
+  const renamed = isOwnStack
+    ? ` If this resource is that one under a new logical name, say so with the option aliases: [{ name: ${JSON.stringify(name)} }].`
+    : "";
+  const gone = isHolding
+    ? ""
+    : ` If no state holds it any more, npx pulumi-conversation orphans says so, and orphans --release --id ${id} takes the mark off, so that adopt can take the object over.`;
+  return `Remove it there first, or give this resource another name.${renamed}${gone}`;
+};
