@@ -1,6 +1,6 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { referencesIn } from "../../provider/definition/walk.js";
-import { fieldsFromWire, neutralVendor } from "../../provider/definition/wire/wire.js";
+import { fieldsFromWire, neutralVendor } from "../../provider/definition/wire.js";
 import type { ConversationError } from "../../provider/kernel/errors.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";
 

@@ -1,15 +1,15 @@
+import { typedFields } from "../../provider/definition/changes.js";
+import type { Definition, Field, Fields } from "../../provider/definition/define.js";
+import { looksMasked } from "../../provider/definition/merge.js";
+import { normaliseFields } from "../../provider/definition/normalise.js";
+import { fieldViolations } from "../../provider/definition/violations.js";
 import {
   type ChangeValue,
   changeInside,
   changeMembers,
-} from "../../provider/definition/change-values.js";
-import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { normaliseFields } from "../../provider/definition/normalise.js";
-import { fieldViolations } from "../../provider/definition/violations.js";
-import { valuesIn } from "../../provider/definition/walk.js";
-import { typedFields } from "../../provider/definition/wire/managed.js";
-import { looksMasked } from "../../provider/definition/wire/secret-evidence.js";
-import { fieldsFromWire } from "../../provider/definition/wire/wire.js";
+  valuesIn,
+} from "../../provider/definition/walk.js";
+import { fieldsFromWire } from "../../provider/definition/wire.js";
 import {
   filledText,
   isBlank,

@@ -6,7 +6,7 @@ import type {
   ListField,
   MapField,
 } from "../../provider/definition/define.js";
-import { fieldsByWireName, membersOf } from "../../provider/definition/wire/wire.js";
+import { fieldsByWireName, membersOf } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { jsonIn } from "../../provider/kernel/json-text.js";
 import { resources } from "../../provider/resources/index.js";

@@ -6,9 +6,9 @@ import {
   type MapField,
   outputFields,
 } from "../../provider/definition/define.js";
-import { itemPath, memberPath } from "../../provider/definition/paths.js";
-import { itemsOf, readWire } from "../../provider/definition/wire/pairs.js";
-import { fieldsByWireName, keyOf, membersOf } from "../../provider/definition/wire/wire.js";
+import { itemsOf, readWire } from "../../provider/definition/pairs.js";
+import { itemPath, memberPath } from "../../provider/definition/walk.js";
+import { fieldsByWireName, keyOf, membersOf } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject, listedObjects, objectOf } from "../../provider/kernel/json.js";
 
 /** What a service adds to each object. */

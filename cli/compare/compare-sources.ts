@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { naturalKey } from "../../provider/definition/references.js";
-import { neutralVendor } from "../../provider/definition/wire/wire.js";
+import { neutralVendor } from "../../provider/definition/wire.js";
 import { asText, type JsonObject } from "../../provider/kernel/json.js";
 import { propertiesIn } from "../../provider/lifecycle/state.js";
 import { resources } from "../../provider/resources/index.js";

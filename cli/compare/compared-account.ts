@@ -1,6 +1,6 @@
-import { changeInside } from "../../provider/definition/change-values.js";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { fieldsFromWire, type VendorName } from "../../provider/definition/wire/wire.js";
+import { changeInside } from "../../provider/definition/walk.js";
+import { fieldsFromWire, type VendorName } from "../../provider/definition/wire.js";
 import { asText, isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { WireObject } from "../../provider/service/objects/collections.js";

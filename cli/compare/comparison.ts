@@ -1,6 +1,6 @@
 import type { z } from "zod";
+import { changesOf } from "../../provider/definition/changes.js";
 import { naturalKey } from "../../provider/definition/references.js";
-import { changesOf } from "../../provider/definition/wire/changes.js";
 import type { Printed } from "../printed.js";
 import { veiledIn } from "../stack/stack-export.js";
 import type { ComparedAccount, ComparedSide } from "./compared-account.js";

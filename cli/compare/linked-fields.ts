@@ -1,8 +1,4 @@
-import {
-  type ChangeValue,
-  changeInside,
-  changeMembers,
-} from "../../provider/definition/change-values.js";
+import { type ChangeValue, changeInside, changeMembers } from "../../provider/definition/walk.js";
 import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import type { ComparedSide } from "./compared-account.js";
 

@@ -1,5 +1,5 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { sameFieldsMeaning } from "../../provider/definition/meaning/same.js";
+import { sameFieldsMeaning } from "../../provider/definition/meaning.js";
 import { naturalKey, setUpOrder } from "../../provider/definition/references.js";
 import { referencesIn } from "../../provider/definition/walk.js";
 import { resources } from "../../provider/resources/index.js";

@@ -1,5 +1,5 @@
+import { changesOf, extraChanges } from "../../provider/definition/changes.js";
 import type { Definition } from "../../provider/definition/define.js";
-import { changesOf, extraChanges } from "../../provider/definition/wire/changes.js";
 import { asText, isObject } from "../../provider/kernel/json.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";

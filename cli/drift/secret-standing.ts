@@ -1,10 +1,9 @@
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { sameMeaning } from "../../provider/definition/meaning/same.js";
-import { plainText } from "../../provider/definition/meaning/text-forms.js";
-import { itemPath, memberPath } from "../../provider/definition/paths.js";
-import { pairs } from "../../provider/definition/wire/pairs.js";
-import { isMissing, looksMasked } from "../../provider/definition/wire/secret-evidence.js";
-import { fieldsFromWire } from "../../provider/definition/wire/wire.js";
+import { plainText, sameMeaning } from "../../provider/definition/meaning.js";
+import { isMissing, looksMasked } from "../../provider/definition/merge.js";
+import { pairs } from "../../provider/definition/pairs.js";
+import { itemPath, memberPath } from "../../provider/definition/walk.js";
+import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { environmentSecretsIn } from "../../provider/kernel/environment-secret.js";
 import { asText, isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
 import { holdsUndisclosed } from "../../provider/kernel/undisclosed.js";

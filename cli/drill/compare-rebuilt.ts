@@ -1,8 +1,8 @@
 import type { Definition, Fields } from "../../provider/definition/define.js";
-import { sameMeaning } from "../../provider/definition/meaning/same.js";
+import { sameMeaning } from "../../provider/definition/meaning.js";
+import { isSurelyMask } from "../../provider/definition/merge.js";
 import { naturalKey } from "../../provider/definition/references.js";
-import { isSurelyMask } from "../../provider/definition/wire/secret-evidence.js";
-import { fieldsByWireName, fieldsFromWire, wireName } from "../../provider/definition/wire/wire.js";
+import { fieldsByWireName, fieldsFromWire, wireName } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject, objectOf, sameJson } from "../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";

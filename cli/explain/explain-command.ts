@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { bodyOf } from "../../provider/definition/wire/wire.js";
+import { bodyOf } from "../../provider/definition/wire.js";
 import { isObject, listedObjects } from "../../provider/kernel/json.js";
 import { jsonIn } from "../../provider/kernel/json-text.js";
 import { propertiesIn } from "../../provider/lifecycle/state.js";

@@ -1,5 +1,5 @@
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { itemPath, memberPath } from "../../provider/definition/paths.js";
+import { itemPath, memberPath } from "../../provider/definition/walk.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 
 /** A TypeScript expression that a program gives as an argument. */

@@ -1,5 +1,5 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { sameScalar } from "../../provider/definition/meaning/text-forms.js";
+import { sameScalar } from "../../provider/definition/meaning.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
 import type { Collections, WireObject } from "../../provider/service/objects/collections.js";

@@ -1,5 +1,5 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { mergeFields } from "../../provider/definition/wire/merge.js";
+import { mergeFields } from "../../provider/definition/merge.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";

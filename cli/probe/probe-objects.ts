@@ -1,7 +1,7 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { normaliseFields } from "../../provider/definition/normalise.js";
 import { deletionOrder, namingOf, naturalKey } from "../../provider/definition/references.js";
-import { bodyOf } from "../../provider/definition/wire/wire.js";
+import { bodyOf } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { listIn } from "./list-answer.js";

@@ -5,7 +5,7 @@ import type {
   MemberRule,
   TextField,
 } from "../../provider/definition/define.js";
-import { membersOf, wireName } from "../../provider/definition/wire/wire.js";
+import { membersOf, wireName } from "../../provider/definition/wire.js";
 import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { packageVersion } from "../../provider/kernel/package-version.js";
 import { resources } from "../../provider/resources/index.js";

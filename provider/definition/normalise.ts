@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
 import { holdsUnknown, unknownValue } from "../kernel/unknown.js";
-import { changeInside } from "./change-values.js";
 import type { Field, MemberRule, Members } from "./define.js";
+import { changeInside } from "./walk.js";
 
 const normaliseValue = (field: Field, value: unknown): unknown => {
   if (value === unknownValue) return value;

@@ -18,7 +18,6 @@ import {
   type ReferenceField,
   type TextField,
 } from "./define.js";
-import { ruleIssue } from "./member-rule.js";
 import { withArticle } from "./references.js";
 import { fieldsIn } from "./walk.js";
 
@@ -240,3 +239,36 @@ const membersViolations = (
 /** Every rule that normalised inputs break. Values not known yet are forgiven, and nothing else. */
 export const fieldViolations = (definition: Definition, inputs: JsonObject): readonly Violation[] =>
   membersViolations(definition, inputs, { path: "", kind: definition.kind, whole: definition });
+
+const present = (values: unknown, member: string): boolean =>
+  isObject(values) && values[member] !== undefined;
+
+/** What a value breaks of the rule on its members, in words; undefined where it breaks nothing for certain. */
+const ruleIssue = (rule: MemberRule, values: unknown): string | undefined => {
+  if ("atLeastOne" in rule) {
+    return rule.atLeastOne.some((member) => present(values, member))
+      ? undefined
+      : `needs ${rule.atLeastOne.join(" or ")}`;
+  }
+  return isObject(values) ? choiceIssue(rule, values) : undefined;
+};
+
+type Choice = Extract<MemberRule, { readonly discriminator: string }>;
+
+/** A member that is not known yet may turn out to be left out. */
+const choiceIssue = (rule: Choice, values: JsonObject): string | undefined => {
+  const members = Object.values(rule.exactlyOne);
+  const there = members.filter((member) => values[member] !== undefined);
+  const certain = there.filter((member) => values[member] !== unknownValue);
+  if (there.length === 0 || certain.length > 1) {
+    return `needs exactly one of ${members.join(" and ")}`;
+  }
+  const chosen = values[rule.discriminator];
+  // Any other word is refused where it stands.
+  if (typeof chosen !== "string" || !Object.hasOwn(rule.exactlyOne, chosen)) return undefined;
+  const possible = certain.length > 0 ? certain : there;
+  const fits = possible.some((member) => member === rule.exactlyOne[chosen]);
+  return fits
+    ? undefined
+    : `has ${rule.discriminator} ${chosen}, which needs ${rule.exactlyOne[chosen]}, but gives ${possible.join(" and ")}`;
+};

@@ -1,6 +1,14 @@
-import { isObject, type JsonObject, memberOf } from "../kernel/json.js";
-import type { Definition, Field, Fields, MapField } from "./define.js";
-import { keyOf, membersOf, unwrapped } from "./wire/wire.js";
+import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
+import { holdsUnknown } from "../kernel/unknown.js";
+import {
+  type Definition,
+  type Field,
+  type Fields,
+  identityOf,
+  type ListField,
+  type MapField,
+} from "./define.js";
+import { keyOf, membersOf, unwrapped } from "./wire.js";
 
 /** A field somewhere inside others. */
 export interface FieldPath {
@@ -109,3 +117,97 @@ export const referencesIn = (fields: Fields, values: JsonObject): readonly Refer
   valuesIn(fields, values).flatMap(({ field, path, value }) =>
     field.type === "reference" ? [{ path, to: field.to, id: value }] : [],
   );
+
+/** What becomes of the value of a field; undefined for nothing. */
+export type ChangeValue = (field: Field, value: unknown) => unknown;
+
+/** The members of an object in a program's terms, changed; those that no field knows stay as they are. */
+export const changeMembers = (
+  fields: Fields,
+  values: JsonObject,
+  change: ChangeValue,
+): JsonObject =>
+  objectOf(
+    Object.entries(values).map(([name, value]) => {
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      return [name, field ? change(field, value) : value];
+    }),
+  );
+
+/**
+ * A value in a program's terms with what is right inside it changed: members, items, entries. A value
+ * of another shape than its field's stays as it is.
+ */
+export const changeInside = (field: Field, value: unknown, change: ChangeValue): unknown => {
+  switch (field.type) {
+    case "object":
+      return isObject(value) ? changeMembers(field.fields, value, change) : value;
+    case "list":
+      return Array.isArray(value) ? value.map((item) => change(field.of, item)) : value;
+    case "map":
+      return isObject(value)
+        ? objectOf(Object.entries(value).map(([key, of]) => [key, change(field.of, of)]))
+        : value;
+    default:
+      return value;
+  }
+};
+
+/** The path of a member of an object or a map, as a program would write it. */
+export const memberPath = (path: string, name: string): string => {
+  if (!/^[A-Za-z_$][\w$]*$/.test(name)) return `${path}[${JSON.stringify(name)}]`;
+  return path ? `${path}.${name}` : name;
+};
+
+/** The neutral word where a vendor's own stands, such as `platform_bot`. */
+const neutralWord = (field: Field | undefined, value: string): string => {
+  const words = field?.type === "text" ? (field.values ?? []) : [];
+  const isVendors = (word: string) =>
+    word.startsWith("platform_") && value.endsWith(word.slice("platform".length));
+  return words.includes(value) ? value : (words.find(isVendors) ?? value);
+};
+
+const identityText = (field: ListField, item: unknown): string | undefined => {
+  const { of } = field;
+  const values = identityOf(field).map((name) => {
+    const value = isObject(item) ? memberOf(item, name) : undefined;
+    const member = of.type === "object" ? of.fields[name] : undefined;
+    const isShown = typeof value === "string" || typeof value === "number";
+    return isShown && !holdsUnknown(value) ? neutralWord(member, String(value)) : undefined;
+  });
+  return values.length > 0 && !values.includes(undefined) ? values.join(", ") : undefined;
+};
+
+/**
+ * The path of an item of a list, by its identity where the list has one that is known: `roles[custom_bot]`.
+ *
+ * @param item In a program's terms.
+ */
+export const itemPath = (path: string, field: ListField, item: unknown, place: number): string =>
+  `${path}[${identityText(field, item) ?? place}]`;
+
+const withSecrets = (field: Field, paths: readonly string[]): Field => {
+  if (paths.length === 0 || field.secret) return field;
+  // What is inside a list or a map has no path of its own.
+  return field.type !== "object" || paths.includes("")
+    ? { ...field, secret: true }
+    : { ...field, fields: fieldsWithSecrets(field.fields, paths) };
+};
+
+/**
+ * Fields as a program treats them: secret, too, is what it marks so.
+ *
+ * @param paths such as `callback` or `oauth.clientId`; the empty path is all of them
+ */
+export const fieldsWithSecrets = (fields: Fields, paths: readonly string[] = []): Fields => {
+  if (paths.length === 0) return fields;
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      const inside = paths.flatMap((path) => {
+        if (path === "" || path === name) return [""];
+        return path.startsWith(`${name}.`) ? [path.slice(name.length + 1)] : [];
+      });
+      return [name, withSecrets(field, inside)];
+    }),
+  );
+};

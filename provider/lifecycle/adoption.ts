@@ -1,8 +1,7 @@
-import { fieldsWithSecrets } from "../definition/marked-secrets.js";
-import { displaced } from "../definition/member-rule.js";
-import { changesOf, extraChanges } from "../definition/wire/changes.js";
-import { typedFields } from "../definition/wire/managed.js";
-import { fieldsByWireName, fieldsFromWire } from "../definition/wire/wire.js";
+import { changesOf, extraChanges, typedFields } from "../definition/changes.js";
+import { displaced } from "../definition/merge.js";
+import { fieldsWithSecrets } from "../definition/walk.js";
+import { fieldsByWireName, fieldsFromWire } from "../definition/wire.js";
 import { isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { sameFields } from "../definition/meaning/same.js";
+import { extraViolations } from "../definition/extra.js";
+import { sameFields } from "../definition/meaning.js";
 import { normaliseFields } from "../definition/normalise.js";
 import { withArticle } from "../definition/references.js";
 import { fieldViolations, type Violation } from "../definition/violations.js";
 import { referencesIn } from "../definition/walk.js";
-import { extraViolations } from "../definition/wire/extra.js";
 import { isConversationError } from "../kernel/errors.js";
 import { inertOutput } from "../kernel/inert-text.js";
 import { isObject, type JsonObject } from "../kernel/json.js";

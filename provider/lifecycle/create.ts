@@ -1,4 +1,4 @@
-import { mergeDeep } from "../definition/wire/extra.js";
+import { mergeDeep } from "../definition/extra.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { desiredBody } from "./desired-body.js";

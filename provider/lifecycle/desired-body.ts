@@ -1,5 +1,5 @@
-import { mergeDeep } from "../definition/wire/extra.js";
-import { bodyOf } from "../definition/wire/wire.js";
+import { mergeDeep } from "../definition/extra.js";
+import { bodyOf } from "../definition/wire.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { hasRoom, markFor, markText, newSerial, readMark } from "./ownership/mark.js";
 import type { Declared } from "./resource.js";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { sameFields } from "../definition/meaning/same.js";
+import { sameFields } from "../definition/meaning.js";
 import { normaliseFields } from "../definition/normalise.js";
 import type { JsonObject } from "../kernel/json.js";
 import { holdsUndisclosed } from "../kernel/undisclosed.js";

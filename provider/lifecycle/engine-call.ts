@@ -1,6 +1,6 @@
 import type { Definition } from "../definition/define.js";
-import { fieldsWithSecrets } from "../definition/marked-secrets.js";
 import { objectTitle } from "../definition/references.js";
+import { fieldsWithSecrets } from "../definition/walk.js";
 import { moreAbout } from "../kernel/docs-link.js";
 import { isConversationError } from "../kernel/errors.js";
 import { inertOutput } from "../kernel/inert-text.js";

@@ -1,5 +1,5 @@
-import { mergeFields } from "../definition/wire/merge.js";
-import { fieldsFromWire } from "../definition/wire/wire.js";
+import { mergeFields } from "../definition/merge.js";
+import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError } from "../kernel/errors.js";
 import { type JsonObject, objectOf } from "../kernel/json.js";
 import { isUnclear } from "../service/objects/answered-objects.js";

@@ -1,9 +1,9 @@
+import { managedFields, typedFields } from "../definition/changes.js";
 import type { Definition } from "../definition/define.js";
-import { sameMeaning } from "../definition/meaning/same.js";
+import { managedExtra } from "../definition/extra.js";
+import { sameMeaning } from "../definition/meaning.js";
 import { objectTitle } from "../definition/references.js";
-import { managedExtra } from "../definition/wire/extra.js";
-import { managedFields, typedFields } from "../definition/wire/managed.js";
-import { fieldsFromWire, wireName } from "../definition/wire/wire.js";
+import { fieldsFromWire, wireName } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { pathsOfTexts } from "../kernel/json-text.js";

@@ -1,8 +1,8 @@
+import { managedFields } from "../definition/changes.js";
 import type { Definition } from "../definition/define.js";
-import { sameFieldsMeaning } from "../definition/meaning/same.js";
+import { sameFieldsMeaning } from "../definition/meaning.js";
 import { namingOf } from "../definition/references.js";
-import { managedFields } from "../definition/wire/managed.js";
-import { fieldsFromWire } from "../definition/wire/wire.js";
+import { fieldsFromWire } from "../definition/wire.js";
 import type { JsonObject } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";
 import type { WireObject } from "../service/objects/collections.js";

@@ -1,5 +1,5 @@
 import type { Definition } from "../definition/define.js";
-import { sameMeaning } from "../definition/meaning/same.js";
+import { sameMeaning } from "../definition/meaning.js";
 import { isId } from "../kernel/object-id.js";
 import type { Listing, WireObject } from "../service/objects/collections.js";
 import {

@@ -1,6 +1,6 @@
 import type { Definition } from "../definition/define.js";
 import { objectTitle } from "../definition/references.js";
-import { fieldsFromWire } from "../definition/wire/wire.js";
+import { fieldsFromWire } from "../definition/wire.js";
 import type { EngineSession } from "../engine/engine-session.js";
 import { isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";

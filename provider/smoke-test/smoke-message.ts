@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { toWire } from "../definition/wire/wire.js";
+import { toWire } from "../definition/wire.js";
 import type { EngineSession } from "../engine/engine-session.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";

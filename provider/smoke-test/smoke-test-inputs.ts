@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { sameFields } from "../definition/meaning/same.js";
+import { sameFields } from "../definition/meaning.js";
 import { normaliseFields } from "../definition/normalise.js";
 import { fieldViolations } from "../definition/violations.js";
 import type { JsonObject } from "../kernel/json.js";

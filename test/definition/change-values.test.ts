@@ -4,8 +4,8 @@ import {
   type ChangeValue,
   changeInside,
   changeMembers,
-} from "../../provider/definition/change-values.js";
-import { valuesIn } from "../../provider/definition/walk.js";
+  valuesIn,
+} from "../../provider/definition/walk.js";
 import { kinds } from "./support/every-field.js";
 import { anyValues } from "./support/values.js";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { sameMeaning } from "../../provider/definition/meaning/same.js";
-import { changesOf } from "../../provider/definition/wire/changes.js";
-import { fieldsFromWire } from "../../provider/definition/wire/wire.js";
+import { changesOf } from "../../provider/definition/changes.js";
+import { sameMeaning } from "../../provider/definition/meaning.js";
+import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { unknownValue } from "../../provider/kernel/unknown.js";
 import { channel } from "../../provider/resources/channel.js";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Field } from "../../provider/definition/define.js";
-import { extraViolations, managedExtra, mergeDeep } from "../../provider/definition/wire/extra.js";
-import { wireName } from "../../provider/definition/wire/wire.js";
+import { extraViolations, managedExtra, mergeDeep } from "../../provider/definition/extra.js";
+import { wireName } from "../../provider/definition/wire.js";
 import {
   environmentSecretPaths,
   environmentSecretText,

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { managedFields } from "../../provider/definition/changes.js";
 import { list, text } from "../../provider/definition/define.js";
-import { matching } from "../../provider/definition/meaning/matching.js";
-import { sameMeaning } from "../../provider/definition/meaning/same.js";
-import { managedFields } from "../../provider/definition/wire/managed.js";
+import { matching, sameMeaning } from "../../provider/definition/meaning.js";
 
 const marks = list({
   doc: "Marks.",

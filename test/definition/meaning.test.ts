@@ -1,12 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  sameFieldsMeaning,
-  sameMeaning,
-  sameValue,
-} from "../../provider/definition/meaning/same.js";
-import { managedFields } from "../../provider/definition/wire/managed.js";
-import { fieldsFromWire, fromWire, toWire } from "../../provider/definition/wire/wire.js";
+import { managedFields } from "../../provider/definition/changes.js";
+import { sameFieldsMeaning, sameMeaning, sameValue } from "../../provider/definition/meaning.js";
+import { fieldsFromWire, fromWire, toWire } from "../../provider/definition/wire.js";
 import { everyField, everyShape, kinds } from "./support/every-field.js";
 import { mutationsOf } from "./support/mutations.js";
 import { formOf, objectForm, vendor } from "./support/own-forms.js";

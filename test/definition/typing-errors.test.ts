@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { extraViolations } from "../../provider/definition/extra.js";
 import { fieldViolations, type Violation } from "../../provider/definition/violations.js";
 import { fieldsIn } from "../../provider/definition/walk.js";
-import { extraViolations } from "../../provider/definition/wire/extra.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { nearestWord } from "../../provider/kernel/nearest-word.js";
 import { resources } from "../../provider/resources/index.js";

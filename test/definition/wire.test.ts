@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { sameFieldsMeaning } from "../../provider/definition/meaning/same.js";
-import { managedFields, typedFields } from "../../provider/definition/wire/managed.js";
-import { mergeFields } from "../../provider/definition/wire/merge.js";
-import { fieldsFromWire, fieldsToWire, wireName } from "../../provider/definition/wire/wire.js";
+import { managedFields, typedFields } from "../../provider/definition/changes.js";
+import { sameFieldsMeaning } from "../../provider/definition/meaning.js";
+import { mergeFields } from "../../provider/definition/merge.js";
+import { fieldsFromWire, fieldsToWire, wireName } from "../../provider/definition/wire.js";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { clientApplication } from "../../provider/resources/client-application.js";

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import type { Definition } from "../../provider/definition/define.js";
 import { normaliseFields } from "../../provider/definition/normalise.js";
-import { bodyOf } from "../../provider/definition/wire/wire.js";
+import { bodyOf } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 

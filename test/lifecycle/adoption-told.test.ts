@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { extraChanges } from "../../provider/definition/wire/changes.js";
+import { extraChanges } from "../../provider/definition/changes.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";

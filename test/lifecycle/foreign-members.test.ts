@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { mergeFields } from "../../provider/definition/wire/merge.js";
+import { mergeFields } from "../../provider/definition/merge.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 

@@ -44,7 +44,7 @@ vi.mock(import("../../provider/lifecycle/desired-body.js"), async (original) => 
   };
 });
 
-vi.mock(import("../../provider/definition/wire/merge.js"), async (original) => {
+vi.mock(import("../../provider/definition/merge.js"), async (original) => {
   const actual = await original();
   return {
     ...actual,
@@ -58,7 +58,7 @@ vi.mock(import("../../provider/definition/wire/merge.js"), async (original) => {
   };
 });
 
-vi.mock(import("../../provider/definition/meaning/same.js"), async (original) => {
+vi.mock(import("../../provider/definition/meaning.js"), async (original) => {
   const actual = await original();
   return {
     ...actual,

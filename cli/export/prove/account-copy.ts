@@ -1,8 +1,8 @@
 import type { Definition } from "../../../provider/definition/define.js";
+import { mergeFields } from "../../../provider/definition/merge.js";
 import { normaliseFields } from "../../../provider/definition/normalise.js";
 import { namingOf } from "../../../provider/definition/references.js";
-import { mergeFields } from "../../../provider/definition/wire/merge.js";
-import { bodyOf } from "../../../provider/definition/wire/wire.js";
+import { bodyOf } from "../../../provider/definition/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
 import { isId } from "../../../provider/kernel/object-id.js";
 import { readMark } from "../../../provider/lifecycle/ownership/mark.js";

@@ -1,4 +1,4 @@
-import { looksMasked } from "../../../provider/definition/wire/secret-evidence.js";
+import { looksMasked } from "../../../provider/definition/merge.js";
 import { isObject, type JsonObject, valueAt } from "../../../provider/kernel/json.js";
 import { jsonIn } from "../../../provider/kernel/json-text.js";
 import { authentication } from "../../../provider/resources/authentication.js";

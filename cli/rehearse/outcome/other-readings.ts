@@ -1,6 +1,6 @@
 import type { Switches, SwitchName } from "../../../emulator/index.js";
 import { holdsSecret } from "../../../provider/definition/walk.js";
-import { fieldsByWireName } from "../../../provider/definition/wire/wire.js";
+import { fieldsByWireName } from "../../../provider/definition/wire.js";
 import { resources } from "../../../provider/resources/index.js";
 import { wireReferences } from "../../account/account-lists.js";
 import type { CopyRun } from "../run-on-copy.js";

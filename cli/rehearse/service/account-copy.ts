@@ -1,5 +1,5 @@
 import type { StoredObject } from "../../../emulator/index.js";
-import { bodyOf } from "../../../provider/definition/wire/wire.js";
+import { bodyOf } from "../../../provider/definition/wire.js";
 import type { JsonObject } from "../../../provider/kernel/json.js";
 import { propertiesIn } from "../../../provider/lifecycle/state.js";
 import type { Settings } from "../../../provider/service/settings/settings.js";

@@ -1,8 +1,8 @@
 import type { Field, Fields, ListField, MapField } from "../../../provider/definition/define.js";
+import { isMissing, looksMasked } from "../../../provider/definition/merge.js";
+import { entriesByKey, itemsOf, partnersOf } from "../../../provider/definition/pairs.js";
 import { holdsSecret } from "../../../provider/definition/walk.js";
-import { entriesByKey, itemsOf, partnersOf } from "../../../provider/definition/wire/pairs.js";
-import { isMissing, looksMasked } from "../../../provider/definition/wire/secret-evidence.js";
-import { fieldsByWireName, membersOf } from "../../../provider/definition/wire/wire.js";
+import { fieldsByWireName, membersOf } from "../../../provider/definition/wire.js";
 import { isObject, type JsonObject, memberOf, objectOf } from "../../../provider/kernel/json.js";
 
 /** Stands for a secret that nobody here knows where the service leaves it out: an object must have one. */

@@ -1,7 +1,7 @@
 import type { Definition } from "../../definition/define.js";
 import { namingOf, referencesTo } from "../../definition/references.js";
 import { referencesIn } from "../../definition/walk.js";
-import { fieldsFromWire } from "../../definition/wire/wire.js";
+import { fieldsFromWire } from "../../definition/wire.js";
 import { isConversationError } from "../../kernel/errors.js";
 import type { AccountSession, ObjectHolders } from "../run.js";
 import { originalMark } from "../seen-object.js";

@@ -1,5 +1,5 @@
 import { type Field, type Fields, object } from "../../definition/define.js";
-import { fieldsByWireName, unwrapped } from "../../definition/wire/wire.js";
+import { fieldsByWireName, unwrapped } from "../../definition/wire.js";
 import type {
   ConversationError,
   ConversationErrorCode,

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Field, type Fields, outputFields } from "../../definition/define.js";
 import { membersIn, valuesIn } from "../../definition/walk.js";
-import { fieldsByWireName, membersOf, unwrapped } from "../../definition/wire/wire.js";
+import { fieldsByWireName, membersOf, unwrapped } from "../../definition/wire.js";
 import { isObject, type JsonObject, memberOf } from "../../kernel/json.js";
 import type { Settings } from "../settings/setting-table.js";
 import { basicCredentials, credentialsOf, textsIn } from "./credential-texts.js";

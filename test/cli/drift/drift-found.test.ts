@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { definitionOfType, openedValues } from "../../../cli/stack/stack-export.js";
 import type { Definition } from "../../../provider/definition/define.js";
 import { holdsSecret } from "../../../provider/definition/walk.js";
-import { toWire, wireName } from "../../../provider/definition/wire/wire.js";
+import { toWire, wireName } from "../../../provider/definition/wire.js";
 import { mutationsOf } from "../../definition/support/mutations.js";
 import { managedStack } from "./managed-stack.js";
 

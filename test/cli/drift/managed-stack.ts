@@ -8,7 +8,7 @@ import { stackExportIn, stateValue } from "../../../cli/stack/stack-export.js";
 import type { StackReading } from "../../../cli/stack/stack-reading.js";
 import { startEmulator } from "../../../emulator/index.js";
 import { naturalKey } from "../../../provider/definition/references.js";
-import { fieldsFromWire } from "../../../provider/definition/wire/wire.js";
+import { fieldsFromWire } from "../../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
 import { lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun } from "../../../provider/lifecycle/run.js";

@@ -1,5 +1,5 @@
 import type { Definition } from "../../../provider/definition/define.js";
-import { mergeFields } from "../../../provider/definition/wire/merge.js";
+import { mergeFields } from "../../../provider/definition/merge.js";
 import type { JsonObject } from "../../../provider/kernel/json.js";
 import { frozen } from "./wire-values.js";
 

@@ -1,6 +1,6 @@
 import type { Field, Fields } from "../../../provider/definition/define.js";
-import { itemPath, memberPath } from "../../../provider/definition/paths.js";
-import { membersOf, wireName } from "../../../provider/definition/wire/wire.js";
+import { itemPath, memberPath } from "../../../provider/definition/walk.js";
+import { membersOf, wireName } from "../../../provider/definition/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
 
 /** A value and all it holds, so that every change to it throws. */

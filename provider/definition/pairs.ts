@@ -1,9 +1,7 @@
-import { isObject, type JsonObject, listedObjects, memberOf } from "../../kernel/json.js";
-import { type Field, identityOf, type ListField, type MapField } from "../define.js";
-import { matching } from "../meaning/matching.js";
-import { sameMeaning, sameValue } from "../meaning/same.js";
-import { plainText } from "../meaning/text-forms.js";
-import { holdsSecret } from "../walk.js";
+import { isObject, type JsonObject, listedObjects, memberOf } from "../kernel/json.js";
+import { type Field, identityOf, type ListField, type MapField } from "./define.js";
+import { matching, plainText, sameMeaning, sameValue } from "./meaning.js";
+import { holdsSecret } from "./walk.js";
 import { fromWire, keyOf, neutralVendor, unwrapped } from "./wire.js";
 
 /** A value of the service in a program's terms, its vendor's words as they are. */

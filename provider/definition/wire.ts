@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, memberOf, objectOf } from "../../kernel/json.js";
-import type { Definition, Field, Fields, ListField, MapField, TextField } from "../define.js";
+import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
+import type { Definition, Field, Fields, ListField, MapField, TextField } from "./define.js";
 
 /** How values of a program and the service's JSON differ for one tenant. */
 export interface VendorName {

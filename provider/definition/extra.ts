@@ -1,10 +1,10 @@
-import { isObject, type JsonObject, memberOf, objectOf } from "../../kernel/json.js";
-import { outputAsText } from "../../kernel/output-as-text.js";
-import { unknownValue } from "../../kernel/unknown.js";
-import { type Definition, type Field, type Fields, outputFields } from "../define.js";
-import { below, type IsSecret, sameExtra } from "../meaning/same-extra.js";
-import { memberPath } from "../paths.js";
-import type { Violation } from "../violations.js";
+import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
+import { outputAsText } from "../kernel/output-as-text.js";
+import { unknownValue } from "../kernel/unknown.js";
+import { type Definition, type Field, type Fields, outputFields } from "./define.js";
+import { below, type IsSecret, sameExtra } from "./meaning.js";
+import type { Violation } from "./violations.js";
+import { memberPath } from "./walk.js";
 import { fieldsByWireName } from "./wire.js";
 
 /** Objects merged member by member, everything else taken from the second. */

@@ -1,0 +1,364 @@
+import { isBlank, isObject, type JsonObject, memberOf, sameJson } from "../kernel/json.js";
+import { undisclosed } from "../kernel/undisclosed.js";
+import type {
+  Field,
+  Fields,
+  ListField,
+  MapField,
+  ObjectField,
+  ReferenceField,
+  TextField,
+} from "./define.js";
+import { holdsSecret } from "./walk.js";
+
+/** Text without what only its writer chose: composed characters (NFC), line feeds alone. */
+export const plainText = (text: string): string =>
+  /^[\t\n -~]*$/.test(text) ? text : text.normalize("NFC").replaceAll(/\r\n?/g, "\n");
+
+const samePlain = (a: string, b: string): boolean => plainText(a) === plainText(b);
+
+/** Percent-encoding in one form (RFC 3986 §6.2.2): unreserved characters bare, capital hex digits. */
+const percentForm = (part: string): string =>
+  part
+    .replaceAll(/[^\w.~:/?#[\]@!$&'()*+,;=%-]/gu, encodeURIComponent)
+    .replaceAll(/%[0-9a-f]{2}/gi, (octet) => {
+      const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16));
+      return /[\w.~-]/.test(character) ? character : octet.toUpperCase();
+    });
+
+const isSlashed = (bare: string, other: string): boolean =>
+  !bare.endsWith("/") && `${bare}/` === other;
+
+const samePath = (a: string, b: string): boolean => a === b || isSlashed(a, b) || isSlashed(b, a);
+
+/** Addresses that lead to the same place: the form of a URL parser, one trailing slash apart. */
+const sameUrl = (a: string, b: string): boolean => {
+  const [left, right] = [plainText(a), plainText(b)];
+  if (!URL.canParse(left) || !URL.canParse(right)) return left === right;
+  const [one, other] = [new URL(left), new URL(right)];
+  const parts = ["protocol", "username", "password", "host", "search", "hash"] as const;
+  return (
+    samePath(percentForm(one.pathname), percentForm(other.pathname)) &&
+    parts.every((part) => percentForm(one[part]) === percentForm(other[part]))
+  );
+};
+
+const sameEmail = (a: string, b: string): boolean =>
+  plainText(a).toLowerCase() === plainText(b).toLowerCase();
+
+/** The bytes of base64 text in either alphabet, padded or not; undefined where it is none. */
+const bytesOf = (text: string): Buffer | undefined => {
+  const digits = text.replaceAll(/\s/g, "").replace(/={1,2}$/, "");
+  const isBase64 = /^[A-Za-z0-9+/_-]*$/.test(digits) && digits.length % 4 !== 1;
+  return isBase64 ? Buffer.from(digits, "base64") : undefined;
+};
+
+const sameBytes = (a: string, b: string): boolean => {
+  const [left, right] = [bytesOf(a), bytesOf(b)];
+  return left && right ? left.equals(right) : a === b;
+};
+
+const sameForm = { url: sameUrl, email: sameEmail, base64: sameBytes } as const;
+
+/** A number that is too long to be kept exactly, by its digits, so that others differ from it. */
+const exact = (_: string, value: unknown, context?: { readonly source?: string }): unknown => {
+  const source = context?.source;
+  return typeof value === "number" && source && source.length > 15 ? { number: source } : value;
+};
+
+/** What a text says: its content where it is JSON, else the text itself. */
+const contentOf = (value: unknown): unknown => {
+  const text = isObject(value) || Array.isArray(value) ? JSON.stringify(value) : value;
+  try {
+    return typeof text === "string" ? { content: JSON.parse(text, exact) } : { text };
+  } catch {
+    return { text };
+  }
+};
+
+/** Whether two JSON texts, or a JSON text and the value itself, have the same content. */
+export const sameContent = (a: unknown, b: unknown): boolean =>
+  a === b || sameJson(contentOf(a), contentOf(b));
+
+const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
+
+/** The number that a value is, or that its text writes as JSON would; undefined where it is none. */
+export const numberOf = (value: unknown): number | undefined =>
+  typeof value === "number"
+    ? value
+    : typeof value === "string" && jsonNumber.test(value)
+      ? Number(value)
+      : undefined;
+
+/** Whether two scalars are one, whichever of them JSON writes without quotation marks. */
+export const sameScalar = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true;
+  if (typeof a === "string" && typeof b === "string") return samePlain(a, b);
+  if (typeof a === "boolean") return String(a) === b;
+  if (typeof b === "boolean") return a === String(b);
+  const number = numberOf(a);
+  return number !== undefined && number === numberOf(b);
+};
+
+/** Without the blanks before line ends, and before the end of the text where that is asked for. */
+const withoutBlanks = (text: string, atEnd: boolean): string => {
+  const parts = text.match(/[^\S\r\n]+|[\r\n]+|\S+/g) ?? [];
+  const isLast = (next: string | undefined) => (next === undefined ? atEnd : /^[\r\n]/.test(next));
+  return parts.filter((part, at) => !/^[^\S\r\n]/.test(part) || !isLast(parts[at + 1])).join("");
+};
+
+/** A text as services tidy it: without blanks at its ends, and at the ends of its lines. */
+const tidyForms = (text: string): readonly string[] => {
+  const plain = plainText(text);
+  // Beside a lone CR it matters whether line ends are looked at before or after they are made one;
+  // behind the last line there may have been an owner mark.
+  const tidied = [plain, text].flatMap((lines) =>
+    [true, false].map((atEnd) => plainText(withoutBlanks(lines, atEnd))),
+  );
+  return [plain, ...tidied].flatMap((form) => [form, form.trim(), form.trimEnd()]);
+};
+
+/** Most texts have none to tidy, and a name is compared with those of all other objects. */
+const hasOuterBlanks = (text: string): boolean => /^\s|\s$/m.test(text);
+
+/** Whether a service gives a text back without blanks at its ends. What a person adds is not that. */
+const isTidied = (live: unknown, prior: unknown): boolean => {
+  if (typeof live !== "string" || typeof prior !== "string" || live === "") return false;
+  return hasOuterBlanks(prior)
+    ? tidyForms(prior).includes(plainText(live))
+    : samePlain(live, prior);
+};
+
+/** Whether two texts of a field, or two ids, mean the same. */
+const sameText = (field: TextField | ReferenceField, a: unknown, b: unknown): boolean => {
+  if (field.type === "reference") return sameScalar(a, b);
+  if (field.json) return sameContent(a, b);
+  return field.format && typeof a === "string" && typeof b === "string"
+    ? sameForm[field.format](a, b)
+    : sameScalar(a, b);
+};
+
+/**
+ * For each item the place of another one that fits and is nobody else's; undefined where none is left.
+ * As many items as can have one do, since what fits two items may be all that fits the third: who came
+ * first makes way where it has another place (augmenting paths). The item's own place is tried first.
+ */
+export const matching = (
+  items: readonly unknown[],
+  others: readonly unknown[],
+  fits: (other: unknown, item: unknown) => boolean,
+): readonly (number | undefined)[] => {
+  const found: (number | undefined)[] = items.map(() => undefined);
+  const holders = new Map<number, number>();
+  const findPlace = (at: number, tried: Set<number>): boolean => {
+    const places = at < others.length ? [at, ...others.keys()] : [...others.keys()];
+    return places.some((place) => {
+      if (tried.has(place) || !fits(others[place], items[at])) return false;
+      tried.add(place);
+      const holder = holders.get(place);
+      if (holder !== undefined && !findPlace(holder, tried)) return false;
+      holders.set(place, at);
+      found[at] = place;
+      return true;
+    });
+  };
+  for (const at of items.keys()) findPlace(at, new Set());
+  return found;
+};
+
+type Sameness = (field: Field, a: unknown, b: unknown) => boolean;
+
+const isAbsent = (value: unknown): value is undefined | null =>
+  value === undefined || value === null;
+
+const listIn = (value: unknown): readonly unknown[] | undefined =>
+  Array.isArray(value) ? value : isAbsent(value) ? [] : undefined;
+
+const objectIn = (value: unknown): JsonObject | undefined =>
+  isObject(value) ? value : isAbsent(value) ? {} : undefined;
+
+/** Every item has one of its own in the other list, which is as long. */
+const sameItems = (of: Field, same: Sameness, a: readonly unknown[], b: readonly unknown[]) =>
+  matching(b, a, (other, item) => same(of, other, item)).every((place) => place !== undefined);
+
+const sameList = (field: ListField, same: Sameness, a: unknown, b: unknown): boolean => {
+  const [left, right] = [listIn(a), listIn(b)];
+  if (!left || !right || left.length !== right.length) return false;
+  return field.unordered
+    ? sameItems(field.of, same, left, right)
+    : left.every((item, place) => same(field.of, item, right[place]));
+};
+
+const sameMap = (
+  field: MapField,
+  same: Sameness,
+  a: unknown,
+  b: unknown,
+  keyForm: (key: string) => string,
+): boolean => {
+  const [left, right] = [objectIn(a), objectIn(b)].map(
+    (value) =>
+      value &&
+      new Map(
+        Object.entries(value)
+          .filter(([, of]) => !isAbsent(of))
+          .map(([key, of]) => [keyForm(key), of]),
+      ),
+  );
+  if (!left || !right || left.size !== right.size) return false;
+  return [...left].every(([key, value]) => right.has(key) && same(field.of, value, right.get(key)));
+};
+
+/**
+ * Whether two values of a program say the same. Text counts letter by letter; JSON text by its
+ * content, unordered lists by their items, and what is empty is as good as absent. A secret that an
+ * import did not read is whatever is given.
+ *
+ * @param a what is known
+ * @param b what is given
+ */
+export const sameValue = (field: Field, a: unknown, b: unknown): boolean => {
+  if (a === b || (isAbsent(a) && isAbsent(b))) return true;
+  if (field.secret && a === undisclosed) return !isAbsent(b);
+  switch (field.type) {
+    case "text":
+      return field.json === true && sameContent(a, b);
+    case "object": {
+      const [left, right] = [objectIn(a), objectIn(b)];
+      return left !== undefined && right !== undefined && sameFields(field.fields, left, right);
+    }
+    case "list":
+      if (field.emptyCounts && isAbsent(a) !== isAbsent(b)) return false;
+      return sameList(field, sameValue, a, b);
+    case "map":
+      return sameMap(field, sameValue, a, b, (key) => key);
+    default:
+      return false;
+  }
+};
+
+/** Whether two objects of a program say the same in every field; members without a field do not count. */
+export const sameFields = (fields: Fields, a: JsonObject, b: JsonObject): boolean =>
+  Object.entries(fields).every(([name, field]) =>
+    sameValue(field, memberOf(a, name), memberOf(b, name)),
+  );
+
+const flagOf = (value: unknown): unknown =>
+  value === "true" ? true : value === "false" ? false : value;
+
+/** The value, its default where it is absent, and undefined where an optional one is empty. */
+const given = (field: Field, value: unknown): unknown => {
+  if (isAbsent(value)) return "default" in field ? field.default : undefined;
+  const counts =
+    field.type === "object" ||
+    (field.type === "text" && (field.required || (field.json && value !== "")));
+  return isBlank(value) && !counts ? undefined : value;
+};
+
+const sameObject = (field: ObjectField, live: unknown, prior: unknown): boolean => {
+  const there = isBlank(live) ? {} : objectIn(live);
+  if (there === undefined || !(isAbsent(prior) || isObject(prior))) return false;
+  return isObject(prior)
+    ? sameFieldsMeaning(field.fields, there, prior)
+    : Object.entries(field.fields).every(([name, of]) =>
+        sameMeaning(of, memberOf(there, name), undefined),
+      );
+};
+
+/** What holds secrets, and a service that leaves secrets out leaves out, too. */
+const isWithheld = (field: Field, live: unknown): boolean =>
+  isAbsent(live) && (field.type === "map" || field.type === "object") && holdsSecret(field);
+
+/**
+ * Whether what the service answered means what is known already, whichever form it gave it: the
+ * spelling of a text or an address, numbers and flags as text, nothing for what is empty, items of
+ * an unordered list in its own order, and further members inside objects.
+ *
+ * A secret always means the same, as a service may mask or leave it out.
+ *
+ * @param live As `fromWire` reads it.
+ * @param prior In a program's terms. Members of objects that are absent here are not compared.
+ */
+export const sameMeaning = (field: Field, live: unknown, prior: unknown): boolean => {
+  if (field.secret || live === prior || isWithheld(field, live)) return true;
+  const [a, b] = [given(field, live), given(field, prior)];
+  if (field.type === "object") return sameObject(field, a, b);
+  if (a === undefined && b === undefined) return true;
+  switch (field.type) {
+    case "text":
+    case "reference":
+      return a !== undefined && b !== undefined && (sameText(field, a, b) || isTidied(a, b));
+    case "number":
+      return numberOf(a) !== undefined && numberOf(a) === numberOf(b);
+    case "flag":
+      return flagOf(a) === flagOf(b);
+    case "list":
+      return sameList(field, sameMeaning, a, b);
+    case "map":
+      return sameMap(field, sameMeaning, a, b, plainText);
+  }
+};
+
+/**
+ * Whether a live object means what is known of it, in every member that is known; see
+ * {@link sameMeaning}. Members that only the live object has are not compared.
+ */
+export const sameFieldsMeaning = (fields: Fields, live: JsonObject, prior: JsonObject): boolean =>
+  Object.entries(fields).every(([name, field]) => {
+    const known = memberOf(prior, name);
+    return isAbsent(known) || sameMeaning(field, memberOf(live, name), known);
+  });
+
+/** Nothing, in the forms that JSON has for it. */
+const isNothing = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isObject(value) && Object.values(value).every(isNothing));
+
+/** Places of secrets; one place for all items of a list. */
+export type IsSecret = (path: string) => boolean;
+
+const noSecrets: IsSecret = () => false;
+
+/**
+ * Whether the service holds what `extra` says: null is as good as absent, text is compared in its
+ * composed form, and members that the service adds inside objects do not count.
+ */
+export const sameExtra = (
+  live: unknown,
+  prior: unknown,
+  path = "",
+  isSecret: IsSecret = noSecrets,
+): boolean => {
+  if (isSecret(path) || (isNothing(live) && isNothing(prior))) return true;
+  if (Array.isArray(live) && Array.isArray(prior)) {
+    const item = `${path}[]`;
+    return (
+      live.length === prior.length &&
+      prior.every((value, place) => sameExtra(live[place], value, item, isSecret))
+    );
+  }
+  if (!isObject(live) || !isObject(prior)) return sameScalar(live, prior);
+  return Object.entries(prior).every(([name, value]) =>
+    sameExtra(memberOf(live, name), value, below(path, name), isSecret),
+  );
+};
+
+/** The place of a member. */
+export const below = (path: string, name: string): string => (path ? `${path}.${name}` : name);
+
+/** Each item as the service has it where it means the same, with what the service keeps beside. */
+export const asThere = (
+  live: readonly unknown[],
+  desired: readonly unknown[],
+): readonly unknown[] => {
+  const free = new Set(live.keys());
+  return desired.map((item, at) => {
+    const fits = (place: number): boolean => free.has(place) && sameExtra(live[place], item);
+    const place = fits(at) ? at : [...free].find(fits);
+    if (place === undefined) return item;
+    free.delete(place);
+    return live[place];
+  });
+};

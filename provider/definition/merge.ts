@@ -1,0 +1,531 @@
+import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
+import type { Field, Fields, ListField, MapField, MemberRule, Members } from "./define.js";
+import { asThere, plainText, sameContent, sameMeaning } from "./meaning.js";
+import { defaultOf } from "./normalise.js";
+import { entriesByKey, itemsOf, memberSides, partnersOf, readWire, type Sides } from "./pairs.js";
+import { itemPath, memberPath } from "./walk.js";
+import { fieldsByWireName, keyOf, membersOf, unwrapped, wireName } from "./wire.js";
+
+/** An object of which no field knows anything. */
+const unknownObject: Members = { fields: {} };
+
+interface Merging {
+  readonly evidence: Evidence;
+  /** What is left out here stays at the service. */
+  readonly keeps: boolean;
+}
+
+const namesIn = (value: unknown): readonly string[] =>
+  isObject(value) ? safeEntries(value).map(([name]) => name) : [];
+
+const mergeObject = (shape: Members, sides: Sides, path: string, merging: Merging): Part => {
+  const { live, desired, prior } = sides;
+  const byWire = fieldsByWireName(shape.fields);
+  const names = new Set([...namesIn(live), ...namesIn(desired)]);
+  const gone = displaced(shape, desired);
+  const parts = [...names].map((wire) => {
+    const [name, field] = byWire.get(wire) ?? [wire, undefined];
+    const inner = memberSides(sides, wire);
+    const isGone = gone.has(wire) && inner.desired === undefined;
+    const part = isGone
+      ? partOf(undefined)
+      : mergeMember(field, inner, memberPath(path, name), merging);
+    return [wire, part] as const;
+  });
+  const all = [live, prior, desired].filter(isObject);
+  const seen = objectOf(all.flatMap((side) => Object.entries(side)));
+  const whole = together(parts);
+  if (merging.keeps) return whole;
+  const omitted = omittedSecrets(shape.fields, seen, path, merging.evidence);
+  return { ...whole, hidden: [...whole.hidden, ...omitted] };
+};
+
+const mergeMember = (
+  field: Field | undefined,
+  sides: Sides,
+  path: string,
+  merging: Merging,
+): Part => {
+  const below = { ...merging, keeps: false };
+  if (sides.desired !== undefined) return mergeValue(field, sides, path, below);
+  if (sides.prior !== undefined) return leftOver(field, sides, path, below);
+  // A service may answer null for what is not there, and refuse to be given it.
+  if (field && sides.live === null) return partOf(undefined);
+  const { value, hidden } = visiblePart(
+    field,
+    sides.live,
+    path,
+    merging.evidence,
+    field?.required === true,
+  );
+  const isUsual = sides.live === null || (field && defaultOf(field) === sides.live);
+  const undeclared = isUsual ? [] : [path];
+  return merging.keeps && hidden.length > 0
+    ? partOf(undefined, [], undeclared)
+    : partOf(value, hidden, undeclared);
+};
+
+/** What is not the program's in an object that it declares no more; nothing, where that cannot stand alone. */
+const leftOver = (field: Field | undefined, sides: Sides, path: string, merging: Merging): Part => {
+  const shape = field === undefined ? unknownObject : field.type === "object" ? field : undefined;
+  if (!shape || !isObject(sides.live) || !isObject(sides.prior)) return partOf(undefined);
+  const rest = mergeObject(shape, { ...sides, desired: {} }, path, merging);
+  const canStand =
+    isObject(rest.value) && !holdsNothing(rest.value) && stands(shape.fields, rest.value);
+  return canStand ? rest : partOf(undefined);
+};
+
+const mergeValue = (
+  field: Field | undefined,
+  sides: Sides,
+  path: string,
+  merging: Merging,
+): Part => {
+  const { live, desired } = sides;
+  if (!field) return mergeUnknown(sides, path, merging);
+  if (field.secret) return partOf(desired);
+  switch (field.type) {
+    case "object":
+      return isObject(live) && isObject(desired)
+        ? mergeObject(field, sides, path, merging)
+        : partOf(desired);
+    case "list":
+      return mergeList(field, sides, path, merging);
+    case "map":
+      return mergeMap(field, sides, path, merging);
+    case "text":
+    case "reference":
+      return partOf(
+        isExpanded(field, live, desired)
+          ? over(visibleUnknown(live, path, merging.evidence).value, desired)
+          : desired,
+      );
+    default:
+      return partOf(desired);
+  }
+};
+
+/** Whether the service tells more of the same thing than its id. */
+const isExpanded = (field: Field, live: unknown, desired: unknown): live is JsonObject => {
+  if (!isObject(live)) return false;
+  const id = readWire(field, live);
+  return id !== undefined && sameMeaning(field, id, readWire(field, desired));
+};
+
+const over = (live: unknown, desired: unknown): unknown =>
+  isObject(live) && isObject(desired)
+    ? objectOf([...safeEntries(live), ...Object.entries(desired)])
+    : desired;
+
+const mergeUnknown = (sides: Sides, path: string, merging: Merging): Part => {
+  const { live, desired } = sides;
+  if (isObject(live) && isObject(desired)) return mergeObject(unknownObject, sides, path, merging);
+  if (!Array.isArray(live) || !Array.isArray(desired)) return partOf(desired);
+  const kept = asThere(live, desired);
+  const { hidden } = visibleUnknown(kept, path, merging.evidence);
+  return partOf(hidden.length > 0 ? desired : kept, hidden);
+};
+
+const without = (value: unknown, name: string): unknown =>
+  isObject(value) ? objectOf(Object.entries(value).filter(([own]) => own !== name)) : undefined;
+
+/** An object that stands for one value: the value, and what else the service keeps beside it. */
+const around = (
+  name: string,
+  { live, desired, prior }: Sides,
+  path: string,
+  merging: Merging,
+  value: Part,
+): Part => {
+  const others = mergeObject(
+    unknownObject,
+    { live: without(live, name), desired: without(desired, name), prior: without(prior, name) },
+    path,
+    merging,
+  );
+  const rest = isObject(others.value) ? Object.entries(others.value) : [];
+  return wholeOf([others, value], objectOf([...rest, [name, value.value]]));
+};
+
+const mergeList = (field: ListField, sides: Sides, path: string, merging: Merging): Part => {
+  const { live, desired, prior } = sides;
+  if (!Array.isArray(unwrapped(field.envelope, desired))) return partOf(desired);
+  const items = itemsOf(field, desired);
+  const there = partnersOf(field, items, itemsOf(field, live));
+  const known = partnersOf(field, items, itemsOf(field, prior));
+  const parts = items.map((item, place) =>
+    mergeValue(
+      field.of,
+      { live: there[place], desired: item, prior: known[place] },
+      itemPath(path, field, readWire(field.of, item), place),
+      merging,
+    ),
+  );
+  const value = parts.map((part) => part.value);
+  const whole = wholeOf(parts, value);
+  return field.envelope ? around(field.envelope, sides, path, merging, whole) : whole;
+};
+
+const mergeMap = (field: MapField, sides: Sides, path: string, merging: Merging): Part => {
+  const { live, desired, prior } = sides;
+  if (!Array.isArray(desired)) return partOf(desired);
+  const { value: member } = membersOf(field);
+  const [there, known] = [entriesByKey(field, live), entriesByKey(field, prior)];
+  const parts = desired.map((entry) => {
+    const name = keyOf(field, entry);
+    if (name === undefined) return partOf(entry);
+    const key = plainText(name);
+    const here = { live: there.get(key), desired: entry, prior: known.get(key) };
+    const at = memberPath(path, name);
+    const value = mergeValue(field.of, memberSides(here, member), at, merging);
+    return around(member, here, at, merging, value);
+  });
+  return wholeOf(
+    parts,
+    parts.map(({ value }) => value),
+  );
+};
+
+/** What to write over a live object; all JSON of the service, without `id`, `created` and `modified`. */
+export interface Merge {
+  readonly fields: Fields;
+  /** The rule on the members of the kind itself: what the program chose displaces the other choice. */
+  readonly rule: MemberRule | undefined;
+  readonly live: JsonObject;
+  /** What the program wants, the members of `extra` included. */
+  readonly desired: JsonObject;
+  /** What it wanted last time; empty for an object that it does not know yet. */
+  readonly prior: JsonObject;
+  /** A PUT of this tenant keeps the members of the object that it leaves out. */
+  readonly keeps: boolean;
+}
+
+/** The body of a PUT, and what it does to members that are not the program's. */
+export interface MergeResult {
+  readonly body: JsonObject;
+  /** Paths of the members that stay though the program does not name them: `roles[custom_bot].headers`. */
+  readonly undeclared: readonly string[];
+  /** Paths of the secrets that stay with nobody: the service hides them, so the body lacks them. */
+  readonly hidden: readonly string[];
+}
+
+/**
+ * The body of a PUT: the live object with what the program wants.
+ *
+ * - What the program declares is as it wants it; a list or a map is declared as a whole.
+ * - What it declared before and does so no more is left out, at every depth.
+ * - What it never declared is kept, at every depth, whether or not a field knows it. A secret that the
+ *   service does not show nobody can write back, and a mask must never be: it is told as `hidden`.
+ */
+export const mergeFields = ({ live, desired, prior, keeps, ...kind }: Merge): MergeResult => {
+  const sides = { live, desired, prior };
+  const evidence = evidenceOf(kind.fields, sides);
+  const { value, undeclared, hidden } = mergeObject(kind, sides, "", { evidence, keeps });
+  return { body: isObject(value) ? value : {}, undeclared, hidden };
+};
+
+/** What becomes of a value of the service, and the paths of what the program does not name in it. */
+interface Part {
+  /** What can be written back; undefined where nothing is left that could stand alone. */
+  readonly value: unknown;
+  /** Secrets that the service hides, so that nobody can write them back. */
+  readonly hidden: readonly string[];
+  /** Members that stay as they are. */
+  readonly undeclared: readonly string[];
+}
+
+const partOf = (
+  value: unknown,
+  hidden: readonly string[] = [],
+  undeclared: readonly string[] = [],
+): Part => ({ value, hidden, undeclared });
+
+/** A value that is made of parts. */
+const wholeOf = (parts: readonly Part[], value: unknown): Part =>
+  partOf(
+    value,
+    parts.flatMap(({ hidden }) => hidden),
+    parts.flatMap(({ undeclared }) => undeclared),
+  );
+
+type NamedParts = readonly (readonly [name: string, part: Part])[];
+
+/** An object that is made of its members. */
+const together = (parts: NamedParts): Part =>
+  wholeOf(
+    parts.map(([, part]) => part),
+    objectOf(parts.map(([name, { value }]) => [name, value])),
+  );
+
+/** @param isNeeded Without the value, what holds it could not be there. */
+const isHidden = (value: unknown, evidence: Evidence, isNeeded: boolean): boolean => {
+  if (isMissing(value)) {
+    return evidence.omits || (!evidence.echoes && (isNeeded || value === ""));
+  }
+  if (typeof value !== "string") return false;
+  return value === evidence.mask || (!evidence.echoes && looksMasked(value));
+};
+
+/** Members that are visible; nothing, where what is left says nothing. */
+const visibleMembers = (parts: NamedParts): Part => {
+  const whole = together(parts);
+  const isGone = whole.hidden.length > 0 && isObject(whole.value) && holdsNothing(whole.value);
+  return isGone ? partOf(undefined, whole.hidden) : whole;
+};
+
+/** Nothing in it, or nothing but null. */
+const holdsNothing = (value: JsonObject): boolean =>
+  Object.values(value).every((member) => member === null);
+
+/** The members of an object as they came, but none that would lead to a prototype. */
+const safeEntries = (value: JsonObject): [string, unknown][] =>
+  Object.entries(value).filter(([name]) => name !== "__proto__");
+
+/** What no field knows: it is kept, unless it surely is a mask. */
+const visibleUnknown = (value: unknown, path: string, evidence: Evidence): Part => {
+  if (typeof value === "string") {
+    const isMask = value === evidence.mask || (!evidence.echoes && isSurelyMask(value));
+    return isMask ? partOf(undefined, [path]) : partOf(value);
+  }
+  if (isObject(value)) {
+    return visibleMembers(
+      safeEntries(value).map(([name, of]) => [
+        name,
+        visibleUnknown(of, memberPath(path, name), evidence),
+      ]),
+    );
+  }
+  if (!Array.isArray(value)) return partOf(value);
+  const items = value.map((item, place) => visibleUnknown(item, `${path}[${place}]`, evidence));
+  const hidden = items.flatMap((item) => item.hidden);
+  return partOf(hidden.length > 0 ? undefined : items.map((item) => item.value), hidden);
+};
+
+/** Secrets that are not there, though the service is known to leave out what is. */
+const omittedSecrets = (
+  fields: Fields,
+  live: JsonObject,
+  path: string,
+  evidence: Evidence,
+): readonly string[] =>
+  [...fieldsByWireName(fields)].flatMap(([wire, [name, field]]) =>
+    field.secret &&
+    !Object.hasOwn(live, wire) &&
+    isHidden(undefined, evidence, field.required === true)
+      ? [memberPath(path, name)]
+      : [],
+  );
+
+/** Whether an object has everything that the service asks of it. */
+const stands = (fields: Fields, value: JsonObject): boolean =>
+  [...fieldsByWireName(fields)].every(
+    ([wire, [, field]]) => !field.required || !isMissing(memberOf(value, wire)),
+  );
+
+const visibleObject = (
+  fields: Fields,
+  live: JsonObject,
+  path: string,
+  evidence: Evidence,
+): Part => {
+  const byWire = fieldsByWireName(fields);
+  const parts = visibleMembers(
+    safeEntries(live).map(([wire, value]) => {
+      const [name, field] = byWire.get(wire) ?? [wire, undefined];
+      const isNeeded = field?.required === true;
+      return [wire, visiblePart(field, value, memberPath(path, name), evidence, isNeeded)];
+    }),
+  );
+  const hidden = [...parts.hidden, ...omittedSecrets(fields, live, path, evidence)];
+  const isWhole = hidden.length === 0 || (isObject(parts.value) && stands(fields, parts.value));
+  return partOf(isWhole ? parts.value : undefined, hidden);
+};
+
+/** An entry stands by its value: without it, there is nothing to write. */
+const visibleEntry = (field: MapField, entry: unknown, path: string, evidence: Evidence): Part => {
+  if (!isObject(entry)) return partOf(entry);
+  const { key, value } = membersOf(field);
+  const here = memberPath(path, keyOf(field, entry) ?? "");
+  const names = [...new Set([...safeEntries(entry).map(([name]) => name), value])];
+  const parts = names.map((name) => {
+    const of = memberOf(entry, name);
+    if (name === value) return [name, visiblePart(field.of, of, here, evidence, true)] as const;
+    const isKey = name === key;
+    return [
+      name,
+      isKey ? partOf(of) : visibleUnknown(of, memberPath(here, name), evidence),
+    ] as const;
+  });
+  const whole = visibleMembers(parts);
+  const stays =
+    whole.hidden.length === 0 || (isObject(whole.value) && Object.hasOwn(whole.value, value));
+  return partOf(stays ? whole.value : undefined, whole.hidden);
+};
+
+const visibleItems = (
+  wire: readonly unknown[],
+  partAt: (item: unknown, place: number) => Part,
+): Part => {
+  const parts = wire.map(partAt);
+  const hidden = parts.flatMap((part) => part.hidden);
+  const left = parts.filter((part) => part.hidden.length === 0 || part.value !== undefined);
+  const isGone = hidden.length > 0 && left.length === 0;
+  return partOf(isGone ? undefined : left.map(({ value }) => value), hidden);
+};
+
+const visibleList = (field: ListField, wire: unknown, path: string, evidence: Evidence): Part => {
+  const items = itemsOf(field, wire);
+  const part = visibleItems(items, (item, place) =>
+    visiblePart(
+      field.of,
+      item,
+      itemPath(path, field, readWire(field.of, item), place),
+      evidence,
+      true,
+    ),
+  );
+  if (part.hidden.length === 0) return partOf(wire);
+  if (!field.envelope || !isObject(wire)) return part;
+  return part.value === undefined
+    ? part
+    : partOf({ ...wire, [field.envelope]: part.value }, part.hidden);
+};
+
+/**
+ * What of a value that the program does not declare can be written back: everything but secrets
+ * that the service shows as a mask, or leaves out.
+ *
+ * @param field Undefined where no field knows the value.
+ * @param wire The service's JSON.
+ */
+const visiblePart = (
+  field: Field | undefined,
+  wire: unknown,
+  path: string,
+  evidence: Evidence,
+  isNeeded = false,
+): Part => {
+  if (!field) return visibleUnknown(wire, path, evidence);
+  if (field.secret) {
+    return isHidden(wire, evidence, isNeeded) ? partOf(undefined, [path]) : partOf(wire);
+  }
+  switch (field.type) {
+    case "object":
+      return isObject(wire) ? visibleObject(field.fields, wire, path, evidence) : partOf(wire);
+    case "list":
+      return visibleList(field, wire, path, evidence);
+    case "map":
+      return Array.isArray(wire)
+        ? visibleItems(wire, (entry) => visibleEntry(field, entry, path, evidence))
+        : partOf(wire);
+    default:
+      return partOf(wire);
+  }
+};
+
+/** How the service treats secrets, as far as one object shows it by those whose value is known. */
+interface Evidence {
+  /** It shows them as they are. */
+  readonly echoes: boolean;
+  /** It leaves them out. */
+  readonly omits: boolean;
+  /** What it shows in place of all of them. */
+  readonly mask?: string;
+}
+
+const inObject = (fields: Fields, sides: Sides): Sides[] =>
+  isObject(sides.live)
+    ? Object.entries(fields).flatMap(([name, field]) =>
+        declaredSecrets(field, memberSides(sides, wireName(name, field))),
+      )
+    : [];
+
+const inList = (field: ListField, { live, desired, prior }: Sides): Sides[] => {
+  const known = itemsOf(field, prior);
+  const there = partnersOf(field, known, itemsOf(field, live));
+  const wanted = partnersOf(field, known, itemsOf(field, desired));
+  return known.flatMap((item, place) =>
+    there[place] === undefined
+      ? []
+      : declaredSecrets(field.of, { live: there[place], desired: wanted[place], prior: item }),
+  );
+};
+
+const inMap = (field: MapField, { live, desired, prior }: Sides): Sides[] => {
+  const [there, wanted] = [entriesByKey(field, live), entriesByKey(field, desired)];
+  const { value } = membersOf(field);
+  return [...entriesByKey(field, prior)].flatMap(([key, entry]) => {
+    const sides = { live: there.get(key), desired: wanted.get(key), prior: entry };
+    return sides.live ? declaredSecrets(field.of, memberSides(sides, value)) : [];
+  });
+};
+
+/** Every secret that the program gave before and that still has its place in the live object. */
+const declaredSecrets = (field: Field, sides: Sides): Sides[] => {
+  if (sides.prior === undefined || sides.prior === null) return [];
+  if (field.secret) return [sides];
+  switch (field.type) {
+    case "object":
+      return inObject(field.fields, sides);
+    case "list":
+      return inList(field, sides);
+    case "map":
+      return inMap(field, sides);
+    default:
+      return [];
+  }
+};
+
+/** A value that is not there, in any form of it. */
+export const isMissing = (value: unknown): boolean =>
+  value === undefined || value === null || value === "";
+
+const isKnown = ({ live, desired, prior }: Sides): boolean =>
+  sameContent(live, prior) || sameContent(live, desired);
+
+/** What the live object tells of the service's way with secrets. */
+const evidenceOf = (fields: Fields, sides: Sides): Evidence => {
+  const secrets = inObject(fields, sides).filter(({ prior }) => !isMissing(prior));
+  const shown = secrets.filter(({ live }) => !isMissing(live));
+  const others = new Set(shown.filter((secret) => !isKnown(secret)).map(({ live }) => live));
+  const [mask] = others.size === 1 ? others : [];
+  return {
+    echoes: shown.some(
+      (secret) => isKnown(secret) && !(typeof secret.live === "string" && looksMasked(secret.live)),
+    ),
+    omits: shown.length < secrets.length,
+    ...(typeof mask === "string" ? { mask } : {}),
+  };
+};
+
+const words =
+  /^\W*((value )?(is )?(hidden|secret|redacted|masked|filtered|protected|private|encrypted|obfuscated|sensitive|confidential|suppressed|removed|omitted|not (shown|displayed|disclosed|available))( value)?|string)\W*$/i;
+
+/** Whether a text can be what a service shows in place of a secret. */
+export const looksMasked = (text: string): boolean =>
+  /[*•●]{3}/.test(text) ||
+  /^\s*[*•●.#-][*•●.#\s-]*$/.test(text) ||
+  (/^[*•●xX.#\s-]+$/.test(text) && /x.*x.*x/i.test(text)) ||
+  words.test(text);
+
+/**
+ * Whether a text of which nobody knows that it is a secret surely is a mask: a row of asterisks or
+ * dots, with a few characters of the value at most.
+ */
+export const isSurelyMask = (text: string): boolean =>
+  /^[^\s*•●]{0,4}[*•●]{3,}[^\s*•●]{0,4}$/.test(text);
+
+/** Members that cannot stand beside the one that the program chose. */
+export const displaced = ({ fields, rule }: Members, desired: unknown): ReadonlySet<string> => {
+  if (!rule || !("exactlyOne" in rule) || !isObject(desired)) return new Set();
+  const onWire = (name: string): string => {
+    const field = fields[name];
+    return field ? wireName(name, field) : name;
+  };
+  const members = Object.values(rule.exactlyOne);
+  const own = new Map(Object.entries(desired));
+  const word = own.get(onWire(rule.discriminator));
+  const named = Object.entries(rule.exactlyOne).find(([choice]) => choice === word)?.[1];
+  const chosen = named ?? members.find((name) => own.has(onWire(name)));
+  return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen).map(onWire));
+};
