@@ -8,7 +8,7 @@ import { pacedCalls } from "../provider/pacing/pacer.js";
 import { connectService } from "../provider/service/connect.js";
 import { setUpOperation } from "../provider/service/http/operations.js";
 import type { HttpResponse } from "../provider/service/http/transport.js";
-import { readSettings } from "../provider/service/settings/settings.js";
+import { readSettings } from "../provider/service/settings.js";
 import type { AloneFigure, OverheadFigure, Speed } from "./figures.js";
 import { kind } from "./session.js";
 import { TrueBucket } from "./true-bucket.js";

@@ -3,12 +3,12 @@ import { type Emulator, startEmulator } from "../emulator/index.js";
 import type { Clock } from "../provider/kernel/clock.js";
 import { likelyBurst, rateOf } from "../provider/pacing/plan/plan-rates.js";
 import { authentication } from "../provider/resources/authentication.js";
+import type { WireObject } from "../provider/service/collections.js";
 import { connectService, type Service } from "../provider/service/connect.js";
 import type { Pace } from "../provider/service/http/pace.js";
 import { httpTransport, type Transport } from "../provider/service/http/transport.js";
-import type { WireObject } from "../provider/service/objects/collections.js";
-import type { Plan } from "../provider/service/settings/plans.js";
-import { readSettings, type Settings } from "../provider/service/settings/settings.js";
+import type { Plan, Settings } from "../provider/service/setting-table.js";
+import { readSettings } from "../provider/service/settings.js";
 import type { RateLimitClient } from "./clients.js";
 
 interface Timer {

@@ -1,5 +1,6 @@
 import type { Emulator } from "../emulator/index.js";
-import { describeSettings, type SettingKey } from "../provider/service/settings/settings.js";
+import type { SettingKey } from "../provider/service/setting-table.js";
+import { describeSettings } from "../provider/service/settings.js";
 
 /** What an emulator tells about itself that a program needs. */
 type EmulatorAccess = Pick<Emulator, "baseUrl" | "tokenUrl" | "clientId" | "clientSecret">;

@@ -6,7 +6,7 @@ import { ConversationError } from "../provider/kernel/errors.js";
 import { memberOf } from "../provider/kernel/json.js";
 import { servicePaces } from "../provider/pacing/pacer.js";
 import { connectService, type Service } from "../provider/service/connect.js";
-import { readSettings } from "../provider/service/settings/settings.js";
+import { readSettings } from "../provider/service/settings.js";
 
 /** What an object is found by: texts that people know it by. */
 export type FoundBy = Readonly<Record<string, string>>;

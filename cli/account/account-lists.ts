@@ -2,7 +2,7 @@ import type { Definition } from "../../provider/definition/define.js";
 import { referencesIn } from "../../provider/definition/walk.js";
 import { fieldsFromWire, neutralVendor } from "../../provider/definition/wire.js";
 import type { ConversationError } from "../../provider/kernel/errors.js";
-import type { WireObject } from "../../provider/service/objects/collections.js";
+import type { WireObject } from "../../provider/service/collections.js";
 
 /** All objects of one kind, or why they could not be read. */
 export interface KindReading {

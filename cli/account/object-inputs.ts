@@ -21,8 +21,8 @@ import { isId } from "../../provider/kernel/object-id.js";
 import { undisclosed } from "../../provider/kernel/undisclosed.js";
 import { type Mark, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import { originalMark } from "../../provider/lifecycle/seen-object.js";
-import type { WireObject } from "../../provider/service/objects/collections.js";
-import type { Settings } from "../../provider/service/settings/settings.js";
+import type { WireObject } from "../../provider/service/collections.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 import { unknownMembers } from "./unknown-members.js";
 
 /** An object of the account as a program would declare it. */

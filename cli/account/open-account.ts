@@ -1,6 +1,7 @@
 import { durationText } from "../../provider/engine/wait-text.js";
 import type { Clock } from "../../provider/kernel/clock.js";
-import { readSettings, type Settings } from "../../provider/service/settings/settings.js";
+import type { Settings } from "../../provider/service/setting-table.js";
+import { readSettings } from "../../provider/service/settings.js";
 import { readStackConfig } from "../pulumi-cli/stack-config.js";
 import type { Progress } from "../terminal/progress.js";
 import { type ObjectInputs, objectInputs } from "./object-inputs.js";

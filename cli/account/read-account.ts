@@ -5,8 +5,8 @@ import { sameJson } from "../../provider/kernel/json.js";
 import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
-import type { ListProgress, WireObject } from "../../provider/service/objects/collections.js";
-import type { Settings } from "../../provider/service/settings/settings.js";
+import type { ListProgress, WireObject } from "../../provider/service/collections.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 import {
   type AccountLists,
   danglingAmong,

@@ -1,9 +1,9 @@
 import type { Definition } from "../../provider/definition/define.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { conversationRate } from "../../provider/pacing/plan/plan-rates.js";
+import type { ListProgress } from "../../provider/service/collections.js";
 import { setUpOperation } from "../../provider/service/http/operations.js";
-import type { ListProgress } from "../../provider/service/objects/collections.js";
-import type { Settings } from "../../provider/service/settings/settings.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 
 /** How far the reading of an account has come. */
 export interface ReadingProgress {

@@ -7,7 +7,7 @@ import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
 import { connectService } from "../../provider/service/connect.js";
 import type { Pace, Wait } from "../../provider/service/http/pace.js";
 import type { OnRepeat } from "../../provider/service/http/retry.js";
-import type { Settings } from "../../provider/service/settings/settings.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 
 /** The service within the rates of the tenant. */
 export interface ServiceAccess extends AccountSession {

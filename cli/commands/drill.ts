@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { type Plan, plans } from "../../provider/service/settings/plans.js";
+import { type Plan, plans } from "../../provider/service/setting-table.js";
 import type { RegisterCommand } from "../command.js";
 import { scopesNamed, scopesOption } from "./scopes-option.js";
 

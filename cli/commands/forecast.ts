@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import { type Plan, plans } from "../../provider/service/settings/plans.js";
+import { type Plan, plans } from "../../provider/service/setting-table.js";
 import type { RegisterCommand } from "../command.js";
 import type { ForecastOptions } from "../forecast/run-forecast.js";
 import { forecastOperations } from "../forecast/simulation/workload.js";

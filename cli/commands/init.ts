@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { plans } from "../../provider/service/settings/plans.js";
+import { plans } from "../../provider/service/setting-table.js";
 import type { RegisterCommand } from "../command.js";
 import type { InitFlags } from "../init/init-answers.js";
 import { pipelines } from "../init/template-project.js";

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
 import { parseSwitch, type Switches } from "../../emulator/service/switches.js";
-import { type Plan, plans } from "../../provider/service/settings/plans.js";
+import { type Plan, plans } from "../../provider/service/setting-table.js";
 import { CommandFailure, messageOf, type RegisterCommand } from "../command.js";
 import { optionNotHandedOn } from "../rehearse/run-options.js";
 import { scopesNamed, scopesOption } from "./scopes-option.js";

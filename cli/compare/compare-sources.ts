@@ -7,7 +7,7 @@ import { neutralVendor } from "../../provider/definition/wire.js";
 import { asText, type JsonObject } from "../../provider/kernel/json.js";
 import { propertiesIn } from "../../provider/lifecycle/state.js";
 import { resources } from "../../provider/resources/index.js";
-import { listingKeys } from "../../provider/service/objects/pages.js";
+import { listingKeys } from "../../provider/service/lists.js";
 import { printedJson } from "../../provider/stacks/pulumi-queries.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
 import { savedAccountIn } from "../account/saved-account.js";

@@ -3,7 +3,7 @@ import { changeInside } from "../../provider/definition/walk.js";
 import { fieldsFromWire, type VendorName } from "../../provider/definition/wire.js";
 import { asText, isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
-import type { WireObject } from "../../provider/service/objects/collections.js";
+import type { WireObject } from "../../provider/service/collections.js";
 
 /** An object of one side, in a program's terms and without secrets. */
 export interface ComparedSide {

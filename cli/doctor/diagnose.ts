@@ -1,9 +1,9 @@
+import type { Settings } from "../../provider/service/setting-table.js";
 import {
   describeSettings,
   readSettings,
   type SettingSource,
-  type Settings,
-} from "../../provider/service/settings/settings.js";
+} from "../../provider/service/settings.js";
 import { queryPulumi } from "../../provider/stacks/pulumi-queries.js";
 import { messageOf } from "../command.js";
 import { type PulumiResource, readDocument, resourcesOf } from "../forecast/documents.js";

@@ -1,5 +1,5 @@
 import { nearestWord } from "../../provider/kernel/nearest-word.js";
-import { settingTable } from "../../provider/service/settings/setting-table.js";
+import { settingTable } from "../../provider/service/setting-table.js";
 import { type DoctorCheck, ok, warn } from "./check.js";
 
 const endings: readonly string[] = Object.values(settingTable).map(

@@ -1,4 +1,4 @@
-import type { Settings } from "../../provider/service/settings/settings.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 import { messageOf } from "../command.js";
 import { elsewhereAdvice, type HeldResource, stateStanding } from "../stack/objects-elsewhere.js";
 import { type DoctorCheck, fail, ok, skipped } from "./check.js";

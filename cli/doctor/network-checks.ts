@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { proxySetting } from "../../provider/service/http/proxy-failure.js";
+import { proxySetting } from "../../provider/service/http/transport.js";
 import { type DoctorCheck, fail, ok, warn } from "./check.js";
 
 /** A proxy address without the credentials that it may carry. */

@@ -5,17 +5,17 @@ import {
   knownScopes,
   type Operation,
 } from "../../provider/service/http/operations.js";
-import { proxyAdvice } from "../../provider/service/http/proxy-failure.js";
 import {
+  connectionFault,
   type HttpResponse,
   httpTransport,
+  proxyAdvice,
   type Transport,
   TransportFailure,
 } from "../../provider/service/http/transport.js";
-import { connectionFault } from "../../provider/service/http/transport-faults.js";
-import { type Settings, settingLabel } from "../../provider/service/settings/settings.js";
-import type { TokenGrant } from "../../provider/service/token/token-call.js";
-import { grantOf, tokenRequest } from "../../provider/service/token/token-call.js";
+import type { Settings } from "../../provider/service/setting-table.js";
+import { settingLabel } from "../../provider/service/settings.js";
+import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/token.js";
 import { messageOf } from "../command.js";
 import { type DoctorCheck, fail, ok, skipped, warn } from "./check.js";
 

@@ -1,10 +1,10 @@
 import { nearestWord } from "../../provider/kernel/nearest-word.js";
-import { type SettingKey, settingTable } from "../../provider/service/settings/setting-table.js";
+import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
 import {
   configOption,
   type SettingDescription,
   type SettingSource,
-} from "../../provider/service/settings/settings.js";
+} from "../../provider/service/settings.js";
 import { type ConfigEntry, type StackConfig, stackAdvice } from "../pulumi-cli/stack-config.js";
 import { type DoctorCheck, fail, ok, skipped, warn } from "./check.js";
 

@@ -4,7 +4,7 @@ import { asText, isObject } from "../../provider/kernel/json.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { type Properties, propertiesIn } from "../../provider/lifecycle/state.js";
-import type { WireObject } from "../../provider/service/objects/collections.js";
+import type { WireObject } from "../../provider/service/collections.js";
 import {
   definitionOfType,
   openedValues,

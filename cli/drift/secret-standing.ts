@@ -7,8 +7,8 @@ import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { environmentSecretsIn } from "../../provider/kernel/environment-secret.js";
 import { asText, isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
 import { holdsUndisclosed } from "../../provider/kernel/undisclosed.js";
-import type { WireObject } from "../../provider/service/objects/collections.js";
-import type { Settings } from "../../provider/service/settings/settings.js";
+import type { WireObject } from "../../provider/service/collections.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 
 /** A secret of a resource: what the state has, and what the service shows in its place. */
 export interface SecretPlace {

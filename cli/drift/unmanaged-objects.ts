@@ -11,7 +11,7 @@ import {
   markedObject,
   type StackNames,
 } from "../../provider/lifecycle/ownership/orphans.js";
-import type { WireObject } from "../../provider/service/objects/collections.js";
+import type { WireObject } from "../../provider/service/collections.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
 import type { StackReading } from "../stack/stack-reading.js";
 import type { OtherStacksObject, UnmanagedObject } from "./drift.js";

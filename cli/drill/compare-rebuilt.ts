@@ -6,8 +6,8 @@ import { fieldsByWireName, fieldsFromWire, wireName } from "../../provider/defin
 import { isObject, type JsonObject, objectOf, sameJson } from "../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
-import type { WireObject } from "../../provider/service/objects/collections.js";
-import type { Settings } from "../../provider/service/settings/settings.js";
+import type { WireObject } from "../../provider/service/collections.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 import { publicMembers } from "../account/saved-account.js";
 import { serverSet } from "../rehearse/outcome/rehearsed-changes.js";
 

@@ -5,7 +5,7 @@ import { jsonIn } from "../../provider/kernel/json-text.js";
 import { propertiesIn } from "../../provider/lifecycle/state.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
-import { settingNames } from "../../provider/service/settings/settings.js";
+import { settingNames } from "../../provider/service/settings.js";
 import { queryPulumi } from "../../provider/stacks/pulumi-queries.js";
 import { readAccountInputs } from "../account/open-account.js";
 import { savedAccountIn } from "../account/saved-account.js";

@@ -1,6 +1,5 @@
 import { packageName, packageVersion } from "../../provider/kernel/package-version.js";
-import { settingTable } from "../../provider/service/settings/setting-table.js";
-import type { Settings } from "../../provider/service/settings/settings.js";
+import { type Settings, settingTable } from "../../provider/service/setting-table.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
 
 /** The names of the project that an export writes. */

@@ -1,5 +1,5 @@
 import { basename, resolve } from "node:path";
-import type { Settings } from "../../provider/service/settings/settings.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
 import { importFileText, ownershipId, personalPart } from "../import/import-entries.js";

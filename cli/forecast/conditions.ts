@@ -1,18 +1,14 @@
 import { likelyBurst, rateOf } from "../../provider/pacing/plan/plan-rates.js";
 import type { Endpoint } from "../../provider/service/http/operations.js";
-import type { Plan } from "../../provider/service/settings/plans.js";
 import {
   fraction,
   type Parsed,
+  type Plan,
   plan,
-  wholeNumber,
-} from "../../provider/service/settings/setting-rules.js";
-import {
   type SettingKey,
-  type SettingSource,
-  settingLabel,
-  settingNames,
-} from "../../provider/service/settings/settings.js";
+  wholeNumber,
+} from "../../provider/service/setting-table.js";
+import { type SettingSource, settingLabel, settingNames } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
 import { defaultParallel } from "./simulation/engine.js";
 import type { SimulatedLimit } from "./simulation/simulated-service.js";

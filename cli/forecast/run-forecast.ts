@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { readSettings, type SettingSource } from "../../provider/service/settings/settings.js";
+import { readSettings, type SettingSource } from "../../provider/service/settings.js";
 import type { CommandRun } from "../command.js";
 import type { Printed } from "../printed.js";
 import { environmentOnly, readStackConfig } from "../pulumi-cli/stack-config.js";

@@ -6,7 +6,7 @@ import {
 } from "../../provider/definition/define.js";
 import { referencesOf, referencesTo } from "../../provider/definition/references.js";
 import { allOperations, endpointName, scopes } from "../../provider/service/http/operations.js";
-import { describeSettings } from "../../provider/service/settings/settings.js";
+import { describeSettings } from "../../provider/service/settings.js";
 import { callsOf } from "../forecast/simulation/step-calls.js";
 import type { StepAction } from "../forecast/simulation/workload.js";
 import { answeredByService, factsOf, sourceOf } from "./field-facts.js";

@@ -2,7 +2,7 @@ import type { Definition } from "../../provider/definition/define.js";
 import { sameScalar } from "../../provider/definition/meaning.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
-import type { Collections, WireObject } from "../../provider/service/objects/collections.js";
+import type { Collections, WireObject } from "../../provider/service/collections.js";
 import { objectInputs } from "../account/object-inputs.js";
 import { type AccountOptions, accountSettings } from "../account/open-account.js";
 import { accessService, type Say } from "../account/service-access.js";

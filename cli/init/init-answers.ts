@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { type SettingKey, settingTable } from "../../provider/service/settings/setting-table.js";
+import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
 import { CommandFailure } from "../command.js";
 import type { Ask } from "./ask.js";
 import { type Pipeline, pipelines } from "./template-project.js";

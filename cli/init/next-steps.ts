@@ -1,4 +1,4 @@
-import { configOption } from "../../provider/service/settings/settings.js";
+import { configOption } from "../../provider/service/settings.js";
 import type { InitAnswers } from "./init-answers.js";
 import { missingFirst, type StackStanding } from "./make-stack.js";
 

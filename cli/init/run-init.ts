@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { z } from "zod";
-import { withoutSecretSettings } from "../../provider/service/settings/settings.js";
+import { withoutSecretSettings } from "../../provider/service/settings.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
 import type { Printed } from "../printed.js";
 import { findProgram } from "../pulumi-cli/pulumi-cli.js";

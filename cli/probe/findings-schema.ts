@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { TenantFindings } from "../../provider/service/settings/tenant-findings.js";
+import type { TenantFindings } from "../../provider/service/settings.js";
 
 const found = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 

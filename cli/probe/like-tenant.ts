@@ -1,6 +1,6 @@
 import { planNames } from "../../emulator/http/rate-limit.js";
 import { parseSwitches, type Switches } from "../../emulator/service/switches.js";
-import { readFindings } from "../../provider/service/settings/tenant-findings.js";
+import { readFindings } from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import type { EmulatorArguments } from "../serve-emulator.js";
 

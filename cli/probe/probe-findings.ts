@@ -1,8 +1,5 @@
 import { parseSwitch } from "../../emulator/service/switches.js";
-import type {
-  FoundValue,
-  TenantFindings,
-} from "../../provider/service/settings/tenant-findings.js";
+import type { FoundValue, TenantFindings } from "../../provider/service/settings.js";
 import type { Answers } from "./experiments/experiment.js";
 import type { TenantClient } from "./tenant-client.js";
 

@@ -1,5 +1,5 @@
 import { rateOf } from "../../provider/pacing/plan/plan-rates.js";
-import type { Settings } from "../../provider/service/settings/settings.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 import { assetExperiment } from "./experiments/asset-experiment.js";
 import type { Experiment } from "./experiments/experiment.js";
 import { listExperiments } from "./experiments/list-experiments.js";

@@ -1,4 +1,4 @@
-import type { TenantFindings } from "../../provider/service/settings/tenant-findings.js";
+import type { TenantFindings } from "../../provider/service/settings.js";
 import { textTable } from "../terminal/text-table.js";
 import type { ProbePlan } from "./probe-plan.js";
 

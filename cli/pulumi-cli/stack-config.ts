@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isObject } from "../../provider/kernel/json.js";
-import type { SettingSource } from "../../provider/service/settings/settings.js";
+import type { SettingSource } from "../../provider/service/settings.js";
 import {
   type PulumiPlace,
   printedJson,

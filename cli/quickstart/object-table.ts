@@ -1,8 +1,8 @@
 import { naturalKey } from "../../provider/definition/references.js";
 import { resources } from "../../provider/resources/index.js";
+import type { Collections, WireObject } from "../../provider/service/collections.js";
 import { connectService } from "../../provider/service/connect.js";
-import type { Collections, WireObject } from "../../provider/service/objects/collections.js";
-import { readSettings } from "../../provider/service/settings/settings.js";
+import { readSettings } from "../../provider/service/settings.js";
 import { environmentOnly } from "../pulumi-cli/stack-config.js";
 import { textTable } from "../terminal/text-table.js";
 

@@ -4,7 +4,7 @@ import { isId } from "../../provider/kernel/object-id.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import { setUpOperation } from "../../provider/service/http/operations.js";
 import { httpTransport } from "../../provider/service/http/transport.js";
-import type { Settings } from "../../provider/service/settings/settings.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 import type { ProfileName } from "./stack-accounts.js";
 import { definitionOfType, logicalName } from "./stack-export.js";
 import { profileIn } from "./stack-reading.js";

@@ -1,5 +1,6 @@
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
-import { readSettings, type Settings } from "../../provider/service/settings/settings.js";
+import type { Settings } from "../../provider/service/setting-table.js";
+import { readSettings } from "../../provider/service/settings.js";
 import { type PulumiPlace, queryPulumi } from "../../provider/stacks/pulumi-queries.js";
 import { type LockReader, lockReader } from "../../provider/stacks/stack-lock.js";
 import {

@@ -1,5 +1,5 @@
 import type { Clock } from "../../provider/kernel/clock.js";
-import type { Settings } from "../../provider/service/settings/settings.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 import { accessService, type Say, type ServiceAccess } from "../account/service-access.js";
 import type { OpenStack } from "./open-stack.js";
 

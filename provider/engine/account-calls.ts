@@ -1,7 +1,6 @@
 import { conversationRate, likelyBurst } from "../pacing/plan/plan-rates.js";
 import { allOperations, type Endpoint, endpointName } from "../service/http/operations.js";
-import type { Plan } from "../service/settings/plans.js";
-import type { Settings } from "../service/settings/settings.js";
+import type { Plan, Settings } from "../service/setting-table.js";
 import { phaseOf } from "./deletion-phase.js";
 import { EndpointProgress, type ExpectedRate } from "./endpoint-progress.js";
 import type { ForeseenCalls } from "./foreseen-calls.js";

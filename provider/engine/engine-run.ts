@@ -1,7 +1,8 @@
 import type { Definition } from "../definition/define.js";
 import { type Lifecycle, lifecycle } from "../lifecycle/index.js";
 import { createRun, type Run } from "../lifecycle/run.js";
-import { readSettings, type Settings } from "../service/settings/settings.js";
+import type { Settings } from "../service/setting-table.js";
+import { readSettings } from "../service/settings.js";
 import { isDestroying } from "../stacks/pulumi-process.js";
 import { type EngineSession, engineSessions, engineStates, engineTell } from "./engine-session.js";
 import { ForeseenCalls } from "./foreseen-calls.js";

@@ -1,8 +1,8 @@
 import type { Clock } from "../kernel/clock.js";
 import { endpointName } from "../service/http/operations.js";
 import type { Pace, Wait } from "../service/http/pace.js";
-import type { Plan } from "../service/settings/plans.js";
-import { tokenEndpoint } from "../service/token/token-call.js";
+import type { Plan } from "../service/setting-table.js";
+import { tokenEndpoint } from "../service/token.js";
 import { AccountCalls, longest, type RatedSettings } from "./account-calls.js";
 import type { ForeseenCalls } from "./foreseen-calls.js";
 import type { RunDisplay } from "./run-display.js";

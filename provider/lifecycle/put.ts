@@ -2,7 +2,7 @@ import { mergeFields } from "../definition/merge.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError } from "../kernel/errors.js";
 import { type JsonObject, objectOf } from "../kernel/json.js";
-import { isUnclear } from "../service/objects/answered-objects.js";
+import { isUnclear } from "../service/collections.js";
 import { desiredBody } from "./desired-body.js";
 import { asWritten, lastWritten } from "./environment-secrets.js";
 import { type Declared, type Found, holdsFields, wholeObject } from "./resource.js";

@@ -9,7 +9,7 @@ import { isObject, type JsonObject } from "../kernel/json.js";
 import { pathsOfTexts } from "../kernel/json-text.js";
 import { assertId } from "../kernel/object-id.js";
 import { holdsUndisclosed } from "../kernel/undisclosed.js";
-import type { WireObject } from "../service/objects/collections.js";
+import type { WireObject } from "../service/collections.js";
 import { readMark } from "./ownership/mark.js";
 import { connected, type Declared, type Resource } from "./resource.js";
 import { liveRecord, type Properties, stateInputs, stateOutputs } from "./state.js";

@@ -5,7 +5,7 @@ import { namingOf } from "../definition/references.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import type { JsonObject } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";
-import type { WireObject } from "../service/objects/collections.js";
+import type { WireObject } from "../service/collections.js";
 import { ownerParts } from "../stacks/owner.js";
 import { type Mark, markOf, roomBeside } from "./ownership/mark.js";
 import type { AccountSession, ResourceIdentity, Run } from "./run.js";

@@ -2,8 +2,9 @@ import type { Definition } from "../definition/define.js";
 import type { ConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
-import type { Collections } from "../service/objects/collections.js";
-import { assertDistinctProfiles, type Settings } from "../service/settings/settings.js";
+import type { Collections } from "../service/collections.js";
+import type { Settings } from "../service/setting-table.js";
+import { assertDistinctProfiles } from "../service/settings.js";
 import type { StackStates as AllStates } from "../stacks/stack-states.js";
 import type { Properties } from "./state.js";
 

@@ -1,7 +1,7 @@
 import type { Definition } from "../definition/define.js";
 import { sameMeaning } from "../definition/meaning.js";
 import { isId } from "../kernel/object-id.js";
-import type { Listing, WireObject } from "../service/objects/collections.js";
+import type { Listing, WireObject } from "../service/collections.js";
 import {
   hasRoom,
   isCopy,

@@ -10,7 +10,7 @@ import {
 } from "../kernel/json.js";
 import { undisclosed } from "../kernel/undisclosed.js";
 import { unknownValue } from "../kernel/unknown.js";
-import type { WireObject } from "../service/objects/collections.js";
+import type { WireObject } from "../service/collections.js";
 import { objectTime } from "./ownership/mark.js";
 
 /** A resource's values: the fields of its kind, and what every resource takes besides. */

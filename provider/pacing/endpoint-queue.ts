@@ -3,11 +3,7 @@ import type { Clock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
 import { type Endpoint, endpointName } from "../service/http/operations.js";
 import type { Pace, Refused } from "../service/http/pace.js";
-import {
-  longestRetryAfterMs,
-  retryAfterMs,
-  unbelievedRetryAfter,
-} from "../service/http/retry-after.js";
+import { longestRetryAfterMs, retryAfterMs, unbelievedRetryAfter } from "../service/http/retry.js";
 import type { HttpResponse } from "../service/http/transport.js";
 import { AnnouncedWaits, type WaitListener } from "./announced-waits.js";
 import type {

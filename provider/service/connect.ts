@@ -2,17 +2,16 @@ import { type Clock, systemClock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
 import { packageName, packageVersion } from "../kernel/package-version.js";
 import { waitOutRefusals } from "../pacing/wait-out-refusals.js";
+import type { Collections } from "./collections.js";
+import { serviceTime } from "./http/answers.js";
 import { datedRequest, type Request } from "./http/client.js";
 import type { Pace, Wait } from "./http/pace.js";
 import type { OnRepeat, RetryLimits } from "./http/retry.js";
 import { httpTransport, type Transport } from "./http/transport.js";
-import { serviceAddress } from "./objects/absence.js";
-import type { Collections } from "./objects/collections.js";
-import { restCollections } from "./objects/rest-collections.js";
-import { serviceTime } from "./objects/service-time.js";
-import { clientSecrets } from "./redaction/secret-texts.js";
-import type { Settings } from "./settings/setting-table.js";
-import { type AccessToken, type TokenParts, tokenSource } from "./token/access-token.js";
+import { restCollections, serviceAddress } from "./rest-collections.js";
+import { clientSecrets } from "./secret-texts.js";
+import type { Settings } from "./setting-table.js";
+import { type AccessToken, type TokenParts, tokenSource } from "./token.js";
 
 /** What is known of the access token in use; never the token itself. */
 export interface TokenInfo {

@@ -2,8 +2,12 @@ import type { EngineSession } from "../engine/engine-session.js";
 import { ConversationError } from "../kernel/errors.js";
 import { isObject } from "../kernel/json.js";
 import { parseJson } from "../kernel/json-text.js";
-import { type HttpResponse, type Transport, TransportFailure } from "../service/http/transport.js";
-import { connectionFault } from "../service/http/transport-faults.js";
+import {
+  connectionFault,
+  type HttpResponse,
+  type Transport,
+  TransportFailure,
+} from "../service/http/transport.js";
 import type { SmokeTestInputs } from "./smoke-test-inputs.js";
 
 /** How one look at a probe, or a whole wait for it, ended. */

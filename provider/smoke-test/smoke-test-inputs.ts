@@ -7,7 +7,7 @@ import { objectOf } from "../kernel/json.js";
 import { unknownValue } from "../kernel/unknown.js";
 import type { CheckedInputs } from "../lifecycle/check.js";
 import { wrapFieldSecrets } from "../lifecycle/state.js";
-import { tokenAddress } from "../service/settings/setting-rules.js";
+import { tokenAddress } from "../service/setting-table.js";
 import { defaultTimeout, smokeTest } from "./smoke-test-definition.js";
 
 const inputs = z.object({

@@ -11,9 +11,8 @@ import { withEnvironmentSecrets } from "../../provider/kernel/environment-secret
 import { isObject } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources as definitions } from "../../provider/resources/index.js";
-import { textsIn } from "../../provider/service/redaction/credential-texts.js";
-import { isLoopback } from "../../provider/service/settings/setting-rules.js";
-import { settingTable } from "../../provider/service/settings/setting-table.js";
+import { textsIn } from "../../provider/service/secret-texts.js";
+import { isLoopback, settingTable } from "../../provider/service/setting-table.js";
 import { Account, Authentication, ClientApplication, Participant } from "../resources.js";
 import {
   applicationsAmong,

@@ -1,7 +1,7 @@
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { isObject, type JsonObject, textAt, withoutUndefined } from "../../provider/kernel/json.js";
 import { jsonIn } from "../../provider/kernel/json-text.js";
-import { tokenAddress } from "../../provider/service/settings/setting-rules.js";
+import { tokenAddress } from "../../provider/service/setting-table.js";
 import { inputInvalid, prepared } from "./caller-input.js";
 
 // Runs in browsers too: nothing of Node may be imported here, not even by what is imported.

@@ -12,7 +12,7 @@ import {
   type SenderKind,
   senderKinds,
 } from "../../provider/service/message-types.js";
-import { redact } from "../../provider/service/redaction/redaction.js";
+import { redact } from "../../provider/service/redaction.js";
 import {
   type CallbackOptions,
   type CompleteOptions,

@@ -13,15 +13,15 @@ import type { Endpoint, Method } from "../../provider/service/http/operations.js
 import type { Pace, Wait } from "../../provider/service/http/pace.js";
 import type { RetryLimits } from "../../provider/service/http/retry.js";
 import type { Transport } from "../../provider/service/http/transport.js";
-import type { Plan } from "../../provider/service/settings/plans.js";
-import { tokenAddress } from "../../provider/service/settings/setting-rules.js";
 import {
+  type Plan,
   type SettingKey,
   type Settings,
   settingTable,
-} from "../../provider/service/settings/setting-table.js";
-import { readSettings, settingNames } from "../../provider/service/settings/settings.js";
-import { tokenSource } from "../../provider/service/token/access-token.js";
+  tokenAddress,
+} from "../../provider/service/setting-table.js";
+import { readSettings, settingNames } from "../../provider/service/settings.js";
+import { tokenSource } from "../../provider/service/token.js";
 import { type Assets, assetsOf } from "./assets.js";
 import {
   type CallHooks,

@@ -4,12 +4,15 @@ import { types } from "node:util";
 import type { Dispatcher } from "undici";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
-import { proxyAgent } from "../../provider/service/http/proxy-agent.js";
-import { proxyFailure } from "../../provider/service/http/proxy-failure.js";
-import { retryAfterMs, retryAfterText } from "../../provider/service/http/retry-after.js";
-import { type Dispatchers, dispatchersBy } from "../../provider/service/http/transport.js";
-import { connectionFault } from "../../provider/service/http/transport-faults.js";
-import { isLoopback } from "../../provider/service/settings/setting-rules.js";
+import { retryAfterMs, retryAfterText } from "../../provider/service/http/retry.js";
+import {
+  connectionFault,
+  type Dispatchers,
+  dispatchersBy,
+  proxyAgent,
+  proxyFailure,
+} from "../../provider/service/http/transport.js";
+import { isLoopback } from "../../provider/service/setting-table.js";
 import type { AssetCalls, SignedAddress } from "./asset-calls.js";
 import { anyFunction, callOptions, checkedOptions, timeLimit } from "./input-schemas.js";
 

@@ -29,7 +29,7 @@ export {
   senderKinds,
   sendersOf,
 } from "../../provider/service/message-types.js";
-export { type Plan, plans } from "../../provider/service/settings/plans.js";
+export { type Plan, plans } from "../../provider/service/setting-table.js";
 export {
   type Asset,
   type AssetRequest,

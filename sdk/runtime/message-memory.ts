@@ -5,7 +5,7 @@ import {
   connectRedis,
   type RedisClient,
 } from "../../provider/pacing/stores/redis-client.js";
-import { redisAddress } from "../../provider/service/settings/setting-rules.js";
+import { redisAddress } from "../../provider/service/setting-table.js";
 import { inputInvalid, prepared } from "./caller-input.js";
 
 /** A limit for one piece of work. */

@@ -10,7 +10,7 @@ import {
 import { privateFolder } from "../../cli/process/private-folder.js";
 import { findProgram, inspectPulumi, LEAST_PULUMI } from "../../cli/pulumi-cli/pulumi-cli.js";
 import type { Emulator } from "../../emulator/index.js";
-import { describeSettings, settingNames } from "../../provider/service/settings/settings.js";
+import { describeSettings, settingNames } from "../../provider/service/settings.js";
 import { type EmulatedStackOptions, StackFailure } from "./pulumi-runs.js";
 
 /** A folder of its own for the stack of a test. */

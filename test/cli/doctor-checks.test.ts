@@ -7,7 +7,7 @@ import { checkNode, checkSdk } from "../../cli/doctor/tool-checks.js";
 import { configEntries } from "../../cli/pulumi-cli/stack-config.js";
 import { resources } from "../../provider/resources/index.js";
 import { defaultScopes, scopes } from "../../provider/service/http/operations.js";
-import { describeSettings } from "../../provider/service/settings/settings.js";
+import { describeSettings } from "../../provider/service/settings.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 test.each([

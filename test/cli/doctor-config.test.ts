@@ -6,8 +6,8 @@ import {
   settingFor,
 } from "../../cli/doctor/setting-checks.js";
 import { stackAdvice } from "../../cli/pulumi-cli/stack-config.js";
-import { proxyFailure } from "../../provider/service/http/proxy-failure.js";
-import { type SettingKey, settingTable } from "../../provider/service/settings/setting-table.js";
+import { proxyFailure } from "../../provider/service/http/transport.js";
+import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
 
 const keys = Object.keys(settingTable) as SettingKey[];
 

@@ -8,7 +8,7 @@ import type { Clock } from "../../provider/kernel/clock.js";
 import { markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService } from "../../provider/service/connect.js";
-import { readSettings } from "../../provider/service/settings/settings.js";
+import { readSettings } from "../../provider/service/settings.js";
 import { ownershipOf } from "./stack-documents.js";
 import { shellScript, temporaryFolder } from "./temporary-folder.js";
 

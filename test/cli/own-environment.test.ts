@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { environmentOfNobody } from "../../cli/pulumi-cli/own-environment.js";
-import { settingTable } from "../../provider/service/settings/setting-table.js";
-import { settingNames } from "../../provider/service/settings/settings.js";
+import { settingTable } from "../../provider/service/setting-table.js";
+import { settingNames } from "../../provider/service/settings.js";
 
 const settings = Object.keys(settingTable) as (keyof typeof settingTable)[];
 const profile = fc.option(fc.stringMatching(/^[a-z][a-z0-9-]{0,8}$/), { nil: undefined });

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { projectFiles } from "../../cli/export/project-files.js";
 import { packedPackage } from "../../cli/packed-package.js";
 import { packageVersion } from "../../provider/kernel/package-version.js";
-import { readSettings } from "../../provider/service/settings/settings.js";
+import { readSettings } from "../../provider/service/settings.js";
 
 /** A checkout in a folder of any name. */
 const checkoutIn = (name: string): string => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runProbe } from "../../cli/probe/run-probe.js";
-import { findingsIn } from "../../provider/service/settings/tenant-findings.js";
+import { findingsIn } from "../../provider/service/settings.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
 import { recordedSession } from "./session.js";
 import { temporaryFolder } from "./temporary-folder.js";

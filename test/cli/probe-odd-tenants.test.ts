@@ -7,10 +7,7 @@ import { journalFile } from "../../cli/probe/probe-journal.js";
 import { type ProbeOptions, runProbe } from "../../cli/probe/run-probe.js";
 import { switchTable } from "../../emulator/service/switches.js";
 import { httpTransport, type Transport } from "../../provider/service/http/transport.js";
-import {
-  findingsIn,
-  type TenantFindings,
-} from "../../provider/service/settings/tenant-findings.js";
+import { findingsIn, type TenantFindings } from "../../provider/service/settings.js";
 import { type OddTenant, type OddTenantOptions, startOddTenant } from "./odd-tenant.js";
 import { recordedSession } from "./session.js";
 import { temporaryFolder } from "./temporary-folder.js";

@@ -4,8 +4,7 @@ import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { likeTenant } from "../../cli/probe/like-tenant.js";
-import { readSettings } from "../../provider/service/settings/settings.js";
-import { findingsIn } from "../../provider/service/settings/tenant-findings.js";
+import { findingsIn, readSettings } from "../../provider/service/settings.js";
 import { probing } from "./probing.js";
 import { run } from "./session.js";
 

@@ -6,10 +6,7 @@ import { type ProbeOptions, runProbe } from "../../cli/probe/run-probe.js";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { httpTransport, type Transport } from "../../provider/service/http/transport.js";
-import {
-  findingsIn,
-  type TenantFindings,
-} from "../../provider/service/settings/tenant-findings.js";
+import { findingsIn, type TenantFindings } from "../../provider/service/settings.js";
 import { recordedSession } from "./session.js";
 import { temporaryFolder } from "./temporary-folder.js";
 

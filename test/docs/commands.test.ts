@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { expect, test } from "vitest";
 import { createProgram } from "../../cli/program.js";
-import { describeSettings } from "../../provider/service/settings/settings.js";
+import { describeSettings } from "../../provider/service/settings.js";
 import { recordedSession } from "../cli/session.js";
 import { inlineCommands, pageCommands, simpleCommands } from "./page-commands.js";
 import { onlyChecked, pageRuns } from "./page-runs.js";

@@ -5,7 +5,7 @@ import { lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { channel } from "../../provider/resources/channel.js";
 import { connectService } from "../../provider/service/connect.js";
-import { readSettings } from "../../provider/service/settings/settings.js";
+import { readSettings } from "../../provider/service/settings.js";
 
 /** What three resources of one run say whose client secret is wrong. */
 const failures = async (): Promise<readonly string[]> => {

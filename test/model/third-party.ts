@@ -3,7 +3,7 @@ import { markText, readMark, stackMark } from "../../provider/lifecycle/ownershi
 import { markedObjects } from "../../provider/lifecycle/ownership/orphans.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
-import type { Settings } from "../../provider/service/settings/settings.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 import { humanText, type Member, memberAt, members, withValue } from "./by-hand.js";
 import type { Console, Live, LiveObject } from "./console.js";
 import { type ByHand, modelResources, type Name } from "./scenario.js";

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { servicePaces } from "../../provider/pacing/pacer.js";
 import type { BucketStore } from "../../provider/pacing/stores/bucket-store.js";
 import { sharedBuckets } from "../../provider/pacing/stores/shared-buckets.js";
-import type { Settings } from "../../provider/service/settings/settings.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 import { JumpingClock } from "../service/support/clocks.js";
 
 let folder: string;

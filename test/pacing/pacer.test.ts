@@ -3,7 +3,7 @@ import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import type { Endpoint } from "../../provider/service/http/operations.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";
-import { tokenEndpoint } from "../../provider/service/token/token-call.js";
+import { tokenEndpoint } from "../../provider/service/token.js";
 import { calling, create, makeCalls, ok, pacer, refusedWith } from "./support/simulation.js";
 
 const read: Endpoint = { method: "GET", template: "/channels/{id}" };

@@ -8,7 +8,7 @@ import { isConversationError } from "../../provider/kernel/errors.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
 import { waitOutRefusals } from "../../provider/pacing/wait-out-refusals.js";
 import type { Pace, Wait } from "../../provider/service/http/pace.js";
-import { retryAfterForm } from "../../provider/service/http/retry-after.js";
+import { retryAfterForm } from "../../provider/service/http/retry.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";
 import { AssetHub, status } from "../runtime/support/asset-hub.js";
 import { JumpingClock } from "../service/support/clocks.js";

@@ -4,7 +4,7 @@ import type { TenantReading } from "../../cli/rehearse/service/tenant-reading.js
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
-import { readSettings } from "../../provider/service/settings/settings.js";
+import { readSettings } from "../../provider/service/settings.js";
 import { hubEnvironment } from "./hub-environment.js";
 
 const settingsOf = (profile?: string) =>

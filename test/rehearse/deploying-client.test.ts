@@ -11,7 +11,7 @@ import type { TenantReading } from "../../cli/rehearse/service/tenant-reading.js
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { resources } from "../../provider/resources/index.js";
 import { defaultScopes, scopes } from "../../provider/service/http/operations.js";
-import { readSettings } from "../../provider/service/settings/settings.js";
+import { readSettings } from "../../provider/service/settings.js";
 import { run } from "../cli/session.js";
 import { hubEnvironment } from "./hub-environment.js";
 

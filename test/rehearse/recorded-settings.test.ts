@@ -6,7 +6,7 @@ import {
   resolvedSettings,
   settingChanges,
 } from "../../cli/rehearse/record/recorded-settings.js";
-import { readSettings } from "../../provider/service/settings/settings.js";
+import { readSettings } from "../../provider/service/settings.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";
 
 type Texts = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { runConditions } from "../../cli/rehearse/service/run-conditions.js";
-import { readSettings } from "../../provider/service/settings/settings.js";
+import { readSettings } from "../../provider/service/settings.js";
 
 const environment = {
   ...{ CONVERSATION_BASE_URL: "https://a.example.com/v3", CONVERSATION_CLIENT_ID: "a" },

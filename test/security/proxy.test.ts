@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { channel } from "../../provider/resources/channel.js";
 import { connectService } from "../../provider/service/connect.js";
 import { httpTransport } from "../../provider/service/http/transport.js";
-import { readSettings } from "../../provider/service/settings/settings.js";
+import { readSettings } from "../../provider/service/settings.js";
 import { portOf, TunnelProxy } from "./support/tunnel-proxy.js";
 
 const settings = readSettings({

@@ -11,7 +11,7 @@ import {
   type HttpResponse,
   TransportFailure,
 } from "../../provider/service/http/transport.js";
-import type { Settings } from "../../provider/service/settings/settings.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 import { JumpingClock } from "../service/support/clocks.js";
 import { owned } from "../support/emulated.js";
 import { formsOf, type Json, marker } from "./support/canaries.js";

@@ -3,9 +3,8 @@ import { expect, test } from "vitest";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
-import { basicCredentials } from "../../provider/service/redaction/credential-texts.js";
-import { redact, shownText } from "../../provider/service/redaction/redaction.js";
-import { secretTexts } from "../../provider/service/redaction/secret-texts.js";
+import { redact, shownText } from "../../provider/service/redaction.js";
+import { basicCredentials, secretTexts } from "../../provider/service/secret-texts.js";
 import { coreMsOf } from "../support/core-time.js";
 
 const secret = 'p@ss/w"rd é\\1';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { settingTable } from "../../provider/service/settings/setting-table.js";
+import { settingTable } from "../../provider/service/setting-table.js";
 import {
   assertDistinctProfiles,
   describeSettings,
   profilePrefix,
   readSettings,
-} from "../../provider/service/settings/settings.js";
+} from "../../provider/service/settings.js";
 
 const complete = {
   CONVERSATION_BASE_URL: "https://hub.example.com/conversation/v3",

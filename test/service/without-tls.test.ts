@@ -3,7 +3,7 @@ import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { startEmulator } from "../../emulator/index.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { connectService } from "../../provider/service/connect.js";
-import { readSettings } from "../../provider/service/settings/settings.js";
+import { readSettings } from "../../provider/service/settings.js";
 
 test("an https address of a port that speaks plain HTTP is told as that, and not as a certificate", async () => {
   const emulator = await startEmulator();

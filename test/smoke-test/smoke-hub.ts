@@ -3,7 +3,7 @@ import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import type { Lifecycle } from "../../provider/lifecycle/index.js";
 import { connectService } from "../../provider/service/connect.js";
-import { readSettings } from "../../provider/service/settings/settings.js";
+import { readSettings } from "../../provider/service/settings.js";
 import { smokeTestLifecycle } from "../../provider/smoke-test/smoke-test-lifecycle.js";
 import { type Hub, type HubOptions, hub } from "../emulator-runtime/hub.js";
 import { unsealed } from "../lifecycle/steps.js";

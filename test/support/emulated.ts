@@ -5,7 +5,7 @@ import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun, type ObjectHolders } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
-import { readSettings } from "../../provider/service/settings/settings.js";
+import { readSettings } from "../../provider/service/settings.js";
 import type { Holding } from "../../provider/stacks/stack-states.js";
 import { EmulatorControl } from "./emulator-control.js";
 

@@ -7,7 +7,7 @@ import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/js
 import { isId } from "../../../provider/kernel/object-id.js";
 import { readMark } from "../../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../../provider/resources/index.js";
-import type { Settings } from "../../../provider/service/settings/settings.js";
+import type { Settings } from "../../../provider/service/setting-table.js";
 import type { ObjectInputs } from "../../account/object-inputs.js";
 
 /** Where a service tells no time, any will do. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { type Emulator, startEmulator } from "../../../emulator/index.js";
 import type { JsonObject } from "../../../provider/kernel/json.js";
-import { settingTable } from "../../../provider/service/settings/setting-table.js";
-import { profilePrefix, type Settings } from "../../../provider/service/settings/settings.js";
+import { type Settings, settingTable } from "../../../provider/service/setting-table.js";
+import { profilePrefix } from "../../../provider/service/settings.js";
 import { printedJson } from "../../../provider/stacks/pulumi-queries.js";
 import { CommandFailure } from "../../command.js";
 import type { Printed } from "../../printed.js";

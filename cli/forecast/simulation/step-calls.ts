@@ -3,7 +3,7 @@ import {
   type SetUpAction,
   setUpOperation,
 } from "../../../provider/service/http/operations.js";
-import { listCalls } from "../../../provider/service/objects/pages.js";
+import { listCalls } from "../../../provider/service/lists.js";
 import { collectionKey, type PlannedStep, type StepAction, type Workload } from "./workload.js";
 
 /** Calls that follow each other on one endpoint. */

@@ -1,4 +1,4 @@
-import type { FoundValue } from "../../../provider/service/settings/tenant-findings.js";
+import type { FoundValue } from "../../../provider/service/settings.js";
 import type { ProbeObjects } from "../probe-objects.js";
 import { ofEveryCall, type TenantAnswer, type TenantClient } from "../tenant-client.js";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { orchestration } from "../../../provider/resources/orchestration.js";
-import { retryAfterForm } from "../../../provider/service/http/retry-after.js";
+import { retryAfterForm } from "../../../provider/service/http/retry.js";
 import type { TenantAnswer, TenantClient } from "../tenant-client.js";
 import { foreignOrigin } from "../tenant-client.js";
 import {

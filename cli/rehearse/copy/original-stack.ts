@@ -2,7 +2,7 @@ import {
   describeSettings,
   type SettingDescription,
   type SettingSource,
-} from "../../../provider/service/settings/settings.js";
+} from "../../../provider/service/settings.js";
 import type { StackStates } from "../../../provider/stacks/stack-states.js";
 import { CommandFailure } from "../../command.js";
 import { type ConfigEntry, readStackConfig, stackAdvice } from "../../pulumi-cli/stack-config.js";

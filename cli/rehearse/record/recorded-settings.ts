@@ -1,12 +1,11 @@
 import { randomBytes, scryptSync } from "node:crypto";
 import { z } from "zod";
+import type { SettingKey, Settings } from "../../../provider/service/setting-table.js";
 import {
   describeSettings,
   type SettingDescription,
-  type SettingKey,
-  type Settings,
   settingLabel,
-} from "../../../provider/service/settings/settings.js";
+} from "../../../provider/service/settings.js";
 import type { OriginalStack } from "../copy/original-stack.js";
 import { type ClientReading, scopesInUse } from "../service/deploying-client.js";
 import { knownSwitches } from "../service/emulated-tenant.js";

@@ -2,7 +2,7 @@ import type { StoredObject } from "../../../emulator/index.js";
 import { bodyOf } from "../../../provider/definition/wire.js";
 import type { JsonObject } from "../../../provider/kernel/json.js";
 import { propertiesIn } from "../../../provider/lifecycle/state.js";
-import type { Settings } from "../../../provider/service/settings/settings.js";
+import type { Settings } from "../../../provider/service/setting-table.js";
 import type { KindReading } from "../../account/account-lists.js";
 import { definitionOfType, openedValues, type StackExport } from "../../stack/stack-export.js";
 import { profileIn } from "../../stack/stack-reading.js";

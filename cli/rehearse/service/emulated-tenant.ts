@@ -9,11 +9,8 @@ import { parseSwitches } from "../../../emulator/service/switches.js";
 import { unlimitedBurst } from "../../../provider/pacing/pacer.js";
 import { resources } from "../../../provider/resources/index.js";
 import { endpointName, setUpOperation } from "../../../provider/service/http/operations.js";
-import {
-  describeSettings,
-  type SettingKey,
-  type Settings,
-} from "../../../provider/service/settings/settings.js";
+import type { SettingKey, Settings } from "../../../provider/service/setting-table.js";
+import { describeSettings } from "../../../provider/service/settings.js";
 import type { KindReading } from "../../account/account-lists.js";
 import { type Conditions, endpointLimit } from "../../forecast/conditions.js";
 import { rateBucket } from "../../forecast/simulation/simulated-service.js";

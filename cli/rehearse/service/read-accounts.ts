@@ -1,5 +1,6 @@
 import { isConversationError } from "../../../provider/kernel/errors.js";
-import { readSettings, type Settings } from "../../../provider/service/settings/settings.js";
+import type { Settings } from "../../../provider/service/setting-table.js";
+import { readSettings } from "../../../provider/service/settings.js";
 import { type OriginalStack, profilesOf } from "../copy/original-stack.js";
 import { readTenant, type TenantReading, type TenantReadingOptions } from "./tenant-reading.js";
 

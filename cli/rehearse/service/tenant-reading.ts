@@ -5,7 +5,7 @@ import { jsonIn } from "../../../provider/kernel/json-text.js";
 import { servicePaces } from "../../../provider/pacing/pacer.js";
 import { connectService, type Service } from "../../../provider/service/connect.js";
 import type { Pace } from "../../../provider/service/http/pace.js";
-import type { Settings } from "../../../provider/service/settings/settings.js";
+import type { Settings } from "../../../provider/service/setting-table.js";
 import { type AccountReading, readAccount } from "../../account/read-account.js";
 
 /** A tenant as a rehearsal needs to know it. */

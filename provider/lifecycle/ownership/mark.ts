@@ -1,7 +1,7 @@
 import { hash, randomInt } from "node:crypto";
 import type { Definition } from "../../definition/define.js";
 import { namingOf } from "../../definition/references.js";
-import type { WireObject } from "../../service/objects/collections.js";
+import type { WireObject } from "../../service/collections.js";
 import { ownerParts } from "../../stacks/owner.js";
 
 /**

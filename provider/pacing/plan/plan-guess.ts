@@ -1,4 +1,4 @@
-import { type Plan, plans } from "../../service/settings/plans.js";
+import { type Plan, plans } from "../../service/setting-table.js";
 import type { PlanEvidence } from "../limiter/limiter-state.js";
 import type { PlanRates } from "./rate-rows.js";
 

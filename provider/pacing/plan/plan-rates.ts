@@ -1,6 +1,6 @@
 import { ConversationError } from "../../kernel/errors.js";
 import type { Endpoint, Method } from "../../service/http/operations.js";
-import { type Plan, plans } from "../../service/settings/plans.js";
+import { type Plan, plans } from "../../service/setting-table.js";
 import { type RateRow, rateRows } from "./rate-rows.js";
 
 /** One endpoint of one service on one plan. */

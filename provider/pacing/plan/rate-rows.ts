@@ -1,5 +1,5 @@
 import type { Method } from "../../service/http/operations.js";
-import type { Plan } from "../../service/settings/plans.js";
+import type { Plan } from "../../service/setting-table.js";
 
 /** Calls per second, by plan. */
 export type PlanRates = Readonly<Record<Plan, number>>;

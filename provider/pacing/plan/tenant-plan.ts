@@ -1,6 +1,6 @@
 import type { Clock } from "../../kernel/clock.js";
 import { isObject } from "../../kernel/json.js";
-import { type Plan, plans } from "../../service/settings/plans.js";
+import { type Plan, plans } from "../../service/setting-table.js";
 import type { PlanEvidence } from "../limiter/limiter-state.js";
 import type { BucketStore, Kept } from "../stores/bucket-store.js";
 import {

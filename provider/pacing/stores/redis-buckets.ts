@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { settingLabel } from "../../service/settings/settings.js";
+import { settingLabel } from "../../service/settings.js";
 import { type BucketStore, keptOf } from "./bucket-store.js";
 import { connectRedis, type RedisClient } from "./redis-client.js";
 

@@ -6,9 +6,9 @@ import {
   type ErrorDetails,
 } from "../../kernel/errors.js";
 import { assertId } from "../../kernel/object-id.js";
-import { secretsOfRunningCall, secretTexts } from "../redaction/secret-texts.js";
-import type { Settings } from "../settings/setting-table.js";
-import type { AccessToken, TokenParts } from "../token/access-token.js";
+import { secretsOfRunningCall, secretTexts } from "../secret-texts.js";
+import type { Settings } from "../setting-table.js";
+import type { AccessToken, TokenParts } from "../token.js";
 import type { Operation } from "./operations.js";
 
 /** What belongs to one call of an operation. */

@@ -1,9 +1,14 @@
 /// <reference path="./undici-pool.d.ts" />
-import type { Agent, Dispatcher, Pool } from "undici";
-import { isLoopback } from "../settings/setting-rules.js";
+
+import type { Agent, Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import {
+  ConversationError,
+  type ConversationErrorCode,
+  type ErrorDetails,
+} from "../../kernel/errors.js";
+import { isObject } from "../../kernel/json.js";
+import { isLoopback } from "../setting-table.js";
 import type { Method } from "./operations.js";
-import { type ProxyEnvironment, proxyAgent, proxyOf } from "./proxy-agent.js";
-import { proxyFailure } from "./proxy-failure.js";
 
 /** One HTTP call, complete with its headers. */
 export interface HttpRequest {
@@ -246,3 +251,190 @@ const exchange = (
       onResponseError: (_controller, error) => end(error),
     });
   });
+
+/** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are looked up. */
+type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** Proxy settings as other tools read them, the lower-case name first; undefined where there is none. */
+const proxyOf = (environment: ProxyEnvironment) => {
+  const variable = (name: string) => environment[name.toLowerCase()] || environment[name];
+  const httpProxy = variable("HTTP_PROXY");
+  const httpsProxy = variable("HTTPS_PROXY");
+  if (!httpProxy && !httpsProxy) return undefined;
+  // Empty texts on purpose: left out, the agent would look into the process's own environment.
+  return {
+    httpProxy: httpProxy ?? "",
+    httpsProxy: httpsProxy ?? "",
+    noProxy: variable("NO_PROXY") ?? "",
+  };
+};
+
+/** The address may hold a password: it is not shown, and neither is what was said of it. */
+const unusable = (): ConversationError =>
+  new ConversationError(
+    "SETTINGS_INVALID",
+    "Could not use the proxy: HTTP_PROXY or HTTPS_PROXY is no address of a proxy, such as http://proxy.example.com:3128. Nothing was sent. Correct the variable, or remove it.",
+    { permanent: true },
+  );
+
+/**
+ * Connections through a proxy, as the options say or, where they say nothing, the process's environment.
+ *
+ * @throws ConversationError `SETTINGS_INVALID` for an address that cannot be used
+ */
+export const proxyAgent = async (options: EnvHttpProxyAgent.Options): Promise<Dispatcher> => {
+  const { EnvHttpProxyAgent: ProxyAgent } = await import("undici");
+  try {
+    return new ProxyAgent(options);
+  } catch {
+    throw unusable();
+  }
+};
+
+/** Where the environment names a proxy, as other tools read it: the lower-case name first. */
+const variablesFor = (protocol: string): readonly string[] => {
+  const http = ["http_proxy", "HTTP_PROXY"];
+  return protocol === "http:" ? http : ["https_proxy", "HTTPS_PROXY", ...http];
+};
+
+/** The proxy that calls to an address go through, and the variable that holds it; undefined where they go straight. */
+export const proxySetting = (environment: ProxyEnvironment, protocol = "https:") => {
+  const variable = variablesFor(protocol).find((name) => environment[name]);
+  return variable === undefined ? undefined : { variable, text: environment[variable] ?? "" };
+};
+
+/** A failure and what caused it; several addresses of one host fail as a group. */
+const chainOf = (error: unknown, depth = 0): readonly unknown[] => {
+  if (depth > 4 || typeof error !== "object" || error === null) return [];
+  const inner = error instanceof AggregateError ? error.errors : [];
+  const cause = "cause" in error ? [error.cause] : [];
+  return [error, ...[...inner, ...cause].flatMap((each) => chainOf(each, depth + 1))];
+};
+
+const portOf = ({ port, protocol }: URL): number =>
+  Number(port) || (protocol === "https:" ? 443 : 80);
+
+/** Whether one failure of a connection is about this address: the engine of Node tells host or port. */
+const isAbout = (failure: unknown, proxy: URL, target: URL): boolean => {
+  const { hostname, port, message } = isObject(failure) ? failure : {};
+  const text = failure instanceof Error ? failure.message : String(message ?? "");
+  return (
+    (hostname === proxy.hostname && proxy.hostname !== target.hostname) ||
+    (port === portOf(proxy) && portOf(proxy) !== portOf(target)) ||
+    text.includes(`${proxy.hostname}:${portOf(proxy)}`)
+  );
+};
+
+const refusedTunnel = /Proxy response \((\d{3})\)/;
+
+/** What a failed call says of the proxy that it went through; undefined where it is not the proxy's. */
+export const proxyFailure = (
+  error: unknown,
+  target: URL,
+  environment: ProxyEnvironment,
+): string | undefined => {
+  const setting = proxySetting(environment, target.protocol);
+  if (!setting || !URL.canParse(setting.text) || isLoopback(target.hostname)) return undefined;
+  const proxy = new URL(setting.text);
+  const shown = `the proxy ${proxy.host} (${setting.variable})`;
+  const chain = chainOf(error);
+  const texts = chain.map((each) => (each instanceof Error ? each.message : ""));
+  const status = texts.map((text) => refusedTunnel.exec(text)?.[1]).find(Boolean);
+  if (status) return `${shown} refused to connect to ${target.host} (${status})`;
+  const failure = chain.find((each) => isAbout(each, proxy, target));
+  if (failure === undefined) return undefined;
+  const code = isObject(failure) && typeof failure.code === "string" ? ` (${failure.code})` : "";
+  return `${shown} cannot be reached${code}, so nothing was sent to ${target.host}`;
+};
+
+/** What to do about a proxy that fails. */
+export const proxyAdvice =
+  "start or correct the proxy; where the service can be reached without it, name its host in NO_PROXY";
+
+/** What a failure of the connection means, in words for a message. */
+export interface ConnectionFault {
+  readonly code: ConversationErrorCode;
+  /** What happened and what to check. Quotes nothing that came over the wire. */
+  readonly text: string;
+  readonly details: Pick<ErrorDetails, "permanent">;
+}
+
+const tlsCode =
+  /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH$|UND_ERR_PRX_TLS$)/;
+
+/** What stands there speaks something else than TLS: plain HTTP, most often. */
+const withoutTls = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
+
+const timeouts: readonly string[] = ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"];
+
+const codeOf = (cause: unknown): string => {
+  if (typeof cause !== "object" || cause === null || !("code" in cause)) return "";
+  // Anything else would be a foreign text, which has no place in a message.
+  return typeof cause.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(cause.code)
+    ? cause.code
+    : "";
+};
+
+/** The first telling code in the chain of causes; several addresses of one host fail as a group. */
+const tellingCode = (cause: unknown, depth = 0): string => {
+  const own = codeOf(cause);
+  if (own !== "" || depth > 3 || typeof cause !== "object" || cause === null) return own;
+  const inner = "cause" in cause ? tellingCode(cause.cause, depth + 1) : "";
+  if (inner !== "") return inner;
+  return cause instanceof AggregateError ? tellingCode(cause.errors[0], depth + 1) : "";
+};
+
+const isTimeout = (cause: unknown): boolean =>
+  cause instanceof Error && cause.name === "TimeoutError";
+
+const passing = (code: ConversationErrorCode, text: string): ConnectionFault => ({
+  code,
+  text,
+  details: {},
+});
+
+const lasting = (code: ConversationErrorCode, text: string): ConnectionFault => ({
+  code,
+  text,
+  details: { permanent: true },
+});
+
+const beforeSending = (code: string, host: string): ConnectionFault => {
+  const isUnknown = code === "ENOTFOUND" || code === "EAI_AGAIN";
+  const what = isUnknown ? `the name ${host} could not be resolved` : `no connection to ${host}`;
+  const suffix = code === "" ? "" : ` (${code})`;
+  return passing("UNREACHABLE", `${what}${suffix}; check the address, the network and the proxy`);
+};
+
+/** Sorts a failure of the connection into the closed set of codes. */
+export const connectionFault = (
+  { cause, sent, proxy }: Pick<TransportFailure, "cause" | "sent" | "proxy">,
+  url: string,
+): ConnectionFault => {
+  if (proxy !== undefined) return passing("UNREACHABLE", `${proxy}; ${proxyAdvice}`);
+  const { host } = new URL(url);
+  const code = tellingCode(cause);
+  if (withoutTls.test(code)) {
+    return lasting(
+      "UNREACHABLE",
+      `the TLS connection to ${host} could not be trusted (${code}): what answers there speaks no TLS; check the port of the address, and whether it begins with http:// there`,
+    );
+  }
+  if (tlsCode.test(code)) {
+    return lasting(
+      "UNREACHABLE",
+      `the TLS connection to ${host} could not be trusted (${code}); check the address and the certificate, or name your own authority in NODE_EXTRA_CA_CERTS`,
+    );
+  }
+  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") {
+    return lasting("BAD_RESPONSE", `the answer of ${host} is larger than 8 MiB; check the address`);
+  }
+  if (isTimeout(cause) || timeouts.includes(code)) {
+    return passing("TIMED_OUT", `${host} gave no complete answer in the time allowed`);
+  }
+  if (!sent) return beforeSending(code, host);
+  return passing(
+    "UNREACHABLE",
+    `the connection to ${host} broke before the answer was complete${code === "" ? "" : ` (${code})`}`,
+  );
+};

@@ -4,7 +4,7 @@ import { readAccount } from "../../../cli/account/read-account.js";
 import { accessService } from "../../../cli/account/service-access.js";
 import { explainSetUp } from "../../../cli/explain/explain-command.js";
 import { progressOn } from "../../../cli/terminal/progress.js";
-import { readSettings } from "../../../provider/service/settings/settings.js";
+import { readSettings } from "../../../provider/service/settings.js";
 
 /** Settings of a service that is not there. */
 const environmentOfNobody = async () => {

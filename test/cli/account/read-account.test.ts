@@ -6,9 +6,9 @@ import { savedAccount, savedAccountIn } from "../../../cli/account/saved-account
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { startEmulator } from "../../../emulator/index.js";
 import { resources } from "../../../provider/resources/index.js";
+import type { WireObject } from "../../../provider/service/collections.js";
 import { connectService } from "../../../provider/service/connect.js";
-import type { WireObject } from "../../../provider/service/objects/collections.js";
-import { readSettings } from "../../../provider/service/settings/settings.js";
+import { readSettings } from "../../../provider/service/settings.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 
 const definitionOf = (kind: string) => {

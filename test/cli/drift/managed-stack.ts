@@ -15,7 +15,7 @@ import { createRun } from "../../../provider/lifecycle/run.js";
 import { typeToken } from "../../../provider/pointer.js";
 import { resources } from "../../../provider/resources/index.js";
 import { connectService } from "../../../provider/service/connect.js";
-import { readSettings } from "../../../provider/service/settings/settings.js";
+import { readSettings } from "../../../provider/service/settings.js";
 import { statesOf } from "../../../provider/stacks/stack-states.js";
 import { stateIn } from "../../../provider/stacks/state-document.js";
 import { samples } from "../../emulator/field-cases.js";

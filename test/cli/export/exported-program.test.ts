@@ -12,7 +12,7 @@ import { isObject } from "../../../provider/kernel/json.js";
 import { lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun } from "../../../provider/lifecycle/run.js";
 import { resources } from "../../../provider/resources/index.js";
-import { readSettings } from "../../../provider/service/settings/settings.js";
+import { readSettings } from "../../../provider/service/settings.js";
 import { oddCanary } from "../../support/odd-account.js";
 import {
   type RandomAccount,

@@ -8,7 +8,7 @@ import {
   type Timer,
   type Transport,
 } from "../../../provider/service/http/transport.js";
-import { readSettings } from "../../../provider/service/settings/settings.js";
+import { readSettings } from "../../../provider/service/settings.js";
 import { type Emulated, emulated } from "../../support/emulated.js";
 import { type Outcome, watched } from "./watched.js";
 import { endpointOf, Wire } from "./wire.js";

@@ -3,7 +3,7 @@ import {
   type Service,
   type ServiceOptions,
 } from "../../../provider/service/connect.js";
-import type { Settings } from "../../../provider/service/settings/settings.js";
+import type { Settings } from "../../../provider/service/setting-table.js";
 import { JumpingClock } from "./clocks.js";
 import { FakeHub, type Handler } from "./fake-hub.js";
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Server, Socket } from "node:net";
-import type { Settings } from "../../../provider/service/settings/settings.js";
+import type { Settings } from "../../../provider/service/setting-table.js";
 import { closeServer, listenHere } from "../../support/loopback-server.js";
 
 /** A call as the fake service saw it. */

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type Field, type Fields, outputFields } from "../../definition/define.js";
-import { membersIn, valuesIn } from "../../definition/walk.js";
-import { fieldsByWireName, membersOf, unwrapped } from "../../definition/wire.js";
-import { isObject, type JsonObject, memberOf } from "../../kernel/json.js";
-import type { Settings } from "../settings/setting-table.js";
-import { basicCredentials, credentialsOf, textsIn } from "./credential-texts.js";
+import { type Field, type Fields, outputFields } from "../definition/define.js";
+import { type FieldValue, membersIn, valuesIn } from "../definition/walk.js";
+import { fieldsByWireName, membersOf, unwrapped } from "../definition/wire.js";
+import { isObject, type JsonObject, memberOf } from "../kernel/json.js";
+import { jsonIn } from "../kernel/json-text.js";
+import type { Settings } from "./setting-table.js";
 
 /** What no answer of any address may show of a client's credentials. */
 export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly string[] => [
@@ -95,3 +95,35 @@ export const keepingSecret = <T>(secrets: Secrets, call: () => Promise<T>): Prom
 
 /** The secrets of the engine's call that is running. */
 export const secretsOfRunningCall: Secrets = () => ofRunningCall.getStore()?.() ?? [];
+
+const jsonTexts = (text: string): string[] => (/^\s*[[{]/.test(text) ? textsIn(jsonIn(text)) : []);
+
+/** Every text and number inside a value, and inside JSON that a text holds. */
+export const textsIn = (value: unknown): string[] => {
+  if (typeof value === "string") return value === "" ? [] : [value, ...jsonTexts(value)];
+  if (typeof value === "number") return [String(value)];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
+};
+
+/**
+ * The credentials of a Basic header (RFC 7617), as they must not be shown either: a password that is too
+ * short to be looked for can be read from them.
+ */
+export const basicCredentials = (user: string, password: string): string[] =>
+  (["utf8", "latin1"] as const).flatMap((charset) => {
+    const bytes = Buffer.from(`${user}:${password}`, charset);
+    return [bytes.toString("base64"), bytes.toString("base64url")];
+  });
+
+const isText = (member: FieldValue): member is FieldValue & { readonly value: string } =>
+  member.field.type === "text" && typeof member.value === "string";
+
+/** A text and a secret side by side may be used together as name and password. */
+const credentialsOf = (members: readonly FieldValue[]): string[] => {
+  const texts = members.filter(isText);
+  const names = texts.filter(({ field }) => !field.secret);
+  return texts
+    .filter(({ field }) => field.secret)
+    .flatMap((secret) => names.flatMap((name) => basicCredentials(name.value, secret.value)));
+};

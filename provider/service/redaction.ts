@@ -1,4 +1,4 @@
-import { abbreviated, cleaned } from "../../kernel/quoted.js";
+import { abbreviated, cleaned } from "../kernel/quoted.js";
 
 const hidden = "[secret]";
 
@@ -10,6 +10,7 @@ const pieceLength = 8;
 
 /** A shorter beginning of a secret at a cut is not worth hiding: it says nothing. */
 const shortestCut = 4;
+
 const longestText = 300;
 
 /** So much of a foreign text is looked at; the most of it is not shown anyway. */
@@ -50,6 +51,7 @@ const base64Run = /[A-Za-z0-9+/_-]{6,}={0,2}/g;
 
 /** Bytes in hexadecimal digits, one after the other or with a sign between them, as dumps show them. */
 const hexRun = /[0-9a-f]{2}(?:[ :,-]?(?:0x)?[0-9a-f]{2}){4,}/gi;
+
 const hexByte = /(?:0x)?([0-9a-f]{2})/gi;
 
 /** Signs that may close a quotation, then what says that a text was cut, or its end. */

@@ -1,7 +1,9 @@
-import { ConversationError } from "../../kernel/errors.js";
-import { quoted } from "../../kernel/quoted.js";
+import { readFileSync } from "node:fs";
+import { ConversationError } from "../kernel/errors.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
+import { jsonIn } from "../kernel/json-text.js";
+import { quoted } from "../kernel/quoted.js";
 import { type SettingKey, type SettingSpec, type Settings, settingTable } from "./setting-table.js";
-import { readFindings } from "./tenant-findings.js";
 
 const profileName = /^[A-Za-z][A-Za-z0-9_-]*$/;
 
@@ -48,8 +50,6 @@ export const assertDistinctProfiles = (
   );
 };
 
-export type { SettingKey, Settings } from "./setting-table.js";
-
 /** Where settings are read from. The environment wins. */
 export interface SettingSource {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -66,6 +66,7 @@ export interface SettingNames {
 }
 
 const keys = Object.keys(settingTable).filter((key): key is SettingKey => key in settingTable);
+
 const specOf = (key: SettingKey): SettingSpec<unknown> => settingTable[key];
 
 /** The names of a setting in the configuration and in the environment, for the profile if one is given. */
@@ -193,6 +194,7 @@ export const readSettings = (source: SettingSource, profile?: string): Settings 
 const secretNames = keys
   .filter((key) => specOf(key).secret)
   .map((key) => settingTable[key].environment);
+
 const secretVariable = new RegExp(`^CONVERSATION_(?:.+_)?(?:${secretNames.join("|")})$`);
 
 /** An environment without the secret settings of every profile: for programs that have no use for them. */
@@ -224,3 +226,81 @@ export const describeSettings = (profile?: string): readonly SettingDescription[
       ...(fallback === undefined ? {} : { default: String(fallback) }),
     };
   });
+
+/** What was found out about one thing. */
+export type FoundValue = string | number | boolean;
+
+/** What `pulumi-conversation probe` found out about a tenant. */
+export interface TenantFindings {
+  readonly version: 1;
+  /** ISO 8601. */
+  readonly probedAt: string;
+  /** The tenant that it was found out on. */
+  readonly baseUrl: string;
+  /** Calls that it took. */
+  readonly calls: number;
+  /** By the names of the emulator's switches. */
+  readonly switches: Readonly<Record<string, FoundValue>>;
+  /** By the names of settings. */
+  readonly settings: Readonly<Record<string, FoundValue>>;
+  /** What else was seen. */
+  readonly observed: Readonly<Record<string, FoundValue>>;
+  /** What could not be found out, and why. */
+  readonly open: Readonly<Record<string, string>>;
+}
+
+const isValue = (value: unknown): value is FoundValue =>
+  ["string", "number", "boolean"].includes(typeof value);
+
+const valuesIn = (value: unknown): Readonly<Record<string, FoundValue>> | undefined =>
+  isObject(value) && Object.values(value).every(isValue)
+    ? Object.fromEntries(
+        Object.entries(value).filter((entry): entry is [string, FoundValue] => isValue(entry[1])),
+      )
+    : undefined;
+
+const reasonsIn = (value: unknown): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(valuesIn(value) ?? {}).map(([name, why]) => [name, `${why}`]));
+
+const textIn = (json: JsonObject, name: string): string | undefined => {
+  const value = json[name];
+  return typeof value === "string" ? value : undefined;
+};
+
+/** The findings that a text holds; undefined where it holds none of this version. */
+export const findingsIn = (text: string): TenantFindings | undefined => {
+  const json = jsonIn(text);
+  if (!isObject(json) || json.version !== 1) return undefined;
+  const [probedAt, baseUrl] = [textIn(json, "probedAt"), textIn(json, "baseUrl")];
+  const [switches, settings] = [valuesIn(json.switches), valuesIn(json.settings)];
+  const observed = valuesIn(json.observed ?? {});
+  const calls = typeof json.calls === "number" ? json.calls : 0;
+  if (probedAt === undefined || baseUrl === undefined || !switches || !settings || !observed)
+    return undefined;
+  const open = reasonsIn(json.open ?? {});
+  return { version: 1, probedAt, baseUrl, calls, switches, settings, observed, open };
+};
+
+/**
+ * Reads a file that `pulumi-conversation probe` wrote.
+ *
+ * @throws ConversationError `SETTINGS_INVALID` where it cannot be read, or holds something else
+ */
+export const readFindings = (file: string): TenantFindings => {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? `${error.code}` : "no reason given";
+    throw new ConversationError(
+      "SETTINGS_INVALID",
+      `The findings in ${file} could not be read (${code}). Write them with: pulumi-conversation probe --out ${file}`,
+    );
+  }
+  const findings = findingsIn(text);
+  if (findings) return findings;
+  throw new ConversationError(
+    "SETTINGS_INVALID",
+    `${file} holds no findings of this release. Write them with: pulumi-conversation probe --out ${file}`,
+  );
+};

@@ -1,4 +1,5 @@
-import type { Definition } from "../../definition/define.js";
+import type { Definition } from "../definition/define.js";
+import { isConversationError } from "../kernel/errors.js";
 
 /** An object as the service sends it. */
 export type WireObject = Readonly<Record<string, unknown>>;
@@ -64,3 +65,7 @@ export interface Collections {
    */
   now(): number;
 }
+
+/** Whether a change or deletion may have been made although its answer is none of the service's: only the object tells. */
+export const isUnclear = (error: unknown): boolean =>
+  isConversationError(error, "BAD_RESPONSE") && error.effect !== "none";

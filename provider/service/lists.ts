@@ -1,0 +1,472 @@
+import { hash } from "node:crypto";
+import { getHeapStatistics } from "node:v8";
+import type { Definition } from "../definition/define.js";
+import { ConversationError, isConversationError } from "../kernel/errors.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
+import { isId, longestId } from "../kernel/object-id.js";
+import { cleaned } from "../kernel/quoted.js";
+import { resources } from "../resources/index.js";
+import type { Listing, ListProgress, WireObject } from "./collections.js";
+import type { Answer } from "./http/answers.js";
+import type { DatedRequest, Request } from "./http/client.js";
+import { endpointName, type Operation, setUpOperation } from "./http/operations.js";
+
+/** What an own write made of an object; undefined: it is gone. */
+interface Write {
+  readonly id: string;
+  readonly object: WireObject | undefined;
+}
+
+/** A listing is read on for one object in so many of its further pages: others are likely to follow. */
+const pagesForOne = 4;
+
+/**
+ * The listing of one collection: asked for once, shared by all who want it, and kept true by own
+ * writes. A listing that was under way during a write does not undo what the write told.
+ */
+export class ListCache {
+  readonly #first: () => Promise<FirstPage>;
+  /** The first page of a listing under way, or of one whose other pages were not worth their calls so far. */
+  #begun: Promise<FirstPage> | undefined;
+  /** Objects that were looked for. */
+  readonly #wanted = new Set<string>();
+  #kept: Promise<Listing> | undefined;
+  /** The failure of a listing that is too large: to read so much again for each caller would be in vain. */
+  #tooLarge: Promise<Listing> | undefined;
+  #running: Promise<Listing> | undefined;
+  #following: Promise<Listing> | undefined;
+  #objects: Map<string, WireObject> | undefined;
+  /** Own writes since the listing under way was started. */
+  #writes: Write[] = [];
+  #doubtful = false;
+
+  constructor(first: () => Promise<FirstPage>) {
+    this.#first = first;
+  }
+
+  /** The listing kept, or the one under way, or a new one. */
+  get(): Promise<Listing> {
+    return this.#kept ?? this.#running ?? this.#tooLarge ?? this.#start();
+  }
+
+  /** The first page, kept, under way or new: resolves where the service has answered with a list. */
+  async answered(): Promise<void> {
+    await (this.#kept ?? this.#begin());
+  }
+
+  /**
+   * The object as the listing shows it, or undefined. Where the listing is long and few objects are
+   * looked for, only its first page is read: asking for them one by one is cheaper.
+   */
+  async find(id: string): Promise<WireObject | undefined> {
+    if (!this.#kept && !this.#tooLarge) {
+      this.#wanted.add(id);
+      const begun = this.#begin();
+      const page = await begun;
+      const isEnough = page.objects.has(id) || !(this.#running || this.#isWorthReading(page));
+      if (isEnough && this.#begun === begun && !this.#doubtful) return this.#shown(page, id);
+    }
+    return (await this.get()).objects.get(id);
+  }
+
+  #begin(): Promise<FirstPage> {
+    if (this.#begun) return this.#begun;
+    this.#writes = [];
+    this.#doubtful = false;
+    const begun = this.#first();
+    begun.catch((error) => {
+      if (this.#begun === begun) this.#begun = undefined;
+      // Asking again would be refused again: the refusal is as good an answer as a listing.
+      if (isConversationError(error, "FORBIDDEN")) this.#keep(refused(error));
+    });
+    this.#begun = begun;
+    return begun;
+  }
+
+  #isWorthReading({ objects, callsLeft }: FirstPage): boolean {
+    const elsewhere = [...this.#wanted].filter((id) => !objects.has(id));
+    return callsLeft === 0 || callsLeft < pagesForOne * elsewhere.length;
+  }
+
+  #shown({ objects }: FirstPage, id: string): WireObject | undefined {
+    const written = this.#writes.findLast((write) => write.id === id);
+    return written ? written.object : objects.get(id);
+  }
+
+  /** A listing that starts after this call; callers meanwhile share it. */
+  fresh(): Promise<Listing> {
+    if (!this.#running) {
+      this.#begun = undefined;
+      return this.#start();
+    }
+    this.#following ??= this.#afterRunning(this.#running);
+    return this.#following;
+  }
+
+  wrote(id: string, object: WireObject | undefined): void {
+    if (this.#begun) this.#writes.push({ id, object });
+    if (this.#objects) apply(this.#objects, id, object);
+  }
+
+  /** What is kept of an object. */
+  known(id: string): WireObject | undefined {
+    return this.#objects?.get(id);
+  }
+
+  /** A write may or may not have had an effect: nothing that is kept can be vouched for. */
+  forget(): void {
+    this.#doubtful = true;
+    if (!this.#running) this.#begun = undefined;
+    this.#keep(undefined);
+  }
+
+  async #afterRunning(running: Promise<Listing>): Promise<Listing> {
+    try {
+      await running;
+    } catch {
+      // Its own callers are told; the next listing is another try.
+    }
+    this.#following = undefined;
+    return this.#start();
+  }
+
+  #start(): Promise<Listing> {
+    this.#tooLarge = undefined;
+    const listing = this.#listed(this.#begin());
+    this.#running = listing;
+    return listing;
+  }
+
+  async #listed(begun: Promise<FirstPage>): Promise<Listing> {
+    try {
+      const { objects, complete } = await (await begun).rest();
+      for (const { id, object } of this.#writes) apply(objects, id, object);
+      const listing: Listing = { objects, complete };
+      if (!this.#doubtful) this.#keep(Promise.resolve(listing), objects);
+      return listing;
+    } catch (error) {
+      if (isTooLarge(error)) this.#tooLarge = refused(error);
+      throw error;
+    } finally {
+      this.#begun = undefined;
+      this.#running = undefined;
+    }
+  }
+
+  #keep(listing: Promise<Listing> | undefined, objects?: Map<string, WireObject>): void {
+    this.#kept = listing;
+    this.#objects = objects;
+  }
+}
+
+const refused = (error: unknown): Promise<Listing> => {
+  const promise = Promise.reject(error);
+  promise.catch(() => undefined);
+  return promise;
+};
+
+const apply = (
+  objects: Map<string, WireObject>,
+  id: string,
+  object: WireObject | undefined,
+): void => {
+  if (object) objects.set(id, object);
+  else objects.delete(id);
+};
+
+const mebibyte = 1024 * 1024;
+
+/**
+ * The part of the memory that lists may take as bytes of the service's answers. Ordinary objects take
+ * three times their bytes in memory, the smallest ones five times (measured); lists may be read once
+ * more while the earlier ones are still in use; and a command makes its own picture of them.
+ */
+const partOfMemory = 1 / 16;
+
+/** Bytes that the lists of one connection may take together, in the memory that this process has. */
+const bytesForLists = (): number => getHeapStatistics().heap_size_limit * partOfMemory;
+
+const inMebibytes = (bytes: number): string => `${(bytes / mebibyte).toFixed(1)} MiB`;
+
+/** Failures that asking again cannot mend. */
+const tooLarge = new WeakSet<object>();
+
+/** Whether a list could not be read because it is too large. */
+const isTooLarge = (error: unknown): boolean =>
+  typeof error === "object" && error !== null && tooLarge.has(error);
+
+/**
+ * The bytes of all lists that one connection reads and keeps, each by its last reading. A list that
+ * takes no more than its equal share is never refused because of the others.
+ */
+export class ListBudget {
+  readonly #bytes = new Map<string, number>();
+  readonly #most: number;
+
+  constructor(most = bytesForLists()) {
+    this.#most = most;
+  }
+
+  /**
+   * The way to read a list once: what an earlier reading took does not count any more.
+   *
+   * @throws ConversationError from its calls: `BAD_RESPONSE` where the list has become too large
+   */
+  reading(definition: Definition, request: DatedRequest): Request {
+    let [own, pages] = [0, 0];
+    return async (operation, options) => {
+      const answer = await request(operation, options);
+      own += answer.bytes;
+      pages += 1;
+      this.#bytes.set(definition.collection, own);
+      const all = [...this.#bytes.values()].reduce((sum, each) => sum + each, 0);
+      if (all <= this.#most || own <= this.#most / resources.length) return answer;
+      // Nothing of it is kept.
+      this.#bytes.delete(definition.collection);
+      throw this.#exceeded(operation, { own, all, pages });
+    };
+  }
+
+  #exceeded(
+    operation: Operation,
+    { own, all, pages }: { readonly own: number; readonly all: number; readonly pages: number },
+  ): ConversationError {
+    const { method, template, title } = operation;
+    const memory = Math.round(this.#most / partOfMemory / mebibyte);
+    const came = `${inMebibytes(own)} came in ${pages === 1 ? "1 page" : `${pages} pages`}`;
+    const beside = all > own ? `, ${inMebibytes(all)} with the lists of other kinds` : "";
+    const error = new ConversationError(
+      "BAD_RESPONSE",
+      `Could not ${title}: the answers of ${endpointName(operation)} are too large to be kept. ${came}${beside}; in ${memory} MiB of memory there is room for ${inMebibytes(this.#most)}. Look at what fills the list. If it has to be so large, give Node.js more memory: NODE_OPTIONS=--max-old-space-size=${2 * memory}`,
+      { method, template, permanent: true },
+    );
+    tooLarge.add(error);
+    return error;
+  }
+}
+
+/** All pages of a collection together. */
+export interface Pages {
+  readonly objects: Map<string, WireObject>;
+  /** False: absence proves nothing. */
+  readonly complete: boolean;
+}
+
+/** The first page of a collection, and the way to the others. */
+interface FirstPage {
+  readonly objects: ReadonlyMap<string, WireObject>;
+  /** Calls that the others take, as far as the service tells; 0 where it does not. */
+  readonly callsLeft: number;
+  rest(): Promise<Pages>;
+}
+
+/** Sibling services number their pages from 1 to 999. */
+const mostPages = 999;
+
+const wrong = (operation: Operation, what: string): ConversationError =>
+  new ConversationError(
+    "BAD_RESPONSE",
+    `Could not ${operation.title}: the answer of ${operation.method} ${operation.template} ${what}. Check that the base address is the service's own.`,
+    { method: operation.method, template: operation.template },
+  );
+
+/** The key of a list is not certain for every kind, so a single array under another key will do. */
+const itemsOf = (
+  definition: Definition,
+  operation: Operation,
+  body: unknown,
+): readonly unknown[] => {
+  if (!isObject(body)) throw wrong(operation, "is not a JSON object");
+  const named = body[definition.listKey];
+  if (Array.isArray(named)) return named;
+  const arrays = Object.values(body).filter((value) => Array.isArray(value));
+  const [only, ...others] = arrays;
+  if (only && others.length === 0) return only;
+  // An empty collection may leave its array out.
+  if (arrays.length === 0 && countOf(body) === 0) return [];
+  throw wrong(operation, `holds no list named ${definition.listKey}`);
+};
+
+/** A number that a list tells of its paging: undefined where paging is not spoken of, NaN where it makes no sense. */
+const toldBy = (body: unknown, name: "count" | "pagesize"): number | undefined => {
+  if (!isObject(body) || body.paginationInfo === undefined) return undefined;
+  const told = isObject(body.paginationInfo) ? body.paginationInfo[name] : undefined;
+  return typeof told === "number" && Number.isInteger(told) && told >= 0 ? told : Number.NaN;
+};
+
+/** How many objects there are in all. */
+const countOf = (body: unknown): number | undefined => toldBy(body, "count");
+
+/** The same, as progress is told. */
+const counted = ({ body }: Answer): Pick<ListProgress, "count"> => {
+  const count = countOf(body);
+  return count === undefined || Number.isNaN(count) ? {} : { count };
+};
+
+/** Adds a page and tells how many of its objects were new. */
+const addPage = (
+  objects: Map<string, WireObject>,
+  operation: Operation,
+  items: readonly unknown[],
+): number => {
+  const before = objects.size;
+  const keyOf = listingKeys();
+  for (const item of items) {
+    if (!isObject(item)) throw wrong(operation, "holds something that is not an object");
+    // A foreign object with a strange id must not block its kind: its name counts all the same.
+    objects.set(keyOf(item), item);
+  }
+  return objects.size - before;
+};
+
+type Query = Readonly<Record<string, number>>;
+
+/** A further page, or undefined where the service refuses to give one. */
+const furtherPage = async (
+  request: Request,
+  operation: Operation,
+  query: Query,
+): Promise<Answer | undefined> => {
+  try {
+    return await request(operation, { query });
+  } catch (error) {
+    if (isConversationError(error, "REJECTED", "NOT_FOUND")) return undefined;
+    throw error;
+  }
+};
+
+/** Whether and how a list is longer than its first page, as far as the service tells. */
+const extentOf = ({ body }: Answer): { readonly count: number; readonly size: number } => ({
+  count: countOf(body) || 0,
+  size: toldBy(body, "pagesize") || 0,
+});
+
+/**
+ * The first page again, as wide as it can be; undefined where that saves nothing or is not to be had.
+ *
+ * @param inVain told of a page that is no wider
+ */
+const widened = async (
+  request: Request,
+  operation: Operation,
+  first: Answer,
+  inVain: (page: Answer) => void,
+): Promise<Answer | undefined> => {
+  const { count, size } = extentOf(first);
+  if (size === 0 || !isWorthWidening(count, size)) return undefined;
+  const wide = await furtherPage(request, operation, { $pagenum: 1, $pagesize: widestPage });
+  if (wide && extentOf(wide).size > size) return wide;
+  if (wide) inVain(wide);
+  return undefined;
+};
+
+const callsLeft = (first: Answer): number => {
+  const { count, size } = extentOf(first);
+  return size === 0 ? 0 : listCalls(count, size) - 1;
+};
+
+/** Calls that are still to be made when so many objects have come in pages of this size. */
+const callsAfter = (answer: Answer, objects: number): number => {
+  const { count, size } = extentOf(answer);
+  return size === 0 ? 0 : Math.max(0, Math.ceil((count - objects) / size));
+};
+
+type OnPage = (progress: ListProgress) => void;
+
+/**
+ * Reads a collection: the first page as the specification has it, further ones by `$pagenum`
+ * (assumed) for as long as fewer objects came than the service counts, in wider pages by `$pagesize`
+ * (assumed) where that saves calls and the service gives them.
+ */
+export const readFirstPage = async (
+  request: Request,
+  definition: Definition,
+  onPage: OnPage = () => undefined,
+): Promise<FirstPage> => {
+  const operation = setUpOperation(definition, "list");
+  const first = await request(operation);
+  const objects = new Map<string, WireObject>();
+  addPage(objects, operation, itemsOf(definition, operation, first.body));
+  const rest = () => readRest(request, definition, first, objects, onPage);
+  onPage({ objects: objects.size, callsLeft: callsLeft(first), ...counted(first) });
+  return { objects, callsLeft: callsLeft(first), rest };
+};
+
+const readRest = async (
+  request: Request,
+  definition: Definition,
+  first: Answer,
+  shown: ReadonlyMap<string, WireObject>,
+  onPage: OnPage,
+): Promise<Pages> => {
+  const operation = setUpOperation(definition, "list");
+  // A copy, as whoever looks for an object still looks at the first page.
+  const objects = new Map(shown);
+  const add = (answer: Answer): number => {
+    const fresh = addPage(objects, operation, itemsOf(definition, operation, answer.body));
+    const left = callsAfter(answer, objects.size);
+    onPage({ objects: objects.size, callsLeft: left, ...counted(answer) });
+    return fresh;
+  };
+  const wide = await widened(request, operation, first, (page) =>
+    onPage({ objects: objects.size, callsLeft: callsLeft(first), ...counted(page) }),
+  );
+  let answer: Answer | undefined = wide ?? first;
+  let fresh = wide ? add(wide) : objects.size;
+  const width = wide ? { $pagesize: widestPage } : {};
+  for (let page = 1; answer && page <= mostPages; page++) {
+    const count = countOf(answer.body);
+    if (count === undefined ? page === 1 : objects.size >= count)
+      return { objects, complete: true };
+    if (fresh === 0 || count === undefined || Number.isNaN(count) || page === mostPages) break;
+    answer = await furtherPage(request, operation, { $pagenum: page + 1, ...width });
+    fresh = answer ? add(answer) : 0;
+  }
+  return { objects, complete: false };
+};
+
+/** The most objects on a page that sibling services give (assumed; parameter `$pagesize`). */
+export const widestPage = 75;
+
+const pagesOf = (count: number, size: number): number => Math.max(1, Math.ceil(count / size));
+
+/**
+ * Whether to start again with the widest pages, once the first page has told how many objects there
+ * are. It costs a call that is wasted where the service gives no wider pages, so it must save two.
+ */
+export const isWorthWidening = (count: number, pageSize: number): boolean =>
+  pagesOf(count, pageSize) - (1 + pagesOf(count, widestPage)) >= 2;
+
+/** Calls that it takes to read a list of so many objects in pages of so many. */
+export const listCalls = (count: number, pageSize: number): number =>
+  isWorthWidening(count, pageSize) ? 1 + pagesOf(count, widestPage) : pagesOf(count, pageSize);
+
+const shownCharacters = 40;
+
+const hashOf = (text: string): string => hash("sha256", text).slice(0, 16);
+
+/** Other values, such as objects, are no ids at all. */
+const idText = (id: unknown): string | undefined =>
+  (typeof id === "string" && id !== "") || typeof id === "number" ? String(id) : undefined;
+
+/** An id that no call can use: as it is where a message may show it, else cut, and told apart by a hash. */
+const oddKey = (id: string): string =>
+  id.length <= longestId && cleaned(id) === id
+    ? id
+    : `${cleaned(id.slice(0, shownCharacters))}… (${id.length} characters, ${hashOf(id)})`;
+
+/**
+ * Tells what each object of one page goes by: its id, if that is one; else a text that can never be an
+ * id, so that nothing can be called with it. The same object on another page goes by the same.
+ */
+export const listingKeys = (): ((object: JsonObject) => string) => {
+  const twins = new Map<string, number>();
+  return (object) => {
+    const id = idText(object.id);
+    if (id !== undefined) return isId(id) ? id : oddKey(id);
+    const hash = hashOf(JSON.stringify(object));
+    const place = (twins.get(hash) ?? 0) + 1;
+    twins.set(hash, place);
+    return `(no id, ${hash}, ${place})`;
+  };
+};

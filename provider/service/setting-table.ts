@@ -1,0 +1,234 @@
+import { nearestHint } from "../kernel/nearest-word.js";
+import { quoted } from "../kernel/quoted.js";
+import { defaultScopes } from "./http/operations.js";
+
+/** The plans that rates are sold by, lowest first (specification §8.2). */
+export const plans = ["developer", "basic", "enterprise"] as const;
+
+/** A plan that rates are sold by (specification §8.2). */
+export type Plan = (typeof plans)[number];
+
+/**
+ * What a rule makes of a text: the value, or the rule that the text breaks. The text itself is shown
+ * only where one of some words is wanted, which is never a secret.
+ */
+export type Parsed<T> = { readonly value: T } | { readonly rule: string };
+
+const value = <T>(parsed: T): Parsed<T> => ({ value: parsed });
+
+const broken = (rule: string): Parsed<never> => ({ rule });
+
+/** Version of the service that this package talks to (specification §9). */
+const version = "v3";
+
+/** Whether a host name means this machine: `localhost`, 127.0.0.0/8 or ::1. */
+export const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "[::1]" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
+
+const parseUrl = (text: string): URL | undefined =>
+  URL.canParse(text) ? new URL(text) : undefined;
+
+const addressRule = (url: URL | undefined): string | undefined => {
+  if (!url || (url.protocol !== "https:" && url.protocol !== "http:")) {
+    return "must be an address that starts with https://";
+  }
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+    return "must start with https://; http:// is allowed for this machine only (localhost, 127.0.0.1, [::1])";
+  }
+  if (url.username !== "" || url.password !== "") return "must hold no user name or password";
+  if (url.hash !== "") return 'must hold no "#" part';
+  return undefined;
+};
+
+const versionRule = (segment: string): string | undefined => {
+  if (segment === version) return undefined;
+  if (/^v\d{1,3}$/i.test(segment)) {
+    return `names version ${segment} of the service; this package talks to ${version}, so the address must end with /${version}`;
+  }
+  return `must end with the version segment /${version}, which is missing`;
+};
+
+/** The base address without a trailing slash. */
+const baseAddress = (text: string): Parsed<string> => {
+  const url = parseUrl(text);
+  const rule = addressRule(url);
+  if (!url || rule) return broken(rule ?? "must be an address");
+  if (url.search !== "" || text.includes("?")) return broken('must hold no "?" part');
+  const path = url.pathname.replace(/\/$/, "");
+  const wrong = versionRule(path.slice(path.lastIndexOf("/") + 1));
+  if (wrong) return broken(wrong);
+  return /\/\/|%/.test(path) ? broken("must have a plain path") : value(url.origin + path);
+};
+
+export const tokenAddress = (text: string): Parsed<string> => {
+  const url = parseUrl(text);
+  const rule = addressRule(url);
+  return !url || rule ? broken(rule ?? "must be an address") : value(url.href);
+};
+
+/** Any text without control characters. */
+const printableText = (text: string): Parsed<string> =>
+  /\p{Cc}/u.test(text)
+    ? broken("must hold no control characters, such as a line end behind it")
+    : value(text);
+
+/** Scopes between single blanks. */
+const scopeList = (text: string): Parsed<string> =>
+  printableText(text.split(/\s+/).filter(Boolean).join(" "));
+
+const wordRule = (words: readonly string[], text: string): string => {
+  return `must be one of: ${words.join(", ")}, not ${quoted(text)}${nearestHint(text, words)}`;
+};
+
+/** One of some words, in any case. Not for secrets: the rule shows what was given. */
+const oneOf =
+  <T extends string>(words: readonly T[]) =>
+  (text: string): Parsed<T> => {
+    const found = words.find((word) => word === text.toLowerCase());
+    return found ? value(found) : broken(wordRule(words, text));
+  };
+
+export const plan = oneOf(plans);
+
+export const wholeNumber = (text: string): Parsed<number> =>
+  /^[1-9]\d{0,8}$/.test(text)
+    ? value(Number(text))
+    : broken("must be a whole number of at least 1");
+
+export const fraction = (text: string): Parsed<number> => {
+  const parsed = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  return parsed > 0 && parsed <= 1 ? value(parsed) : broken("must be above 0 and at most 1");
+};
+
+export const redisAddress = (text: string): Parsed<string> =>
+  /^rediss?:\/\/./.test(text) && URL.canParse(text)
+    ? value(text)
+    : broken("must be an address that starts with redis:// or rediss://");
+
+const lowerCaseWord = (text: string): Parsed<string> =>
+  /^[a-z][a-z0-9]*$/.test(text)
+    ? value(text)
+    : broken("must be lower-case letters and digits, starting with a letter");
+
+/** Everything that a program or its surroundings configure. Rules and defaults: {@link settingTable}. */
+export interface Settings {
+  /** Base address without a trailing slash; ends with the version segment. */
+  readonly baseUrl: string;
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Scopes asked for, separated by blanks. */
+  readonly scope: string;
+  /** Left out: not known. */
+  readonly plan?: Plan;
+  /** Calls allowed in a short spike. Left out: not known. */
+  readonly burst?: number;
+  /** Part of each rate limit that may be used: above 0, at most 1. */
+  readonly share: number;
+  readonly redisUrl?: string;
+  /** The vendor's own word on the wire. */
+  readonly platformName: string;
+  readonly ownershipMark: "description" | "none";
+  /** What this tenant's PUT does to members that it does not name. Left out: not known. */
+  readonly put?: "keep" | "replace";
+  /** File that `pulumi-conversation probe` wrote. Left out: nothing was found out. */
+  readonly findings?: string;
+  /** Name of the profile that these settings belong to. Left out: the default one. */
+  readonly profile?: string;
+}
+
+export type SettingKey = Exclude<keyof Settings, "profile">;
+
+/** One row of the table of settings. */
+export interface SettingSpec<T> {
+  /** Last part of the environment variable, such as `BASE_URL`. */
+  readonly environment: string;
+  readonly doc: string;
+  readonly parse: (text: string) => Parsed<T>;
+  readonly required?: true;
+  /** Never shown; encrypted when kept in the stack's configuration. */
+  readonly secret?: true;
+  readonly default?: T;
+}
+
+type SettingTable = { readonly [K in SettingKey]: SettingSpec<NonNullable<Settings[K]>> };
+
+/** Every setting, in the order in which docs and messages show them. */
+export const settingTable: SettingTable = {
+  baseUrl: {
+    environment: "BASE_URL",
+    doc: "Base address of the service. Ends with the version segment `v3`; `https:` except for this machine.",
+    parse: baseAddress,
+    required: true,
+  },
+  tokenUrl: {
+    environment: "TOKEN_URL",
+    doc: "Token address of the client-credentials grant; `https:` except for this machine.",
+    parse: tokenAddress,
+    required: true,
+  },
+  clientId: {
+    environment: "CLIENT_ID",
+    doc: "Identifier of the client application that calls the service.",
+    parse: printableText,
+    required: true,
+  },
+  clientSecret: {
+    environment: "CLIENT_SECRET",
+    doc: "Secret of the client application that calls the service.",
+    parse: printableText,
+    required: true,
+    secret: true,
+  },
+  scope: {
+    environment: "SCOPE",
+    doc: "Scopes asked for, separated by blanks, or one address that ends in `.default`.",
+    parse: scopeList,
+    default: defaultScopes.join(" "),
+  },
+  plan: {
+    environment: "PLAN",
+    doc: "Plan of the tenant: `developer`, `basic` or `enterprise`, in any case. Sets the rate of each endpoint.",
+    parse: plan,
+  },
+  burst: {
+    environment: "BURST",
+    doc: "Calls that an endpoint allows in a short spike, where it is known: a whole number of at least 1.",
+    parse: wholeNumber,
+  },
+  share: {
+    environment: "SHARE",
+    doc: "Part of each rate limit that this tool may use: above 0, at most 1.",
+    parse: fraction,
+    default: 1,
+  },
+  redisUrl: {
+    environment: "REDIS_URL",
+    doc: "Redis through which processes and machines share the rate limits: `redis:` or `rediss:` address.",
+    parse: redisAddress,
+    // Such an address often carries a password.
+    secret: true,
+  },
+  platformName: {
+    environment: "PLATFORM_NAME",
+    doc: "The vendor's own word that stands for `platform` in identifiers such as `platform_bot`.",
+    parse: lowerCaseWord,
+    default: "platform",
+  },
+  ownershipMark: {
+    environment: "OWNERSHIP_MARK",
+    doc: "Where an object keeps the mark of the stack that owns it: in its `description`, or nowhere (`none`).",
+    parse: oneOf(["description", "none"]),
+    default: "description",
+  },
+  put: {
+    environment: "PUT",
+    doc: "What this tenant's PUT does to members that it does not name: `keep` or `replace`. Left out: not known; a run then refuses where a PUT could erase something that the service hides.",
+    parse: oneOf(["keep", "replace"]),
+  },
+  findings: {
+    environment: "FINDINGS",
+    doc: "File that `pulumi-conversation probe` wrote of this tenant: what is not given of `put`, `plan` and `burst` is taken from it.",
+    parse: printableText,
+  },
+};
