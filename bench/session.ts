@@ -1,7 +1,7 @@
 import { emulatorEnvironment } from "../cli/emulator-settings.js";
 import { type Emulator, startEmulator } from "../emulator/index.js";
 import type { Clock } from "../provider/kernel/clock.js";
-import { likelyBurst, rateOf } from "../provider/pacing/plan/plan-rates.js";
+import { likelyBurst, rateOf } from "../provider/pacing/plan-rates.js";
 import { authentication } from "../provider/resources/authentication.js";
 import type { WireObject } from "../provider/service/collections.js";
 import { connectService, type Service } from "../provider/service/connect.js";

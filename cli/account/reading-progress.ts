@@ -1,6 +1,6 @@
 import type { Definition } from "../../provider/definition/define.js";
 import type { Clock } from "../../provider/kernel/clock.js";
-import { conversationRate } from "../../provider/pacing/plan/plan-rates.js";
+import { conversationRate } from "../../provider/pacing/plan-rates.js";
 import type { ListProgress } from "../../provider/service/collections.js";
 import { setUpOperation } from "../../provider/service/http/operations.js";
 import type { Settings } from "../../provider/service/setting-table.js";

@@ -2,8 +2,8 @@ import { durationText, refusedText, waitText } from "../../provider/engine/wait-
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
+import { memoryBuckets } from "../../provider/pacing/bucket-store.js";
 import { servicePaces } from "../../provider/pacing/pacer.js";
-import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
 import { connectService } from "../../provider/service/connect.js";
 import type { Pace, Wait } from "../../provider/service/http/pace.js";
 import type { OnRepeat } from "../../provider/service/http/retry.js";

@@ -1,4 +1,4 @@
-import { likelyBurst, rateOf } from "../../provider/pacing/plan/plan-rates.js";
+import { likelyBurst, rateOf } from "../../provider/pacing/plan-rates.js";
 import type { Endpoint } from "../../provider/service/http/operations.js";
 import {
   fraction,

@@ -1,4 +1,4 @@
-import { rateOf } from "../../provider/pacing/plan/plan-rates.js";
+import { rateOf } from "../../provider/pacing/plan-rates.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { assetExperiment } from "./experiments/asset-experiment.js";
 import type { Experiment } from "./experiments/experiment.js";

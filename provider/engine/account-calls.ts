@@ -1,4 +1,4 @@
-import { conversationRate, likelyBurst } from "../pacing/plan/plan-rates.js";
+import { conversationRate, likelyBurst } from "../pacing/plan-rates.js";
 import { allOperations, type Endpoint, endpointName } from "../service/http/operations.js";
 import type { Plan, Settings } from "../service/setting-table.js";
 import { phaseOf } from "./deletion-phase.js";

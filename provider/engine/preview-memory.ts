@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isObject } from "../kernel/json.js";
 import { makeOwnFolder, readOwnFile, writeOwnFile } from "../kernel/own-files.js";
-import { bucketFilePath } from "../pacing/stores/file-buckets.js";
+import { bucketFilePath } from "../pacing/file-buckets.js";
 import { cliOfThisRun, type ProcessFacts } from "../stacks/pulumi-process.js";
 import type { PreviewMemory } from "./foreseen-calls.js";
 

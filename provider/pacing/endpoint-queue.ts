@@ -2,17 +2,10 @@ import { AsyncResource } from "node:async_hooks";
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
 import { type Endpoint, endpointName } from "../service/http/operations.js";
-import type { Pace, Refused } from "../service/http/pace.js";
+import type { Pace, Refused, Wait } from "../service/http/pace.js";
 import { longestRetryAfterMs, retryAfterMs, unbelievedRetryAfter } from "../service/http/retry.js";
 import type { HttpResponse } from "../service/http/transport.js";
-import { AnnouncedWaits, type WaitListener } from "./announced-waits.js";
-import type {
-  Admission,
-  CallOutcome,
-  Delay,
-  EndpointLimiter,
-  Slept,
-} from "./limiter/limiter-state.js";
+import type { Admission, CallOutcome, Delay, EndpointLimiter, Slept } from "./limiter.js";
 
 export interface EndpointQueueOptions {
   readonly clock: Clock;
@@ -292,3 +285,29 @@ export const queuePerEndpoint = (
     return queue.run(attempt, signal);
   };
 };
+
+/** A wait that goes on as announced is announced again after so long, in milliseconds. */
+const againMs = 10_000;
+
+/** Later than announced by more than this is news at once, in milliseconds: a refusal came between. */
+const toleratedMs = 1_000;
+
+/** Who is told of one wait. */
+type WaitListener = (wait: Wait) => void;
+
+/** What callers are told of their waits: how long each is, now and then, and at once where it becomes longer. */
+class AnnouncedWaits {
+  readonly #told = new WeakMap<WaitListener, { readonly at: number; readonly turnAt: number }>();
+
+  /**
+   * @param listener another one for each wait
+   * @param now in milliseconds of the clock that the wait is measured with
+   */
+  tell(listener: WaitListener, wait: Wait, now: number): void {
+    const turnAt = now + wait.waitMs;
+    const last = this.#told.get(listener);
+    if (last && now - last.at < againMs && turnAt <= last.turnAt + toleratedMs) return;
+    this.#told.set(listener, { at: now, turnAt });
+    listener(wait);
+  }
+}

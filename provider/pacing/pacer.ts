@@ -4,13 +4,12 @@ import { type Endpoint, endpointName } from "../service/http/operations.js";
 import type { Pace, Wait } from "../service/http/pace.js";
 import type { Plan, Settings } from "../service/setting-table.js";
 import { tokenEndpoint } from "../service/token.js";
-import { BucketLimiter } from "./bucket-limiter.js";
+import { type BucketStore, memoryBuckets } from "./bucket-store.js";
 import { queuePerEndpoint } from "./endpoint-queue.js";
-import { conversationRate } from "./plan/plan-rates.js";
-import type { PlanRates } from "./plan/rate-rows.js";
-import { TenantPlan } from "./plan/tenant-plan.js";
-import { type BucketStore, memoryBuckets } from "./stores/bucket-store.js";
-import { type SharedBucketsOptions, sharedBuckets } from "./stores/shared-buckets.js";
+import { BucketLimiter } from "./limiter.js";
+import { conversationRate, type PlanRates } from "./plan-rates.js";
+import { type SharedBucketsOptions, sharedBuckets } from "./shared-buckets.js";
+import { TenantPlan } from "./tenant-plan.js";
 import { UnlimitedUntilRefused } from "./wait-out-refusals.js";
 
 /** Calls per second that an endpoint allows on a plan. */

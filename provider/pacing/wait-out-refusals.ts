@@ -1,7 +1,7 @@
 import type { Clock } from "../kernel/clock.js";
 import type { Pace } from "../service/http/pace.js";
 import { type EndpointQueueOptions, queuePerEndpoint } from "./endpoint-queue.js";
-import type { Admission, CallOutcome, Delay, EndpointLimiter } from "./limiter/limiter-state.js";
+import type { Admission, CallOutcome, Delay, EndpointLimiter } from "./limiter.js";
 
 /**
  * An endpoint whose rate is not known: without a limit until it is refused.

@@ -8,15 +8,13 @@ export type { JsonObject } from "../../provider/kernel/json.js";
 export {
   type Burst,
   likelyBurst,
-  type RateQuestion,
-  rateOf,
-} from "../../provider/pacing/plan/plan-rates.js";
-export {
   type PlanRates,
+  type RateQuestion,
   type RateRow,
+  rateOf,
   rateRows,
   type SpecialRate,
-} from "../../provider/pacing/plan/rate-rows.js";
+} from "../../provider/pacing/plan-rates.js";
 export type { Answer } from "../../provider/service/http/answers.js";
 export type { Method } from "../../provider/service/http/operations.js";
 export {

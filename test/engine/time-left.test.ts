@@ -6,7 +6,7 @@ import type { Definition } from "../../provider/definition/define.js";
 import { ForeseenCalls } from "../../provider/engine/foreseen-calls.js";
 import { RunProgress } from "../../provider/engine/run-progress.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
-import { conversationRate } from "../../provider/pacing/plan/plan-rates.js";
+import { conversationRate } from "../../provider/pacing/plan-rates.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";

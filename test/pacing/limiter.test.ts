@@ -1,10 +1,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { TrueBucket } from "../../bench/true-bucket.js";
-import { type Bucket, longestHoldPeriods } from "../../provider/pacing/limiter/bucket.js";
-import { bucketOf } from "../../provider/pacing/limiter/kept-bucket.js";
-import { ownAtFirst } from "../../provider/pacing/limiter/limiter-state.js";
-import { keptOf } from "../../provider/pacing/stores/bucket-store.js";
+import { type Bucket, bucketOf, longestHoldPeriods } from "../../provider/pacing/bucket.js";
+import { keptOf } from "../../provider/pacing/bucket-store.js";
+import { ownAtFirst } from "../../provider/pacing/limiter.js";
 import {
   askedAndAnswered,
   atFirst,

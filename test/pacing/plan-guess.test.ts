@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
+import { memoryBuckets } from "../../provider/pacing/bucket-store.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
-import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
 import { calling, makeCalls, pacer } from "./support/simulation.js";
 
 const line = { roundTripMs: 20 };

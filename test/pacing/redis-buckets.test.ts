@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
-import type { BucketStore } from "../../provider/pacing/stores/bucket-store.js";
-import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
-import { redisBuckets, redisNeed } from "../../provider/pacing/stores/redis-buckets.js";
-import { connectRedis } from "../../provider/pacing/stores/redis-client.js";
-import { withLocalBuckets } from "../../provider/pacing/stores/shared-buckets.js";
+import { type BucketStore, memoryBuckets } from "../../provider/pacing/bucket-store.js";
+import { connectRedis, redisBuckets, redisNeed } from "../../provider/pacing/redis-buckets.js";
+import { withLocalBuckets } from "../../provider/pacing/shared-buckets.js";
 import { FakeRedis } from "./support/fake-redis.js";
 
 const found = (store: BucketStore) => store.change("k", (state) => ({ state, result: state }));

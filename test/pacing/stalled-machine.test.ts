@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
-import type { Bucket } from "../../provider/pacing/limiter/bucket.js";
-import type { BucketStore } from "../../provider/pacing/stores/bucket-store.js";
-import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
+import type { Bucket } from "../../provider/pacing/bucket.js";
+import { type BucketStore, memoryBuckets } from "../../provider/pacing/bucket-store.js";
 import { calling, makeCalls, pacer, series } from "./support/simulation.js";
 
 const lateMs = 20;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../provider/kernel/clock.js";
-import { memoryBuckets } from "../../provider/pacing/stores/bucket-store.js";
+import { memoryBuckets } from "../../provider/pacing/bucket-store.js";
 import { runtimeSettings } from "../../sdk/runtime/connect.js";
 import { connect } from "../../sdk/runtime/index.js";
 import { JumpingClock } from "../service/support/clocks.js";

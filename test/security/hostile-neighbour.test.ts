@@ -10,7 +10,7 @@ import { lockInFolder } from "../../cli/repair/lock-holders.js";
 import { whileAlone } from "../../cli/stack/while-alone.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { previewMemory } from "../../provider/engine/preview-memory.js";
-import { bucketFilePath, fileBuckets } from "../../provider/pacing/stores/file-buckets.js";
+import { bucketFilePath, fileBuckets } from "../../provider/pacing/file-buckets.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";
 import {
   freeAfter,

@@ -3,7 +3,7 @@ import { readAccount } from "../../../cli/account/read-account.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { type Emulator, startEmulator } from "../../../emulator/index.js";
 import { pacedCalls } from "../../../provider/pacing/pacer.js";
-import { conversationRate } from "../../../provider/pacing/plan/plan-rates.js";
+import { conversationRate } from "../../../provider/pacing/plan-rates.js";
 import { resources } from "../../../provider/resources/index.js";
 import { connectService } from "../../../provider/service/connect.js";
 import { type Plan, plans } from "../../../provider/service/setting-table.js";

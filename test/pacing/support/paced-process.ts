@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { systemClock } from "../../../provider/kernel/clock.js";
 import { pacedCalls } from "../../../provider/pacing/pacer.js";
-import { sharedBuckets } from "../../../provider/pacing/stores/shared-buckets.js";
+import { sharedBuckets } from "../../../provider/pacing/shared-buckets.js";
 import { httpTransport } from "../../../provider/service/http/transport.js";
 
 /** What one process of a test with several is to do; given as JSON in its first argument. */

@@ -1,16 +1,15 @@
 import type { TrueBucket } from "../../../bench/true-bucket.js";
-import { type Bucket, unknownBucket } from "../../../provider/pacing/limiter/bucket.js";
+import { type Bucket, type RateLimit, unknownBucket } from "../../../provider/pacing/bucket.js";
 import {
   type Admission,
+  afterOutcome,
   type CallOutcome,
   type Delay,
   type LimiterState,
+  nextTurn,
   ownAtFirst,
-  type RateLimit,
   type Slept,
-} from "../../../provider/pacing/limiter/limiter-state.js";
-import { afterOutcome } from "../../../provider/pacing/limiter/outcome.js";
-import { nextTurn } from "../../../provider/pacing/limiter/turn.js";
+} from "../../../provider/pacing/limiter.js";
 
 /** What happens at an endpoint: a call wants to go, or it has ended. */
 export type LimiterEvent =

@@ -1,9 +1,8 @@
-import type { Clock } from "../../kernel/clock.js";
-import { isConversationError } from "../../kernel/errors.js";
+import type { Clock } from "../kernel/clock.js";
+import { isConversationError } from "../kernel/errors.js";
 import { type BucketStore, memoryBuckets } from "./bucket-store.js";
 import { bucketFilePath, fileBuckets } from "./file-buckets.js";
-import { redisBuckets, redisNeed } from "./redis-buckets.js";
-import { assertRedisPackage } from "./redis-client.js";
+import { assertRedisPackage, redisBuckets, redisNeed } from "./redis-buckets.js";
 
 export interface FallbackOptions {
   /** Buckets of this process only, for as long as the shared ones cannot be reached. */
@@ -65,8 +64,10 @@ const firstQuietMajor = 24;
 
 /** Redis is mostly back within seconds; a try fails at once while there is no connection. */
 const redisAgainMs = 2_000;
+
 /** Twenty times as long as a change waits for the file: while others hold it, 5 % of the time is lost. */
 const fileAgainMs = 5_000;
+
 /** Machines that lose Redis do not see each other: there may be two. */
 const aloneShare = 0.5;
 

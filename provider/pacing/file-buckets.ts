@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { hrtime } from "node:process";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
-import { assertOwnFile, makeOwnFolder } from "../../kernel/own-files.js";
+import { assertOwnFile, makeOwnFolder } from "../kernel/own-files.js";
 import { type BucketStore, type Kept, keptOf, type StoreChange } from "./bucket-store.js";
 
 /** Time that all processes of this machine share. */
@@ -34,6 +34,7 @@ const usableLayouts: ReadonlySet<unknown> = new Set([0, 1]);
 
 /** SQLite's result codes SQLITE_CORRUPT and SQLITE_NOTADB; SQLITE_BUSY and SQLITE_LOCKED (sqlite.org/rescode.html). */
 const damaged: ReadonlySet<unknown> = new Set([11, 26]);
+
 const inUse: ReadonlySet<unknown> = new Set([5, 6]);
 
 /** Longest wait for another process's change, in milliseconds; one takes 0.2 ms (measured). */

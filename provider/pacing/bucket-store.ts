@@ -1,4 +1,4 @@
-import { isObject } from "../../kernel/json.js";
+import { isObject } from "../kernel/json.js";
 
 /** What is kept under a key: plain JSON with the store's time at which it held. */
 export interface Kept {

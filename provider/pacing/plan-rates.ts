@@ -1,0 +1,253 @@
+import { ConversationError } from "../kernel/errors.js";
+import type { Endpoint, Method } from "../service/http/operations.js";
+import { type Plan, plans } from "../service/setting-table.js";
+
+/** Calls per second, by plan. */
+export type PlanRates = Readonly<Record<Plan, number>>;
+
+/** Endpoints with a rate of their own. It overrides the standard rate for these paths only (specification §8.1 rule 3). */
+export interface SpecialRate {
+  /** HTTP method. */
+  readonly method: Method;
+  /** Path templates below the base address of the service. */
+  readonly templates: readonly string[];
+  /** A plan that is left out has the standard rate here. */
+  readonly rates: Partial<PlanRates>;
+}
+
+/** One row of the table of rates. */
+export interface RateRow {
+  /** Where the specification says so. */
+  readonly source: "specification §8.2" | "specification §8.3";
+  /** Such as `Message Router`. */
+  readonly service: string;
+  /** Such as `v3`. */
+  readonly versions: readonly string[];
+  /** For every endpoint without a rate of its own. */
+  readonly standard: PlanRates;
+  /** Endpoints with a rate of their own; empty where there are none. */
+  readonly special: readonly SpecialRate[];
+}
+
+const rates = (developer: number, basic: number, enterprise: number): PlanRates => ({
+  developer,
+  basic,
+  enterprise,
+});
+
+const other = (
+  service: string,
+  versions: readonly string[],
+  standard: PlanRates,
+  special: readonly SpecialRate[] = [],
+): RateRow => ({ source: "specification §8.3", service, versions, standard, special });
+
+const conversation: RateRow = {
+  source: "specification §8.2",
+  service: "Conversation",
+  versions: ["v3"],
+  standard: rates(0.16, 0.5, 1),
+  special: [
+    {
+      method: "POST",
+      templates: ["/conversations/messages", "/assets"],
+      rates: { basic: 1, enterprise: 5 },
+    },
+    {
+      method: "GET",
+      templates: ["/conversations/{id}", "/assets/{id}"],
+      rates: { basic: 1, enterprise: 5 },
+    },
+  ],
+};
+
+/**
+ * Every rate of every service that shares the plans, in the order of the specification.
+ *
+ * Where the specification names further endpoints by their last segment only (Message Router:
+ * `/capacity` and others after `/entrypoint/{id}/agentavailability`), they are read as paths with
+ * the same beginning: `/entrypoint/{id}/capacity`.
+ */
+export const rateRows: readonly RateRow[] = [
+  conversation,
+  other("Message Router", ["v3"], rates(0.16, 0.5, 0.5), [
+    {
+      method: "GET",
+      templates: [
+        "/entrypoint/{id}/agentavailability",
+        "/entrypoint/{id}/capacity",
+        "/entrypoint/{id}/checkeligibility",
+        "/entrypoint/{id}/chatallowed",
+        "/entrypoint/{id}/livesessionstatus",
+      ],
+      rates: { enterprise: 1 },
+    },
+  ]),
+  other("Notification Manager", ["v3"], rates(0.16, 0.5, 1), [
+    { method: "POST", templates: ["/messages", "/assets"], rates: { basic: 1, enterprise: 5 } },
+  ]),
+  other("Secure Messaging Manager", ["v3"], rates(0.16, 0.5, 1)),
+  other("AI Services", ["v3"], rates(0.16, 0.3, 1), [
+    { method: "GET", templates: ["/instantanswers/suggestions"], rates: rates(10, 20, 40) },
+    {
+      method: "GET",
+      templates: ["/instantanswers/generative", "/instantanswers/extractive"],
+      rates: { enterprise: 30 },
+    },
+  ]),
+  other("AI Services", ["v4"], rates(30, 30, 30)),
+  other("Auth Manager", ["v3"], rates(1, 10, 60)),
+  other("Case Manager", ["v3"], rates(0.16, 0.5, 1)),
+  other("Customer Manager", ["v3"], rates(0.16, 0.5, 1)),
+  other("Department Manager", ["v3", "v4"], rates(0.16, 0.16, 0.5)),
+  other("Events Channel", ["v3"], rates(0.16, 0.16, 0.5)),
+  other("File Manager", ["v3"], rates(0.16, 0.5, 0.5)),
+  other("Info Manager", ["v3", "v4"], rates(0.16, 0.16, 0.5)),
+  other("Integration Manager", ["v4"], rates(0.16, 0.5, 1)),
+  other("Micro Services Manager", ["v3"], rates(0.16, 0.5, 1)),
+  other("Personalization Manager", ["v4"], rates(0.16, 0.5, 1)),
+  other("User Manager", ["v3"], rates(1, 10, 60), [
+    { method: "POST", templates: ["/user"], rates: rates(0.16, 0.16, 0.5) },
+    { method: "PATCH", templates: ["/user"], rates: rates(0.16, 0.16, 0.5) },
+    {
+      method: "DELETE",
+      templates: ["/user/{id}", "/user/ext-id/{id}"],
+      rates: rates(0.16, 0.16, 0.5),
+    },
+  ]),
+  other("Work Assignment Manager", ["v3"], rates(0.16, 0.16, 0.5)),
+  other("Content Manager", ["v4"], rates(1, 10, 60), [
+    {
+      method: "POST",
+      templates: ["/import/content", "/import/content/validate"],
+      rates: rates(0.02, 0.08, 0.17),
+    },
+  ]),
+  other("Event Manager", ["v4"], rates(0.5, 0.5, 0.5)),
+  other("Portal Manager", ["v3"], rates(1, 10, 60), [
+    {
+      method: "GET",
+      templates: ["/portals/{portalID}/search/typeahead"],
+      rates: rates(10, 20, 60),
+    },
+  ]),
+  other("Portal Manager", ["v4"], rates(1, 10, 60)),
+];
+
+/** One endpoint of one service on one plan. */
+export interface RateQuestion {
+  /** Such as `Conversation` or `Message Router`, in any case. */
+  readonly service: string;
+  /** `v3` or `v4`. */
+  readonly version: string;
+  /** The plan of the tenant. */
+  readonly plan: Plan;
+  /** HTTP method. */
+  readonly method: Method;
+  /** Path template below the base address; how its placeholders are called does not matter. */
+  readonly template: string;
+}
+
+/** Calls in a short spike, with what is known about the number. */
+export interface Burst {
+  /** How many, at least 1. */
+  readonly calls: number;
+  /** `public`: said in a public reference. `assumed`: derived from the rate in the same way. */
+  readonly basis: "public" | "assumed";
+}
+
+const listed = (choices: readonly string[]): string => [...new Set(choices)].join(", ");
+
+const invalid = (text: string): ConversationError => new ConversationError("INPUT_INVALID", text);
+
+const members = ["service", "version", "plan", "method", "template"] as const;
+
+const notText = (question: RateQuestion): string =>
+  members
+    .filter((name) => typeof Object(question)[name] !== "string")
+    .map((name) => `${name}: must be text`)
+    .join("; ");
+
+/** A question may come from a program without type checks. */
+const assertQuestion = (question: RateQuestion): void => {
+  const doing = "Could not tell a rate";
+  try {
+    const rule = notText(question);
+    if (rule !== "") throw invalid(`${doing}: ${rule}. Nothing was sent.`);
+  } catch (cause) {
+    if (cause instanceof ConversationError) throw cause;
+    const text = `${doing}: what was given cannot be read, see the cause. Nothing was sent.`;
+    throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause });
+  }
+};
+
+const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+const rowOf = (question: RateQuestion): RateRow => {
+  const rows = rateRows.filter((row) => same(row.service, question.service));
+  if (rows.length === 0) {
+    throw invalid(
+      `No rates are known for the service ${JSON.stringify(question.service)}. Known services: ${listed(rateRows.map(({ service }) => service))}.`,
+    );
+  }
+  const row = rows.find(({ versions }) => versions.some((known) => same(known, question.version)));
+  if (row) return row;
+  throw invalid(
+    `No rates are known for version ${JSON.stringify(question.version)} of ${question.service}. Known versions: ${listed(rows.flatMap(({ versions }) => versions))}.`,
+  );
+};
+
+/** `/portals/{portalID}/search` and `/portals/{id}/search` are the same path. */
+const plain = (template: string): string => template.replace(/\{[^{}/]*\}/g, "{}");
+
+/**
+ * The rate limit of an endpoint in calls per second: its own where the table has one for the plan,
+ * else the standard rate (specification §8.1 rule 3).
+ *
+ * @throws ConversationError `INPUT_INVALID` for a service, a version or a plan that the table does
+ * not know, naming those that it does
+ * @example
+ * const perSecond = rateOf({
+ *   service: "Conversation", version: "v3", plan: "basic",
+ *   method: "POST", template: "/conversations/messages",
+ * });
+ */
+export const rateOf = (question: RateQuestion): number => {
+  assertQuestion(question);
+  const row = rowOf(question);
+  if (!plans.includes(question.plan)) {
+    throw invalid(`There is no plan ${JSON.stringify(question.plan)}. Plans: ${plans.join(", ")}.`);
+  }
+  const path = plain(question.template);
+  const own = row.special.find(
+    ({ method, templates }) =>
+      method === question.method && templates.some((template) => plain(template) === path),
+  );
+  return own?.rates[question.plan] ?? row.standard[question.plan];
+};
+
+/** The rate limit of an endpoint of Conversation v3 in calls per second (specification §8.2). */
+export const conversationRate = ({ method, template }: Endpoint, plan: Plan): number =>
+  rateOf({ service: "Conversation", version: "v3", plan, method, template });
+
+/** Seconds of the rate that a full bucket seems to hold. */
+const burstSeconds = 20;
+
+/** The one service whose bursts a public reference gives. */
+const publicBursts = "Message Router";
+
+/**
+ * The calls that an endpoint probably takes in a short spike: about 20 seconds of its rate, at least
+ * one. Good for forecasts; pacing does not rely on it, as the specification shows no burst values (§8.2).
+ *
+ * @throws ConversationError `INPUT_INVALID` as {@link rateOf}
+ * @example
+ * const { calls, basis } = likelyBurst({
+ *   service: "Message Router", version: "v3", plan: "enterprise",
+ *   method: "GET", template: "/entrypoint/{id}/capacity",
+ * });
+ */
+export const likelyBurst = (question: RateQuestion): Burst => ({
+  calls: Math.max(1, Math.round(burstSeconds * rateOf(question))),
+  basis: same(question.service, publicBursts) ? "public" : "assumed",
+});
