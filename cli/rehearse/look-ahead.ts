@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { typeToken } from "../../provider/pointer.js";
-import type { StackState } from "../../provider/stacks/state-document.js";
+import type { StackState } from "../../provider/stacks/stack-states.js";
 import { CommandFailure } from "../command.js";
 import { readDocument } from "../forecast/documents.js";
 import type { Ended } from "../process/run-command.js";

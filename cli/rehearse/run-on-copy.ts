@@ -1,6 +1,6 @@
 import type { Switches } from "../../emulator/index.js";
 import { mostConnections } from "../../provider/service/http/transport.js";
-import type { StackState } from "../../provider/stacks/state-document.js";
+import type { StackState } from "../../provider/stacks/stack-states.js";
 import { type CopiedStack, copyStack } from "./copy/copied-stack.js";
 import type { OriginalStack } from "./copy/original-stack.js";
 import { comesToRest, eventsOf, type LookAhead, lookAhead } from "./look-ahead.js";

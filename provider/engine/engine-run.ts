@@ -5,8 +5,7 @@ import type { Settings } from "../service/setting-table.js";
 import { readSettings } from "../service/settings.js";
 import { isDestroying } from "../stacks/pulumi-process.js";
 import { type EngineSession, engineSessions, engineStates, engineTell } from "./engine-session.js";
-import { ForeseenCalls } from "./foreseen-calls.js";
-import { previewMemory } from "./preview-memory.js";
+import { ForeseenCalls, previewMemory } from "./foreseen-calls.js";
 import { aboutResource, urnInQuestion } from "./resource-urn.js";
 
 /** The stack's configuration as the engine hands it to `configure`. */

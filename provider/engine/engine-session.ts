@@ -6,10 +6,10 @@ import type { Plan, Settings } from "../service/setting-table.js";
 import { settingNames } from "../service/settings.js";
 import { ownerParts } from "../stacks/owner.js";
 import { isDestroying } from "../stacks/pulumi-process.js";
-import { cancelSignal } from "./cancel-signal.js";
 import type { ForeseenCalls } from "./foreseen-calls.js";
 import { urnInQuestion } from "./resource-urn.js";
 import type { RunProgress } from "./run-progress.js";
+import { cancelSignal } from "./sdk-module.js";
 import { engineStatusLine } from "./status-line.js";
 
 /** The engine deletes without checking first, so the state says what a destruction is going to take. */
@@ -58,7 +58,7 @@ export const engineSessions = (
         import("../pacing/pacer.js"),
         import("../kernel/clock.js"),
         import("./run-progress.js"),
-        import("./run-display.js"),
+        import("./status-line.js"),
       ]);
     progress ??= new shows.RunProgress({
       clock: systemClock,

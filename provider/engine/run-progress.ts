@@ -1,12 +1,19 @@
+import type { Definition } from "../definition/define.js";
+import { referencesOf } from "../definition/references.js";
 import type { Clock } from "../kernel/clock.js";
-import { endpointName } from "../service/http/operations.js";
+import { conversationRate, likelyBurst } from "../pacing/plan-rates.js";
+import { resources } from "../resources/index.js";
+import {
+  allOperations,
+  type Endpoint,
+  endpointName,
+  setUpOperation,
+} from "../service/http/operations.js";
 import type { Pace, Wait } from "../service/http/pace.js";
-import type { Plan } from "../service/setting-table.js";
+import type { Plan, Settings } from "../service/setting-table.js";
 import { tokenEndpoint } from "../service/token.js";
-import { AccountCalls, longest, type RatedSettings } from "./account-calls.js";
 import type { ForeseenCalls } from "./foreseen-calls.js";
-import type { RunDisplay } from "./run-display.js";
-import type { StatusLine } from "./status-line.js";
+import type { RunDisplay, StatusLine } from "./status-line.js";
 import { durationText, waitText } from "./wait-text.js";
 
 export interface RunProgressOptions extends RunDisplay {
@@ -162,3 +169,179 @@ export class RunProgress {
     }
   }
 }
+
+type RatedSettings = Pick<Settings, "profile" | "plan" | "burst" | "share">;
+
+const rateFor = (endpoint: Endpoint, { plan, burst, share }: RatedSettings): ExpectedRate => {
+  const assumed = plan ?? "enterprise";
+  const { method, template } = endpoint;
+  const question = { service: "Conversation", version: "v3", plan: assumed, method, template };
+  const periodMs = 1000 / (conversationRate(endpoint, assumed) * share);
+  return { periodMs, burst: burst ?? (share < 1 ? 1 : likelyBurst(question).calls) };
+};
+
+/** When the last call to an endpoint goes. */
+interface EndpointTime {
+  readonly endpoint: Endpoint;
+  readonly leftMs: number;
+}
+
+/** The calls of a run to one account, those that are foreseen included. */
+class AccountCalls {
+  readonly #planned: Pick<ForeseenCalls, "times">;
+  readonly #endpoints = new Map<string, EndpointProgress>();
+  #settings: RatedSettings;
+  /** Calls that the service refused for their rate (429); they are sent again. */
+  refused = 0;
+
+  constructor(settings: RatedSettings, planned: Pick<ForeseenCalls, "times">) {
+    this.#settings = settings;
+    this.#planned = planned;
+  }
+
+  at(endpoint: Endpoint): EndpointProgress {
+    const name = endpointName(endpoint);
+    const known = this.#endpoints.get(name);
+    const calls = known ?? new EndpointProgress(endpoint, rateFor(endpoint, this.#settings));
+    this.#endpoints.set(name, calls);
+    return calls;
+  }
+
+  /** The tenant seems to have another plan than was assumed. */
+  seems(plan: Plan): void {
+    this.#settings = { ...this.#settings, plan };
+    for (const calls of this.#endpoints.values())
+      calls.assume(rateFor(calls.endpoint, this.#settings));
+  }
+
+  /** Those that were called, and those that are going to be. */
+  everyEndpoint(): readonly EndpointProgress[] {
+    for (const operation of allOperations()) {
+      const times = this.#planned.times(operation, this.#settings.profile);
+      if (times > 0) this.at(operation).planned = times;
+    }
+    return [...this.#endpoints.values()];
+  }
+
+  get isUnderWay(): boolean {
+    return [...this.#endpoints.values()].some(({ begun, ended }) => begun > ended);
+  }
+
+  /**
+   * What takes longest, and how long everything takes: endpoints wait beside each other, and parts of
+   * the run one after the other. Undefined where nothing has to wait.
+   */
+  slowest(now: number): EndpointTime | undefined {
+    const endpoints = this.everyEndpoint();
+    // An endpoint that was not called yet hardly takes more at once than the others did.
+    const mostAtOnce = Math.max(
+      1,
+      Math.min(...endpoints.map(({ atOnce }) => atOnce ?? Number.POSITIVE_INFINITY)),
+    );
+    const times = endpoints.map((calls) => ({
+      endpoint: calls.endpoint,
+      leftMs: calls.leftMs(now, mostAtOnce),
+    }));
+    const parts = [...Map.groupBy(times, ({ endpoint }) => phaseOf(endpoint)).values()];
+    const waits = parts.flatMap((part) => longest(part) ?? []);
+    const most = longest(waits);
+    return most && { ...most, leftMs: waits.reduce((sum, { leftMs }) => sum + leftMs, 0) };
+  }
+}
+
+/** The longest of these times, where there is one. */
+const longest = (times: readonly EndpointTime[]): EndpointTime | undefined =>
+  times.reduce<EndpointTime | undefined>(
+    (most, each) => (each.leftMs > (most?.leftMs ?? 0) ? each : most),
+    undefined,
+  );
+
+/** How fast an endpoint takes calls. */
+interface ExpectedRate {
+  /** Time between two calls, in milliseconds. */
+  readonly periodMs: number;
+  /** Calls that it takes at once, before they are held back. */
+  readonly burst: number;
+}
+
+/** What the queue of an endpoint told last. */
+interface Queue {
+  /** When the first call in it goes, in milliseconds. */
+  readonly headAt: number;
+  /** Calls that went before that one. */
+  readonly sent: number;
+}
+
+/** The calls of one run to one endpoint: how many are done, how many there will be. */
+class EndpointProgress {
+  begun = 0;
+  ended = 0;
+  /** Calls that are foreseen, those made already included. */
+  planned = 0;
+  #rate: ExpectedRate;
+  #queue: Queue | undefined;
+  #atOnce: number | undefined;
+
+  constructor(
+    readonly endpoint: Endpoint,
+    rate: ExpectedRate,
+  ) {
+    this.#rate = rate;
+  }
+
+  /** What the queue tells is nearer the truth than the table of rates. */
+  learn({ periodMs, queued, ahead, waitMs }: Wait, now: number): void {
+    const sent = Math.max(0, this.begun - queued);
+    this.#atOnce ??= sent;
+    this.#queue = { headAt: now + waitMs - ahead * periodMs, sent };
+    this.#rate = { ...this.#rate, periodMs };
+  }
+
+  /** Another rate than assumed, such as that of another plan; what the queue told counts more. */
+  assume(rate: ExpectedRate): void {
+    if (!this.#queue) this.#rate = rate;
+  }
+
+  /** Calls that went before others had to wait; undefined where none has. */
+  get atOnce(): number | undefined {
+    return this.#atOnce;
+  }
+
+  get all(): number {
+    return Math.max(this.begun, this.planned);
+  }
+
+  /**
+   * Time until the last call goes, in milliseconds.
+   *
+   * @param mostAtOnce calls that other endpoints of the account have taken at once
+   */
+  leftMs(now: number, mostAtOnce: number): number {
+    const { periodMs, burst } = this.#rate;
+    const left = this.all - this.ended;
+    if (left === 0) return 0;
+    if (!this.#queue)
+      return Math.max(0, Math.min(left, this.all - Math.min(burst, mostAtOnce))) * periodMs;
+    const { headAt, sent } = this.#queue;
+    const asTold = headAt - now + (this.all - sent - 1) * periodMs;
+    // Calls that went sooner than told are not waited for.
+    return Math.max(0, Math.min(asTold, Math.max(0, headAt - now) + left * periodMs));
+  }
+}
+
+/** How many kinds stand below one, each referring to the next. */
+const depthOf = (definition: Definition): number =>
+  referencesOf(definition).reduce((most, { to }) => Math.max(most, depthOf(to) + 1), 0);
+
+const phases = new Map(
+  resources.map((definition) => [
+    endpointName(setUpOperation(definition, "delete")),
+    depthOf(definition),
+  ]),
+);
+
+/**
+ * Which part of a run the calls to an endpoint belong to: Pulumi deletes in levels, users before what
+ * they use, and ends one before it begins the next. All other calls are one part.
+ */
+const phaseOf = (endpoint: Endpoint): number => phases.get(endpointName(endpoint)) ?? -1;

@@ -36,7 +36,7 @@ const endLeftOpen = async (state: JsonObject, { session }: TestRun): Promise<voi
   const last = smokeTestResult(state);
   if (!last?.open) return;
   const test = smokeTestInputs(state);
-  const { endConversation } = await import("./smoke-message.js");
+  const { endConversation } = await import("./run-smoke-test.js");
   await endConversation(test, last.conversationId, await session(test.profile));
 };
 

@@ -1,13 +1,17 @@
 import { z } from "zod";
-import { isConversationError } from "../kernel/errors.js";
+import type { Definition } from "../definition/define.js";
+import { objectTitle } from "../definition/references.js";
+import { fieldsFromWire } from "../definition/wire.js";
+import type { EngineSession } from "../engine/engine-session.js";
+import { ConversationError, isConversationError } from "../kernel/errors.js";
+import type { JsonObject } from "../kernel/json.js";
 import { account } from "../resources/account.js";
 import { authentication } from "../resources/authentication.js";
 import { channel } from "../resources/channel.js";
 import { clientApplication } from "../resources/client-application.js";
 import { orchestration } from "../resources/orchestration.js";
-import { brokenLink } from "./broken-link.js";
-import type { ChainObject, ChainReader } from "./chain-reader.js";
-import { type MessageRecipient, recipientsOf } from "./recipients.js";
+import { participant } from "../resources/participant.js";
+import { type ConversationSide, namedOnSide, rolesOnSide } from "../service/message-types.js";
 import type { SmokeTestInputs } from "./smoke-test-inputs.js";
 
 /** Where the service delivers the message to, and how it signs in there. */
@@ -118,4 +122,204 @@ const callbacksOf = async (
     callbacks.push(...(await callbackOf(recipient, flow, reader)));
   }
   return callbacks;
+};
+
+/** A client application that a message may go to, and the roles in which it can take it. */
+interface MessageRecipient {
+  readonly application: string;
+  readonly roles: readonly string[];
+}
+
+const applications = z.object({
+  botConfiguration: z
+    .object({ bots: z.array(z.object({ application: z.string(), participant: z.string() })) })
+    .optional(),
+  agentConfiguration: z.object({ agents: z.array(z.string()) }).optional(),
+  customerConfiguration: z.object({ customer: z.string() }).optional(),
+});
+
+type Applications = z.output<typeof applications>;
+
+const readApplications = (flow: ChainObject, { findings }: ChainReader): Applications => {
+  const parsed = applications.safeParse(flow.fields.applications);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = ["applications", ...(issue?.path ?? [])].join(".");
+  const what = `${flow.label} holds something unexpected at ${place}. Nothing was sent. Compare it with the program, and run \`pulumi refresh\`.`;
+  throw brokenLink(flow.definition.noun, what, findings);
+};
+
+/** A bot takes messages in the role that its participant's type says. */
+const botRoles = (bot: ChainObject | undefined): readonly string[] =>
+  typeof bot?.fields.type === "string" ? [bot.fields.type] : rolesOnSide.bot;
+
+const assertSameApplication = (
+  bot: ChainObject | undefined,
+  application: string,
+  { findings }: ChainReader,
+): void => {
+  const own = bot?.fields.application;
+  if (!bot || own === undefined || own === application) return;
+  findings.doubts.push(
+    `${bot.label} belongs to ${clientApplication.noun} ${String(own)}, while the orchestration names ${application} for it`,
+  );
+};
+
+const namedFor = (named: Applications, side: ConversationSide) => namedOnSide(named, side).flat();
+
+const botRecipients = async (
+  named: Applications,
+  flow: ChainObject,
+  reader: ChainReader,
+): Promise<readonly MessageRecipient[]> => {
+  const found: MessageRecipient[] = [];
+  for (const { application, participant: id = "" } of namedFor(named, "bot")) {
+    const bot = await reader.wanted(participant, id, flow);
+    assertSameApplication(bot, application, reader);
+    found.push({ application, roles: botRoles(bot) });
+  }
+  return found;
+};
+
+const recipientsOnSide = (
+  named: Applications,
+  side: ConversationSide,
+): readonly MessageRecipient[] =>
+  namedFor(named, side).map(({ application }) => ({ application, roles: rolesOnSide[side] }));
+
+/**
+ * Who gets a message (specification §6; contract of the orchestration): a customer's goes to the
+ * bots, where there are none to the agents; every other one goes to the customer.
+ *
+ * @throws ConversationError that names the link where nobody is there, or a bot does not exist
+ */
+const recipientsOf = async (
+  sender: string,
+  flow: ChainObject,
+  reader: ChainReader,
+): Promise<readonly MessageRecipient[]> => {
+  const named = readApplications(flow, reader);
+  const isCustomer = sender === "customer";
+  const bots = isCustomer ? await botRecipients(named, flow, reader) : [];
+  const others = recipientsOnSide(named, isCustomer ? "agent" : "customer");
+  const recipients = bots.length > 0 ? bots : others;
+  if (recipients.length > 0) return recipients;
+  const missing = isCustomer ? "neither a bot nor an agent" : "no client application of a customer";
+  const what = `${flow.label} names ${missing}, so nobody would get the message of a ${sender}. Nothing was sent. Add it to the orchestration's applications.`;
+  throw brokenLink(flow.definition.noun, what, reader.findings);
+};
+
+/** An object of the chain, its fields as a program gives them. */
+interface ChainObject {
+  readonly definition: Definition;
+  readonly id: string;
+  /** `account "kiosk" (id 6f2a…)` */
+  readonly label: string;
+  readonly fields: JsonObject;
+}
+
+/** Who refers to an object, for messages: `orchestration "flow" (id …)`. */
+type Referrer = Pick<ChainObject, "label">;
+
+/** Reads objects of the chain one by one, each by its id. */
+export class ChainReader {
+  constructor(
+    readonly session: EngineSession,
+    readonly findings: ChainFindings,
+  ) {}
+
+  /**
+   * An object that a message cannot do without.
+   *
+   * @throws ConversationError that names the link where it is missing or cannot be read
+   */
+  async needed(definition: Definition, id: string, by?: Referrer): Promise<ChainObject> {
+    const found = await this.#read(definition, id, by);
+    if ("object" in found) return found.object;
+    throw brokenLink(definition.noun, found.unreadable.message, this.findings, found.unreadable);
+  }
+
+  /**
+   * An object whose absence breaks the chain, while not being allowed to look at it proves nothing.
+   *
+   * @returns undefined where it may not be read
+   */
+  async wanted(definition: Definition, id: string, by: Referrer): Promise<ChainObject | undefined> {
+    const found = await this.#read(definition, id, by);
+    if ("object" in found) return found.object;
+    if (!isConversationError(found.unreadable, "FORBIDDEN")) {
+      const { message } = found.unreadable;
+      throw brokenLink(definition.noun, message, this.findings, found.unreadable);
+    }
+    this.findings.doubts.push(`${definition.noun} ${id} may not be read with these credentials`);
+    return undefined;
+  }
+
+  async #read(
+    definition: Definition,
+    id: string,
+    by: Referrer | undefined,
+  ): Promise<{ readonly object: ChainObject } | { readonly unreadable: Error }> {
+    const { service, settings } = this.session;
+    const wire = await service.read(definition, id).catch((error: unknown) => {
+      if (isConversationError(error)) return error;
+      throw error;
+    });
+    if (wire instanceof Error) return { unreadable: wire };
+    if (!wire) throw this.#missing(definition, id, by);
+    const fields = fieldsFromWire(definition.fields, wire, settings);
+    const label = `${objectTitle(definition, fields)} (id ${id})`;
+    this.findings.sound.push(label);
+    if (fields.active === false) this.findings.doubts.push(`${label} is not active`);
+    return { object: { definition, id, label, fields } };
+  }
+
+  #missing(definition: Definition, id: string, by: Referrer | undefined): Error {
+    const { noun } = definition;
+    const what = by
+      ? `${by.label} refers to ${noun} ${id}, which does not exist`
+      : `there is no ${noun} with the id ${id}`;
+    const next =
+      "Nothing was sent. Run `pulumi refresh`, then `pulumi up`: it makes again what was deleted at the service.";
+    return brokenLink(definition.noun, `${what}. ${next}`, this.findings);
+  }
+}
+
+/** What was found out before a link turned out to be broken. */
+export interface ChainFindings {
+  /** Links that hold, with kind, name and id. */
+  readonly sound: string[];
+  /** What may be wrong, but need not be: it speaks only when the test fails. */
+  readonly doubts: string[];
+}
+
+export const noChainFindings = (): ChainFindings => ({ sound: [], doubts: [] });
+
+const soundText = ({ sound }: ChainFindings): string =>
+  sound.length > 0 ? ` Sound before it: ${sound.join(", ")}.` : "";
+
+const doubtText = ({ doubts }: ChainFindings): string =>
+  doubts.length > 0 ? ` It may also matter that ${doubts.join("; that ")}.` : "";
+
+/**
+ * The failure of a test.
+ *
+ * @param link the kind of the object that is wrong, or `sign-in`, `message`, `delivery`, `callback
+ * address`, `probe`
+ * @param what what is wrong with it, and what to do, in whole sentences
+ */
+export const brokenLink = (
+  link: string,
+  what: string,
+  findings: ChainFindings,
+  cause?: unknown,
+): ConversationError => {
+  const known = isConversationError(cause) ? cause : undefined;
+  return new ConversationError(
+    known?.code ?? "REJECTED",
+    `the chain is broken at the ${link}: ${what}${doubtText(findings)}${soundText(findings)}`,
+    known?.details ?? {},
+    known?.effect ?? "none",
+    known ? { cause: known } : {},
+  );
 };

@@ -7,8 +7,7 @@ import {
   orphansAmong,
 } from "../../provider/lifecycle/ownership/orphans.js";
 import { resources } from "../../provider/resources/index.js";
-import { type Holding, statesOf } from "../../provider/stacks/stack-states.js";
-import type { StackState } from "../../provider/stacks/state-document.js";
+import { type Holding, type StackState, statesOf } from "../../provider/stacks/stack-states.js";
 
 const ownership = "shop/prod/0123456789abcdef";
 const names = { project: "shop", stack: "prod" };

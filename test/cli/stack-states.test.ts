@@ -10,10 +10,10 @@ import { queryPulumi, quietEnvironment } from "../../provider/stacks/pulumi-quer
 import {
   readAllStates,
   readOwnState,
+  stateIn,
   statesOf,
   statesOfThisRun,
 } from "../../provider/stacks/stack-states.js";
-import { stateIn } from "../../provider/stacks/state-document.js";
 import { ownershipOf, type StateResource, stateText } from "./stack-documents.js";
 import { shellScript, temporaryFolder } from "./temporary-folder.js";
 

@@ -1,8 +1,8 @@
 import { readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { previewMemory } from "../../provider/engine/preview-memory.js";
-import { displayOfThisRun } from "../../provider/engine/run-display.js";
+import { previewMemory } from "../../provider/engine/foreseen-calls.js";
+import { displayOfThisRun } from "../../provider/engine/status-line.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";
 
 const cacheIn = (): { readonly XDG_CACHE_HOME: string } => ({ XDG_CACHE_HOME: temporaryFolder() });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ForeseenCalls } from "../../provider/engine/foreseen-calls.js";
-import type { RunDisplay } from "../../provider/engine/run-display.js";
 import { RunProgress } from "../../provider/engine/run-progress.js";
+import type { RunDisplay } from "../../provider/engine/status-line.js";
 import { channel } from "../../provider/resources/channel.js";
 import { participant } from "../../provider/resources/participant.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";

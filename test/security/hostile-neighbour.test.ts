@@ -9,7 +9,7 @@ import { cutOffFiles } from "../../cli/repair/cut-off-files.js";
 import { lockInFolder } from "../../cli/repair/lock-holders.js";
 import { whileAlone } from "../../cli/stack/while-alone.js";
 import { progressOn } from "../../cli/terminal/progress.js";
-import { previewMemory } from "../../provider/engine/preview-memory.js";
+import { previewMemory } from "../../provider/engine/foreseen-calls.js";
 import { bucketFilePath, fileBuckets } from "../../provider/pacing/file-buckets.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";
 import {

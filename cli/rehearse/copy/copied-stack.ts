@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isObject } from "../../../provider/kernel/json.js";
-import { type StackState, stateIn } from "../../../provider/stacks/state-document.js";
+import { type StackState, stateIn } from "../../../provider/stacks/stack-states.js";
 import { privateFolder } from "../../process/private-folder.js";
 import { type Ended, runCommand, type Stops } from "../../process/run-command.js";
 import { frugalRuns, preloading } from "../../pulumi-cli/pulumi-cli.js";

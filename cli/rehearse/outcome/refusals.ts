@@ -1,4 +1,4 @@
-import type { StackState } from "../../../provider/stacks/state-document.js";
+import type { StackState } from "../../../provider/stacks/stack-states.js";
 import { definitionOfType, logicalName } from "../../stack/stack-export.js";
 import type { EngineError, EngineRun, EngineStep } from "./engine-events.js";
 import { namedIn, type ObstacleSource, orderOfDeletion, usersAmong } from "./obstacles.js";
