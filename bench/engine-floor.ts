@@ -7,7 +7,7 @@ import { ensurePulumi } from "../cli/pulumi-cli/ensure-pulumi.js";
 import { environmentFor, type PulumiCli } from "../cli/pulumi-cli/pulumi-cli.js";
 import type { Progress } from "../cli/terminal/progress.js";
 import { type Emulator, startEmulator } from "../emulator/index.js";
-import { packageRoot } from "../provider/kernel/package-version.js";
+import { packageRoot } from "../provider/kernel/package.js";
 import { pointerTo, typeToken } from "../provider/pointer.js";
 import { defaultScopes } from "../provider/service/http/operations.js";
 import type { CommandFigure, EngineFigure } from "./figures.js";

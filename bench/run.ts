@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { CommandFailure, messageOf } from "../cli/command.js";
 import { interruption } from "../cli/process/interruption.js";
 import { type Progress, progressOn } from "../cli/terminal/progress.js";
-import { packageRoot, packageVersion } from "../provider/kernel/package-version.js";
+import { packageRoot, packageVersion } from "../provider/kernel/package.js";
 import { plans } from "../provider/service/setting-table.js";
 import { clients } from "./clients.js";
 import { measureEngine } from "./engine-floor.js";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { packageName, packageRoot, packageVersion } from "../provider/kernel/package-version.js";
+import { packageName, packageRoot, packageVersion } from "../provider/kernel/package.js";
 import { shellWord } from "./terminal/shell-word.js";
 
 /** Where npm gets this package for a new project that is not to have it from the registry. */

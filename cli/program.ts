@@ -1,8 +1,7 @@
 import { Command, CommanderError } from "commander";
-import { moreAbout } from "../provider/kernel/docs-link.js";
 import { isConversationError } from "../provider/kernel/errors.js";
-import { inertOutput } from "../provider/kernel/inert-text.js";
-import { packageVersion } from "../provider/kernel/package-version.js";
+import { moreAbout, packageVersion } from "../provider/kernel/package.js";
+import { inertOutput } from "../provider/kernel/text.js";
 import { CommandFailure, type CommandRun, messageOf, type RegisterCommand } from "./command.js";
 import { registerCheckRecord } from "./commands/check-record.js";
 import { registerCompletion } from "./commands/completion.js";

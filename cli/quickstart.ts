@@ -1,4 +1,4 @@
-import { packageRoot } from "../provider/kernel/package-version.js";
+import { packageRoot } from "../provider/kernel/package.js";
 import { CommandFailure, messageOf } from "./command.js";
 import { untilSignal } from "./process/until-signal.js";
 import { runQuickstart } from "./quickstart/run-quickstart.js";

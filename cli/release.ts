@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../provider/kernel/package-version.js";
+import { packageRoot } from "../provider/kernel/package.js";
 import { messageOf } from "./command.js";
 import { releaseProblems } from "./release/release-problems.js";
 import {

@@ -1,8 +1,5 @@
-import {
-  environmentSecretFault,
-  environmentSecretText,
-} from "../provider/kernel/environment-secret.js";
 import { ConversationError } from "../provider/kernel/errors.js";
+import { environmentSecretFault, environmentSecretText } from "../provider/kernel/stand-ins.js";
 
 /** Which value of a variable is meant. */
 export interface FromEnvOptions {

@@ -1,10 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition, Field, Fields } from "../provider/definition/define.js";
-import { isObject, objectOf } from "../provider/kernel/json.js";
-import { pathsOfTexts } from "../provider/kernel/json-text.js";
-import { nearestHint } from "../provider/kernel/nearest-word.js";
-import { outputAsText } from "../provider/kernel/output-as-text.js";
-import { valueSort } from "../provider/kernel/value-sort.js";
+import { isObject, objectOf, pathsOfTexts } from "../provider/kernel/json.js";
+import { nearestHint, outputAsText, valueSort } from "../provider/kernel/text.js";
 import { typeToken } from "../provider/pointer.js";
 
 /** Type token of a component of this package. Part of every state file: never changed. */

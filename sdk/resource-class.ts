@@ -8,8 +8,8 @@ import {
   outputFields,
 } from "../provider/definition/define.js";
 import { namingOf } from "../provider/definition/references.js";
-import { secretPathsBelow } from "../provider/kernel/environment-secret.js";
 import { isObject, objectOf } from "../provider/kernel/json.js";
+import { secretPathsBelow } from "../provider/kernel/stand-ins.js";
 import { pointerTo, typeToken } from "../provider/pointer.js";
 import type { FoundBy } from "./find-object.js";
 import {

@@ -7,7 +7,7 @@ import { runCommand } from "../cli/process/run-command.js";
 import { ensurePulumi } from "../cli/pulumi-cli/ensure-pulumi.js";
 import { environmentFor } from "../cli/pulumi-cli/pulumi-cli.js";
 import { progressOn } from "../cli/terminal/progress.js";
-import { packageRoot } from "../provider/kernel/package-version.js";
+import { packageRoot } from "../provider/kernel/package.js";
 import { type Counts, countsIn, countsLine, noTests, sum } from "./test-counts.js";
 
 interface Prepared {

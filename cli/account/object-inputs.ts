@@ -18,7 +18,7 @@ import {
   objectOf,
 } from "../../provider/kernel/json.js";
 import { isId } from "../../provider/kernel/object-id.js";
-import { undisclosed } from "../../provider/kernel/undisclosed.js";
+import { undisclosed } from "../../provider/kernel/stand-ins.js";
 import { type Mark, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import { originalMark } from "../../provider/lifecycle/seen-object.js";
 import type { WireObject } from "../../provider/service/collections.js";

@@ -7,8 +7,7 @@ import type {
   MapField,
 } from "../../provider/definition/define.js";
 import { fieldsByWireName, membersOf } from "../../provider/definition/wire.js";
-import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
-import { jsonIn } from "../../provider/kernel/json-text.js";
+import { isObject, type JsonObject, jsonIn, objectOf } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import type { AccountReading } from "./read-account.js";
 import { isAdded } from "./unknown-members.js";

@@ -1,4 +1,4 @@
-import { nearestWord } from "../../provider/kernel/nearest-word.js";
+import { nearestWord } from "../../provider/kernel/text.js";
 import { settingTable } from "../../provider/service/setting-table.js";
 import { type DoctorCheck, ok, warn } from "./check.js";
 

@@ -1,4 +1,4 @@
-import { nearestWord } from "../../provider/kernel/nearest-word.js";
+import { nearestWord } from "../../provider/kernel/text.js";
 import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
 import {
   configOption,

@@ -4,9 +4,8 @@ import { isMissing, looksMasked } from "../../provider/definition/merge.js";
 import { pairs } from "../../provider/definition/pairs.js";
 import { itemPath, memberPath } from "../../provider/definition/walk.js";
 import { fieldsFromWire } from "../../provider/definition/wire.js";
-import { environmentSecretsIn } from "../../provider/kernel/environment-secret.js";
 import { asText, isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
-import { holdsUndisclosed } from "../../provider/kernel/undisclosed.js";
+import { environmentSecretsIn, holdsUndisclosed } from "../../provider/kernel/stand-ins.js";
 import type { WireObject } from "../../provider/service/collections.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 

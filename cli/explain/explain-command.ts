@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { bodyOf } from "../../provider/definition/wire.js";
-import { isObject, listedObjects } from "../../provider/kernel/json.js";
-import { jsonIn } from "../../provider/kernel/json-text.js";
+import { isObject, jsonIn, listedObjects } from "../../provider/kernel/json.js";
 import { propertiesIn } from "../../provider/lifecycle/state.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { jsonIn } from "../../provider/kernel/json-text.js";
+import { jsonIn } from "../../provider/kernel/json.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { stagingName, writeTogether } from "./write-together.js";
 

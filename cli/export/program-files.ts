@@ -1,6 +1,6 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { referencesIn } from "../../provider/definition/walk.js";
-import { packageName } from "../../provider/kernel/package-version.js";
+import { packageName } from "../../provider/kernel/package.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Expression, fieldMembers, jsonExpression, type Member } from "./expression.js";
 import type { PlannedResource, ProgramPlan } from "./program-plan.js";

@@ -1,4 +1,4 @@
-import { packageName, packageVersion } from "../../provider/kernel/package-version.js";
+import { packageName, packageVersion } from "../../provider/kernel/package.js";
 import { type Settings, settingTable } from "../../provider/service/setting-table.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
 

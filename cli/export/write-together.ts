@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { makeFolders } from "../../provider/kernel/make-folders.js";
+import { makeFolders } from "../../provider/kernel/files.js";
 import { CommandFailure, messageOf } from "../command.js";
 
 /** Folder in which files wait until all of them are written; who has made it may write. */

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import type { z } from "zod";
-import { inertOutput } from "../../provider/kernel/inert-text.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { inertOutput } from "../../provider/kernel/text.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
 import { type Properties, stateInputs, stateOutputs } from "../../provider/lifecycle/state.js";

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { makeFolders } from "../../provider/kernel/make-folders.js";
+import { makeFolders } from "../../provider/kernel/files.js";
 import { CommandFailure, messageOf } from "../command.js";
 import type { ProjectFile } from "./template-project.js";
 

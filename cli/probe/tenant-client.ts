@@ -1,5 +1,5 @@
 import type { Clock } from "../../provider/kernel/clock.js";
-import { jsonIn } from "../../provider/kernel/json-text.js";
+import { jsonIn } from "../../provider/kernel/json.js";
 import type { Method } from "../../provider/service/http/operations.js";
 import { retryAfterMs } from "../../provider/service/http/retry.js";
 import type { HttpResponse, Transport } from "../../provider/service/http/transport.js";

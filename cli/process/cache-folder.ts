@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { makeOwnFolder } from "../../provider/kernel/own-files.js";
+import { makeOwnFolder } from "../../provider/kernel/files.js";
 
 /** Where this package keeps files of the user that it can do without. */
 export const cacheFolder = (env: NodeJS.ProcessEnv): string =>

@@ -1,8 +1,7 @@
 import { linkSync, lstatSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
-import { makeFolders } from "../../provider/kernel/make-folders.js";
-import { readOwnFile, writeDraft } from "../../provider/kernel/own-files.js";
+import { makeFolders, readOwnFile, writeDraft } from "../../provider/kernel/files.js";
 import { CommandFailure } from "../command.js";
 import { birthOfProcess, isRunning } from "./process-group.js";
 

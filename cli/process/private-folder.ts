@@ -1,7 +1,7 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isOwnFolder, keepsWhatIsOurs } from "../../provider/kernel/own-files.js";
+import { isOwnFolder, keepsWhatIsOurs } from "../../provider/kernel/files.js";
 import { lockOwner, tryLock } from "./file-lock.js";
 
 /** A folder that only this user can read. */

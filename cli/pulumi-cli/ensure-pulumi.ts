@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } fr
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { isOwnFolder } from "../../provider/kernel/own-files.js";
+import { isOwnFolder } from "../../provider/kernel/files.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { cacheFolder, ownCacheFolder } from "../process/cache-folder.js";
 import { tryLock } from "../process/file-lock.js";

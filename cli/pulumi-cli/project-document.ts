@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isObject } from "../../provider/kernel/json.js";
-import { jsonIn } from "../../provider/kernel/json-text.js";
-import { readPlainFile } from "../../provider/kernel/own-files.js";
+import { readPlainFile } from "../../provider/kernel/files.js";
+import { isObject, jsonIn } from "../../provider/kernel/json.js";
 import { CommandFailure } from "../command.js";
 
 /** What commands need to know of a project file. */

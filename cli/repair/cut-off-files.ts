@@ -1,7 +1,7 @@
 import { copyFile, lstat, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { readPlainFile } from "../../provider/kernel/own-files.js";
+import { readPlainFile } from "../../provider/kernel/files.js";
 import { printedJson } from "../../provider/stacks/pulumi-queries.js";
 
 /** What keeps Pulumi from reading a state of a file backend, in whole paths. */

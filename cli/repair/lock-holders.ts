@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { readPlainFile } from "../../provider/kernel/own-files.js";
+import { readPlainFile } from "../../provider/kernel/files.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { isPulumi, processFacts } from "../../provider/stacks/pulumi-process.js";
 import {

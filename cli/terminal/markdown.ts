@@ -1,4 +1,4 @@
-import { inertText } from "../../provider/kernel/inert-text.js";
+import { inertText } from "../../provider/kernel/text.js";
 
 /**
  * Foreign text as code of Markdown: nothing in it is markup, a mention, an image, a link or HTML, and it

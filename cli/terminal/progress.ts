@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { inertOutput } from "../../provider/kernel/inert-text.js";
+import { inertOutput } from "../../provider/kernel/text.js";
 import { wantsColour } from "./colour.js";
 import { shortened } from "./columns.js";
 

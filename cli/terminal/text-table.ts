@@ -1,4 +1,4 @@
-import { inertText } from "../../provider/kernel/inert-text.js";
+import { inertText } from "../../provider/kernel/text.js";
 import { padded, terminalWidth, wrapped } from "./columns.js";
 
 type Row = readonly string[];

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { asText, isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { abbreviated } from "../../provider/kernel/quoted.js";
+import { abbreviated } from "../../provider/kernel/text.js";
 
 export type ResponseHeaders = Readonly<Record<string, string>>;
 

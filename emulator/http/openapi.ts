@@ -7,7 +7,7 @@ import type {
 } from "../../provider/definition/define.js";
 import { membersOf, wireName } from "../../provider/definition/wire.js";
 import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
-import { packageVersion } from "../../provider/kernel/package-version.js";
+import { packageVersion } from "../../provider/kernel/package.js";
 import { resources } from "../../provider/resources/index.js";
 import { envelopeOf } from "../objects/validate.js";
 import { knownMessageTypes, senderTypes } from "../runtime/messages.js";

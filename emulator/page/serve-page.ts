@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
-import { packageRoot } from "../../provider/kernel/package-version.js";
+import { packageRoot } from "../../provider/kernel/package.js";
 
 /** What the page is made of comes from below this path. */
 export const pagePath = "/page";

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
-import { abbreviated } from "../kernel/quoted.js";
-import { unknownValue } from "../kernel/unknown.js";
+import { unknownValue } from "../kernel/stand-ins.js";
+import { abbreviated } from "../kernel/text.js";
 import { type Field, type Fields, identityOf, type ListField, type MapField } from "./define.js";
 import {
   below,

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
-import { outputAsText } from "../kernel/output-as-text.js";
-import { unknownValue } from "../kernel/unknown.js";
+import { unknownValue } from "../kernel/stand-ins.js";
+import { outputAsText } from "../kernel/text.js";
 import { type Definition, type Field, type Fields, outputFields } from "./define.js";
 import { below, type IsSecret, sameExtra } from "./meaning.js";
 import type { Violation } from "./violations.js";

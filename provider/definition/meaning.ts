@@ -1,5 +1,5 @@
 import { isBlank, isObject, type JsonObject, memberOf, sameJson } from "../kernel/json.js";
-import { undisclosed } from "../kernel/undisclosed.js";
+import { undisclosed } from "../kernel/stand-ins.js";
 import type {
   Field,
   Fields,

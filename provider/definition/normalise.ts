@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
-import { holdsUnknown, unknownValue } from "../kernel/unknown.js";
+import { holdsUnknown, unknownValue } from "../kernel/stand-ins.js";
 import type { Field, MemberRule, Members } from "./define.js";
 import { changeInside } from "./walk.js";
 

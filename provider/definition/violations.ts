@@ -1,10 +1,7 @@
 import { isObject, type JsonObject } from "../kernel/json.js";
-import { nearestHint } from "../kernel/nearest-word.js";
 import { isId } from "../kernel/object-id.js";
-import { outputAsText } from "../kernel/output-as-text.js";
-import { abbreviated, quoted } from "../kernel/quoted.js";
-import { unknownValue } from "../kernel/unknown.js";
-import { valueSort } from "../kernel/value-sort.js";
+import { unknownValue } from "../kernel/stand-ins.js";
+import { abbreviated, nearestHint, outputAsText, quoted, valueSort } from "../kernel/text.js";
 import {
   type Definition,
   type Field,

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
-import { holdsUnknown } from "../kernel/unknown.js";
+import { holdsUnknown } from "../kernel/stand-ins.js";
 import {
   type Definition,
   type Field,

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Definition } from "../definition/define.js";
+import { makeOwnFolder, readOwnFile, writeOwnFile } from "../kernel/files.js";
 import { isObject } from "../kernel/json.js";
-import { makeOwnFolder, readOwnFile, writeOwnFile } from "../kernel/own-files.js";
 import type { ForeseenAction, ForeseenResource } from "../lifecycle/run.js";
 import { bucketFilePath } from "../pacing/file-buckets.js";
 import {

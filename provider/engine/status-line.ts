@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
-import { inertOutput } from "../kernel/inert-text.js";
+import { inertOutput } from "../kernel/text.js";
 import { cliOfThisRun, type ProcessFacts } from "../stacks/pulumi-process.js";
 import { methodOf, propertyOf, sdkModule } from "./sdk-module.js";
 

@@ -1,4 +1,4 @@
-import { inertOutput } from "./inert-text.js";
+import { inertOutput } from "./text.js";
 
 /**
  * Every way in which talking to the service, or getting ready to, can fail.

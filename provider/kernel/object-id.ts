@@ -1,5 +1,5 @@
 import { ConversationError } from "./errors.js";
-import { quoted } from "./quoted.js";
+import { quoted } from "./text.js";
 
 /** Longest id of an object, in characters. */
 export const longestId = 128;

@@ -4,7 +4,7 @@ import { fieldsWithSecrets } from "../definition/walk.js";
 import { fieldsByWireName, fieldsFromWire } from "../definition/wire.js";
 import { isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
-import { unknownValue } from "../kernel/unknown.js";
+import { unknownValue } from "../kernel/stand-ins.js";
 import { adoptee, knownObjects } from "./existing.js";
 import { readMark } from "./ownership/mark.js";
 import { assertNothingErased, type PutPlan, planPut } from "./put.js";

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { sameFields } from "../definition/meaning.js";
 import { normaliseFields } from "../definition/normalise.js";
 import type { JsonObject } from "../kernel/json.js";
-import { holdsUndisclosed } from "../kernel/undisclosed.js";
+import { holdsUndisclosed } from "../kernel/stand-ins.js";
 import type { Resource } from "./resource.js";
 import { propertiesIn } from "./state.js";
 

@@ -1,12 +1,11 @@
 import type { Definition } from "../definition/define.js";
 import { objectTitle } from "../definition/references.js";
 import { fieldsWithSecrets } from "../definition/walk.js";
-import { moreAbout } from "../kernel/docs-link.js";
 import { isConversationError } from "../kernel/errors.js";
-import { inertOutput } from "../kernel/inert-text.js";
 import type { JsonObject } from "../kernel/json.js";
-import { undisclosed } from "../kernel/undisclosed.js";
-import { unknownValue } from "../kernel/unknown.js";
+import { moreAbout } from "../kernel/package.js";
+import { undisclosed, unknownValue } from "../kernel/stand-ins.js";
+import { inertOutput } from "../kernel/text.js";
 import { foreignMessage } from "../service/redaction.js";
 import { keepingSecret, secretTexts } from "../service/secret-texts.js";
 import { secretsSeen } from "./environment-secrets.js";

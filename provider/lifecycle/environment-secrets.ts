@@ -1,12 +1,12 @@
 import type { Violation } from "../definition/violations.js";
 import { valuesIn } from "../definition/walk.js";
+import { ConversationError } from "../kernel/errors.js";
+import type { JsonObject } from "../kernel/json.js";
 import {
   type EnvironmentSecret,
   environmentSecretsIn,
   withEnvironmentSecrets,
-} from "../kernel/environment-secret.js";
-import { ConversationError } from "../kernel/errors.js";
-import type { JsonObject } from "../kernel/json.js";
+} from "../kernel/stand-ins.js";
 import type { Resource } from "./resource.js";
 import type { RunEnvironment } from "./run.js";
 import { changeFieldSecrets } from "./state.js";

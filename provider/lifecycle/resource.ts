@@ -4,7 +4,7 @@ import { sameFieldsMeaning } from "../definition/meaning.js";
 import { namingOf } from "../definition/references.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import type { JsonObject } from "../kernel/json.js";
-import { unknownValue } from "../kernel/unknown.js";
+import { unknownValue } from "../kernel/stand-ins.js";
 import type { WireObject } from "../service/collections.js";
 import { ownerParts } from "../stacks/owner.js";
 import { type Mark, markOf, roomBeside } from "./ownership/mark.js";

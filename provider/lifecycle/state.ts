@@ -1,5 +1,4 @@
 import type { Definition, Field, Fields } from "../definition/define.js";
-import { environmentSecretPaths } from "../kernel/environment-secret.js";
 import {
   filledText,
   filledTexts,
@@ -8,8 +7,7 @@ import {
   objectOf,
   present,
 } from "../kernel/json.js";
-import { undisclosed } from "../kernel/undisclosed.js";
-import { unknownValue } from "../kernel/unknown.js";
+import { environmentSecretPaths, undisclosed, unknownValue } from "../kernel/stand-ins.js";
 import type { WireObject } from "../service/collections.js";
 import { objectTime } from "./ownership/mark.js";
 

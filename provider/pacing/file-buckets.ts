@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { hrtime } from "node:process";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
-import { assertOwnFile, makeOwnFolder } from "../kernel/own-files.js";
+import { assertOwnFile, makeOwnFolder } from "../kernel/files.js";
 import { type BucketStore, type Kept, keptOf, type StoreChange } from "./bucket-store.js";
 
 /** Time that all processes of this machine share. */

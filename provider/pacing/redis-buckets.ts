@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { ConversationError } from "../kernel/errors.js";
-import { assertInstalled, notInstalled } from "../kernel/optional-package.js";
+import { assertInstalled, notInstalled } from "../kernel/package.js";
 import { settingLabel } from "../service/settings.js";
 import { type BucketStore, keptOf } from "./bucket-store.js";
 

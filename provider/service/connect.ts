@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
-import { packageName, packageVersion } from "../kernel/package-version.js";
+import { packageName, packageVersion } from "../kernel/package.js";
 import { waitOutRefusals } from "../pacing/wait-out-refusals.js";
 import type { Collections } from "./collections.js";
 import { serviceTime } from "./http/answers.js";

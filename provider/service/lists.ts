@@ -4,7 +4,7 @@ import type { Definition } from "../definition/define.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId, longestId } from "../kernel/object-id.js";
-import { cleaned } from "../kernel/quoted.js";
+import { cleaned } from "../kernel/text.js";
 import { resources } from "../resources/index.js";
 import type { Listing, ListProgress, WireObject } from "./collections.js";
 import type { Answer } from "./http/answers.js";

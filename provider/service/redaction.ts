@@ -1,4 +1,4 @@
-import { abbreviated, cleaned } from "../kernel/quoted.js";
+import { abbreviated, cleaned } from "../kernel/text.js";
 
 const hidden = "[secret]";
 

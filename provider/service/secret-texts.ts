@@ -2,8 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { type Field, type Fields, outputFields } from "../definition/define.js";
 import { type FieldValue, membersIn, valuesIn } from "../definition/walk.js";
 import { fieldsByWireName, membersOf, unwrapped } from "../definition/wire.js";
-import { isObject, type JsonObject, memberOf } from "../kernel/json.js";
-import { jsonIn } from "../kernel/json-text.js";
+import { isObject, type JsonObject, jsonIn, memberOf } from "../kernel/json.js";
 import type { Settings } from "./setting-table.js";
 
 /** What no answer of any address may show of a client's credentials. */

@@ -1,5 +1,4 @@
-import { nearestHint } from "../kernel/nearest-word.js";
-import { quoted } from "../kernel/quoted.js";
+import { nearestHint, quoted } from "../kernel/text.js";
 import { defaultScopes } from "./http/operations.js";
 
 /** The plans that rates are sold by, lowest first (specification §8.2). */

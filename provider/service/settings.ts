@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { ConversationError } from "../kernel/errors.js";
-import { isObject, type JsonObject } from "../kernel/json.js";
-import { jsonIn } from "../kernel/json-text.js";
-import { quoted } from "../kernel/quoted.js";
+import { isObject, type JsonObject, jsonIn } from "../kernel/json.js";
+import { quoted } from "../kernel/text.js";
 import { type SettingKey, type SettingSpec, type Settings, settingTable } from "./setting-table.js";
 
 const profileName = /^[A-Za-z][A-Za-z0-9_-]*$/;

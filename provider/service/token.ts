@@ -1,7 +1,6 @@
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError, type ErrorDetails, isConversationError } from "../kernel/errors.js";
-import { isObject } from "../kernel/json.js";
-import { jsonIn } from "../kernel/json-text.js";
+import { isObject, jsonIn } from "../kernel/json.js";
 import type { Endpoint } from "./http/operations.js";
 import type { Pace } from "./http/pace.js";
 import { type OnRepeat, type RetryLimits, withRetry } from "./http/retry.js";

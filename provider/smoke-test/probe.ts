@@ -1,7 +1,6 @@
 import type { EngineSession } from "../engine/engine-session.js";
 import { ConversationError } from "../kernel/errors.js";
-import { isObject } from "../kernel/json.js";
-import { parseJson } from "../kernel/json-text.js";
+import { isObject, parseJson } from "../kernel/json.js";
 import {
   connectionFault,
   type HttpResponse,

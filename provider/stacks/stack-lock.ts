@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { readPlainFile } from "../kernel/files.js";
 import { isObject } from "../kernel/json.js";
-import { readPlainFile } from "../kernel/own-files.js";
 import {
   isListedAs,
   mayBe,

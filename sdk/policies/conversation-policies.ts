@@ -7,8 +7,8 @@ import {
   validateResourceOfType,
 } from "@pulumi/policy";
 import { fieldsIn, valuesIn } from "../../provider/definition/walk.js";
-import { withEnvironmentSecrets } from "../../provider/kernel/environment-secret.js";
 import { isObject } from "../../provider/kernel/json.js";
+import { withEnvironmentSecrets } from "../../provider/kernel/stand-ins.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources as definitions } from "../../provider/resources/index.js";
 import { textsIn } from "../../provider/service/secret-texts.js";

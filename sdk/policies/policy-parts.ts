@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { EnforcementLevel, PolicyResource } from "@pulumi/policy";
-import { docsLink } from "../../provider/kernel/docs-link.js";
-import { assertInstalled } from "../../provider/kernel/optional-package.js";
+import { assertInstalled, docsLink } from "../../provider/kernel/package.js";
 import {
   type ConversationSide,
   conversationSides,

@@ -1,6 +1,11 @@
 import { ConversationError } from "../../provider/kernel/errors.js";
-import { isObject, type JsonObject, textAt, withoutUndefined } from "../../provider/kernel/json.js";
-import { jsonIn } from "../../provider/kernel/json-text.js";
+import {
+  isObject,
+  type JsonObject,
+  jsonIn,
+  textAt,
+  withoutUndefined,
+} from "../../provider/kernel/json.js";
 import { tokenAddress } from "../../provider/service/setting-table.js";
 import { inputInvalid, prepared } from "./caller-input.js";
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../../provider/kernel/clock.js";
-import { packageName, packageVersion } from "../../provider/kernel/package-version.js";
+import { packageName, packageVersion } from "../../provider/kernel/package.js";
 import type { Endpoint, Method } from "../../provider/service/http/operations.js";
 import type { Transport } from "../../provider/service/http/transport.js";
 import type { ContentTransfer } from "./content-transfer.js";

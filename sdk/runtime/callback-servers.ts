@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TextDecoder } from "node:util";
-import { isObject } from "../../provider/kernel/json.js";
-import { jsonIn } from "../../provider/kernel/json-text.js";
+import { isObject, jsonIn } from "../../provider/kernel/json.js";
 import { inputInvalid, prepared } from "./caller-input.js";
 
 /** One call, whatever server it came through. */

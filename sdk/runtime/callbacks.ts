@@ -1,8 +1,7 @@
 import { channel } from "node:diagnostics_channel";
 import { ConversationError } from "../../provider/kernel/errors.js";
-import { inertOutput } from "../../provider/kernel/inert-text.js";
-import { packageName } from "../../provider/kernel/package-version.js";
-import { cleaned, quoted } from "../../provider/kernel/quoted.js";
+import { packageName } from "../../provider/kernel/package.js";
+import { cleaned, inertOutput, quoted } from "../../provider/kernel/text.js";
 import {
   isMessageType,
   isSenderKind,

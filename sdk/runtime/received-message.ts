@@ -2,12 +2,12 @@ import { z } from "zod";
 import {
   isObject,
   type JsonObject,
+  jsonIn,
   objectsIn,
   textAt,
   valueAt,
   withoutUndefined,
 } from "../../provider/kernel/json.js";
-import { jsonIn } from "../../provider/kernel/json-text.js";
 import {
   isMessageType,
   type MessageType,

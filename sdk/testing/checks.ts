@@ -5,7 +5,7 @@ import type { Definition } from "../../provider/definition/define.js";
 import { naturalKey, withArticle } from "../../provider/definition/references.js";
 import { valuesIn } from "../../provider/definition/walk.js";
 import { isObject, memberOf } from "../../provider/kernel/json.js";
-import { abbreviated } from "../../provider/kernel/quoted.js";
+import { abbreviated } from "../../provider/kernel/text.js";
 import { resources } from "../../provider/resources/index.js";
 import { type ReceivedMessage, receivedMessage } from "../runtime/received-message.js";
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { isObject, objectsIn, sameJson, withoutUndefined } from "../../provider/kernel/json.js";
-import { abbreviated } from "../../provider/kernel/quoted.js";
+import { abbreviated } from "../../provider/kernel/text.js";
 import { isSenderKind } from "../../provider/service/message-types.js";
 import type { Sender } from "../runtime/message.js";
 import type { Party, ReceivedMessage } from "../runtime/received-message.js";

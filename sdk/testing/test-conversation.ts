@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import type { DeliveryEntry, Emulator } from "../../emulator/index.js";
 import { objectsIn, textAt } from "../../provider/kernel/json.js";
-import { abbreviated } from "../../provider/kernel/quoted.js";
+import { abbreviated } from "../../provider/kernel/text.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import {
   type ConversationSide,

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { runQuickstart } from "../../cli/quickstart/run-quickstart.js";
-import { packageRoot } from "../../provider/kernel/package-version.js";
+import { packageRoot } from "../../provider/kernel/package.js";
 import { type Checkout, checkout } from "../cli/quickstart-checkout.js";
 import { transcript } from "../cli/quickstart-transcript.js";
 import { isFreePort } from "../support/low-port.js";

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { packageRoot } from "../../provider/kernel/package-version.js";
+import { packageRoot } from "../../provider/kernel/package.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 const script = join(packageRoot(), "cli/bootstrap.mjs");

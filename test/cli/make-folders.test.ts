@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeFolders } from "../../provider/kernel/make-folders.js";
+import { makeFolders } from "../../provider/kernel/files.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 test("missing folders are made, and the outermost one is told", () => {

@@ -2,8 +2,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { jsonIn } from "../../provider/kernel/json-text.js";
+import { isObject, type JsonObject, jsonIn } from "../../provider/kernel/json.js";
 import { listenHere } from "../support/loopback-server.js";
 
 /** How a tenant of a test behaves, beyond what an emulator can be set to. */

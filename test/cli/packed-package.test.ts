@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { projectFiles } from "../../cli/export/project-files.js";
 import { packedPackage } from "../../cli/packed-package.js";
-import { packageVersion } from "../../provider/kernel/package-version.js";
+import { packageVersion } from "../../provider/kernel/package.js";
 import { readSettings } from "../../provider/service/settings.js";
 
 /** A checkout in a folder of any name. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { foldedHelp } from "../../cli/terminal/help-text.js";
-import { packageVersion } from "../../provider/kernel/package-version.js";
+import { packageVersion } from "../../provider/kernel/package.js";
 import { run } from "./session.js";
 
 test("--version says the version of the package", async () => {

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { PulumiProject } from "../../cli/quickstart/pulumi-project.js";
 import { configureCallbacks } from "../../cli/quickstart/set-up.js";
 import { stateFolder } from "../../cli/quickstart/state-folder.js";
-import { packageRoot } from "../../provider/kernel/package-version.js";
+import { packageRoot } from "../../provider/kernel/package.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 /** A project whose configuration says this, and what is set in it. */

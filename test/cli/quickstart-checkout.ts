@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { packageRoot } from "../../provider/kernel/package-version.js";
+import { packageRoot } from "../../provider/kernel/package.js";
 
 /** A checkout that quick starts may write in. */
 export interface Checkout {

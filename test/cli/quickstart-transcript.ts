@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../../provider/kernel/package-version.js";
+import { packageRoot } from "../../provider/kernel/package.js";
 
 const shown = (): string => {
   const readme = readFileSync(join(packageRoot(), "README.md"), "utf8");

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { wantsColour } from "../../cli/terminal/colour.js";
 import { terminalWidth, wrapped } from "../../cli/terminal/columns.js";
 import { textTable } from "../../cli/terminal/text-table.js";
-import { inertText } from "../../provider/kernel/inert-text.js";
+import { inertText } from "../../provider/kernel/text.js";
 
 test("columns are as wide as their widest cell", () => {
   expect(

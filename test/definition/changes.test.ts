@@ -4,7 +4,7 @@ import { changesOf } from "../../provider/definition/changes.js";
 import { sameMeaning } from "../../provider/definition/meaning.js";
 import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { unknownValue } from "../../provider/kernel/unknown.js";
+import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { orchestration } from "../../provider/resources/orchestration.js";

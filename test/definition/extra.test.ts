@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest";
 import type { Field } from "../../provider/definition/define.js";
 import { extraViolations, managedExtra, mergeDeep } from "../../provider/definition/extra.js";
 import { wireName } from "../../provider/definition/wire.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import {
   environmentSecretPaths,
   environmentSecretText,
+  unknownValue,
   withEnvironmentSecrets,
-} from "../../provider/kernel/environment-secret.js";
-import type { JsonObject } from "../../provider/kernel/json.js";
-import { unknownValue } from "../../provider/kernel/unknown.js";
+} from "../../provider/kernel/stand-ins.js";
 import { channel } from "../../provider/resources/channel.js";
 import { kinds } from "./support/every-field.js";
 import { frozen } from "./support/wire-values.js";

@@ -4,7 +4,7 @@ import { number } from "../../provider/definition/define.js";
 import { normaliseFields } from "../../provider/definition/normalise.js";
 import { fieldViolations } from "../../provider/definition/violations.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { unknownValue } from "../../provider/kernel/unknown.js";
+import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
 

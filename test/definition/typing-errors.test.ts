@@ -5,7 +5,7 @@ import { extraViolations } from "../../provider/definition/extra.js";
 import { fieldViolations, type Violation } from "../../provider/definition/violations.js";
 import { fieldsIn } from "../../provider/definition/walk.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { nearestWord } from "../../provider/kernel/nearest-word.js";
+import { nearestWord } from "../../provider/kernel/text.js";
 import { resources } from "../../provider/resources/index.js";
 
 /** A text with one letter left out, put in, exchanged, or written large. */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { moreAbout } from "../../provider/kernel/docs-link.js";
 import type { ConversationErrorCode } from "../../provider/kernel/errors.js";
+import { moreAbout } from "../../provider/kernel/package.js";
 import { readPage } from "./pages.js";
 
 const errors = readFileSync(join(__dirname, "../../provider/kernel/errors.ts"), "utf8");

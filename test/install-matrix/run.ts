@@ -10,7 +10,7 @@ import { ensurePulumi } from "../../cli/pulumi-cli/ensure-pulumi.js";
 import { environmentFor, type PulumiCli } from "../../cli/pulumi-cli/pulumi-cli.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { startEmulator } from "../../emulator/index.js";
-import { packageRoot } from "../../provider/kernel/package-version.js";
+import { packageRoot } from "../../provider/kernel/package.js";
 import { type Combination, dimensions, pairwise } from "./combinations.js";
 import { installCommands, type MatrixPackage, writeMatrixProject } from "./matrix-project.js";
 

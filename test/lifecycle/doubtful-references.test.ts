@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { referencesOf } from "../../provider/definition/references.js";
-import { unknownValue } from "../../provider/kernel/unknown.js";
+import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { unknownValue } from "../../provider/kernel/unknown.js";
+import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { conversationPolicies } from "../../sdk/policies/index.js";
 import { seen, seenIn } from "./support/policy-resources.js";
 import { right, role, secretOf, shown, type World } from "./support/policy-world.js";

@@ -7,7 +7,7 @@ import { driftMarkdown } from "../../cli/drift/drift-markdown.js";
 import { rehearsalMarkdown } from "../../cli/rehearse/report/rehearsal-markdown.js";
 import { codeSpan, markdownTable } from "../../cli/terminal/markdown.js";
 import { progressOn } from "../../cli/terminal/progress.js";
-import { inertOutput, inertText } from "../../provider/kernel/inert-text.js";
+import { inertOutput, inertText } from "../../provider/kernel/text.js";
 import { exportSandbox } from "../cli/export/exported.js";
 import { run } from "../cli/session.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { isObject, sameJson } from "../../provider/kernel/json.js";
-import { parseJson } from "../../provider/kernel/json-text.js";
+import { isObject, parseJson, sameJson } from "../../provider/kernel/json.js";
 import { channel } from "../../provider/resources/channel.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
 

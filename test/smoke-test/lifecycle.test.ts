@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { unknownValue } from "../../provider/kernel/unknown.js";
+import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import type { Lifecycle } from "../../provider/lifecycle/index.js";
 import { smokeTestLifecycle } from "../../provider/smoke-test/smoke-test-lifecycle.js";
 import { answering, callbackServer } from "../emulator-runtime/callback-server.js";

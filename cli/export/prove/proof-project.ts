@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { packageName, packageRoot } from "../../../provider/kernel/package-version.js";
+import { packageName, packageRoot } from "../../../provider/kernel/package.js";
 import { CommandFailure } from "../../command.js";
 import { privateFolder } from "../../process/private-folder.js";
 import { type Ended, runCommand } from "../../process/run-command.js";

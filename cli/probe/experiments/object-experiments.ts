@@ -1,6 +1,5 @@
 import { looksMasked } from "../../../provider/definition/merge.js";
-import { isObject, type JsonObject, valueAt } from "../../../provider/kernel/json.js";
-import { jsonIn } from "../../../provider/kernel/json-text.js";
+import { isObject, type JsonObject, jsonIn, valueAt } from "../../../provider/kernel/json.js";
 import { authentication } from "../../../provider/resources/authentication.js";
 import { clientApplication } from "../../../provider/resources/client-application.js";
 import {

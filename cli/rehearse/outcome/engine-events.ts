@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
-import { jsonIn } from "../../../provider/kernel/json-text.js";
+import { jsonIn } from "../../../provider/kernel/json.js";
 
 const metadata = z.object({ op: z.string(), urn: z.string(), type: z.string() });
 const withMetadata = z.object({ metadata });

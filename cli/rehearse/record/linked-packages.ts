@@ -1,7 +1,6 @@
 import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isObject } from "../../../provider/kernel/json.js";
-import { jsonIn } from "../../../provider/kernel/json-text.js";
+import { isObject, jsonIn } from "../../../provider/kernel/json.js";
 
 /** Its version stands for it. */
 const thisPackage = "pulumi-conversation";

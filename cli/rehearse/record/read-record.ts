@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { isObject } from "../../../provider/kernel/json.js";
-import { jsonIn } from "../../../provider/kernel/json-text.js";
+import { isObject, jsonIn } from "../../../provider/kernel/json.js";
 import { CommandFailure, messageOf } from "../../command.js";
 import { type ChangeRecord, changeRecordSchema } from "./change-record.js";
 

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { z } from "zod";
-import { packageVersion } from "../../../provider/kernel/package-version.js";
+import { packageVersion } from "../../../provider/kernel/package.js";
 import { projectDocument, stackFile } from "../../pulumi-cli/project-document.js";
 import { projectFile } from "../../pulumi-cli/stack-config.js";
 import type { OpenStack } from "../../stack/open-stack.js";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { inertText } from "../../../provider/kernel/inert-text.js";
+import { inertText } from "../../../provider/kernel/text.js";
 import { CommandFailure } from "../../command.js";
 import type { Printed } from "../../printed.js";
 import { openStack } from "../../stack/open-stack.js";

@@ -1,4 +1,4 @@
-import { inertText } from "../../../provider/kernel/inert-text.js";
+import { inertText } from "../../../provider/kernel/text.js";
 import { duration } from "../../forecast/report.js";
 import { withCount, wrappedText } from "../../terminal/columns.js";
 import { textTable } from "../../terminal/text-table.js";

@@ -1,6 +1,5 @@
 import { isConversationError } from "../../../provider/kernel/errors.js";
-import { nearestHint } from "../../../provider/kernel/nearest-word.js";
-import { quoted } from "../../../provider/kernel/quoted.js";
+import { nearestHint, quoted } from "../../../provider/kernel/text.js";
 import {
   defaultScopes,
   endpointName,

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isObject } from "../../../provider/kernel/json.js";
-import { jsonIn } from "../../../provider/kernel/json-text.js";
+import { isObject, jsonIn } from "../../../provider/kernel/json.js";
 import type { Endpoint, Method } from "../../../provider/service/http/operations.js";
 import type { RehearsedTime } from "./rehearsed-time.js";
 

@@ -1,7 +1,6 @@
 import { waitText } from "../../../provider/engine/wait-text.js";
 import { systemClock } from "../../../provider/kernel/clock.js";
-import { isObject } from "../../../provider/kernel/json.js";
-import { jsonIn } from "../../../provider/kernel/json-text.js";
+import { isObject, jsonIn } from "../../../provider/kernel/json.js";
 import { servicePaces } from "../../../provider/pacing/pacer.js";
 import { connectService, type Service } from "../../../provider/service/connect.js";
 import type { Pace } from "../../../provider/service/http/pace.js";

@@ -7,10 +7,9 @@ import type {
   ErrorDetails,
   ServiceNote,
 } from "../../kernel/errors.js";
-import { isObject, type JsonObject, memberOf } from "../../kernel/json.js";
-import { jsonIn, parseJson } from "../../kernel/json-text.js";
+import { isObject, type JsonObject, jsonIn, memberOf, parseJson } from "../../kernel/json.js";
 import { isId } from "../../kernel/object-id.js";
-import { quoted } from "../../kernel/quoted.js";
+import { quoted } from "../../kernel/text.js";
 import { shownText } from "../redaction.js";
 import { addressAdvice, settingLabel } from "../settings.js";
 import { type Call, callError, givenUp, possibleEffect } from "./call.js";

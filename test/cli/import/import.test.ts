@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { importReport } from "../../../cli/import/import-report.js";
-import { undisclosed } from "../../../provider/kernel/undisclosed.js";
+import { undisclosed } from "../../../provider/kernel/stand-ins.js";
 import {
   markFor,
   markOf,

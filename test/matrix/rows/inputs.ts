@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { unknownValue } from "../../../provider/kernel/unknown.js";
+import { unknownValue } from "../../../provider/kernel/stand-ins.js";
 import { everywhere, type Group, type OwnCell, row } from "../support/cell.js";
 import { checked, create, declared, type Entry, handedBack } from "../support/resource.js";
 import type { Stage } from "../support/stage.js";

@@ -1,6 +1,6 @@
 import { unknownCheckingProxy } from "@pulumi/policy";
 import fc from "fast-check";
-import { unknownValue } from "../../../provider/kernel/unknown.js";
+import { unknownValue } from "../../../provider/kernel/stand-ins.js";
 import { options, resource } from "./policy-resources.js";
 
 export type Json = Record<string, unknown>;

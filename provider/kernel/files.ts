@@ -2,8 +2,10 @@ import { randomBytes } from "node:crypto";
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readSync,
   renameSync,
@@ -12,7 +14,32 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { makeFolders } from "./make-folders.js";
+import { dirname } from "node:path";
+
+const isFolder = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/**
+ * Makes a folder with those above it that are missing. Node's own way to do so never ends where the
+ * system says that a folder is missing whose parent is there, as Linux does below /proc.
+ *
+ * @param mode of those that are made. Default: as the system has it
+ * @returns the outermost folder that was made; undefined where the folder was there already
+ * @throws the system's error where one of them cannot be made
+ */
+export const makeFolders = (folder: string, mode?: number): string | undefined => {
+  const parent = dirname(folder);
+  if (existsSync(folder) || parent === folder) return undefined;
+  const outermost = makeFolders(parent, mode);
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!isFolder(folder)) throw error;
+    return outermost;
+  }
+  return outermost ?? folder;
+};
 
 /** Left out on Windows, where others do not write into a user's folders, and none of this is asked. */
 const user = process.getuid?.();
@@ -21,7 +48,9 @@ const isOurs = ({ uid }: Stats): boolean => user === undefined || uid === user;
 
 /** Bits of a mode that let the group and others do something. */
 const writing = 0o022;
+
 const anything = 0o077;
+
 const sticky = 0o1000;
 
 const mayOthers = ({ mode }: Stats, bits: number): boolean =>

@@ -1,5 +1,32 @@
-import { isObject, objectOf } from "./json.js";
-import { jsonIn } from "./json-text.js";
+import { isObject, jsonIn, objectOf } from "./json.js";
+
+/**
+ * How the engine writes a value that is not known before the update, whatever its type and at any
+ * depth. Public as `pulumi.runtime.unknownValue`; repeated here so that the provider does not load
+ * the SDK for one constant.
+ */
+export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+/** Whether a value is unknown, or holds an unknown anywhere inside. */
+export const holdsUnknown = (value: unknown): boolean =>
+  typeof value === "string"
+    ? value.includes(unknownValue)
+    : Array.isArray(value)
+      ? value.some(holdsUnknown)
+      : isObject(value) && Object.values(value).some(holdsUnknown);
+
+/**
+ * What the state holds in place of a secret that an import could not or did not read: the service hides
+ * it, or it was not to be written to a file. It stands for whatever the program gives first, and is
+ * never sent. Part of state files: never changed.
+ */
+export const undisclosed = "(secret not read by the import)";
+
+/** Whether a value is undisclosed, or holds such a one anywhere inside. */
+export const holdsUndisclosed = (value: unknown): boolean =>
+  value === undisclosed ||
+  (Array.isArray(value) && value.some(holdsUndisclosed)) ||
+  (isObject(value) && Object.values(value).some(holdsUndisclosed));
 
 /** A secret that is kept in an environment variable and nowhere else. */
 export interface EnvironmentSecret {
@@ -12,7 +39,9 @@ export interface EnvironmentSecret {
 }
 
 const variable = /^[A-Za-z_]\w{0,254}$/;
+
 const versionText = /^[\w.-]{1,64}$/;
+
 const places = /\$\{fromEnv ([A-Za-z_]\w{0,254}) ([\w.-]{1,64})\}/g;
 
 /** Why no variable can have this name, or no version be called so; undefined where all is well. */

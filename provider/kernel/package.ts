@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ConversationError, type ConversationErrorCode } from "./errors.js";
+import { isObject, type JsonObject, parseJson } from "./json.js";
+
+export const packageName = "pulumi-conversation";
+
+/** The package.json of this package in a folder; undefined where there is none. */
+const manifestIn = (folder: string): JsonObject | undefined => {
+  try {
+    const content = parseJson(readFileSync(join(folder, "package.json"), "utf8"));
+    return isObject(content) && content.name === packageName ? content : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The same source runs from its own folder and from `dist`, so the file is looked for upwards. */
+const rootAbove = (folder: string): string | undefined => {
+  if (manifestIn(folder)) return folder;
+  const parent = dirname(folder);
+  return parent === folder ? undefined : rootAbove(parent);
+};
+
+/** The folder of this package, whether it runs compiled or from source. */
+export const packageRoot = (): string => {
+  const root = rootAbove(__dirname);
+  if (root === undefined) throw new Error(`No package.json of ${packageName} above ${__dirname}.`);
+  return root;
+};
+
+let known: string | undefined;
+
+/** Version of this package as its package.json says, `0.0.0` where that file is not to be found. */
+export const packageVersion = (): string => {
+  if (known !== undefined) return known;
+  const root = rootAbove(__dirname);
+  const version = root === undefined ? undefined : manifestIn(root)?.version;
+  known = typeof version === "string" ? version : "0.0.0";
+  return known;
+};
+
+const repository = (): string | undefined => {
+  const manifest = parseJson(readFileSync(join(packageRoot(), "package.json"), "utf8"));
+  const named = isObject(manifest) ? manifest.repository : undefined;
+  const url = isObject(named) ? named.url : undefined;
+  return typeof url === "string" ? url.replace(/^git\+/, "").replace(/\.git$/, "") : undefined;
+};
+
+/**
+ * Where a page of the documentation is read: in the repository, at this release, where the package
+ * names one; else in the package's own folder, which carries the same pages.
+ *
+ * @param page such as `policies.md#account-protected`
+ */
+export const docsLink = (page: string): string => {
+  const address = repository();
+  return address
+    ? `${address}/blob/v${packageVersion()}/docs/${page}`
+    : `node_modules/${packageName}/docs/${page}`;
+};
+
+/** A sentence that leads from a message to what the documentation says about its code. */
+export const moreAbout = (code: ConversationErrorCode): string =>
+  `More: ${docsLink(`troubleshooting.md#${code.toLowerCase()}`)}`;
+
+/** A bundle may hold a package that cannot be found as a file: then only its use shows whether it is there. */
+const isMissing = (name: string): boolean => {
+  try {
+    require.resolve(name);
+    return false;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "MODULE_NOT_FOUND";
+  }
+};
+
+/**
+ * Asks at the start for a package that is installed only by those who need it: found out later, its
+ * absence looks like an outage.
+ *
+ * @param need what cannot be done without it, as the beginning of a sentence
+ * @throws ConversationError `SETTINGS_INVALID` where it is not installed
+ */
+export const assertInstalled = (name: string, need: string): void => {
+  if (isMissing(name)) throw notInstalled(name, need);
+};
+
+/** The error about an optional package that is needed and not there. */
+export const notInstalled = (name: string, need: string): ConversationError =>
+  new ConversationError(
+    "SETTINGS_INVALID",
+    `${need}, but the package ${name} is not installed. Install it: npm install ${name}`,
+  );

@@ -1,0 +1,137 @@
+/**
+ * What moves a cursor, colours what follows, turns its direction round or cannot be seen: control
+ * characters, line and paragraph separators, annotations, half characters, and what Unicode has
+ * programs show as nothing, such as marks of direction and blanks without width. Joiners and the
+ * selectors of forms stay, as emoji and scripts need them.
+ */
+const active =
+  /(?!\u200c|\u200d|\p{Variation_Selector})[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+
+const escapes = (characters: string): string =>
+  characters
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
+
+/** Foreign text that can only be read: every active character stands as its escape, such as `\u001b`. */
+export const inertText = (text: string): string => text.replaceAll(active, escapes);
+
+const esc = "\u001b";
+
+/** Colours and weights as this package writes them; never what hides or moves. */
+const colours = new RegExp(`${esc}\\[(?:0|1|2|22|3\\d|39)m`, "g");
+
+/** Lines of these forms are commands to the runners of GitHub, Azure and TeamCity, wherever they come from. */
+const runnerCommands = /^[^\S\r\n\u2028\u2029]*::|##(?=\[|vso\[|teamcity\[)/gm;
+
+/**
+ * What a command prints, as a terminal and the log of a pipeline may take it: lines stay, and colours if
+ * they are wanted. The escapes read the same inside JSON.
+ */
+export const inertOutput = (text: string, coloured: boolean): string => {
+  const lines = (part: string): string =>
+    part.replaceAll(active, (one) => (one === "\n" || one === "\t" ? one : escapes(one)));
+  const safe = coloured
+    ? text
+        .split(colours)
+        .map(lines)
+        .flatMap((part, place) => [part, text.match(colours)?.[place] ?? ""])
+        .join("")
+    : lines(text);
+  return safe.replaceAll(
+    runnerCommands,
+    (start) => `${start.slice(0, -1)}${escapes(start.slice(-1))}`,
+  );
+};
+
+const mostCharacters = 40;
+
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** A text without what a terminal acts on or hides: control and format characters, line ends. */
+export const cleaned = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
+
+/** At most so many characters; what is longer ends with `…`, and no character is cut in two. */
+export const abbreviated = (text: string, most: number): string => {
+  if (text.length <= most) return text;
+  const characters = [...text];
+  return characters.length > most ? `${characters.slice(0, most - 1).join("")}…` : text;
+};
+
+const escaped = (character: string): string =>
+  `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
+
+/** A text in quotes as a message may show it: nothing that a terminal acts on, at most 40 characters. */
+export const quoted = (text: string): string => {
+  const characters = [...text.slice(0, 2 * mostCharacters + 1)];
+  const isLong = characters.length > mostCharacters;
+  const part = isLong ? characters.slice(0, mostCharacters).join("") : text;
+  const shown = JSON.stringify(part).replace(unprintable, escaped);
+  return isLong ? `${shown}… (${text.length} characters)` : shown;
+};
+
+/** Letters to add, leave out or exchange until one text is the other. */
+const distance = (one: string, other: string): number => {
+  let row = Array.from({ length: other.length + 1 }, (_, place) => place);
+  for (const [place, letter] of [...one].entries()) {
+    const next = [place + 1];
+    for (const [at, wanted] of [...other].entries()) {
+      const [left = 0, above = 0, before = 0] = [next[at], row[at + 1], row[at]];
+      next.push(Math.min(left + 1, above + 1, before + (letter === wanted ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+};
+
+const mostTypos = 2;
+
+/**
+ * The word that was probably meant, in any case: at most two letters off, and fewer than half of
+ * its own. Undefined where there is none.
+ */
+export const nearestWord = (text: string, words: readonly string[]): string | undefined => {
+  const candidates = words
+    .filter((word) => Math.abs(word.length - text.length) <= mostTypos)
+    .map((word) => ({ word, off: distance(text.toLowerCase(), word.toLowerCase()) }))
+    .filter(({ word, off }) => off <= mostTypos && off < word.length / 2);
+  return candidates.sort((a, b) => a.off - b.off)[0]?.word;
+};
+
+/** `; did you mean plan?`, or nothing where no word is near. */
+export const nearestHint = (text: string, words: readonly string[]): string => {
+  const meant = nearestWord(text, words);
+  return meant === undefined ? "" : `; did you mean ${meant}?`;
+};
+
+const sorts: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "a number",
+  bigint: "a number",
+  boolean: "true or false",
+  function: "a function",
+  undefined: "nothing",
+};
+
+/** Of which sort a value is, in words for a message. Never the value itself, which may be a secret. */
+export const valueSort = (value: unknown): string => {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (value instanceof Promise) return "a promise";
+  return sorts[typeof value] ?? "an object";
+};
+
+const meant: Readonly<Record<string, string>> = {
+  String: "an output inside a text: write pulumi.interpolate`…` instead of `…`",
+  JSON: "an output inside JSON text: write pulumi.jsonStringify(…) instead of JSON.stringify(…)",
+};
+
+/**
+ * What is wrong with a text into which a program has put an output like any other value: Pulumi leaves a
+ * sentence in the output's place. Undefined for any other text.
+ */
+export const outputAsText = (text: string): string | undefined => {
+  const [, way = ""] = /Calling \[to(String|JSON)\] on an \[Output<T>\]/.exec(text) ?? [];
+  const rule = meant[way];
+  return rule && `holds ${rule}`;
+};
