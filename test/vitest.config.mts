@@ -14,7 +14,6 @@ const mocking = [
   "pacing/several-processes.test.ts",
   "runtime/exchange-in-time.test.ts",
   "security/secrets.test.ts",
-  "service/retry.test.ts",
 ];
 
 /** The longest first, so that no core is idle at the end. Files that are not named follow by size. */

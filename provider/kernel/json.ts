@@ -1,6 +1,6 @@
 // The kernel: what the provider, the runtime client, the emulator and the commands all build on, and
-// what needs none of them. JSON that comes from elsewhere is read in json-text.ts alone; beside them stand
-// the one error class, ids and quoted texts, the clock, and the package's name, folder and version.
+// what needs none of them. JSON that comes from elsewhere is read by `parseJson` alone; beside it stand
+// the one error class, ids, texts as messages show them, own files, stand-ins, the clock and the package.
 // The emulator keeps its own rules of senders, rates and content types on purpose: a second opinion.
 
 /** A JSON object whose members are not known yet. */

@@ -33,6 +33,6 @@ test("the check loads nothing that an old Node lacks", () => {
     return [...text.matchAll(/from "(.*?)"/g)].map(([, from = ""]) => from);
   };
   expect(imports("node-version.ts")).toEqual(["./errors.js"]);
-  expect(imports("errors.ts")).toEqual(["./inert-text.js"]);
-  expect(imports("inert-text.ts")).toEqual([]);
+  expect(imports("errors.ts")).toEqual(["./text.js"]);
+  expect(imports("text.ts")).toEqual([]);
 });

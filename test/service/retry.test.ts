@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { ConversationError, type Effect } from "../../provider/kernel/errors.js";
 import type { Method } from "../../provider/service/http/operations.js";
-import { mayRepeat, withRetry } from "../../provider/service/http/retry.js";
+import { defaultRetryLimits, mayRepeat, withRetry } from "../../provider/service/http/retry.js";
 import { JumpingClock } from "./support/clocks.js";
 import { failureOf, noPauses } from "./support/connected.js";
 
@@ -40,27 +40,29 @@ test("what may be sent again is sent twice more where the answer cannot be read"
     expect(allowed(method)).toEqual([false, false, false]);
 });
 
-test("pauses double from half a second to eight, with up to as much again at random", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+test("pauses begin at half a second and double up to eight seconds", async () => {
+  expect(defaultRetryLimits).toMatchObject({ minTimeoutMs: 500, maxTimeoutMs: 8_000, retries: 4 });
   const random = vi.spyOn(Math, "random").mockReturnValue(0);
-  const asked: number[] = [];
   const timers = vi.spyOn(globalThis, "setTimeout");
-  const call = failureOf(
-    withRetry(
-      () => Promise.reject(failing("UNREACHABLE")),
-      () => true,
-    ),
-  );
-  await vi.waitFor(() => expect(timers).toHaveBeenCalled(), 60_000);
-  for (let pause = 0; pause < 4; pause++) {
-    await vi.advanceTimersToNextTimerAsync();
-  }
-  await call;
-  for (const [, ms] of timers.mock.calls) if (typeof ms === "number") asked.push(ms);
+  const limits = { minTimeoutMs: 11, maxTimeoutMs: 44, retries: 4 };
+  const attempt = () => Promise.reject(failing("UNREACHABLE"));
+  await failureOf(withRetry(attempt, () => true, { limits }));
+  const asked = timers.mock.calls.map(([, ms]) => ms);
   timers.mockRestore();
   random.mockRestore();
-  vi.useRealTimers();
-  expect(asked.filter((ms) => ms >= 500)).toEqual([500, 1000, 2000, 4000]);
+  expect(asked.filter((ms) => [11, 22, 44, 88].includes(ms ?? 0))).toEqual([11, 22, 44, 44]);
+});
+
+test("up to as much again is added to a pause at random", async () => {
+  const random = vi.spyOn(Math, "random").mockReturnValue(0.5);
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  const limits = { minTimeoutMs: 10, maxTimeoutMs: 1_000, retries: 2 };
+  const attempt = () => Promise.reject(failing("UNREACHABLE"));
+  await failureOf(withRetry(attempt, () => true, { limits }));
+  const asked = timers.mock.calls.map(([, ms]) => ms);
+  timers.mockRestore();
+  random.mockRestore();
+  expect(asked.filter((ms) => [10, 15, 20, 30].includes(ms ?? 0))).toEqual([15, 30]);
 });
 
 test("no repeat starts later than two minutes after the first failure", async () => {

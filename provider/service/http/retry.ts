@@ -71,7 +71,8 @@ const cancelled = (): ConversationError =>
  * What the caller gets when the signal ended the repeats: an answer that came all the same is never
  * thrown away, and neither is a failure that may have had an effect.
  */
-const afterAbort = <T>(last: Outcome<T>): T => {
+const afterAbort = <T>(last: Outcome<T> | undefined): T => {
+  if (last === undefined) throw cancelled();
   if ("value" in last) return last.value;
   if (isConversationError(last.error) && last.error.effect !== "none") throw last.error;
   if (isConversationError(last.error, "CANCELLED")) throw last.error;
@@ -81,56 +82,26 @@ const afterAbort = <T>(last: Outcome<T>): T => {
 /**
  * Runs `attempt` and repeats it while `may` allows.
  *
- * @throws the last failure; ConversationError `CANCELLED` where the signal came first
+ * @throws the last failure; ConversationError `CANCELLED` if the signal came first
  */
 export const withRetry = async <T>(
   attempt: () => Promise<T>,
   may: (error: unknown, failures: number) => boolean,
-  options: RetryOptions = {},
+  { limits, signal, clock = systemClock, onRepeat }: RetryOptions = {},
 ): Promise<T> => {
-  if (options.signal?.aborted) throw cancelled();
-  const clock = options.clock ?? systemClock;
+  if (signal?.aborted) throw cancelled();
+  const all = { ...defaultRetryLimits, ...limits };
   const began = clock.now();
-  try {
-    return await attempt();
-  } catch (error) {
-    const isGivenUp = options.signal?.aborted === true;
-    if (!may(error, 1) && !isGivenUp) throw error;
-    if (!isGivenUp) options.onRepeat?.(error, longestRepeats(options.limits, clock.now() - began));
-    return repeated(attempt, may, options, error);
-  }
-};
-
-/** @param attemptMs what one attempt takes */
-const longestRepeats = (limits: Partial<RetryLimits> = {}, attemptMs: number): number => {
-  const given = { ...defaultRetryLimits, ...limits };
-  const { retries, minTimeoutMs, maxTimeoutMs, maxRetryTimeMs } = given;
-  const pauses = Array.from({ length: retries }, (_, repeat) =>
-    Math.min(maxTimeoutMs, 2 * minTimeoutMs * 2 ** repeat),
-  );
-  const all = pauses.reduce((sum, ms) => sum + ms, retries * attemptMs);
-  return Math.min(all, maxRetryTimeMs + attemptMs);
-};
-
-/** The repeats after a first failure; only here is the retry library needed, so only here it is loaded. */
-const repeated = async <T>(
-  attempt: () => Promise<T>,
-  may: (error: unknown, failures: number) => boolean,
-  options: RetryOptions,
-  firstError: unknown,
-): Promise<T> => {
-  const limits = { ...defaultRetryLimits, ...options.limits };
-  const clock = options.clock ?? systemClock;
-  // Counted from the first failure: the first attempt may have waited long for its turn.
-  const failedAt = clock.now();
-  let last: Outcome<T> = { error: firstError };
-  const once = async (number: number): Promise<T> => {
-    if (number === 1) throw firstError;
+  // The first attempt may wait long for its turn, so the time allowed is counted from its failure.
+  let failedAt: number | undefined;
+  let last: Outcome<T> | undefined;
+  const once = async (): Promise<T> => {
     try {
       const value = await attempt();
       last = { value };
       return value;
     } catch (error) {
+      failedAt ??= clock.now();
       last = { error };
       throw error;
     }
@@ -138,18 +109,32 @@ const repeated = async <T>(
   try {
     const { default: pRetry } = await import("p-retry");
     return await pRetry(once, {
-      retries: limits.retries,
-      minTimeout: limits.minTimeoutMs,
-      maxTimeout: limits.maxTimeoutMs,
+      retries: all.retries,
+      minTimeout: all.minTimeoutMs,
+      maxTimeout: all.maxTimeoutMs,
       randomize: true,
-      signal: options.signal,
-      shouldRetry: ({ error, attemptNumber }) =>
-        clock.now() - failedAt < limits.maxRetryTimeMs && may(error, attemptNumber),
+      signal,
+      shouldRetry: ({ error, attemptNumber }) => {
+        const since = failedAt ?? began;
+        if (clock.now() - since >= all.maxRetryTimeMs || !may(error, attemptNumber)) return false;
+        if (attemptNumber === 1) onRepeat?.(error, longestRepeats(all, since - began));
+        return true;
+      },
     });
   } catch (error) {
-    if (options.signal?.aborted) return afterAbort(last);
-    throw error;
+    if (signal?.aborted) return afterAbort(last);
+    throw last && "error" in last ? last.error : error;
   }
+};
+
+/** @param attemptMs what one attempt takes */
+const longestRepeats = (limits: RetryLimits, attemptMs: number): number => {
+  const { retries, minTimeoutMs, maxTimeoutMs, maxRetryTimeMs } = limits;
+  const pauses = Array.from({ length: retries }, (_, repeat) =>
+    Math.min(maxTimeoutMs, 2 * minTimeoutMs * 2 ** repeat),
+  );
+  const all = pauses.reduce((sum, ms) => sum + ms, retries * attemptMs);
+  return Math.min(all, maxRetryTimeMs + attemptMs);
 };
 
 type Headers = HttpResponse["headers"];
