@@ -123,7 +123,7 @@ const inFields = (fields: Fields, path: string, from: JsonObject, to: JsonObject
 /**
  * What writing one object over another changes, in the order of the fields: only members that `to`
  * declares, and only where they do not mean the same. A secret counts as changed unless the same
- * value is shown, as nobody can tell what a service hides.
+ * value is shown, as nobody can know what a service hides.
  *
  * @param from The live object as `fieldsFromWire` reads it.
  * @param to The inputs of a program.

@@ -152,7 +152,7 @@ export type MemberRule =
   | { readonly exactlyOne: Readonly<Record<string, string>>; readonly discriminator: string }
   | { readonly atLeastOne: readonly string[] };
 
-/** The members that tell the items of a list apart; empty where the items themselves do. */
+/** The members that distinguish the items of a list; empty where the items themselves do. */
 export const identityOf = (field: ListField): readonly string[] =>
   field.of.type === "object" ? (field.identity ?? []) : [];
 /** What a definition says of a field. Left out of it, the basis is `public`. */

@@ -105,7 +105,7 @@ const mergeValue = (
   }
 };
 
-/** Whether the service tells more of the same thing than its id. */
+/** Whether the service shows more of the same thing than its id. */
 const isExpanded = (field: Field, live: unknown, desired: unknown): live is JsonObject => {
   if (!isObject(live)) return false;
   const id = readWire(field, live);
@@ -215,7 +215,7 @@ export interface MergeResult {
  * - What the program declares is as it wants it; a list or a map is declared as a whole.
  * - What it declared before and does so no more is left out, at every depth.
  * - What it never declared is kept, at every depth, whether or not a field knows it. A secret that the
- *   service does not show nobody can write back, and a mask must never be: it is told as `hidden`.
+ *   service does not show nobody can write back, and a mask must never be: it is reported as `hidden`.
  */
 export const mergeFields = ({ live, desired, prior, keeps, ...kind }: Merge): MergeResult => {
   const sides = { live, desired, prior };
@@ -483,7 +483,7 @@ export const isMissing = (value: unknown): boolean =>
 const isKnown = ({ live, desired, prior }: Sides): boolean =>
   sameContent(live, prior) || sameContent(live, desired);
 
-/** What the live object tells of the service's way with secrets. */
+/** What the live object shows of how the service treats secrets. */
 const evidenceOf = (fields: Fields, sides: Sides): Evidence => {
   const secrets = inObject(fields, sides).filter(({ prior }) => !isMissing(prior));
   const shown = secrets.filter(({ live }) => !isMissing(live));

@@ -65,7 +65,7 @@ const haveSameIdentity = (field: ListField, a: unknown, b: unknown): boolean | u
   });
 };
 
-/** Secrets tell items apart only here: without them, items that differ would be taken for one. */
+/** Secrets distinguish items only here: without them, items that differ would be taken for one. */
 const meansTheSame = ({ of }: ListField, a: unknown, b: unknown): boolean =>
   of.type === "object" && holdsSecret(of) ? sameValue(of, a, b) : sameMeaning(of, a, b);
 

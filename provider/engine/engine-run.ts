@@ -4,9 +4,14 @@ import { createRun, type Run } from "../lifecycle/run.js";
 import type { Settings } from "../service/setting-table.js";
 import { readSettings } from "../service/settings.js";
 import { isDestroying } from "../stacks/pulumi-process.js";
-import { type EngineSession, engineSessions, engineStates, engineTell } from "./engine-session.js";
+import {
+  type EngineSession,
+  engineNotify,
+  engineSessions,
+  engineStates,
+} from "./engine-session.js";
 import { ForeseenCalls, previewMemory } from "./foreseen-calls.js";
-import { aboutResource, urnInQuestion } from "./resource-urn.js";
+import { currentUrn, withUrn } from "./resource-urn.js";
 
 /** The stack's configuration as the engine hands it to `configure`. */
 export interface EngineConfig {
@@ -35,11 +40,11 @@ const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
     processRun = createRun(engineSessions(settings, planned), {
       settings,
       states: engineStates(),
-      tell: engineTell(),
-      foresee: planned.told.bind(planned),
+      notify: engineNotify(),
+      foresee: planned.note.bind(planned),
       isDestroying: () => destroys(undefined),
-      urn: urnInQuestion,
-      about: aboutResource,
+      urn: currentUrn,
+      about: withUrn,
     });
   }
   return processRun;

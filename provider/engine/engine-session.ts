@@ -1,5 +1,5 @@
 import type { Clock } from "../kernel/clock.js";
-import type { AccountSession, ObjectHolders, RunEnvironment, Tell } from "../lifecycle/run.js";
+import type { AccountSession, Notify, ObjectHolders, RunEnvironment } from "../lifecycle/run.js";
 import { resources } from "../resources/index.js";
 import type { Service } from "../service/connect.js";
 import type { Plan, Settings } from "../service/setting-table.js";
@@ -7,7 +7,7 @@ import { settingNames } from "../service/settings.js";
 import { ownerParts } from "../stacks/owner.js";
 import { isDestroying } from "../stacks/pulumi-process.js";
 import type { ForeseenCalls } from "./foreseen-calls.js";
-import { urnInQuestion } from "./resource-urn.js";
+import { currentUrn } from "./resource-urn.js";
 import type { RunProgress } from "./run-progress.js";
 import { cancelSignal } from "./sdk-module.js";
 import { engineStatusLine } from "./status-line.js";
@@ -71,19 +71,19 @@ export const engineSessions = (
     const paces = servicePaces(settings, {
       clock: systemClock,
       onNotice: say,
-      onWait: (wait) => shown.waits(wait, urnInQuestion()),
+      onWait: (wait) => shown.waits(wait, currentUrn()),
       onPlanGuess: (guess) => {
         shown.seems(guess);
         say(planGuessText(guess, profile), undefined, "info");
       },
     });
-    const pace = shown.paced(paces.pace(settings), urnInQuestion);
+    const pace = shown.paced(paces.pace(settings), currentUrn);
     return {
       settings,
       service: connectService(settings, { pace, signal: cancelled }),
       clock: systemClock,
       signal: cancelled,
-      say: (text) => say(text, urnInQuestion()),
+      say: (text) => say(text, currentUrn()),
     };
   };
 };
@@ -104,15 +104,15 @@ export const engineStates = (): NonNullable<RunEnvironment["states"]> => {
 };
 
 /**
- * What a run tells beside failures: in the row of the resource that the running call is about, and in
+ * What a run reports besides failures: in the row of the resource that the running call is about, and in
  * the diagnostics. The same warning is given once.
  */
-export const engineTell = (): Tell => {
+export const engineNotify = (): Notify => {
   const show = engineStatusLine();
   const warned = new Set<string>();
   return (text, severity) => {
     if (severity === "warning" && warned.has(text)) return;
     warned.add(text);
-    show(text, urnInQuestion(), severity);
+    show(text, currentUrn(), severity);
   };
 };

@@ -61,7 +61,7 @@ export class ForeseenCalls {
   }
 
   /** The run was asked for this. */
-  told({ definition, properties: { owner, profile } }: ForeseenResource, action: ForeseenAction) {
+  note({ definition, properties: { owner, profile } }: ForeseenResource, action: ForeseenAction) {
     this.owner ??= owner;
     // The engine deletes without checking first: the state says what is going to be taken.
     if (action !== "delete") this.foresee(definition, profile, action);

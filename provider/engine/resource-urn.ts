@@ -53,13 +53,13 @@ export const rememberUrns = (): void => {
 };
 
 /** The resource that the running call is about. */
-const currentUrn = new AsyncLocalStorage<string | undefined>();
+const runningUrn = new AsyncLocalStorage<string | undefined>();
 
 /** Runs a call with the URN known that was kept with its values, where there is one. */
-export const aboutResource = <T>(values: object, call: () => Promise<T>): Promise<T> => {
+export const withUrn = <T>(values: object, call: () => Promise<T>): Promise<T> => {
   const urn: unknown = Reflect.get(values, urnOf);
-  return currentUrn.run(typeof urn === "string" ? urn : undefined, call);
+  return runningUrn.run(typeof urn === "string" ? urn : undefined, call);
 };
 
 /** The URN of the resource that the running call is about. */
-export const urnInQuestion: () => string | undefined = currentUrn.getStore.bind(currentUrn);
+export const currentUrn: () => string | undefined = runningUrn.getStore.bind(runningUrn);

@@ -264,7 +264,7 @@ interface ExpectedRate {
   readonly burst: number;
 }
 
-/** What the queue of an endpoint told last. */
+/** What the queue of an endpoint reported last. */
 interface Queue {
   /** When the first call in it goes, in milliseconds. */
   readonly headAt: number;
@@ -289,7 +289,7 @@ class EndpointProgress {
     this.#rate = rate;
   }
 
-  /** What the queue tells is nearer the truth than the table of rates. */
+  /** What the queue reports is nearer the truth than the table of rates. */
   learn({ periodMs, queued, ahead, waitMs }: Wait, now: number): void {
     const sent = Math.max(0, this.begun - queued);
     this.#atOnce ??= sent;
@@ -297,7 +297,7 @@ class EndpointProgress {
     this.#rate = { ...this.#rate, periodMs };
   }
 
-  /** Another rate than assumed, such as that of another plan; what the queue told counts more. */
+  /** Another rate than assumed, such as that of another plan; what the queue reported counts more. */
   assume(rate: ExpectedRate): void {
     if (!this.#queue) this.#rate = rate;
   }
@@ -324,7 +324,7 @@ class EndpointProgress {
       return Math.max(0, Math.min(left, this.all - Math.min(burst, mostAtOnce))) * periodMs;
     const { headAt, sent } = this.#queue;
     const asTold = headAt - now + (this.all - sent - 1) * periodMs;
-    // Calls that went sooner than told are not waited for.
+    // Calls that went sooner than announced are not waited for.
     return Math.max(0, Math.min(asTold, Math.max(0, headAt - now) + left * periodMs));
   }
 }

@@ -41,7 +41,7 @@ export const wrapMethod = (
 
 /**
  * Aborted when the engine cancels the run (Ctrl-C), so that waiting ends at once. The SDK answers
- * the engine's Cancel call itself and tells nobody; but its request is the only empty message of
+ * the engine's Cancel call itself and notifies nobody; but its request is the only empty message of
  * this process, so reading one is the sign. Never aborted where that cannot be seen.
  */
 export const cancelSignal = (): AbortSignal => {

@@ -96,7 +96,7 @@ export const engineStatusLine = (): StatusLine => {
   };
 };
 
-/** How the engine shows what a provider tells in passing. */
+/** How the engine shows the passing messages of a provider. */
 export interface RunDisplay {
   /** A table that is redrawn; else every message becomes a line of a log. */
   readonly isLive: boolean;

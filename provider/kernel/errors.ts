@@ -72,7 +72,7 @@ export interface ErrorDetails {
   readonly serviceMessage?: string;
   /** `details` of the service's error body: what is wrong with which attribute. */
   readonly serviceNotes?: readonly ServiceNote[];
-  /** Id of the object that the service made, where the answer still tells it. */
+  /** Id of the object that the service made, if the answer still holds it. */
   readonly objectId?: string;
   /** The same call cannot succeed before somebody changes something, so it is not repeated. */
   readonly permanent?: true;

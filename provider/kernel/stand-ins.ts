@@ -71,7 +71,7 @@ export const environmentSecretsIn = (value: unknown): readonly EnvironmentSecret
 
 /**
  * Places of secrets below a member, from the places inside its value. A dot in a member's name could not be
- * told from one of the path: then all around it is secret.
+ * distinguished from one of the path: then all around it is secret.
  */
 export const secretPathsBelow = (member: string, inside: readonly string[]): readonly string[] =>
   inside.map((path) => {

@@ -12,7 +12,7 @@ import { connected, type Declared, type Resource } from "./resource.js";
 import { describe, seenObject } from "./seen-object.js";
 
 /**
- * Looks at the object that is to be taken over and tells what will change. The one check that makes
+ * Looks at the object that is to be taken over and shows what will change. The one check that makes
  * calls, and only while the resource is not in the state; it never writes.
  *
  * @param isNamed whether the program gives the name; otherwise the object keeps its own
@@ -35,7 +35,7 @@ export const adopted = async (
     if (!seenObject(declared, found.id, found).isOwn) {
       const plan = planPut(kept, found);
       assertNothingErased(kept, plan);
-      run.tell?.(adoptionText(kept, plan), "info");
+      run.notify?.(adoptionText(kept, plan), "info");
     }
     return { resource: kept };
   } catch (error) {

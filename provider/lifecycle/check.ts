@@ -53,7 +53,7 @@ export const check = async (
   const adoption = adopts ? await adopted(resource, isNamed) : {};
   const failures = [...reasons, ...(adoption.reason ? [adoption.reason] : [])];
   if (isChanged && failures.length === 0)
-    for (const doubt of doubtfulReferences(resource)) run.tell?.(doubt, "warning");
+    for (const doubt of doubtfulReferences(resource)) run.notify?.(doubt, "warning");
   if (!old && failures.length === 0) {
     run.foresee?.(resource, properties.adopt === undefined ? "create" : "adopt");
   }
@@ -81,7 +81,7 @@ const normalised = (
   return { ...resource, name: fields[nameKey], properties: { ...properties, fields } };
 };
 
-/** The outputs of an imported object may not tell a change: they lack the secrets that nobody read. */
+/** The outputs of an imported object may not show a change: they lack the secrets that nobody read. */
 const noteChange = ({ definition, run, identity, properties }: Resource, old: Properties): void => {
   const before = normaliseFields(definition, old.fields, () => false);
   if (identity && !sameFields(definition.fields, before, properties.fields))
@@ -96,7 +96,7 @@ export interface CheckedSettings {
 
 /** Bad settings are refused where there is something to do; missing ones may be there when it is done. */
 const checkedSettings = (
-  run: Pick<RunEnvironment, "settings" | "tell">,
+  run: Pick<RunEnvironment, "settings" | "notify">,
   profile: string | undefined,
 ): CheckedSettings => {
   if (profile === unknownValue) return { reasons: [], areThere: false };
@@ -107,7 +107,7 @@ const checkedSettings = (
   } catch (error) {
     if (!isConversationError(error)) throw error;
     if (error.code !== "SETTINGS_MISSING") return { reasons: [error.message], areThere: false };
-    run.tell?.(`${error.message} A preview goes on without them; pulumi up will not.`, "warning");
+    run.notify?.(`${error.message} A preview goes on without them; pulumi up will not.`, "warning");
     return { reasons: [], areThere: false };
   }
 };
@@ -193,7 +193,7 @@ const nameViolations = (
     `must be unique: ${other} of this program has ${JSON.stringify(name)}, too. Give ${identity?.label} or ${other} another ${nameKey}`,
   );
 
-/** An id of another resource of the program tells its kind before the service does. */
+/** The id of another resource of the program shows its kind before the service does. */
 const referenceViolations = ({ definition, run, properties }: Resource): Violation[] =>
   referencesIn(definition.fields, properties.fields).flatMap(({ path, to, id }) => {
     const holder = typeof id === "string" ? run.decisions.holders.get(id) : undefined;

@@ -53,7 +53,7 @@ const make = async (declared: Declared): Promise<MadeObject> => {
   const states = await neededStates(declared, known);
   const existing = await existingObject(declared, known, states);
   if (existing && !isOtherChoice(declared, existing)) {
-    noteTakenOver(declared, existing);
+    reportAdoption(declared, existing);
     const made = await takeOver(declared, existing.object);
     const keep = { id: made.id, serial: made.record.serial };
     // What is surely left over beside the object goes; a failure of that is none of the creation.
@@ -81,22 +81,22 @@ const isOtherChoice = (
   { object, by }: ExistingObject,
 ): boolean => by === "mark" && typeof adopt === "string" && adopt !== object.id;
 
-const noteTakenOver = (
+const reportAdoption = (
   { definition, identity, run, properties }: Declared,
   { object, by }: ExistingObject,
 ): void => {
   if (by === "mark") {
-    run.tell?.(
+    run.notify?.(
       `took over the ${describe(definition, object)}: it carries the mark of this resource, and no state holds it. An interrupted run left it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
       "warning",
     );
   }
-  // Under forced replacement the engine tells only later what the program declared before.
+  // Under forced replacement it is known only later what the program declared before.
   const kept = { id: object.id, outputs: joinInputs(properties) };
   if (identity) run.decisions.rewrote(identity.key, kept);
 };
 
-/** An object that is there already: put into shape. Its id is not lost if that fails. */
+/** Updates an existing object. Its id is not lost if that fails. */
 const takeOver = async (
   declared: Declared,
   object: Found,

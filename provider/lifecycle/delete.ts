@@ -32,7 +32,7 @@ export const deleteObject = async (
     if (run.decisions.keeps(identity.key, id) || (await isReplaced(resource, id))) {
       run.decisions.skipDeletion(identity.key, { id, outputs: state });
       const now = run.decisions.rewritten(identity.key, id);
-      return now && takeBack(await connected(resourceIn(resource, now)), id, state);
+      return now && removeUndeclared(await connected(resourceIn(resource, now)), id, state);
     }
     run.decisions.leave(identity, { id, serial: properties.record.serial });
   }
@@ -65,12 +65,16 @@ const isReplaced = async (
 
 /**
  * Takes members off an object that the program declared until a forced replacement put the object
- * into shape: while it did so nobody could tell them from what is not the program's.
+ * into shape: while it did so nothing distinguished them from what is not the program's.
  *
  * @param declared the resource as its object was put into shape
  * @param state the resource as the state had it
  */
-const takeBack = async (declared: Declared, id: string, state: JsonObject): Promise<void> => {
+const removeUndeclared = async (
+  declared: Declared,
+  id: string,
+  state: JsonObject,
+): Promise<void> => {
   const before = await declaredBefore(declared, state);
   if (!declaresLess(before, declared)) return;
   const live = await wholeObject(declared, id);

@@ -11,7 +11,7 @@ export interface DiffResult {
 }
 
 /**
- * What the engine is told of a difference between state and program: nothing, where inputs differ,
+ * What the engine gets to know of a difference between state and program: nothing if inputs differ,
  * as it then compares them itself and shows every property. Nothing is ever replaced.
  *
  * State of an older shape cannot be compared by the engine's means; it is updated once.
@@ -39,7 +39,7 @@ export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResu
   run.foresee?.(resource, "update");
   if (olds.__provider === undefined) return { changes: true };
   if (undeclared) {
-    run.tell?.(`stays, as the program does not declare it: ${undeclared.join(", ")}`, "info");
+    run.notify?.(`stays, as the program does not declare it: ${undeclared.join(", ")}`, "info");
   }
   // Its inputs are not those of the last refresh, so that the engine cannot find what differs.
   return isImported ? { changes: true } : {};

@@ -61,7 +61,7 @@ export class ResourceInitFailed extends Error {
 const failure = (call: EngineCall, error: unknown, secrets: readonly string[]): Error => {
   const { definition, doing, id, inputs, run } = call;
   const subject = `${objectTitle(definition, inputs)}${id ? ` (id ${id.slice(0, 140)})` : ""}`;
-  const reason = onceTold(run, error) ?? reasonOf(error, secrets);
+  const reason = repeatedCredentialError(run, error) ?? reasonOf(error, secrets);
   const message = inertOutput(`${doing} the ${subject} failed: ${reason}`, false);
   const plain = plainError(message);
   if (!(error instanceof ResourceInitFailed)) return plain;
@@ -74,11 +74,14 @@ const failure = (call: EngineCall, error: unknown, secrets: readonly string[]): 
 };
 
 /** Refused credentials fail every resource of a run: the reason stands at the first, undefined there. */
-const onceTold = ({ decisions }: EngineCall["run"], error: unknown): string | undefined => {
+const repeatedCredentialError = (
+  { decisions }: EngineCall["run"],
+  error: unknown,
+): string | undefined => {
   if (!isConversationError(error, "CREDENTIALS_REFUSED")) return undefined;
-  if (decisions?.toldRefusals.has(error.message))
+  if (decisions?.reportedRefusals.has(error.message))
     return "the credentials were refused (CREDENTIALS_REFUSED); another resource of this run tells how, and what to do.";
-  decisions?.toldRefusals.add(error.message);
+  decisions?.reportedRefusals.add(error.message);
   return undefined;
 };
 

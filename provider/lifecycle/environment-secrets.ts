@@ -56,14 +56,14 @@ export const lastWritten = <R extends Resource>(before: R, now: Resource): R => 
  * The fields with the secrets that this process can see, so that they are checked, too. Only in secret
  * fields: the rule that another one breaks may show its value.
  *
- * @param tells whether to say which variables are not set: a preview goes on without them
+ * @param reports whether to say which variables are not set: a preview goes on without them
  */
-export const checkedSecrets = (resource: Resource, tells: boolean): JsonObject => {
+export const checkedSecrets = (resource: Resource, reports: boolean): JsonObject => {
   const { run, definition, name, properties } = resource;
   const environment = environmentOf(run);
-  for (const secret of tells ? environmentSecretsIn(properties) : []) {
+  for (const secret of reports ? environmentSecretsIn(properties) : []) {
     if (environment[secret.name]) continue;
-    run.tell?.(
+    run.notify?.(
       `${definition.kind} ${JSON.stringify(name)}: ${missing(secret)}. A preview goes on without it; pulumi up will not.`,
       "warning",
     );

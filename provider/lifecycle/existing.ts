@@ -30,7 +30,7 @@ export const knownObjects = async (declared: Declared): Promise<KnownObjects> =>
 /** An object that is there already and stands for the resource from now on. */
 export interface ExistingObject {
   readonly object: Found;
-  /** `state`: the state holds it, and the engine was told to replace it; `mark`: an earlier run left it. */
+  /** `state`: the state holds it, and the engine was asked to replace it; `mark`: an earlier run left it. */
   readonly by: "state" | "mark";
 }
 
@@ -64,7 +64,7 @@ export const neededStates = async (
 };
 
 /**
- * The objects that carry the mark of a resource, are no copies as far as they tell, and do not stand
+ * The objects that carry the mark of a resource, are no copies as far as they show, and do not stand
  * for another resource by now: of this run, or of a state that can be seen.
  */
 export const ownObjects = (
@@ -97,7 +97,7 @@ export const existingObject = async (
   return object && { object, by: "mark" };
 };
 
-/** The object that the state holds for a resource that the engine was told to replace. */
+/** The object that the state holds for a resource that the engine was asked to replace. */
 const heldByState = async (
   declared: Declared,
   states: ObjectHolders | undefined,
@@ -113,7 +113,7 @@ const heldByState = async (
 /**
  * The one of a resource's own objects that is to stand for it: first the one with the wanted name, as no
  * other can be given it; then the one made last. One serial on two objects means that a person copied
- * one of them: the older is ours, and where that cannot be told nothing is touched.
+ * one of them: the older is ours, and if that cannot be known nothing is touched.
  */
 const chosen = (
   { definition, properties: { adopt } }: Declared,
@@ -225,7 +225,7 @@ export const assertFree = async (
   const found = { ...taken.wire, id: taken.id };
   const holder = run.decisions.holders.get(taken.id);
   if (holder) throw takenByProgram(declared, found, holder.label);
-  // The resource of any stack that it stands for: without a mark only the states tell.
+  // The resource of any stack that it stands for: without a mark only the states know.
   const all = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
   const owner = all?.holdersOf(definition.kind, taken.id)[0] ?? originalMark(definition, found);
   if (owner) throw ownedElsewhere(declared, found, owner);
@@ -265,7 +265,7 @@ const isTaken = (
   if (isUnique) return true;
   // Names that need not be unique may well be there twice, but not as one resource of two states.
   if (seen.addedMark) return hasNamesakeMark(declared, seen);
-  // Neither this object nor the one to be made can be told apart by a mark: an interrupted run may
+  // No mark distinguishes this object or the one to be made: an interrupted run may
   // have left it.
   const holder = run.decisions.holders.get(seen.id);
   const isHeld = holder

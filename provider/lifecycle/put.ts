@@ -92,7 +92,7 @@ export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<Obj
   assertNothingErased(declared, plan);
   const modified = await replaced(declared, plan);
   if (staying.length > 0) {
-    run.tell?.(
+    run.notify?.(
       `the ${describe(definition, live)} still has ${staying.join(", ")}, which the program declares no more: ` +
         "this tenant's PUT keeps what it does not name (conversation:put). Remove it at the service by hand.",
       "warning",
@@ -108,7 +108,7 @@ export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<Obj
 
 /**
  * Sends the PUT; when the object was changed. Where the answer is none of the service's, what the
- * object holds now tells whether it was written.
+ * object holds now shows whether it was written.
  */
 const replaced = async (
   declared: Declared,

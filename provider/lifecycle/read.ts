@@ -52,7 +52,7 @@ const warnOfBrokenTexts = (
   );
   if (paths.length === 0) return;
   const title = objectTitle(definition, { ...fields, [nameKey]: name ?? fields[nameKey] });
-  run.tell?.(
+  run.notify?.(
     `${paths.join(", ")} of the ${title} ${paths.length === 1 ? "holds" : "hold"} half of a character at the service, shown as \ufffd. Write the text again, in the program or at the service.`,
     "warning",
   );
@@ -70,7 +70,7 @@ const liveObject = async (
   return listed && isWhole(definition, listed) ? listed : service.read(definition, id);
 };
 
-/** Whether an item of a list tells as much as the object itself would. */
+/** Whether an item of a list shows as much as the object itself would. */
 const isWhole = (definition: Definition, wire: WireObject): boolean =>
   Object.entries(definition.fields).every(
     ([name, field]) => !field.required || wire[wireName(name, field)] !== undefined,

@@ -20,7 +20,7 @@ export interface Context {
 /** A resource as the program or the state has it: resolved once for each call, without a connection. */
 export interface Resource extends Context {
   readonly properties: Properties;
-  /** The field that tells objects of the kind apart for a person, and its value. */
+  /** The field by which a person knows objects of the kind, and its value. */
   readonly nameKey: string;
   readonly name: unknown;
   /** The same field in the service's JSON. */
@@ -48,7 +48,7 @@ export const resourceIn = (context: Context, values: JsonObject): Resource => {
 
 /**
  * The run knows a resource by its part of its mark, whether or not marks are written. In the first
- * preview of a stack the owner is not known yet; there the URN tells resources apart.
+ * preview of a stack the owner is not known yet; there the URN distinguishes resources.
  */
 const ownerIn = (
   { definition: { kind, fields }, run }: Context,

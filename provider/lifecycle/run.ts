@@ -21,8 +21,8 @@ export type ObjectHolders = Pick<AllStates, "holdersOf" | "readersOf" | "resourc
 export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean =>
   states.holdersOf(kind, id).length + states.readersOf(kind, id).length > 0;
 
-/** What a run tells the user beside failures. */
-export type Tell = (text: string, severity: "info" | "warning") => void;
+/** Reports something to the user besides failures. */
+export type Notify = (text: string, severity: "info" | "warning") => void;
 
 /** What a run is going to do with an object. */
 export type ForeseenAction = "create" | "adopt" | "update" | "delete";
@@ -33,7 +33,7 @@ export interface ForeseenResource {
   readonly properties: Pick<Properties, "owner" | "profile">;
 }
 
-/** Means that a run may lack; each has a safe reading where it is missing. */
+/** Optional; callers handle absence safely. */
 export interface RunEnvironment {
   /** Reads the settings and connects to nothing. @throws ConversationError `SETTINGS_MISSING`, `SETTINGS_INVALID` */
   readonly settings?: (profile?: string) => Settings;
@@ -42,21 +42,21 @@ export interface RunEnvironment {
    * undefined where they cannot be seen. Asked for rarely: it takes seconds.
    */
   readonly states?: (owner: string, whose: "own" | "all") => Promise<ObjectHolders | undefined>;
-  readonly tell?: Tell;
+  readonly notify?: Notify;
   /** Where `fromEnv` looks. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** The URN of the resource that the running call is about, where it is known. */
   readonly urn?: () => string | undefined;
   /** Runs a call with the URN known of the resource that these values of the engine are of. */
   readonly about?: <T>(values: JsonObject, call: () => Promise<T>) => Promise<T>;
-  /** Told what the run is going to do with a resource, as soon as that can be known; a deletion, when it is asked for. */
+  /** Called with what the run is going to do with a resource, as soon as that is known; with a deletion, when it is asked for. */
   readonly foresee?: (resource: ForeseenResource, action: ForeseenAction) => void;
   /** Whether the whole stack is being destroyed, as far as that can be seen. */
   readonly isDestroying?: () => boolean;
 }
 
 /**
- * What one run of the engine – one process – has learnt. Arguments never tell a forced replacement
+ * What one run of the engine – one process – has learnt. Arguments never distinguish a forced replacement
  * from a creation, nor a deletion that ends one from a real deletion; this memory does.
  */
 export interface Run<S extends AccountSession = AccountSession> extends RunEnvironment {
@@ -153,7 +153,7 @@ interface Decisions {
   wasSkipped(kind: string, objectId: string): boolean;
   /**
    * An object of before was put into shape for a resource, though nobody said what the program declared
-   * of it so far: the engine tells that only when it wants the "old" object deleted.
+   * of it so far: that is known only when the engine wants the "old" object deleted.
    */
   rewrote(key: string, object: KeptObject): void;
   /** What was made of an object without knowing what the program declared before; once. */
@@ -171,7 +171,7 @@ interface Decisions {
   /** POSTs of unknown effect, by the keys of their resources: on record until the effect is known. */
   readonly unclear: Map<string, UnclearPost>;
   /** What was said of refused credentials. */
-  readonly toldRefusals: Set<string>;
+  readonly reportedRefusals: Set<string>;
   /** Whether this very run sent the POST that made the object with this serial. */
   made(serial: string | undefined): boolean;
 }
@@ -193,7 +193,7 @@ const createDecisions = (): Decisions => {
   };
   return {
     ...{ objects, holders, skipped, posted, take },
-    ...{ changed: new Set<string>(), toldRefusals: new Set<string>() },
+    ...{ changed: new Set<string>(), reportedRefusals: new Set<string>() },
     unclear: new Map<string, UnclearPost>(),
     declare: (resource, name) => {
       declared.add(resource.key);

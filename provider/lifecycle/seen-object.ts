@@ -13,7 +13,7 @@ import {
 } from "./ownership/mark.js";
 import type { Declared, Found } from "./resource.js";
 
-/** An object at the service, and what it tells of itself to one resource. */
+/** An object at the service, as one resource sees it. */
 export interface SeenObject {
   readonly id: string;
   readonly wire: WireObject;
@@ -25,7 +25,7 @@ export interface SeenObject {
   readonly addedMark: Mark | undefined;
   /** Whether it carries the mark of the resource. */
   readonly isOurs: boolean;
-  /** Whether it is also no copy, as far as it tells itself. */
+  /** Whether it is also no copy, as far as the object itself shows. */
   readonly isOwn: boolean;
   /** Whether it has the name of the resource, in whichever form the service gives it back. */
   readonly isNamed: boolean;
@@ -40,16 +40,16 @@ export const seenObjects = (
   declared: Declared,
   objects: Listing["objects"],
 ): readonly SeenObject[] => {
-  const see = observer(declared);
+  const see = classifier(declared);
   return Array.from(objects, ([id, wire]) => see(id, wire));
 };
 
 /** Looks at one object. */
 export const seenObject = (declared: Declared, id: string, wire: WireObject): SeenObject =>
-  observer(declared)(id, wire);
+  classifier(declared)(id, wire);
 
 /** How one resource looks at objects. */
-const observer = (declared: Declared) => {
+const classifier = (declared: Declared) => {
   const { definition, properties } = declared;
   const { [declared.nameKey]: nameField, description: textField } = definition.fields;
   const given = properties.fields.description;
@@ -88,8 +88,8 @@ const observer = (declared: Declared) => {
 const hasOneForm = (name: unknown): boolean =>
   typeof name === "string" && /^[!-~](?:[ -~]*[!-~])?$/.test(name);
 
-/** What an object tells to whoever asks. */
-interface Told {
+/** What is the same of an object for every resource. */
+interface ObjectFacts {
   readonly mark: Mark | undefined;
   readonly id: unknown;
   readonly isReachable: boolean;
@@ -98,17 +98,17 @@ interface Told {
 }
 
 /** Every creation looks at all objects of its kind: what does not depend on who looks is read once. */
-const looked = new WeakMap<WireObject, Told>();
+const looked = new WeakMap<WireObject, ObjectFacts>();
 
-const look = (id: string, name: unknown, wire: WireObject): Told => {
+const look = (id: string, name: unknown, wire: WireObject): ObjectFacts => {
   const known = looked.get(wire);
   if (known?.id === id && known.name === name) return known;
   const hasPlainName = hasOneForm(name);
   const isReachable = isId(id);
   const { mark } = readMark(wire.description);
-  const told = { mark, id, isReachable, name, hasPlainName };
-  looked.set(wire, told);
-  return told;
+  const facts = { mark, id, isReachable, name, hasPlainName };
+  looked.set(wire, facts);
+  return facts;
 };
 
 /** The mark of an object that we made ourselves; undefined on objects of others and on copies of ours. */

@@ -34,7 +34,7 @@ export interface Properties {
 
 /** What the state keeps of an object besides what the program says. */
 export interface ObjectRecord {
-  /** Tells the object from copies of it; part of its mark. */
+  /** Distinguishes the object from copies of it; part of its mark. */
   readonly serial?: string;
   readonly created?: string;
   readonly modified?: string;
@@ -204,7 +204,7 @@ const sameTime = (live: unknown, prior: string | undefined): string | undefined 
   return prior !== undefined && later >= -earliestMs && later <= latestMs ? prior : live;
 };
 
-/** What is known of an object, with its times as the service tells them now. */
+/** What is known of an object, with its times as the service gives them now. */
 export const liveRecord = (live: WireObject, record: ObjectRecord): ObjectRecord => {
   const created = sameTime(live.created, record.created);
   const modified = sameTime(live.modified, record.modified);

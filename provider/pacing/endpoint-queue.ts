@@ -14,7 +14,7 @@ export interface EndpointQueueOptions {
   /** Shorter waits are not announced, in milliseconds. Default: 0, every wait is. */
   readonly announcedMs?: number;
   /**
-   * A call has to wait; told again every 10 seconds with the time left, and sooner where it has become
+   * A call has to wait; called again every 10 seconds with the time left, and sooner where it has become
    * longer, in the caller's asynchronous context.
    */
   readonly onWait?: WaitListener | undefined;
@@ -217,7 +217,7 @@ class EndpointQueue {
     }
   }
 
-  /** Tells everyone who still has to wait for long. */
+  /** Reports to everyone who still has to wait for long. */
   #announce({ waitMs: firstMs, periodMs }: Delay): void {
     const { clock, announcedMs = 0 } = this.#options;
     const now = clock.now();
@@ -226,7 +226,7 @@ class EndpointQueue {
     for (const [ahead, { listener }] of this.#waiting.entries()) {
       const waitMs = firstMs + ahead * periodMs;
       const wait = { ...this.#endpoint, queued, ahead, waitMs, periodMs, ...refused };
-      if (listener && waitMs > announcedMs) this.#announced.tell(listener, wait, now);
+      if (listener && waitMs > announcedMs) this.#announced.report(listener, wait, now);
     }
   }
 
@@ -292,22 +292,25 @@ const againMs = 10_000;
 /** Later than announced by more than this is news at once, in milliseconds: a refusal came between. */
 const toleratedMs = 1_000;
 
-/** Who is told of one wait. */
+/** Listens to one wait. */
 type WaitListener = (wait: Wait) => void;
 
-/** What callers are told of their waits: how long each is, now and then, and at once where it becomes longer. */
+/** What callers hear of their waits: how long each is, now and then, and at once where it becomes longer. */
 class AnnouncedWaits {
-  readonly #told = new WeakMap<WaitListener, { readonly at: number; readonly turnAt: number }>();
+  readonly #reported = new WeakMap<
+    WaitListener,
+    { readonly at: number; readonly turnAt: number }
+  >();
 
   /**
    * @param listener another one for each wait
    * @param now in milliseconds of the clock that the wait is measured with
    */
-  tell(listener: WaitListener, wait: Wait, now: number): void {
+  report(listener: WaitListener, wait: Wait, now: number): void {
     const turnAt = now + wait.waitMs;
-    const last = this.#told.get(listener);
+    const last = this.#reported.get(listener);
     if (last && now - last.at < againMs && turnAt <= last.turnAt + toleratedMs) return;
-    this.#told.set(listener, { at: now, turnAt });
+    this.#reported.set(listener, { at: now, turnAt });
     listener(wait);
   }
 }

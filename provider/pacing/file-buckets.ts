@@ -183,7 +183,7 @@ class BucketFile {
     const row = this.#read.get(key);
     const kept = keptOf(row?.state);
     if (!row || !kept || row.start === this.#time.start) return kept;
-    // The machine was started anew, and its time too: only the wall clock tells what has passed.
+    // The machine was started anew, and its time too: only the wall clock shows what has passed.
     return { ...kept, at: now - Math.max(0, this.#wall() - Number(row.used_at)) };
   }
 }

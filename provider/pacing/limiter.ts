@@ -255,7 +255,7 @@ export const ownAtFirst: OwnState = {
   wasDoubted: false,
 };
 
-/** Less than timers can tell apart, as they fire by whole milliseconds. */
+/** Less than timers can resolve, as they fire by whole milliseconds. */
 const closeEnoughMs = 0.05;
 
 /** A pause, after which connections are made anew: longer than this, as servers close idle ones, and two periods; in milliseconds. */

@@ -15,16 +15,16 @@ import { UnlimitedUntilRefused } from "./wait-out-refusals.js";
 /** Calls per second that an endpoint allows on a plan. */
 export type RateTable = (endpoint: Endpoint, plan: Plan) => number;
 
-/** Who is told of what while calls are paced. */
+/** Pacing callbacks. */
 export interface PacingHooks {
   /**
-   * A call has to wait for more than 2 seconds; told again every 10 seconds with the time left, and at
+   * A call has to wait for more than 2 seconds; called again every 10 seconds with the time left, and at
    * once where it became longer. Runs in the caller's own asynchronous context.
    */
   readonly onWait?: ((wait: Wait) => void) | undefined;
-  /** Told once which plan a tenant without a configured one seems to have, if not the highest. */
+  /** Called once with the plan that a tenant without a configured one seems to have, if not the highest. */
   readonly onPlanGuess?: ((plan: Plan) => void) | undefined;
-  /** Told once, as a sentence for people, where the configured plan seems to be too high. */
+  /** Called once, with a sentence for people, if the configured plan seems to be too high. */
   readonly onNotice?: ((text: string) => void) | undefined;
 }
 
@@ -65,7 +65,7 @@ const harmless = <T>(hook: ((news: T) => void) | undefined) =>
     try {
       hook(news);
     } catch {
-      // Whoever listens is told best effort.
+      // Listeners are best effort.
     }
   });
 
@@ -78,7 +78,7 @@ const onEachPlan = (endpoint: Endpoint, rates: RateTable): PlanRates => ({
   enterprise: rates(endpoint, "enterprise"),
 });
 
-/** Who is told of a plan that is not the one to be expected. */
+/** The listener for a plan that was not expected. */
 const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
   if (plan === undefined) return harmless(onPlanGuess);
   const notice = harmless(onNotice);
@@ -145,7 +145,7 @@ export interface ServicePacesOptions
   readonly buckets?: BucketStore | undefined;
 }
 
-/** How calls keep to the rates that the settings tell. Opens nothing before the first call. */
+/** How calls keep to the rates of the settings. Opens nothing before the first call. */
 export const servicePaces = (settings: Settings, options: ServicePacesOptions): ServicePaces => {
   const { plan, burst, share, redisUrl } = settings;
   const { clock, buckets, environment, onWait, onPlanGuess, onNotice } = options;

@@ -13,7 +13,7 @@ export interface FallbackOptions {
   readonly now: () => number;
   /** Before the shared buckets are tried again, in milliseconds. */
   readonly againMs: number;
-  /** Told the first time that the shared buckets cannot be reached. */
+  /** Called the first time that the shared buckets cannot be reached. */
   readonly onLost: (error: unknown) => void;
 }
 
@@ -53,7 +53,7 @@ export interface SharedBucketsOptions {
   readonly redisUrl?: string | undefined;
   /** Where XDG_CACHE_HOME is looked up. Default: the process's environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Told once, as a sentence for people, when the buckets cannot be shared for a while. */
+  /** Called once, with a sentence for people, when the buckets cannot be shared for a while. */
   readonly onNotice?: ((text: string) => void) | undefined;
   /** Default: the version of Node that runs this. */
   readonly nodeVersion?: string;

@@ -11,7 +11,7 @@ export interface TenantPlanOptions {
   readonly clock: Pick<Clock, "now">;
   /** As configured. Left out: found out. */
   readonly plan?: Plan | undefined;
-  /** Told once which plan it seems to be, if not the one that was to be expected. */
+  /** Called once with the plan it seems to be, if not the one that was to be expected. */
   readonly onGuess?: ((plan: Plan) => void) | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface Allowed {
 /** A guess is not believed for longer than this: plans are bought and given up. */
 const believedMs = 24 * 60 * 60_000;
 
-/** So many calls got through before a guess is told: a guess on the way down is over sooner. */
+/** So many calls got through before a guess is reported: a guess on the way down is over sooner. */
 const reportedAfter = 5;
 
 /**

@@ -4,7 +4,7 @@ import { isConversationError } from "../kernel/errors.js";
 /** An object as the service sends it. */
 export type WireObject = Readonly<Record<string, unknown>>;
 
-/** What the list operation told, all pages together. */
+/** What the list operation answered, all pages together. */
 export interface Listing {
   /**
    * By id. An object whose id no call can use is there under a text that `assertId` refuses, as its
@@ -19,7 +19,7 @@ export interface Listing {
 export interface ListProgress {
   /** Objects that came so far. */
   readonly objects: number;
-  /** Calls that the other pages take, as far as the service tells; 0 where it does not. */
+  /** Calls that the other pages take, as far as the service says; 0 if it does not. */
   readonly callsLeft: number;
   /** Objects in all, as the last page counted them. Left out: the service does not count. */
   readonly count?: number;
@@ -28,7 +28,7 @@ export interface ListProgress {
 export interface ListOptions {
   /** Asks the service again. */
   readonly fresh?: boolean;
-  /** Told after each page, also of a list that another caller asked for. */
+  /** Called after each page, also of a list that another caller asked for. */
   readonly onPage?: (progress: ListProgress) => void;
 }
 
@@ -36,7 +36,7 @@ export interface ListOptions {
 export interface Collections {
   /** One paged list per collection and process, shared by all callers and kept up to date by the writes below. */
   list(definition: Definition, options?: ListOptions): Promise<Listing>;
-  /** The object as the list shows it; undefined where it does not, or where so much of it is not worth reading: then `read` tells. */
+  /** The object as the list shows it; undefined where it does not, or where so much of it is not worth reading: then `read` knows. */
   find(definition: Definition, id: string): Promise<WireObject | undefined>;
   /**
    * The object, or undefined where the service says 404. Nothing else counts as absence, and a 404
@@ -61,11 +61,11 @@ export interface Collections {
   remove(definition: Definition, id: string): Promise<void>;
   /**
    * The service's time in milliseconds since 1970, good to about a second; this machine's as long as
-   * no answer told another.
+   * no answer showed another.
    */
   now(): number;
 }
 
-/** Whether a change or deletion may have been made although its answer is none of the service's: only the object tells. */
+/** Whether a change or deletion may have been made although its answer is none of the service's: only the object shows it. */
 export const isUnclear = (error: unknown): boolean =>
   isConversationError(error, "BAD_RESPONSE") && error.effect !== "none";

@@ -15,7 +15,7 @@ import { type AccessToken, type TokenParts, tokenSource } from "./token.js";
 
 /** What is known of the access token in use; never the token itself. */
 export interface TokenInfo {
-  /** Scopes granted, where the token address tells them. */
+  /** Scopes granted, if the token address names them. */
   readonly scopes?: readonly string[];
   /** Time left before a new one is fetched, in milliseconds. */
   readonly usableForMs: number;
@@ -38,7 +38,7 @@ export interface ServiceOptions {
   readonly transport?: Transport;
   /** Decides when calls are made. Default: at once, with waits after a 429. */
   readonly pace?: Pace;
-  /** Told whenever calls begin to wait for an endpoint; only for the default pace. */
+  /** Called whenever calls begin to wait for an endpoint; only for the default pace. */
   readonly onWait?: (wait: Wait) => void;
   readonly retry?: Partial<RetryLimits>;
   readonly onRepeat?: OnRepeat;

@@ -22,7 +22,7 @@ const pagesForOne = 4;
 
 /**
  * The listing of one collection: asked for once, shared by all who want it, and kept true by own
- * writes. A listing that was under way during a write does not undo what the write told.
+ * writes. A listing that was under way during a write does not undo what the write showed.
  */
 export class ListCache {
   readonly #first: () => Promise<FirstPage>;
@@ -124,7 +124,7 @@ export class ListCache {
     try {
       await running;
     } catch {
-      // Its own callers are told; the next listing is another try.
+      // Its own callers get the failure; the next listing is another try.
     }
     this.#following = undefined;
     return this.#start();
@@ -255,7 +255,7 @@ export interface Pages {
 /** The first page of a collection, and the way to the others. */
 interface FirstPage {
   readonly objects: ReadonlyMap<string, WireObject>;
-  /** Calls that the others take, as far as the service tells; 0 where it does not. */
+  /** Calls that the others take, as far as the service says; 0 if it does not. */
   readonly callsLeft: number;
   rest(): Promise<Pages>;
 }
@@ -287,23 +287,23 @@ const itemsOf = (
   throw wrong(operation, `holds no list named ${definition.listKey}`);
 };
 
-/** A number that a list tells of its paging: undefined where paging is not spoken of, NaN where it makes no sense. */
+/** A number that a list gives of its paging: undefined where paging is not spoken of, NaN where it makes no sense. */
 const toldBy = (body: unknown, name: "count" | "pagesize"): number | undefined => {
   if (!isObject(body) || body.paginationInfo === undefined) return undefined;
-  const told = isObject(body.paginationInfo) ? body.paginationInfo[name] : undefined;
-  return typeof told === "number" && Number.isInteger(told) && told >= 0 ? told : Number.NaN;
+  const given = isObject(body.paginationInfo) ? body.paginationInfo[name] : undefined;
+  return typeof given === "number" && Number.isInteger(given) && given >= 0 ? given : Number.NaN;
 };
 
 /** How many objects there are in all. */
 const countOf = (body: unknown): number | undefined => toldBy(body, "count");
 
-/** The same, as progress is told. */
+/** The same, as progress is reported. */
 const counted = ({ body }: Answer): Pick<ListProgress, "count"> => {
   const count = countOf(body);
   return count === undefined || Number.isNaN(count) ? {} : { count };
 };
 
-/** Adds a page and tells how many of its objects were new. */
+/** Adds a page; gives the number of its objects that were new. */
 const addPage = (
   objects: Map<string, WireObject>,
   operation: Operation,
@@ -335,7 +335,7 @@ const furtherPage = async (
   }
 };
 
-/** Whether and how a list is longer than its first page, as far as the service tells. */
+/** Whether and how a list is longer than its first page, as far as the service says. */
 const extentOf = ({ body }: Answer): { readonly count: number; readonly size: number } => ({
   count: countOf(body) || 0,
   size: toldBy(body, "pagesize") || 0,
@@ -344,7 +344,7 @@ const extentOf = ({ body }: Answer): { readonly count: number; readonly size: nu
 /**
  * The first page again, as wide as it can be; undefined where that saves nothing or is not to be had.
  *
- * @param inVain told of a page that is no wider
+ * @param inVain called with a page that is no wider
  */
 const widened = async (
   request: Request,
@@ -431,7 +431,7 @@ export const widestPage = 75;
 const pagesOf = (count: number, size: number): number => Math.max(1, Math.ceil(count / size));
 
 /**
- * Whether to start again with the widest pages, once the first page has told how many objects there
+ * Whether to start again with the widest pages, once the first page has shown how many objects there
  * are. It costs a call that is wasted where the service gives no wider pages, so it must save two.
  */
 export const isWorthWidening = (count: number, pageSize: number): boolean =>
@@ -449,14 +449,14 @@ const hashOf = (text: string): string => hash("sha256", text).slice(0, 16);
 const idText = (id: unknown): string | undefined =>
   (typeof id === "string" && id !== "") || typeof id === "number" ? String(id) : undefined;
 
-/** An id that no call can use: as it is where a message may show it, else cut, and told apart by a hash. */
+/** An id that no call can use: as it is where a message may show it, else cut, and distinguished by a hash. */
 const oddKey = (id: string): string =>
   id.length <= longestId && cleaned(id) === id
     ? id
     : `${cleaned(id.slice(0, shownCharacters))}… (${id.length} characters, ${hashOf(id)})`;
 
 /**
- * Tells what each object of one page goes by: its id, if that is one; else a text that can never be an
+ * The key of each object of one page: its id, if that is one; else a text that can never be an
  * id, so that nothing can be called with it. The same object on another page goes by the same.
  */
 export const listingKeys = (): ((object: JsonObject) => string) => {

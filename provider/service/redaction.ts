@@ -2,7 +2,7 @@ import { abbreviated, cleaned } from "../kernel/text.js";
 
 const hidden = "[secret]";
 
-/** Shorter secrets are not looked for: many words hold them, and what is hidden would tell them. */
+/** Shorter secrets are not looked for: many words hold them, and what is hidden would give them away. */
 const shortestSecret = 6;
 
 /** So many characters of a longer secret are hidden wherever they stand. */

@@ -35,11 +35,11 @@ const guarded = async <T>(cache: ListCache, write: () => Promise<T>): Promise<T>
 
 type Watch = (progress: ListProgress) => void;
 
-/** Who is told of the pages of which collection. */
+/** Listeners to the pages of each collection. */
 const pageWatchers = () => {
   const watching = new Map<string, Set<Watch>>();
   return {
-    tell:
+    listener:
       ({ collection }: Definition): Watch =>
       (progress) => {
         for (const watch of watching.get(collection) ?? []) watch(progress);
@@ -77,7 +77,7 @@ export const restCollections = ({
   const watchers = pageWatchers();
   const firstPage = async (definition: Definition) => {
     const read = budget.reading(definition, request);
-    const page = await readFirstPage(read, definition, watchers.tell(definition));
+    const page = await readFirstPage(read, definition, watchers.listener(definition));
     address.confirm();
     return page;
   };
@@ -134,7 +134,7 @@ export const restCollections = ({
         const created = createdOf(operation, answer);
         const times = timesOf(answer, ["created", "modified"]);
         address.confirm();
-        // Only what the service told: a PUT that carries another time may be refused.
+        // Only what the service showed: a PUT that carries another time may be refused.
         cacheOf(definition).wrote(created.id, { ...body, ...created });
         return { ...created, ...times };
       }),
@@ -158,7 +158,7 @@ export const restCollections = ({
         try {
           await written(definition, "delete", { id });
         } catch (error) {
-          // Where somebody else answered in place of the service, only the object tells.
+          // Where somebody else answered in place of the service, only the object shows it.
           if (!isUnclear(error)) await absent(definition, error);
           else if (await read(definition, id)) throw error;
         }
@@ -232,7 +232,7 @@ export const serviceAddress = (settings: Settings): ServiceAddress => {
       isService = true;
     },
     assertAbsent: async (definition, refusal, list) => {
-      // A way in front of the service may lack the path of this one kind: only its list tells.
+      // A way in front of the service may lack the path of this one kind: only its list shows that.
       const isTold = () => isService && isOwnRefusal(refusal.details);
       if (isTold()) return;
       try {
@@ -270,7 +270,7 @@ const answeredObject = (operation: Operation, { body, status }: Answer): WireObj
   throw wrongAnswer(operation, status, "its answer is not a JSON object");
 };
 
-/** What a POST answers with. Without an id that can be used later nobody can tell which object was made, if any. */
+/** What a POST answers with. Without an id that can be used later nobody can know which object was made, if any. */
 const createdOf = (operation: Operation, { body, status }: Answer) => {
   if (isObject(body) && isId(body.id)) return { ...body, id: body.id };
   throw wrongAnswer(operation, status, "its answer holds no usable id", "unknown");
@@ -278,12 +278,12 @@ const createdOf = (operation: Operation, { body, status }: Answer) => {
 
 type Times = { readonly created?: string; readonly modified?: string };
 
-/** When an object was made or changed: as the answer tells, else by the time of the answer. */
+/** When an object was made or changed: as the answer says, else by the time of the answer. */
 const timesOf = ({ body, date }: DatedAnswer, names: readonly (keyof Times)[]): Times =>
   Object.fromEntries(
     names.flatMap((name): [string, string][] => {
-      const told = isObject(body) ? body[name] : undefined;
-      if (typeof told === "string") return [[name, told]];
+      const given = isObject(body) ? body[name] : undefined;
+      if (typeof given === "string") return [[name, given]];
       return date === undefined ? [] : [[name, new Date(date).toISOString()]];
     }),
   );

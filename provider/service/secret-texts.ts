@@ -49,7 +49,7 @@ const inField = (field: Field, value: unknown): string[] => {
       );
     }
     case "reference":
-      // What a service tells of the object besides is that object's own.
+      // What else a service shows of the object is that object's own.
       return isObject(value) ? inObject(field.to.fields, value) : [];
     default:
       return field.type === "text" && field.envelope !== undefined

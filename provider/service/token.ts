@@ -19,7 +19,7 @@ import { settingLabel } from "./settings.js";
 /** A token in use. */
 export interface AccessToken {
   readonly value: string;
-  /** Counts the tokens of this process, so that a refused token is told from its successor. */
+  /** Counts the tokens of this process, so that a refused token is distinguished from its successor. */
   readonly generation: number;
   readonly scopes?: readonly string[];
   /** On the monotonic clock, in milliseconds: not used from then on. */

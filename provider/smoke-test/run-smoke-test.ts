@@ -108,12 +108,12 @@ export const runSmokeTest = async (
   }
 };
 
-/** The message that was accepted; its ids, by any of which a probe may tell it. */
+/** The message that was accepted; its ids, any of which a probe may report. */
 interface SmokeMessage {
   readonly conversationId: string;
   /** The test's own id of the message. */
   readonly messageId: string;
-  /** The service's id of the message, where its answer tells one. */
+  /** The service's id of the message, if its answer holds one. */
   readonly serviceId?: string;
 }
 

@@ -7,7 +7,7 @@ export interface RunningPulumi extends Omit<PulumiPlace, "stack"> {
   readonly given?: string;
 }
 
-/** A process as `/proc` tells it. */
+/** A process as `/proc` shows it. */
 export interface ProcessFacts {
   readonly parent: number;
   readonly exe: string;
@@ -84,7 +84,7 @@ export const cliOfThisRun = (
 /** `pulumi destroy` and its other names. */
 const destroyWords = ["destroy", "down", "dn"];
 
-/** Whether the Pulumi CLI that this process runs under was told to destroy the stack; false where that cannot be seen. */
+/** Whether the Pulumi CLI that this process runs under was asked to destroy the stack; false where that cannot be seen. */
 export const isDestroying = (): boolean =>
   cliOfThisRun()?.args.some((word) => destroyWords.includes(word)) ?? false;
 

@@ -4,7 +4,7 @@ import { isObject } from "../kernel/json.js";
 
 /** Where and as whom the Pulumi CLI is asked. */
 export interface PulumiPlace {
-  /** Path of the CLI, or its name where PATH is to tell. */
+  /** Path of the CLI, or its name, to be looked up on PATH. */
   readonly command: string;
   /** Folder of the project. */
   readonly folder: string;
@@ -92,7 +92,7 @@ export const printedJson = (text: string): unknown => {
 export interface ListedStack {
   readonly name: string;
   readonly current: boolean;
-  /** Only Pulumi Cloud tells. */
+  /** Only Pulumi Cloud says. */
   readonly updateInProgress?: boolean;
 }
 

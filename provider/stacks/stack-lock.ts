@@ -15,7 +15,7 @@ import {
 /** Whether a run is at work on a stack, as far as its backend lets that be seen. */
 export type StackLock =
   | { readonly state: "free" }
-  /** `by`: who holds it, where that is told. */
+  /** `by`: who holds it, if that is known. */
   | { readonly state: "locked"; readonly by?: string }
   | { readonly state: "unknown"; readonly why: string };
 
@@ -32,11 +32,11 @@ export const backendFolder = (url: string, folder: string, home = homedir()): st
   return resolve(folder, whole.replace(/^\/(?=[A-Za-z]:)/, ""));
 };
 
-/** The run that holds a lock, as the lock's file tells it. */
+/** The run that holds a lock, as the lock's file shows it. */
 export interface LockHolder {
   readonly pid: number;
   readonly host: string;
-  /** When it took the lock, in milliseconds since 1970; NaN where the file does not tell. */
+  /** When it took the lock, in milliseconds since 1970; NaN if the file does not say. */
   readonly since: number;
   /** For messages. */
   readonly by: string;
@@ -104,7 +104,7 @@ const backendUrl = (text: string): string | undefined => {
 
 /**
  * Finds out where the lock of a stack can be seen: file backends keep it in a folder, Pulumi Cloud
- * tells of updates in progress, other backends keep it out of sight.
+ * shows updates in progress, other backends keep it out of sight.
  *
  * @param stack short name
  */

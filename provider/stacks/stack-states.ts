@@ -30,7 +30,7 @@ export interface StackStates {
   readonly complete: boolean;
 }
 
-/** Told why states cannot be read, in a sentence without a dot. */
+/** Called with why states cannot be read, in a sentence without a dot. */
 export type OnUnread = (reason: string) => void;
 
 const mostStacks = 50;

@@ -71,7 +71,7 @@ const checkedWith = async (environment: Record<string, string | undefined>, olds
     async () => {
       throw new Error("no connection is needed");
     },
-    { settings, tell: (text) => void told.push(text) },
+    { settings, notify: (text) => void told.push(text) },
   );
   const channel = resources.find(({ kind }) => kind === "Channel");
   if (!channel) throw new Error("no channel");

@@ -114,7 +114,7 @@ export class ModelStacks implements Stacks {
     const made = createRun(async () => ({ settings, service }), {
       settings: () => settings,
       ...(this.#setting.sight ? { states: sightOf(this.#states, step.stack) } : {}),
-      tell: () => undefined,
+      notify: () => undefined,
     });
     const work = this.#work(step, this.#weakness.run?.(made) ?? made);
     work.catch(() => undefined);

@@ -89,7 +89,7 @@ export const emulated = async (
   const fresh = (held?: readonly Held[]) =>
     createRun(async () => ({ settings, service }), {
       settings: () => settings,
-      tell: (text) => void told.push(text),
+      notify: (text) => void told.push(text),
       ...(held ? { states: async () => statesOf(held) } : {}),
     });
   let run = fresh();

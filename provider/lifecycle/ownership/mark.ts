@@ -5,7 +5,7 @@ import type { WireObject } from "../../service/collections.js";
 import { ownerParts } from "../../stacks/owner.js";
 
 /**
- * The owner mark: a short suffix of the description that tells people and later runs whose an
+ * The owner mark: a short suffix of the description that shows people and later runs whose an
  * object is, such as `[pulumi: shop/prod orders-bot #5f0c1a2b-9b2e77aa01cd-0tm9x2k4r7q1c2d]`. The
  * first number stands for the stack's `Ownership`, the second for the one resource, the third for
  * the one object. Marks of release 0.1.0 lack the third.
@@ -34,7 +34,7 @@ export const stackMark = (ownership: string): string => digest(ownership, 8);
 export const stackLabel = (project: string, stack: string): string =>
   readable(`${project}/${stack}`);
 
-/** The mark of a resource, without what tells its objects apart. */
+/** The mark of a resource, without what distinguishes its objects. */
 export const markOf = (kind: string, owner: string): Mark => {
   const { project, stack, ownership, name } = ownerParts(owner);
   return {
@@ -76,7 +76,7 @@ const randomLength = serialLength - stampLength;
  * The serial of an object about to be made.
  *
  * @param now the service's time in milliseconds; kept to the second, so that a copy made much later
- *   than its mark can be told from the original
+ *   than its mark can be distinguished from the original
  */
 export const newSerial = (now: number): string =>
   base36(now / 1000, stampLength) + base36(randomInt(36 ** randomLength), randomLength);
@@ -120,7 +120,7 @@ export const readMark = (
 const withoutZone = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/;
 
 /**
- * A time that the service tells of an object, in milliseconds since 1970; NaN where it tells none. Its
+ * A time that the service gives for an object, in milliseconds since 1970; NaN if it gives none. Its
  * times are GMT (public reference), also where it leaves the zone out.
  */
 export const objectTime = (value: unknown): number =>
@@ -139,13 +139,13 @@ export const isNamesake = (a: Mark, b: Mark): boolean => a.label === b.label && 
 const longestWaitMs = 6 * 3600000;
 
 /**
- * Whether an object is a copy of one of ours, as far as it tells itself: its mark was made for
- * another name, or long before the object. A copy under the same name made at once cannot be told
- * by itself; the state and the serial of the original tell it.
+ * Whether an object is a copy of one of ours, as far as the object itself shows: its mark was made for
+ * another name, or long before the object. A copy under the same name made at once cannot be found out
+ * by itself; the state and the serial of the original show it.
  */
 export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => {
   if (!mark.serial) return false;
-  // A name that is none tells nothing.
+  // A name that is none says nothing.
   const isName = typeof name === "string" || typeof name === "number";
   if (isName && mark.checksum !== checksumOf(mark.serial, name)) return true;
   return objectTime(created) > madeAt(mark.serial) + longestWaitMs;
@@ -160,6 +160,6 @@ export const hasRoom = (
 /** The mark that an object at the service carries. */
 export const markOn = ({ description }: WireObject): Mark | undefined => readMark(description).mark;
 
-/** What tells an object apart for a person. */
+/** The name by which a person knows an object. */
 export const nameOnWire = (definition: Definition, wire: WireObject): unknown =>
   wire[namingOf(definition).wire];

@@ -9,7 +9,7 @@ const withoutProvider = ({ __provider, ...rest }: JsonObject): JsonObject => res
 
 /**
  * The life cycle of `Ownership`: a random id, saved in the state before anything is created at the
- * service. It makes no calls. Marks derived from it tell the objects of this very state from those
+ * service. It makes no calls. Marks derived from it distinguish the objects of this very state from those
  * of another state with the same project and stack name.
  */
 export const ownershipLifecycle: Lifecycle = {

@@ -26,7 +26,7 @@ export interface Answer {
 
 /** An answer, and what can be learnt from it besides. */
 export interface DatedAnswer extends Answer {
-  /** When it was made by the service's clock, in milliseconds since 1970. Left out: it does not tell. */
+  /** When it was made by the service's clock, in milliseconds since 1970. Left out: it does not say. */
   readonly date?: number;
   /** Length of its body. */
   readonly bytes: number;
@@ -41,7 +41,7 @@ export interface Exchange {
 /** An id at the very start of a body that cannot be read to its end. */
 const leadingId = /^\s*\{\s*"id"\s*:\s*"([^"\\]{1,128})"/;
 
-/** Where the answer to a PUT, PATCH or DELETE breaks off, its status tells all that callers want to know. */
+/** Where the answer to a PUT, PATCH or DELETE breaks off, its status says all that callers want to know. */
 const needsBody = ({ operation }: Call): boolean =>
   operation.method === "GET" || operation.method === "POST";
 
@@ -53,7 +53,7 @@ export const unanswered = (call: Call, failure: TransportFailure): ConversationE
   return callError(call, code, `failed: ${text}.`, details, effect);
 };
 
-/** The error about an accepted call whose answer is damaged; what a POST made, the answer may still tell. */
+/** The error about an accepted call whose answer is damaged; what a POST made, the answer may still show. */
 const damaged = (
   { call, response }: Exchange,
   code: ConversationError["code"],
@@ -110,7 +110,7 @@ export const answerOf = (exchange: Exchange): DatedAnswer => {
 
 const mostNotes = 30;
 
-/** A note tells which attribute is wrong; the id that was sent there tells which object was meant. */
+/** A note names the wrong attribute; the id that was sent there shows which object was meant. */
 const noteOf = (
   { body, fields }: Call,
   { key, value }: JsonObject,
@@ -152,7 +152,7 @@ const detailsOf = (call: Call, response: HttpResponse): ErrorDetails => {
   };
 };
 
-/** Which scope is missing, as far as the token address told what it granted. */
+/** Which scope is missing, as far as the token address said what it granted. */
 const scopeAdvice = ({ operation, settings, token }: Call): string => {
   if (operation.scopes.length === 0) return "Check what the client application may do.";
   const wanted = operation.scopes.join(" or ");
@@ -288,11 +288,11 @@ const dateOf = ({ headers: { date, age } }: HttpResponse): number | undefined =>
 export interface ServiceTime {
   /** Learns from the Date header of an answer. */
   learn(response: HttpResponse): void;
-  /** Milliseconds since 1970: this machine's time as long as no answer told another. */
+  /** Milliseconds since 1970: this machine's time as long as no answer showed another. */
   now(): number;
 }
 
-/** This machine's wall clock, set right by the last answer that told the time; good to about a second. */
+/** This machine's wall clock, set right by the last answer that gave the time; good to about a second. */
 export const serviceTime = (clock: Clock): ServiceTime => {
   let ahead = 0;
   return {

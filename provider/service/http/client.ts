@@ -18,7 +18,7 @@ export type Request = (operation: Operation, options?: CallOptions) => Promise<A
 export type DatedRequest = (operation: Operation, options?: CallOptions) => Promise<DatedAnswer>;
 
 /** The same attempt for each repeat: where an earlier one may have acted, no later failure says that nothing was done. */
-const remembering = <T>(attempt: () => Promise<T>): (() => Promise<T>) => {
+const keepUnknownEffect = <T>(attempt: () => Promise<T>): (() => Promise<T>) => {
   let mayHaveActed = false;
   return async () => {
     try {
@@ -41,7 +41,7 @@ export const datedRequest =
     const call = callOf(parts, operation, options);
     const { signal } = call;
     return withRetry(
-      remembering(async () => answerOf(await authorized(parts, call))),
+      keepUnknownEffect(async () => answerOf(await authorized(parts, call))),
       (error, failures) => mayRepeat(operation, error, failures),
       { limits: parts.retry ?? {}, signal, clock: parts.clock, onRepeat: parts.onRepeat },
     );
@@ -94,7 +94,7 @@ const unlessGivenUp = <T>(promise: Promise<T>, call: Call): Promise<T> =>
 /** What all calls of one connection share. */
 interface ClientParts extends TokenParts {
   readonly tokens: AccessTokens;
-  /** Told of every answer of the service, whatever its status. */
+  /** Called with every answer of the service, whatever its status. */
   readonly onAnswer?: (response: HttpResponse) => void;
 }
 

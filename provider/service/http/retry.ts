@@ -31,7 +31,7 @@ export interface RetryOptions {
 }
 
 /**
- * Told once, when a call that failed is to be sent again.
+ * Called once, when a call that failed is to be sent again.
  *
  * @param longestMs what the repeats may take if they fail as the first attempt did, in milliseconds
  */
@@ -167,7 +167,7 @@ const dateOf = (text: string): number => Date.parse(oldDate.test(text) ? `${text
 const valuesOf = (headers: Headers, name: string): readonly string[] =>
   [headers[name] ?? []].flat().map((value) => value.trim());
 
-/** By the service's own clock where it tells the time, so that ours does not matter. */
+/** By the service's own clock if it gives the time, so that ours does not matter. */
 const nowOf = (headers: Headers, wallMs: number): number => {
   const sentAt = Date.parse(valuesOf(headers, "date")[0] ?? "");
   return Number.isNaN(sentAt) ? wallMs : sentAt;

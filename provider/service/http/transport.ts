@@ -314,7 +314,7 @@ const chainOf = (error: unknown, depth = 0): readonly unknown[] => {
 const portOf = ({ port, protocol }: URL): number =>
   Number(port) || (protocol === "https:" ? 443 : 80);
 
-/** Whether one failure of a connection is about this address: the engine of Node tells host or port. */
+/** Whether one failure of a connection is about this address: the engine of Node names host or port. */
 const isAbout = (failure: unknown, proxy: URL, target: URL): boolean => {
   const { hostname, port, message } = isObject(failure) ? failure : {};
   const text = failure instanceof Error ? failure.message : String(message ?? "");
