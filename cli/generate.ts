@@ -2,14 +2,16 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { assertNode } from "../provider/kernel/node-version.js";
 import { resources } from "../provider/resources/index.js";
-import { accountPicture } from "./generate/account-picture.js";
 import { apiReference } from "./generate/api-reference.js";
-import { architecturePicture } from "./generate/architecture-picture.js";
-import { commandReference } from "./generate/command-reference.js";
-import { componentSection, componentSources } from "./generate/component-docs.js";
-import { schemaFiles } from "./generate/json-schemas.js";
-import { partImports } from "./generate/part-imports.js";
-import { resourceReference, resourceTable, settingsTable } from "./generate/reference-docs.js";
+import { commandReference, schemaFiles } from "./generate/command-reference.js";
+import { accountPicture, architecturePicture, partImports } from "./generate/pictures.js";
+import {
+  componentSection,
+  componentSources,
+  resourceReference,
+  resourceTable,
+  settingsTable,
+} from "./generate/reference-docs.js";
 import { resourceClasses } from "./generate/resource-classes.js";
 
 const root = join(__dirname, "..", "..");

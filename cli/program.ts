@@ -21,8 +21,7 @@ import { registerDrift } from "./commands/stack/drift.js";
 import { registerOrphans } from "./commands/stack/orphans.js";
 import { registerRepair } from "./commands/stack/repair.js";
 import { untilInterrupted } from "./process/interruption.js";
-import { wantsColour } from "./terminal/colour.js";
-import { foldedHelp } from "./terminal/help-text.js";
+import { foldedHelp, wantsColour } from "./terminal/columns.js";
 
 /** Every command, in the order of the help. */
 const commands: readonly RegisterCommand[] = [

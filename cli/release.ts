@@ -2,13 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../provider/kernel/package.js";
 import { messageOf } from "./command.js";
-import { releaseProblems } from "./release/release-problems.js";
 import {
   type LinkingFiles,
   linkingFiles,
+  releaseProblems,
   repositoryAddress,
   withRepository,
-} from "./release/repository-links.js";
+} from "./release-files.js";
 
 const root = packageRoot();
 

@@ -1,29 +1,117 @@
+import { z } from "zod";
 import { typedFields } from "../../provider/definition/changes.js";
-import type { Definition, Field, Fields } from "../../provider/definition/define.js";
+import {
+  type Definition,
+  type Field,
+  type Fields,
+  type ListField,
+  type MapField,
+  outputFields,
+} from "../../provider/definition/define.js";
 import { looksMasked } from "../../provider/definition/merge.js";
 import { normaliseFields } from "../../provider/definition/normalise.js";
+import { itemsOf, readWire } from "../../provider/definition/pairs.js";
 import { fieldViolations } from "../../provider/definition/violations.js";
 import {
   type ChangeValue,
   changeInside,
   changeMembers,
+  itemPath,
+  memberPath,
   valuesIn,
 } from "../../provider/definition/walk.js";
-import { fieldsFromWire } from "../../provider/definition/wire.js";
+import {
+  fieldsByWireName,
+  fieldsFromWire,
+  keyOf,
+  membersOf,
+} from "../../provider/definition/wire.js";
 import {
   filledText,
   isBlank,
   isObject,
   type JsonObject,
+  jsonIn,
+  listedObjects,
   objectOf,
 } from "../../provider/kernel/json.js";
 import { isId } from "../../provider/kernel/object-id.js";
 import { undisclosed } from "../../provider/kernel/stand-ins.js";
 import { type Mark, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import { originalMark } from "../../provider/lifecycle/seen-object.js";
+import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/collections.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { unknownMembers } from "./unknown-members.js";
+import type { AccountReading } from "./read-account.js";
+
+/** What a service adds to each object. */
+const isAdded = (name: string): boolean => name === "id" || Object.hasOwn(outputFields, name);
+
+/** Members that are there; null says that there is none. */
+const entriesIn = (value: unknown): readonly (readonly [string, unknown])[] =>
+  isObject(value) ? Object.entries(value).filter(([, of]) => of !== null) : [];
+
+/** The members of an object beside those that a field is made of. */
+const besides = (wire: unknown, own: readonly string[], path: string): readonly string[] =>
+  entriesIn(wire).flatMap(([name]) => (own.includes(name) ? [] : [memberPath(path, name)]));
+
+const inMembers = (fields: Fields, wire: JsonObject, path: string): readonly string[] =>
+  entriesIn(wire).flatMap(([name, value]) => {
+    const [own, field] = fieldsByWireName(fields).get(name) ?? [];
+    return own && field
+      ? unknownPaths(field, value, memberPath(path, own))
+      : [memberPath(path, name)];
+  });
+
+const inEntries = (field: MapField, wire: unknown, path: string): readonly string[] => {
+  const { key, value } = membersOf(field);
+  return listedObjects(wire).flatMap((entry) => {
+    const at = memberPath(path, keyOf(field, entry) ?? "");
+    return [...besides(entry, [key, value], at), ...unknownPaths(field.of, entry[value], at)];
+  });
+};
+
+const inItems = (field: ListField, wire: unknown, path: string): readonly string[] => [
+  ...(field.envelope === undefined ? [] : besides(wire, [field.envelope], path)),
+  ...itemsOf(field, wire).flatMap((item, place) =>
+    unknownPaths(field.of, item, itemPath(path, field, readWire(field.of, item), place)),
+  ),
+];
+
+/**
+ * Paths of the members inside a value of the service that no field knows. What a service tells of an
+ * object that is referred to is that object's own.
+ *
+ * @param path of the value, as a program would write it
+ */
+const unknownPaths = (field: Field, wire: unknown, path: string): readonly string[] => {
+  switch (field.type) {
+    case "object":
+      return isObject(wire) ? inMembers(field.fields, wire, path) : [];
+    case "list":
+      return inItems(field, wire, path);
+    case "map":
+      return inEntries(field, wire, path);
+    case "text":
+      return field.envelope === undefined ? [] : besides(wire, [field.envelope], path);
+    case "reference": {
+      const known = [...fieldsByWireName(field.to.fields).keys()];
+      return besides(wire, ["id", ...known, ...Object.keys(outputFields)], path);
+    }
+    default:
+      return [];
+  }
+};
+
+/**
+ * Paths of the members of an object that no field of its kind knows, as a program would write them. Any of
+ * them may be a secret, so none is written to a file; a run leaves them as they are.
+ */
+export const unknownMembers = (
+  { fields }: Pick<Definition, "fields">,
+  wire: JsonObject,
+): readonly string[] =>
+  inMembers(fields, objectOf(Object.entries(wire).filter(([name]) => !isAdded(name))), "");
 
 /** An object of the account as a program would declare it. */
 export interface ObjectInputs {
@@ -83,12 +171,12 @@ const tidyFields = (fields: Fields, values: JsonObject): JsonObject => ({
   ...hiddenMembers(fields, values),
 });
 
-const publicValue: ChangeValue = (field, value) =>
-  field.secret ? undisclosed : changeInside(field, value, publicValue);
+const undisclosedInside: ChangeValue = (field, value) =>
+  field.secret ? undisclosed : changeInside(field, value, undisclosedInside);
 
 /** Every secret as undisclosed: what may be written to a file. */
 export const withoutSecrets = (fields: Fields, values: JsonObject): JsonObject =>
-  changeMembers(fields, values, publicValue);
+  changeMembers(fields, values, undisclosedInside);
 
 /** Whether a value has a member anywhere that would become the prototype of what holds it. */
 const namesPrototype = (value: unknown): boolean =>
@@ -138,4 +226,114 @@ export const objectInputs = (
     ...(mark ? { mark } : {}),
     ...(problem ? { problem } : {}),
   };
+};
+
+const objects = z.array(z.record(z.string(), z.unknown()));
+
+const kindSchema = z.object({
+  /** Name of the resource class. */
+  kind: z.string(),
+  /** As the service sent them: what the definitions know to be no secret. */
+  objects,
+  /** Why objects are missing. */
+  problem: z.string().optional(),
+});
+
+/** A reading of an account as a JSON document. */
+const savedAccountSchema = z.object({
+  format: z.literal("pulumi-conversation account"),
+  version: z.literal(1),
+  baseUrl: z.string(),
+  readAt: z.string(),
+  consistent: z.boolean(),
+  kinds: z.array(kindSchema),
+});
+
+type SavedAccount = z.infer<typeof savedAccountSchema>;
+
+/** A value that holds no others; nothing where the service sends something else in its place. */
+const plain = (wire: unknown): unknown =>
+  typeof wire === "object" && wire !== null ? undefined : wire;
+
+/** The one member that a value travels in, where it does. */
+const inside = (name: string | undefined, wire: unknown, of: (inner: unknown) => unknown) =>
+  name !== undefined && isObject(wire) ? { [name]: of(wire[name]) } : of(wire);
+
+const publicEntry = (field: MapField, entry: unknown): unknown => {
+  if (!isObject(entry)) return undefined;
+  const { key, value } = membersOf(field);
+  return { [key]: plain(entry[key]), [value]: publicValue(field.of, entry[value]) };
+};
+
+const publicEntries = (field: MapField, wire: unknown): unknown => {
+  if (Array.isArray(wire)) return wire.map((entry) => publicEntry(field, entry));
+  if (!isObject(wire)) return undefined;
+  return objectOf(Object.entries(wire).map(([key, of]) => [key, publicValue(field.of, of)]));
+};
+
+const publicItems = ({ of }: ListField, wire: unknown): unknown =>
+  Array.isArray(wire) ? wire.map((item) => publicValue(of, item)) : undefined;
+
+/** A value in the form in which it came, of what the field knows to be no secret. */
+const publicValue = (field: Field, wire: unknown): unknown => {
+  if (field.secret) return undefined;
+  switch (field.type) {
+    case "object":
+      return isObject(wire) ? publicMembers(field.fields, wire) : undefined;
+    case "list":
+      return inside(field.envelope, wire, (items) => publicItems(field, items));
+    case "map":
+      return publicEntries(field, wire);
+    case "text":
+      return inside(field.envelope, wire, plain);
+    case "reference":
+      return inside("id", wire, plain);
+    default:
+      return plain(wire);
+  }
+};
+
+/** What the fields know to be no secret, in the service's JSON; nothing of what none of them knows. */
+export const publicMembers = (fields: Fields, wire: JsonObject): JsonObject => {
+  const byWire = fieldsByWireName(fields);
+  return objectOf(
+    Object.entries(wire).flatMap(([name, value]): [string, unknown][] => {
+      const [, field] = byWire.get(name) ?? [];
+      return field ? [[name, publicValue(field, value)]] : [];
+    }),
+  );
+};
+
+/** The same of a whole object, with what the service adds to each. */
+export const publicObject = (
+  { fields }: Pick<Definition, "fields">,
+  wire: JsonObject,
+): JsonObject => ({
+  ...objectOf(
+    Object.entries(wire)
+      .filter(([name]) => isAdded(name))
+      .map(([name, value]) => [name, plain(value)]),
+  ),
+  ...publicMembers(fields, wire),
+});
+
+/** A reading as it may be kept on disk: without secrets. */
+export const savedAccount = (reading: AccountReading): SavedAccount => ({
+  format: "pulumi-conversation account",
+  version: 1,
+  baseUrl: reading.baseUrl,
+  readAt: reading.readAt,
+  consistent: reading.consistent,
+  kinds: reading.kinds.map(({ definition, objects: found, problem }) => ({
+    kind: definition.kind,
+    objects: [...found.values()].map((wire) => publicObject(definition, wire)),
+    ...(problem === undefined ? {} : { problem }),
+  })),
+});
+
+/** A saved reading; undefined where the text is none, or names a kind that is not known. */
+export const savedAccountIn = (text: string): SavedAccount | undefined => {
+  const { data } = savedAccountSchema.safeParse(jsonIn(text));
+  const known = resources.map(({ kind }) => kind);
+  return data?.kinds.every(({ kind }) => known.includes(kind)) ? data : undefined;
 };

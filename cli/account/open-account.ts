@@ -1,12 +1,112 @@
-import { durationText } from "../../provider/engine/wait-text.js";
-import type { Clock } from "../../provider/kernel/clock.js";
+import { durationText, refusedText, waitText } from "../../provider/engine/wait-text.js";
+import { type Clock, systemClock } from "../../provider/kernel/clock.js";
+import { isConversationError } from "../../provider/kernel/errors.js";
+import type { AccountSession } from "../../provider/lifecycle/run.js";
+import { memoryBuckets } from "../../provider/pacing/bucket-store.js";
+import { servicePaces } from "../../provider/pacing/pacer.js";
+import { connectService } from "../../provider/service/connect.js";
+import type { Pace, Wait } from "../../provider/service/http/pace.js";
+import type { OnRepeat } from "../../provider/service/http/retry.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { readSettings } from "../../provider/service/settings.js";
 import { readStackConfig } from "../pulumi-cli/stack-config.js";
 import type { Progress } from "../terminal/progress.js";
 import { type ObjectInputs, objectInputs } from "./object-inputs.js";
 import { type AccountReading, readAccount } from "./read-account.js";
-import { accessService, type Say } from "./service-access.js";
+
+/** The service within the rates of the tenant. */
+export interface ServiceAccess extends AccountSession {
+  /**
+   * Runs `work`, whose writes are sent only after `mayWrite` has passed: right before each of them,
+   * however long it waited for its turn.
+   */
+  guarded<T>(mayWrite: () => Promise<void>, work: () => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Told in a sentence when calls have to wait for long, and once when the service does not answer as it should. */
+export type Say = (text: string, about: "wait" | "failure") => void;
+
+/** Tells of the first failure alone: what stands in the way of one call most often does so for all. */
+const tellsOnce = (say: Say): OnRepeat => {
+  let isTold = false;
+  return (error, longestMs) => {
+    if (isTold || !isConversationError(error)) return;
+    isTold = true;
+    say(`${error.message} Trying again, for up to ${durationText(longestMs)}.`, "failure");
+  };
+};
+
+/** A call that is refused for so long stands in the way of the command, in milliseconds. */
+const longRefusedMs = 10_000;
+
+/** Tells of waits, and once of one that a person may not want to wait for. */
+const tellsOfWaits = (say: Say) => {
+  let isTold = false;
+  return (wait: Wait): void => {
+    const { refused } = wait;
+    const isLong = refused && (refused.asks !== undefined || refused.forMs >= longRefusedMs);
+    if (isLong && !isTold) say(refusedText(wait, refused), "failure");
+    isTold ||= isLong === true;
+    say(waitText(wait), "wait");
+  };
+};
+
+/**
+ * Opens the service.
+ *
+ * @param ownClock default: the system's; with another one the rates are not shared with other processes
+ * @param signal ends waiting calls with `CANCELLED`
+ */
+export const accessService = (
+  settings: Settings,
+  environment: NodeJS.ProcessEnv,
+  say: Say,
+  ownClock?: Clock,
+  signal?: AbortSignal,
+): ServiceAccess => {
+  const clock = ownClock ?? systemClock;
+  const buckets = ownClock && memoryBuckets(() => ownClock.now());
+  const paces = servicePaces(settings, {
+    clock,
+    environment,
+    ...(buckets ? { buckets } : {}),
+    onNotice: (text) => say(text, "wait"),
+    onWait: tellsOfWaits(say),
+  });
+  const paced = paces.pace(settings);
+  let check = async (): Promise<void> => undefined;
+  const pace: Pace = (endpoint, attempt, signal) =>
+    paced(
+      endpoint,
+      async () => {
+        if (endpoint.method === "PUT" || endpoint.method === "DELETE") await check();
+        return attempt();
+      },
+      signal,
+    );
+  const onRepeat = tellsOnce(say);
+  const service = connectService(settings, {
+    ...{ pace, clock, onRepeat },
+    ...(signal ? { signal } : {}),
+  });
+  return {
+    settings,
+    service,
+    guarded: async (mayWrite, work) => {
+      check = mayWrite;
+      try {
+        return await work();
+      } finally {
+        check = async () => undefined;
+      }
+    },
+    close: async () => {
+      await service.close();
+      await paces.close();
+    },
+  };
+};
 
 /** Which account a command is about, and how it is read. */
 export interface AccountOptions {
@@ -25,7 +125,7 @@ export interface AccountOptions {
 }
 
 /** An account in a program's terms. */
-export interface AccountInputs {
+interface AccountInputs {
   readonly settings: Settings;
   readonly reading: AccountReading;
   /** In the order in which an account is set up. */
@@ -44,7 +144,7 @@ export const accountSettings = async ({
   readSettings((await readStackConfig(folder, env, stack)).source, profile);
 
 /** What a person should know of a reading that is not whole. */
-export const readingNotes = ({ kinds, consistent }: AccountReading): readonly string[] => [
+const readingNotes = ({ kinds, consistent }: AccountReading): readonly string[] => [
   ...kinds.flatMap(({ definition, problem }) =>
     problem === undefined ? [] : [`${definition.noun}s: ${problem}`],
   ),

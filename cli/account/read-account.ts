@@ -1,19 +1,144 @@
 import type { Definition } from "../../provider/definition/define.js";
+import { referencesIn } from "../../provider/definition/walk.js";
+import { fieldsFromWire, neutralVendor } from "../../provider/definition/wire.js";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { sameJson } from "../../provider/kernel/json.js";
 import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
+import { conversationRate } from "../../provider/pacing/plan-rates.js";
 import { resources } from "../../provider/resources/index.js";
 import type { ListProgress, WireObject } from "../../provider/service/collections.js";
+import { setUpOperation } from "../../provider/service/http/operations.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import {
-  type AccountLists,
-  danglingAmong,
-  type KindReading,
-  type OpenEnd,
-} from "./account-lists.js";
-import { type ReadingProgress, readingProgress } from "./reading-progress.js";
+
+/** All objects of one kind, or why they could not be read. */
+export interface KindReading {
+  readonly definition: Definition;
+  /**
+   * By id, as the list shows them. An object whose id no call can use is there under a text that is no
+   * id. Empty where the list could not be read.
+   */
+  readonly objects: ReadonlyMap<string, WireObject>;
+  /** Why objects are missing: the list was refused, or not all of its pages came. Left out: none are. */
+  readonly problem?: string;
+  /**
+   * Its pages counted different numbers of objects: others came or went between two pages, so that one
+   * that moved to another page may be missing.
+   */
+  readonly moved?: true;
+  /** The failure, where nothing of the list came. */
+  readonly error?: ConversationError;
+}
+
+/** Every kind, in the order in which an account is set up. */
+export interface AccountLists {
+  readonly kinds: readonly KindReading[];
+}
+
+/** A reference to an object that its list does not have. */
+interface OpenEnd {
+  readonly from: Definition;
+  readonly fromId: string;
+  /** As a person would write it, such as `roles[0].authentication`. */
+  readonly path: string;
+  readonly to: Definition;
+  readonly id: string;
+}
+
+/** Every reference of an object, as the service's JSON holds it. */
+export const wireReferences = (definition: Definition, wire: WireObject) =>
+  referencesIn(definition.fields, fieldsFromWire(definition.fields, wire, neutralVendor)).flatMap(
+    ({ id, ...rest }) =>
+      typeof id === "string" || typeof id === "number" ? [{ ...rest, id: String(id) }] : [],
+  );
+
+/** References to objects that no list has, among the kinds whose lists are whole. */
+const danglingAmong = ({ kinds }: AccountLists): readonly OpenEnd[] => {
+  const whole = new Map(
+    kinds.filter(({ problem }) => !problem).map((each) => [each.definition.kind, each.objects]),
+  );
+  return kinds.flatMap(({ definition: from, objects }) =>
+    [...objects].flatMap(([fromId, wire]) =>
+      wireReferences(from, wire)
+        .filter(({ to, id }) => whole.get(to.kind)?.has(id) === false)
+        .map(({ path, to, id }) => ({ from, fromId, path, to, id })),
+    ),
+  );
+};
+
+/** How far the reading of an account has come. */
+export interface ReadingProgress {
+  /** Objects of all kinds that came so far. */
+  readonly objects: number;
+  /** Calls that are still to be made, as far as the service has told. */
+  readonly callsLeft: number;
+  /** Kinds whose lists are done, and of how many. */
+  readonly kindsDone: number;
+  readonly kinds: number;
+  /** Time that the rest takes, in milliseconds, as far as it can be told: 0 at the end. */
+  readonly remainingMs: number;
+}
+
+interface ListState extends ListProgress {
+  readonly done: boolean;
+  readonly pages: number;
+  /** When its last page came, and how long that page took. */
+  readonly at: number;
+  readonly pageMs: number;
+}
+
+/** Milliseconds between two calls of a list at the rate of the plan; 0 where the plan is not known. */
+const intervalOf = ({ plan, share }: Settings, definition: Definition): number =>
+  plan ? 1000 / (conversationRate(setUpOperation(definition, "list"), plan) * share) : 0;
+
+/** Follows the lists of several kinds, which are read beside each other. */
+const readingProgress = (
+  settings: Settings,
+  kinds: readonly Definition[],
+  clock: Clock,
+  tell: (progress: ReadingProgress) => void,
+) => {
+  const began = clock.now();
+  const states = new Map<string, ListState>();
+  const remainingOf = ({ kind }: Definition, interval: number): number => {
+    const state = states.get(kind);
+    // A list that has not answered takes a call at least.
+    if (!state) return interval;
+    if (state.done) return 0;
+    const { callsLeft, pageMs, pages } = state;
+    // The first calls of a full bucket go at once.
+    const waiting = Math.max(0, callsLeft - Math.max(0, (settings.burst ?? 0) - pages));
+    return Math.max(callsLeft * pageMs, waiting * interval);
+  };
+  const report = (): void => {
+    const all = [...states.values()];
+    tell({
+      objects: all.reduce((sum, { objects }) => sum + objects, 0),
+      callsLeft: all.reduce((sum, { callsLeft }) => sum + callsLeft, kinds.length - all.length),
+      kindsDone: all.filter(({ done }) => done).length,
+      kinds: kinds.length,
+      remainingMs: Math.max(
+        0,
+        ...kinds.map((each) => remainingOf(each, intervalOf(settings, each))),
+      ),
+    });
+  };
+  return {
+    page: ({ kind }: Definition, progress: ListProgress): void => {
+      const at = clock.now();
+      const pageMs = at - (states.get(kind)?.at ?? began);
+      const pages = (states.get(kind)?.pages ?? 0) + 1;
+      states.set(kind, { ...progress, done: false, pages, at, pageMs });
+      report();
+    },
+    done: ({ kind }: Definition, objects: number): void => {
+      const last = { callsLeft: 0, done: true, pages: 0, at: clock.now(), pageMs: 0 };
+      states.set(kind, { ...last, objects });
+      report();
+    },
+  };
+};
 
 /** A whole account, read once. */
 export interface AccountReading extends AccountLists {
@@ -80,7 +205,7 @@ const kindReader =
     }
   };
 
-export interface ReadAccountOptions {
+interface ReadAccountOptions {
   readonly onProgress?: (progress: ReadingProgress) => void;
   /** Ends the reading with `CANCELLED`; calls under way end with the session. */
   readonly signal?: AbortSignal;

@@ -24,8 +24,7 @@ export const registerDoctor: RegisterCommand = (program, session) => {
     .option("--json", "Print one JSON object; its shape is below.")
     .addHelpText("after", details)
     .action(async ({ json, ...options }: DoctorFlags) => {
-      const { diagnose } = await import("../doctor/diagnose.js");
-      const { doctorReport } = await import("../doctor/check.js");
+      const { diagnose, doctorReport } = await import("../doctor/diagnose.js");
       const diagnosis = await diagnose(options);
       session.out(
         json

@@ -115,7 +115,7 @@ export const registerEmulator: RegisterCommand = (program, session) => {
     .action(async (words: readonly string[], given: EmulatorArguments, command: Command) => {
       const isGiven = (name: string): boolean => command.getOptionValueSource(name) !== "default";
       assertCommand(words, given);
-      const { likeTenant } = await import("../probe/like-tenant.js");
+      const { likeTenant } = await import("../probe/probe-findings.js");
       const options = likeTenant(given, isGiven("plan"));
       if (options.openapi) {
         const { openApiText } = await import("../openapi-text.js");

@@ -50,11 +50,11 @@ export const registerExplain: RegisterCommand = (program, session) => {
     .action(async ({ json, format, check, ...options }: ExplainFlags) => {
       if (options.state && options.snapshot !== undefined)
         throw new CommandFailure("Give either --state or --snapshot, not both.", 2);
-      const { explainSetUp } = await import("../explain/explain-command.js");
-      const { explanationText } = await import("../explain/text-report.js");
-      const { mermaidDiagram, plainDiagram } = await import("../explain/diagrams.js");
+      const { explainSetUp, explanationText, mermaidDiagram, plainDiagram } = await import(
+        "../explain/explain-command.js"
+      );
       const shown = { table: explanationText, mermaid: mermaidDiagram, plain: plainDiagram };
-      const { withProgress } = await import("../terminal/command-progress.js");
+      const { withProgress } = await import("../terminal/progress.js");
       const explanation = await withProgress(session, (work) =>
         explainSetUp({ ...options, ...work }),
       );

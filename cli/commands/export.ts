@@ -48,7 +48,7 @@ Exit code: 0 written; 1 failed, or refused; 2 wrong command line;
 4 written, but --prove found something that would change; 130 interrupted.`;
 
 const run = async (flags: ExportFlags, session: CommandRun): Promise<void> => {
-  const { exportCommand } = await import("../export/export-command.js");
+  const { exportCommand } = await import("../export/run-export.js");
   await exportCommand(flags, session);
 };
 

@@ -44,7 +44,7 @@ export const registerImportFile: RegisterCommand = (program, session) => {
       assertOneWay(id, flags);
       const { byName, out, ...rest } = flags;
       const { runImportFile } = await import("../import/run-import-file.js");
-      const { withStep } = await import("../terminal/command-progress.js");
+      const { withStep } = await import("../terminal/progress.js");
       const text = await withStep(session, "Looking at the object and at the states", (step) =>
         runImportFile({
           ...{ kind, name, ...rest, ...step },

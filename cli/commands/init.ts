@@ -46,9 +46,9 @@ export const registerInit: RegisterCommand = (program, run) => {
     .addHelpText("after", details)
     .action(async (folder: string, { json, yes, ...flags }: Flags) => {
       const { runInit } = await import("../init/run-init.js");
-      const { shellWord } = await import("../terminal/shell-word.js");
+      const { shellWord } = await import("../terminal/columns.js");
       const { progressOn } = await import("../terminal/progress.js");
-      const { askPerson } = await import("../init/ask.js");
+      const { askPerson } = await import("../init/init-answers.js");
       const asks = !json && !yes && process.stdin.isTTY === true && process.stderr.isTTY === true;
       const made = await runInit({
         ...flags,

@@ -9,8 +9,8 @@ import { propertiesIn } from "../../provider/lifecycle/state.js";
 import { resources } from "../../provider/resources/index.js";
 import { listingKeys } from "../../provider/service/lists.js";
 import { printedJson } from "../../provider/stacks/pulumi-queries.js";
+import { savedAccountIn } from "../account/object-inputs.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
-import { savedAccountIn } from "../account/saved-account.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { openStack } from "../stack/open-stack.js";
 import {

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
+import { savedAccount } from "../account/object-inputs.js";
 import { readAccountInputs } from "../account/open-account.js";
-import { savedAccount } from "../account/saved-account.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { type CompareOptions, comparedAccount } from "./compare-sources.js";
 import { type Comparison, comparison } from "./comparison.js";

@@ -1,20 +1,153 @@
-import type { Settings } from "../../provider/service/setting-table.js";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { styleText } from "node:util";
+import { z } from "zod";
+import { leastNode } from "../../provider/kernel/node-version.js";
+import {
+  type Plan,
+  plan as planRule,
+  type Settings,
+} from "../../provider/service/setting-table.js";
 import {
   describeSettings,
   readSettings,
   type SettingSource,
+  settingNames,
 } from "../../provider/service/settings.js";
 import { queryPulumi } from "../../provider/stacks/pulumi-queries.js";
 import { messageOf } from "../command.js";
 import { type PulumiResource, readDocument, resourcesOf } from "../forecast/documents.js";
+import { countKinds } from "../forecast/planned-steps.js";
+import { recommendedParallel } from "../forecast/recommended-parallel.js";
+import { defaultParallel } from "../forecast/simulation/engine.js";
+import { missingPulumiAdvice } from "../pulumi-cli/ensure-pulumi.js";
+import { findProgram, hostLimits, inspectPulumi, isAtLeast } from "../pulumi-cli/pulumi-cli.js";
 import { pulumiPlace, readStackConfig } from "../pulumi-cli/stack-config.js";
-import { type Diagnosis, type DoctorCheck, fail, skipped } from "./check.js";
-import { checkEnvironmentNames } from "./environment-names.js";
-import { checkHeldObjects } from "./held-objects.js";
-import { checkCertificates, checkProxy } from "./network-checks.js";
-import { checkConnection, skippedAfterToken } from "./service-checks.js";
-import { checkConfig, checkSetting, checkVersionSegment } from "./setting-checks.js";
-import { checkNode, checkParallel, checkPulumi, checkSdk } from "./tool-checks.js";
+import { elsewhereAdvice, type HeldResource, stateStanding } from "../stack/objects-elsewhere.js";
+import { wrappedWords } from "../terminal/columns.js";
+import {
+  checkCertificates,
+  checkConnection,
+  checkProxy,
+  skippedAfterToken,
+} from "./service-checks.js";
+import {
+  type CheckStatus,
+  checkConfig,
+  checkEnvironmentNames,
+  checkSchema,
+  checkSetting,
+  checkVersionSegment,
+  type DoctorCheck,
+  fail,
+  ok,
+  skipped,
+  warn,
+} from "./setting-checks.js";
+
+const BEST_NODE = "24";
+const LEAST_SDK = "3.216.0";
+
+/** Node: new enough, and able to share rate limits between processes. */
+export const checkNode = (version = process.versions.node): DoctorCheck => {
+  if (!isAtLeast(version, leastNode))
+    return fail("node", `Node ${version} is older than ${leastNode}`, "Install Node 24.");
+  if (!isAtLeast(version, `${BEST_NODE}.0`))
+    return ok(
+      "node",
+      `Node ${version}; from Node ${BEST_NODE} on, processes share their rate limits`,
+    );
+  return ok("node", `Node ${version}`);
+};
+
+const sdkVersionFrom = (folder: string): string | undefined => {
+  try {
+    const path = createRequire(join(folder, "index.js")).resolve("@pulumi/pulumi/package.json");
+    return String(JSON.parse(readFileSync(path, "utf8")).version);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The Pulumi SDK that a program in this folder would load. */
+export const checkSdk = (folder: string): DoctorCheck => {
+  const version = sdkVersionFrom(folder);
+  const install = 'Run: npm install "@pulumi/pulumi@^3"';
+  if (version === undefined)
+    return warn("pulumi-sdk", `@pulumi/pulumi is not installed for ${folder}`, install);
+  if (!isAtLeast(version, LEAST_SDK) || isAtLeast(version, "4.0.0"))
+    return fail(
+      "pulumi-sdk",
+      `@pulumi/pulumi ${version}; needed: ${LEAST_SDK} or newer, below 4`,
+      install,
+    );
+  return ok("pulumi-sdk", `@pulumi/pulumi ${version}`);
+};
+
+/** The Pulumi CLI on PATH, with what it needs to run TypeScript programs. */
+export const checkPulumi = async (env: NodeJS.ProcessEnv): Promise<DoctorCheck> => {
+  const install = missingPulumiAdvice(env);
+  const command = findProgram("pulumi", env.PATH);
+  if (command === undefined) return fail("pulumi-cli", "no pulumi on PATH", install);
+  const inspected = await inspectPulumi(command, "PATH", env);
+  if ("unusable" in inspected) return fail("pulumi-cli", inspected.unusable, install);
+  const found = `Pulumi ${inspected.cli.version} (${command})`;
+  const limits = hostLimits(inspected.cli, env);
+  return limits === undefined ? ok("pulumi-cli", found) : warn("pulumi-cli", found, limits);
+};
+
+const planOf = ({ environment, config }: SettingSource): Plan => {
+  const names = settingNames("plan");
+  const parsed = planRule((environment[names.environment] ?? config(names.config) ?? "").trim());
+  return "value" in parsed ? parsed.value : "enterprise";
+};
+
+/** Whether Pulumi runs enough steps together for the objects of the stack: advice only. */
+const checkParallel = (held: readonly PulumiResource[], source: SettingSource): DoctorCheck => {
+  const name = "parallel";
+  const now = defaultParallel(source.environment);
+  const counts = countKinds(held);
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const best = recommendedParallel(planOf(source), counts, now);
+  const together = `Pulumi runs ${now} steps together`;
+  if (total === 0)
+    return ok(name, `${together}; the command forecast says whether more would be faster`);
+  if (best === now) return ok(name, `${together}: enough for the stack's ${total} objects`);
+  return ok(
+    name,
+    `${together}: with the stack's ${total} objects, steps that wait for one endpoint hold up others`,
+    `Set PULUMI_PARALLEL=${best}, or run pulumi with --parallel ${best}.`,
+  );
+};
+
+/** Whether the stack's objects are at the service that the settings name: an unchanged `pulumi up` would not notice. */
+const checkHeldObjects = async (
+  held: readonly HeldResource[],
+  settings: Settings,
+  env: NodeJS.ProcessEnv,
+): Promise<DoctorCheck> => {
+  const name = "stack-objects";
+  try {
+    const { asked, problem } = await stateStanding(held, settings, { env });
+    if (problem !== undefined) return fail(name, problem, elsewhereAdvice);
+    return ok(name, asked === 0 ? "the stack holds none yet" : "at this service");
+  } catch (error) {
+    return skipped(name, `could not be looked at: ${messageOf(error)}`);
+  }
+};
+
+/** Shape of what `doctor --json` prints. */
+export const diagnosisSchema = z.strictObject({
+  ok: z.boolean().describe("False as soon as one check failed"),
+  checks: z.array(checkSchema),
+});
+
+/** Everything that the checks found; `ok` is false as soon as one of them failed. */
+interface Diagnosis {
+  readonly ok: boolean;
+  readonly checks: readonly DoctorCheck[];
+}
 
 export interface DiagnoseOptions {
   /** Where a program of the user would run. Default: the current folder. */
@@ -93,4 +226,43 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
     objects,
   ];
   return { ok: checks.every(({ status }) => status !== "fail"), checks };
+};
+
+const signs = {
+  ok: { sign: "✓", colour: "green" },
+  warn: { sign: "!", colour: "yellow" },
+  fail: { sign: "✗", colour: "red" },
+  skipped: { sign: "–", colour: "dim" },
+} as const satisfies Record<CheckStatus, { sign: string; colour: string }>;
+
+const COLUMNS = 80;
+/** The sign before a name, and the space around it. */
+const GAP = 4;
+
+const counted = (count: number, what: string): string[] =>
+  count === 0 ? [] : [`${count} ${what}`];
+
+/** The diagnosis as a person reads it. */
+export const doctorReport = ({ checks }: Diagnosis, coloured: boolean): string => {
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  const lines = checks.flatMap(({ name, status, message, advice }) => {
+    const { sign, colour } = signs[status];
+    const shown = coloured ? styleText(colour, sign, { validateStream: false }) : sign;
+    const beside = (text: string) => wrappedWords(text, COLUMNS - width - GAP);
+    const [first = "", ...more] = [
+      ...beside(message),
+      ...(advice === "" ? [] : beside(`→ ${advice}`)),
+    ];
+    return [
+      `${shown} ${name.padEnd(width)}  ${first}`,
+      ...more.map((line) => " ".repeat(width + GAP) + line),
+    ];
+  });
+  const count = (status: CheckStatus) => checks.filter((check) => check.status === status).length;
+  const verdict = [
+    ...counted(count("fail"), "failed"),
+    ...counted(count("warn"), "to look at"),
+    ...counted(count("skipped"), "skipped"),
+  ].join(", ");
+  return `${lines.join("\n")}\n\n${verdict === "" ? "All is well." : `${verdict}.`}\n`;
 };

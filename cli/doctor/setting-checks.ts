@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { nearestWord } from "../../provider/kernel/text.js";
 import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
 import {
@@ -6,7 +7,62 @@ import {
   type SettingSource,
 } from "../../provider/service/settings.js";
 import { type ConfigEntry, type StackConfig, stackAdvice } from "../pulumi-cli/stack-config.js";
-import { type DoctorCheck, fail, ok, skipped, warn } from "./check.js";
+
+const statuses = ["ok", "warn", "fail", "skipped"] as const;
+
+export type CheckStatus = (typeof statuses)[number];
+
+export const checkSchema = z.strictObject({
+  name: z.string().describe("Stable name, such as node or setting:baseUrl"),
+  status: z.enum(statuses),
+  message: z.string().describe("What was found; never a secret"),
+  advice: z.string().describe("What to do about it; empty where there is nothing to do"),
+});
+
+/** What one check found. Never holds a secret. */
+export type DoctorCheck = Readonly<z.infer<typeof checkSchema>>;
+
+const result =
+  (status: CheckStatus) =>
+  (name: string, message: string, advice = ""): DoctorCheck => ({ name, status, message, advice });
+
+export const ok = result("ok");
+export const warn = result("warn");
+export const fail = result("fail");
+export const skipped = result("skipped");
+
+const endings: readonly string[] = Object.values(settingTable).map(
+  ({ environment }) => environment,
+);
+const variables = endings.map((ending) => `CONVERSATION_${ending}`);
+
+/** A variable of a profile whose last words are written as one: `CONVERSATION_EU_BASEURL`. */
+const withWordsApart = (name: string): string | undefined => {
+  if (!/^CONVERSATION_\w/.test(name) || endings.some((ending) => name.endsWith(`_${ending}`)))
+    return undefined;
+  const meant = endings
+    .filter((ending) => ending.includes("_"))
+    .map((ending) => name.replace(new RegExp(`_${ending.replaceAll("_", "")}$`), `_${ending}`));
+  return meant.find((each) => each !== name);
+};
+
+/** The variable of a setting that was surely meant by one that is none. */
+const meantVariable = (name: string): string | undefined => {
+  if (variables.includes(name)) return undefined;
+  const near = nearestWord(name, variables);
+  return near ?? withWordsApart(name);
+};
+
+/** Variables that are nearly those of settings: nothing reads them, and nothing would say so. */
+export const checkEnvironmentNames = (env: NodeJS.ProcessEnv): DoctorCheck => {
+  const name = "environment";
+  const typos = Object.keys(env).flatMap((variable) => {
+    const meant = env[variable] ? meantVariable(variable) : undefined;
+    return meant === undefined ? [] : [`${variable} is no setting: did you mean ${meant}?`];
+  });
+  if (typos.length === 0) return ok(name, "no variable that is nearly one of a setting");
+  return warn(name, typos.join(" "), "Set it under the right name.");
+};
 
 interface Found {
   readonly text: string;

@@ -1,4 +1,4 @@
-import { codeSpan, foldedLines, markdownTable } from "../terminal/markdown.js";
+import { codeSpan, foldedLines, markdownTable } from "../terminal/columns.js";
 import type { ChangedObject, DriftChange, DriftResult } from "./drift.js";
 import { driftSummary } from "./drift-summary.js";
 

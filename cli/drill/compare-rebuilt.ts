@@ -8,7 +8,7 @@ import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/collections.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { publicMembers } from "../account/saved-account.js";
+import { publicMembers } from "../account/object-inputs.js";
 import { serverSet } from "../rehearse/outcome/rehearsed-changes.js";
 
 /** The objects of each kind, by id. */

@@ -4,18 +4,197 @@ import { isObject, jsonIn, listedObjects } from "../../provider/kernel/json.js";
 import { propertiesIn } from "../../provider/lifecycle/state.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
+import { messageTypes } from "../../provider/service/message-types.js";
 import { settingNames } from "../../provider/service/settings.js";
 import { queryPulumi } from "../../provider/stacks/pulumi-queries.js";
+import { savedAccountIn } from "../account/object-inputs.js";
 import { readAccountInputs } from "../account/open-account.js";
-import { savedAccountIn } from "../account/saved-account.js";
 import { CommandFailure } from "../command.js";
 import { pulumiPlace, stackAdvice } from "../pulumi-cli/stack-config.js";
 import { openedSecrets } from "../stack/stack-export.js";
+import { shortened, textTable, wrapped } from "../terminal/columns.js";
 import type { Progress } from "../terminal/progress.js";
-import { type Explanation, explain } from "./explanation.js";
-import { type ObjectsOf, type SetUpObjects, setUpObjects } from "./set-up-objects.js";
+import {
+  type ExplainedAccount,
+  type ExplainedRecipient,
+  type Explanation,
+  explain,
+  type MessageRoute,
+  type ObjectsOf,
+  type SetUpObjects,
+  setUpObjects,
+} from "./explanation.js";
 
-export interface ExplainOptions {
+const familyOf = (type: string): string => type.split(".")[0] ?? type;
+
+/** Types, families of which all members are there as one: `richMessage.*`. */
+const typesText = (types: readonly string[]): string => {
+  const parts = types.map((type) => {
+    const family = messageTypes.filter((other) => familyOf(other) === familyOf(type));
+    const isWhole = family.length > 1 && family.every((other) => types.includes(other));
+    return isWhole ? `${familyOf(type)}.*` : type;
+  });
+  return [...new Set(parts)].join(", ");
+};
+
+/** Who gets it: side, bot or client application, role; or why nobody does. */
+const recipientText = ({
+  side,
+  application,
+  participant,
+  role,
+  unreached,
+}: ExplainedRecipient): string => {
+  if (unreached !== undefined) return `✗ ${side}: ${unreached}`;
+  const who = participant === undefined ? application : `${participant} (${application})`;
+  return `${side}: ${who}, as ${role}`;
+};
+
+const routeRow = ({ from, types, to, leadsTo }: MessageRoute): readonly string[] => [
+  from,
+  typesText(types) + (leadsTo ? ` → ${leadsTo === "ended" ? "over" : "with the agent"}` : ""),
+  to.map((each) => shortened(recipientText(each), 200)).join("\n"),
+];
+
+const phases = ["bot", "agent"] as const;
+
+/** In the phase of a bot an agent may speak, but nothing of it is decided by the set-up. */
+const isShown = ({ phase, from }: MessageRoute): boolean => from === "customer" || from === phase;
+
+const phaseLines = ({ routes }: ExplainedAccount, phase: MessageRoute["phase"]) => {
+  const rows = routes.filter((route) => route.phase === phase && isShown(route)).map(routeRow);
+  if (rows.length === 0) return [];
+  return [`While the ${phase} has it:`, "", ...textTable(["from", "types", "to"], rows), ""];
+};
+
+const deadEndLines = (deadEnds: readonly string[]): readonly string[] =>
+  deadEnds.length === 0
+    ? ["No message is lost on the way.", ""]
+    : [...deadEnds.flatMap((text) => wrapped(`✗ ${text}`, 80)), ""];
+
+const refusedLines = ({ refused }: ExplainedAccount): readonly string[] => {
+  const reasons = [...Map.groupBy(refused, ({ from, reason }) => `from the ${from}: ${reason}`)];
+  return reasons.flatMap(([reason, these]) => [
+    ...wrapped(`Refused ${reason}: ${typesText(these.map(({ type }) => type))}`, 80),
+    "",
+  ]);
+};
+
+const accountLines = (account: ExplainedAccount): readonly string[] => [
+  ...wrapped(`${account.name}: ${account.address} on ${account.channel || "no channel"}`, 80),
+  ...(account.inUse ? [`A new conversation is with the ${account.begins}.`] : []),
+  "",
+  ...(account.inUse ? phases.flatMap((phase) => phaseLines(account, phase)) : []),
+  ...refusedLines(account),
+  ...deadEndLines(account.deadEnds),
+];
+
+/** The explanation as a person reads it, within 80 columns. */
+export const explanationText = ({ accounts, notes }: Explanation): string => {
+  const told = notes.flatMap((note) => wrapped(`note: ${note}`, 80));
+  // What could not be read comes first: it may be why there is no account.
+  if (accounts.length === 0) return `${[...told, "There is no account to explain."].join("\n")}\n`;
+  const lines = [...accounts.flatMap(accountLines), ...told];
+  return `${lines.join("\n").trimEnd()}\n`;
+};
+
+/** The few routes that show the way of a conversation. */
+const mainRoutes = ({ routes, inUse }: ExplainedAccount): readonly MessageRoute[] =>
+  inUse
+    ? routes.filter(
+        ({ phase, from, leadsTo }) =>
+          leadsTo !== "ended" &&
+          (from === "customer" || from === phase) &&
+          !(leadsTo && from === "customer"),
+      )
+    : [];
+
+const nameOf = ({ side, application, participant }: ExplainedRecipient): string =>
+  `${side} ${participant ?? application ?? ""}`.trim();
+
+/** Names come from the account: nothing in them may be read as Mermaid or HTML. */
+const label = (text: string): string =>
+  `"${shortened(text, 60).replace(/[^\p{L}\p{N} .,:_()/✗-]/gu, (each) => `#${each.codePointAt(0)};`)}"`;
+
+const titleOf = ({ name, address, channel }: ExplainedAccount): string =>
+  `${name}: ${address} on ${channel || "no channel"}`;
+
+interface Edge {
+  readonly from: string;
+  readonly to: string;
+  readonly text: string;
+  readonly isLost: boolean;
+}
+
+const edgeText = ({ leadsTo, phase }: MessageRoute): string =>
+  leadsTo === "agent" ? "escalation" : `while the ${phase} has it`;
+
+/** A side as a sender: whoever gets the messages for it. */
+const senders = (account: ExplainedAccount, side: string): readonly string[] => {
+  const names = account.routes
+    .flatMap(({ to }) => to)
+    .filter((each) => each.side === side && each.unreached === undefined)
+    .map(nameOf);
+  return names.length > 0 ? [...new Set(names)] : [side];
+};
+
+const edgesOf = (account: ExplainedAccount): readonly Edge[] =>
+  mainRoutes(account).flatMap((route) =>
+    senders(account, route.from).flatMap((from) =>
+      route.to
+        .filter(({ side }) => route.leadsTo === undefined || side === "agent")
+        .map((recipient) => ({
+          from,
+          to: recipient.unreached === undefined ? nameOf(recipient) : `✗ ${recipient.unreached}`,
+          text: edgeText(route),
+          isLost: recipient.unreached !== undefined,
+        })),
+    ),
+  );
+
+const mermaidAccount = (account: ExplainedAccount, place: number): readonly string[] => {
+  const edges = edgesOf(account);
+  const ids = new Map<string, string>();
+  const idOf = (name: string): string => {
+    const id = ids.get(name) ?? `a${place}n${ids.size}`;
+    ids.set(name, id);
+    return id;
+  };
+  const arrows = edges.map(
+    ({ from, to, text, isLost }) =>
+      `    ${idOf(from)} ${isLost ? "-.->" : "-->"}|${label(text)}| ${idOf(to)}`,
+  );
+  const ends = account.inUse ? [] : [`    ${idOf(`✗ ${account.deadEnds[0] ?? ""}`)}`];
+  const nodes = [...ids].map(([name, id]) => `    ${id}[${label(name)}]`);
+  return [
+    `  subgraph a${place}[${label(titleOf(account))}]`,
+    ...nodes,
+    ...arrows,
+    ...(ends.length && nodes.length === 0 ? ends : []),
+    "  end",
+  ];
+};
+
+/** A Mermaid flow chart of who talks to whom, for a page that shows Mermaid, such as GitHub's. */
+export const mermaidDiagram = ({ accounts }: Explanation): string =>
+  `${["flowchart LR", ...accounts.flatMap(mermaidAccount)].join("\n")}\n`;
+
+const plainEdge = ({ from, to, text }: Edge): string =>
+  `  ${shortened(from, 24).padEnd(24)} ──▶ ${shortened(to, 48)}\n${" ".repeat(31)}${text}`;
+
+const plainAccount = (account: ExplainedAccount): readonly string[] => [
+  shortened(titleOf(account), 80),
+  ...(account.inUse
+    ? edgesOf(account).map(plainEdge)
+    : [`  ✗ ${shortened(account.deadEnds[0] ?? "", 76)}`]),
+  "",
+];
+
+/** The same as plain text, within 80 columns. */
+export const plainDiagram = ({ accounts }: Explanation): string =>
+  `${accounts.flatMap(plainAccount).join("\n").trimEnd()}\n`;
+
+interface ExplainOptions {
   /** Read the stack's state in place of the live account. */
   readonly state?: boolean;
   /** Read this file in place of the live account. */

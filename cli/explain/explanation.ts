@@ -1,15 +1,333 @@
 import { z } from "zod";
+import type { Definition } from "../../provider/definition/define.js";
+import { isHttpUrl } from "../../provider/definition/violations.js";
+import { fieldsFromWire } from "../../provider/definition/wire.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { account } from "../../provider/resources/account.js";
+import { channel } from "../../provider/resources/channel.js";
+import { clientApplication } from "../../provider/resources/client-application.js";
+import { orchestration } from "../../provider/resources/orchestration.js";
+import { participant } from "../../provider/resources/participant.js";
 import {
   type ConversationSide,
   conversationSides,
   type MessageType,
   maySend,
   messageTypes,
+  namedOnSide,
+  rolesOnSide,
   type SenderKind,
 } from "../../provider/service/message-types.js";
-import { deadEndsOf, outOfUse } from "./dead-ends.js";
-import { beginsWithBots, recipientsFor } from "./recipients.js";
-import type { AccountObject, Direction, SetUpObjects } from "./set-up-objects.js";
+
+const id = z.coerce.string();
+/** Only what says no counts as no, as services leave out what is usual. */
+const active = z
+  .unknown()
+  .optional()
+  .transform((value) => value !== false && value !== "false");
+const named = { id, name: z.coerce.string().catch(""), active };
+const reference = id.optional().catch(undefined);
+
+const directionSchema = z.object({
+  features: z.array(z.unknown()).optional().catch(undefined),
+  richMessageTypes: z.array(z.unknown()).optional().catch(undefined),
+  midChatAuth: z.unknown().optional(),
+});
+
+/** What is read of each kind; whatever has another shape counts as absent. */
+const accountSchema = z.object({
+  ...named,
+  address: z.coerce.string().catch(""),
+  channel: reference,
+  chatConfigurations: z.object({ orchestration: reference }).catch({ orchestration: undefined }),
+  created: z.string().optional().catch(undefined),
+});
+
+const channelSchema = z.object({
+  ...named,
+  type: z.coerce.string().catch(""),
+  restrictions: z
+    .object({
+      inbound: directionSchema.optional().catch(undefined),
+      outbound: directionSchema.optional().catch(undefined),
+    })
+    .catch({}),
+});
+
+const botSchema = z.object({
+  application: reference,
+  participant: reference,
+  onEscalation: z.object({ agent: reference }).optional().catch(undefined),
+});
+
+const orchestrationSchema = z.object({
+  ...named,
+  applications: z
+    .object({
+      botConfiguration: z
+        .object({ bots: z.array(botSchema).catch([]) })
+        .optional()
+        .catch(undefined),
+      customerConfiguration: z.object({ customer: reference }).optional().catch(undefined),
+      agentConfiguration: z
+        .object({ agents: z.array(id).catch([]) })
+        .optional()
+        .catch(undefined),
+    })
+    .catch({}),
+});
+
+const applicationSchema = z.object({
+  ...named,
+  roles: z.array(z.object({ name: z.string(), callback: z.string().catch("") })).catch([]),
+});
+
+const participantSchema = z.object({ ...named, type: z.string().catch("") });
+
+/** A restriction of a channel in one direction. */
+type Direction = z.infer<typeof directionSchema>;
+type AccountObject = z.infer<typeof accountSchema>;
+type ApplicationObject = z.infer<typeof applicationSchema>;
+type ParticipantObject = z.infer<typeof participantSchema>;
+type OrchestrationObject = z.infer<typeof orchestrationSchema>;
+type ChannelObject = z.infer<typeof channelSchema>;
+
+/** The objects that decide who gets which message, by id; accounts the first made first. */
+export interface SetUpObjects {
+  readonly accounts: readonly AccountObject[];
+  readonly channels: ReadonlyMap<string, ChannelObject>;
+  readonly orchestrations: ReadonlyMap<string, OrchestrationObject>;
+  readonly applications: ReadonlyMap<string, ApplicationObject>;
+  readonly participants: ReadonlyMap<string, ParticipantObject>;
+}
+
+/** The service's JSON of all objects of a kind, in the order of its list. */
+export type ObjectsOf = (definition: Definition) => readonly JsonObject[];
+
+const byId = <T extends { readonly id: string }>(objects: readonly T[]): ReadonlyMap<string, T> =>
+  new Map(objects.map((object) => [object.id, object]));
+
+/** Reads the objects of an account, whatever else there is. Never fails: what cannot be read is absent. */
+export const setUpObjects = (objectsOf: ObjectsOf, platformName: string): SetUpObjects => {
+  const of = <T>(definition: Definition, schema: z.ZodType<T>): readonly T[] =>
+    objectsOf(definition).flatMap((wire) => {
+      if (!isObject(wire)) return [];
+      const fields = fieldsFromWire(definition.fields, wire, { platformName });
+      const parsed = schema.safeParse({ ...fields, id: wire.id, created: wire.created });
+      return parsed.success ? [parsed.data] : [];
+    });
+  const made = ({ created = "" }: AccountObject): string => created;
+  return {
+    accounts: [...of(account, accountSchema)].sort((a, b) =>
+      made(a) < made(b) ? -1 : made(a) > made(b) ? 1 : 0,
+    ),
+    channels: byId(of(channel, channelSchema)),
+    orchestrations: byId(of(orchestration, orchestrationSchema)),
+    applications: byId(of(clientApplication, applicationSchema)),
+    participants: byId(of(participant, participantSchema)),
+  };
+};
+
+/** Who gets the messages for a side: a role of a client application, or why nobody does. */
+export interface ExplainedRecipient {
+  readonly side: ConversationSide;
+  /** Id of the client application; left out where none is named. */
+  readonly applicationId?: string | undefined;
+  /** Its name. */
+  readonly application?: string | undefined;
+  /** Name of the bot. */
+  readonly participant?: string | undefined;
+  readonly role?: string | undefined;
+  /** Where its messages go. */
+  readonly callback?: string | undefined;
+  /** Why it gets nothing; left out: it does. */
+  readonly unreached?: string | undefined;
+}
+
+/** Somebody whom an orchestration names. */
+interface NamedParty {
+  readonly applicationId: string;
+  readonly application: ApplicationObject | undefined;
+  readonly participant?: ParticipantObject | undefined;
+}
+
+/** Those named for a side, in groups: the first group in which somebody takes part has the side. */
+const groupsFor = (
+  { applications, participants }: SetUpObjects,
+  orchestration: OrchestrationObject | undefined,
+  side: ConversationSide,
+): readonly (readonly NamedParty[])[] =>
+  namedOnSide(orchestration?.applications ?? {}, side).map((group) =>
+    group.map(({ application, participant }) => ({
+      applicationId: application,
+      application: applications.get(application),
+      participant: participants.get(participant ?? ""),
+    })),
+  );
+
+const inactiveText = ({ application, participant }: NamedParty): string | undefined => {
+  if (participant?.active === false) return `the participant ${participant.name} is not active`;
+  if (application?.active === false)
+    return `the client application ${application.name} is not active`;
+  return undefined;
+};
+
+/** A bot is addressed by the role of its own type, if its application has it. */
+const orderedRoles = (
+  side: ConversationSide,
+  participant: ParticipantObject | undefined,
+): readonly SenderKind[] =>
+  [...rolesOnSide[side]].sort(
+    (a, b) => Number(b === participant?.type) - Number(a === participant?.type),
+  );
+
+const recipientOf = (side: ConversationSide, party: NamedParty): ExplainedRecipient => {
+  const { applicationId, application, participant } = party;
+  const roles = orderedRoles(side, participant);
+  const held = roles.flatMap(
+    (name) => application?.roles.find((role) => role.name === name) ?? [],
+  )[0];
+  const role = roles.find((name) => name === held?.name) ?? roles[0];
+  const known = {
+    side,
+    applicationId,
+    ...(application ? { application: application.name } : {}),
+    ...(participant ? { participant: participant.name } : {}),
+    ...(role ? { role } : {}),
+    ...(held ? { callback: held.callback } : {}),
+  };
+  const unreached = unreachedText(side, party, held?.callback);
+  return unreached === undefined ? known : { ...known, unreached };
+};
+
+const unreachedText = (
+  side: ConversationSide,
+  party: NamedParty,
+  callback: string | undefined,
+): string | undefined => {
+  const { application, applicationId } = party;
+  if (!application) return `there is no client application with the id ${applicationId}`;
+  const inactive = inactiveText(party);
+  if (inactive !== undefined) return inactive;
+  if (callback === undefined)
+    return `the client application ${application.name} has no role ${rolesOnSide[side].join(" or ")}`;
+  return isHttpUrl(callback) ? undefined : `its callback is no http or https address`;
+};
+
+const keyOf = ({ applicationId, role }: ExplainedRecipient): string => `${applicationId} ${role}`;
+
+const nobody = (side: ConversationSide): ExplainedRecipient => ({
+  side,
+  unreached: `the orchestration names nobody for the ${side}'s side`,
+});
+
+const takesPart = (party: NamedParty): boolean => inactiveText(party) === undefined;
+
+/** The orchestration that an account's conversations follow. */
+const orchestrationFor = (
+  { orchestrations }: SetUpObjects,
+  { chatConfigurations }: AccountObject,
+): OrchestrationObject | undefined => orchestrations.get(chatConfigurations.orchestration ?? "");
+
+/**
+ * Who gets the messages for a side of an account's conversations. All who are named and take part get
+ * them (assumed: the specification speaks of lists, and of no choice among them), one role once.
+ */
+const recipientsFor = (
+  objects: SetUpObjects,
+  account: AccountObject,
+  side: ConversationSide,
+): readonly ExplainedRecipient[] => {
+  const groups = groupsFor(objects, orchestrationFor(objects, account), side);
+  const active = groups.map((group) => group.filter(takesPart));
+  const found =
+    active.find((group) => group.length > 0) ?? groups.find((group) => group.length > 0);
+  if (!found) return [nobody(side)];
+  const all = found.map((party) => recipientOf(side, party));
+  const keys = all.map(keyOf);
+  return all.filter((each, place) => keys.indexOf(keyOf(each)) === place);
+};
+
+/** Whether a conversation of the account begins with a bot. */
+const beginsWithBots = (objects: SetUpObjects, account: AccountObject): boolean =>
+  groupsFor(objects, orchestrationFor(objects, account), "bot").some((group) =>
+    group.some(takesPart),
+  );
+
+/** What is looked at of a route. */
+interface AimedRoute {
+  readonly phase: "bot" | "agent";
+  readonly from: ConversationSide;
+  readonly types: readonly string[];
+  readonly to: readonly ExplainedRecipient[];
+}
+
+const channelTypeOf = ({ channels }: SetUpObjects, { channel }: AccountObject) =>
+  channels.get(channel ?? "")?.type;
+
+const missingPart = (objects: SetUpObjects, account: AccountObject): string | undefined => {
+  const channel = objects.channels.get(account.channel ?? "");
+  if (!account.active) return "no conversation begins: the account is not active";
+  if (!channel) return "no conversation begins: the channel of the account is not there";
+  if (!channel.active) return `no conversation begins: the channel ${channel.type} is not active`;
+  const orchestration = orchestrationFor(objects, account);
+  return orchestration?.active === false
+    ? `no conversation begins: the orchestration ${orchestration.name} is not active`
+    : undefined;
+};
+
+/** Why no conversation of an account can begin; undefined where one can. */
+const outOfUse = (objects: SetUpObjects, account: AccountObject): string | undefined => {
+  const missing = missingPart(objects, account);
+  if (missing !== undefined) return missing;
+  const type = channelTypeOf(objects, account);
+  const first = objects.accounts.find(
+    (other) =>
+      other.address === account.address &&
+      channelTypeOf(objects, other) === type &&
+      missingPart(objects, other) === undefined,
+  );
+  return first === account
+    ? undefined
+    : `no conversation begins: the account ${first?.name} was made earlier with the same address ${account.address} on ${type}`;
+};
+
+const reasonsOf = (to: readonly ExplainedRecipient[], side: ConversationSide): string =>
+  to
+    .filter((each) => each.side === side)
+    .map(({ unreached }) => unreached)
+    .join("; ");
+
+const isReached = (to: readonly ExplainedRecipient[], side: ConversationSide): boolean =>
+  to.some((each) => each.side === side && each.unreached === undefined);
+
+/** The routes on which somebody's messages for a side reach nobody, each told once. */
+const deadEndsOf = (routes: readonly AimedRoute[], begins: "bot" | "agent"): readonly string[] => {
+  const found = routes.flatMap(({ phase, from, to, types }) => {
+    const isHandOver = types.includes("escalation.transfer") && phase === "bot";
+    const lost = (side: ConversationSide) =>
+      to.some((each) => each.side === side) && !isReached(to, side);
+    return [
+      ...(from === "customer" && phase === begins && lost(phase)
+        ? [`a new conversation reaches nobody: ${reasonsOf(to, phase)}`]
+        : []),
+      ...(isHandOver && lost("agent")
+        ? [`an escalation leads nowhere: ${reasonsOf(to, "agent")}`]
+        : []),
+      ...(from !== "customer" && lost("customer")
+        ? [`no reply reaches the customer: ${reasonsOf(to, "customer")}`]
+        : []),
+    ];
+  });
+  const partly = routes.flatMap(({ to }) =>
+    to.flatMap((each) =>
+      each.unreached !== undefined && isReached(to, each.side)
+        ? [`one of several for the ${each.side}'s side gets nothing: ${each.unreached}`]
+        : [],
+    ),
+  );
+  return [...new Set([...found, ...partly])];
+};
 
 const side = z.enum(conversationSides);
 
@@ -136,7 +454,7 @@ const refusedFrom = (objects: SetUpObjects, account: AccountObject, from: Conver
 };
 
 /** Everything that can happen to a message of one account. */
-export const explainAccount = (objects: SetUpObjects, account: AccountObject): ExplainedAccount => {
+const explainAccount = (objects: SetUpObjects, account: AccountObject): ExplainedAccount => {
   const begins = beginsWithBots(objects, account) ? "bot" : "agent";
   const phases: readonly Phase[] = begins === "bot" ? ["bot", "agent"] : ["agent"];
   const routes = phases.flatMap((phase) =>

@@ -1,8 +1,259 @@
+import { hash } from "node:crypto";
+import { naturalKey } from "../../provider/definition/references.js";
 import { referencesIn } from "../../provider/definition/walk.js";
+import { asText } from "../../provider/kernel/json.js";
+import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
-import { objectsById, type SelectionOptions, selected } from "./account-selection.js";
-import { type ResourceNames, resourceNames } from "./resource-names.js";
+import { CommandFailure } from "../command.js";
+
+/** Which objects of an account are meant. */
+export interface SelectionOptions {
+  /** Each a kind, a name with `*` for any text, `kind:name`, or an id. Default: everything. */
+  readonly include?: readonly string[];
+  /** The same; what it names is left out. */
+  readonly exclude?: readonly string[];
+  /** Also what the chosen objects refer to, and so on; not what is excluded. */
+  readonly withDependencies?: boolean;
+}
+
+/** Kinds as people write them: `ClientApplication`, `client-application`, `clientapplications`. */
+const kindNamed = (text: string) => {
+  const plain = text.toLowerCase().replaceAll(/[\s_-]/g, "");
+  return resources.find(({ kind, collection, noun }) =>
+    [kind.toLowerCase(), collection.toLowerCase(), `${noun}s`.replaceAll(" ", "")].includes(plain),
+  );
+};
+
+const nameOf = ({ definition, fields }: ObjectInputs): string =>
+  asText(fields[naturalKey(definition)]);
+
+const patternOf = (text: string): RegExp => {
+  const parts = text.split("*").map((part) => part.replaceAll(/[\\^$.|?+()[\]{}]/g, "\\$&"));
+  return new RegExp(`^${parts.join("[\\s\\S]*")}$`, "iu");
+};
+
+/** Whether an object is meant by one word of a filter. */
+const matcher = (word: string): ((object: ObjectInputs) => boolean) => {
+  const kind = kindNamed(word);
+  if (kind) return ({ definition }) => definition === kind;
+  const [first = "", ...rest] = word.split(":");
+  const qualified = rest.length > 0 ? kindNamed(first) : undefined;
+  const text = qualified ? rest.join(":") : word;
+  const pattern = patternOf(text);
+  return (object) =>
+    (!qualified || object.definition === qualified) &&
+    (object.id === text || pattern.test(nameOf(object)));
+};
+
+/** The words of a filter that mean nothing in the account. */
+const idleWords = (objects: readonly ObjectInputs[], words: readonly string[]) =>
+  words.filter((word) => !kindNamed(word) && !objects.some(matcher(word)));
+
+const dependenciesOf = (
+  object: ObjectInputs,
+  byId: ReadonlyMap<string, ObjectInputs>,
+): readonly ObjectInputs[] =>
+  referencesIn(object.definition.fields, object.fields).flatMap(
+    ({ to, id }) => byId.get(`${to.kind} ${id}`) ?? [],
+  );
+
+/** Objects of an account by kind and id. */
+const objectsById = (objects: readonly ObjectInputs[]): ReadonlyMap<string, ObjectInputs> =>
+  new Map(objects.map((object) => [`${object.definition.kind} ${object.id}`, object]));
+
+/** The objects with all that they refer to. */
+const withDependencies = (
+  chosen: readonly ObjectInputs[],
+  objects: readonly ObjectInputs[],
+  isExcluded: (object: ObjectInputs) => boolean,
+): ReadonlySet<ObjectInputs> => {
+  const byId = objectsById(objects);
+  const all = new Set(chosen);
+  // What is added is visited, too.
+  for (const object of all)
+    for (const used of dependenciesOf(object, byId)) if (!isExcluded(used)) all.add(used);
+  return all;
+};
+
+/**
+ * The objects that are meant, in the order of the account.
+ *
+ * @throws CommandFailure where a word of `include` means nothing
+ */
+export const selected = (
+  objects: readonly ObjectInputs[],
+  { include = [], exclude = [], withDependencies: follows = false }: SelectionOptions,
+): readonly ObjectInputs[] => {
+  const [idle] = idleWords(objects, include);
+  if (idle !== undefined)
+    throw new CommandFailure(
+      `--include ${JSON.stringify(idle)} is no kind, and no object of the account has this name or id. ` +
+        `Kinds: ${resources.map(({ kind }) => kind).join(", ")}.`,
+    );
+  const excluders = exclude.map(matcher);
+  const isExcluded = (object: ObjectInputs) => excluders.some((matches) => matches(object));
+  const includers = include.map(matcher);
+  const chosen = objects.filter(
+    (object) =>
+      !isExcluded(object) &&
+      (includers.length === 0 || includers.some((matches) => matches(object))),
+  );
+  const all = follows ? withDependencies(chosen, objects, isExcluded) : new Set(chosen);
+  return objects.filter((object) => all.has(object));
+};
+
+/** How a program calls a resource. */
+interface ResourceNames {
+  /** Logical name, such as `orders-bot`: no other resource of its kind has it. */
+  readonly logical: string;
+  /** Variable, such as `ordersBot`: no other resource of the program has it. */
+  readonly variable: string;
+}
+
+const mostWords = 6;
+const longestName = 40;
+
+/**
+ * What is not of a script that is written from left to right and that compilers have known for long: a
+ * source with other names would be hard to read, or refused.
+ */
+const unwritten =
+  /[^A-Za-z0-9\u00c0-\u017f\u0370-\u04ff\u0900-\u097f\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fcc\uac00-\ud7a3]/g;
+
+/**
+ * Words of a text in letters and digits: accents of Latin letters go, other scripts stay. A character
+ * that a TypeScript name cannot hold separates words.
+ */
+export const wordsIn = (text: string): readonly string[] =>
+  text
+    .normalize("NFKD")
+    .replaceAll(/[\u0300-\u036f]/g, "")
+    .normalize("NFC")
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+    .replaceAll(unwritten, " ")
+    .split(/[^\p{ID_Continue}]+|_+/u)
+    .filter((word) => word !== "")
+    .slice(0, mostWords);
+
+const capital = (word: string): string => {
+  const [first = "", ...rest] = word.toLowerCase();
+  const upper = first.toUpperCase();
+  return (upper.length === first.length ? upper : first) + rest.join("");
+};
+
+/** `ordersBot` of `orders`, `bot`. */
+export const camelCase = (words: readonly string[]): string =>
+  words.map((word, place) => (place === 0 ? word.toLowerCase() : capital(word))).join("");
+
+/** Names that a module cannot give to a constant, or that the generated files use themselves. */
+const reserved = new Set(
+  (
+    "abstract any arguments as async await boolean break case catch class config const continue debugger declare " +
+    "default delete do else enum eval export exports extends false finally for from function get global if " +
+    "implements import in infinity instanceof interface let module nan new null number object of package private " +
+    "protected public pulumi require return secrets set static string super switch symbol this throw true try type " +
+    "typeof undefined unknown var void while with yield __dirname __filename __proto__"
+  ).split(" "),
+);
+
+const hashOf = (text: string): string => hash("sha256", text).slice(0, 6);
+
+/** At most so many characters; what is cut is told by a hash. */
+const short = (words: readonly string[]): readonly string[] => {
+  const whole = words.join("-");
+  if (whole.length <= longestName) return words;
+  return [
+    ...whole
+      .slice(0, longestName - 7)
+      .split("-")
+      .filter(Boolean),
+    hashOf(whole),
+  ];
+};
+
+/** The oldest object of a name has it alone; so a younger one never changes what it is called. */
+const byAge = (a: ObjectInputs, b: ObjectInputs): number => {
+  const age = ({ created }: ObjectInputs) => objectTime(created) || Number.POSITIVE_INFINITY;
+  const [one, other] = [age(a), age(b)];
+  if (one !== other) return one < other ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+};
+
+/** The logical name of an object in the stack that manages it, as far as its mark tells. */
+const markedName = ({ mark }: ObjectInputs): string | undefined => {
+  const [, name = ""] = mark?.label.split(" ") ?? [];
+  return /^[A-Za-z0-9][\w.@-]{0,59}$/.test(name) ? name : undefined;
+};
+
+const kindWords = ({ definition }: ObjectInputs): readonly string[] => definition.noun.split(" ");
+
+/** A logical name and the words that it is made of. */
+interface LogicalName {
+  readonly logical: string;
+  readonly words: readonly string[];
+}
+
+const plainName = (object: ObjectInputs): LogicalName => {
+  const marked = markedName(object);
+  const own = short(wordsIn(marked ?? nameOf(object)));
+  const words = own.length > 0 ? own : [...kindWords(object), hashOf(object.id)];
+  return { logical: marked ?? words.join("-").toLowerCase(), words };
+};
+
+/** What each object is called, the same for no two of a kind. */
+const logicalNames = (objects: readonly ObjectInputs[]): ReadonlyMap<ObjectInputs, LogicalName> => {
+  const taken = new Set<string>();
+  const names = new Map<ObjectInputs, LogicalName>();
+  for (const object of objects.toSorted(byAge)) {
+    const key = (logical: string) => `${object.definition.kind} ${logical}`.toLowerCase();
+    const plain = plainName(object);
+    const hash = hashOf(object.id);
+    const unique = taken.has(key(plain.logical))
+      ? { logical: `${plain.logical}-${hash}`, words: [...plain.words, hash] }
+      : plain;
+    taken.add(key(unique.logical));
+    names.set(object, unique);
+  }
+  return names;
+};
+
+const isName = (text: string): boolean => /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(text);
+
+const variableOf = (words: readonly string[], kind: readonly string[], isShared: boolean) => {
+  const plain = camelCase(words);
+  if (isName(plain))
+    return isShared || reserved.has(plain.toLowerCase()) ? camelCase([...words, ...kind]) : plain;
+  return camelCase([...kind, ...words]);
+};
+
+/**
+ * Names of all objects of an account. One that a stack manages has the logical name that it has there; those
+ * of others follow from the objects alone, whichever of them a program
+ * declares: a name that another kind uses too is followed by the kind, a second one of a kind by a hash of
+ * its id.
+ */
+export const resourceNames = (
+  objects: readonly ObjectInputs[],
+): ReadonlyMap<ObjectInputs, ResourceNames> => {
+  const names = logicalNames(objects);
+  const uses = new Map<string, number>();
+  for (const { words } of names.values()) {
+    const variable = camelCase(words);
+    uses.set(variable, (uses.get(variable) ?? 0) + 1);
+  }
+  const taken = new Set<string>();
+  return new Map(
+    objects.toSorted(byAge).map((object) => {
+      const { logical, words } = names.get(object) ?? plainName(object);
+      const isShared = (uses.get(camelCase(words)) ?? 0) > 1;
+      const plain = variableOf(words, kindWords(object), isShared);
+      const variable = taken.has(plain) ? `${plain}${hashOf(object.id)}` : plain;
+      taken.add(variable);
+      return [object, { logical, variable }];
+    }),
+  );
+};
 
 /** An object with what a program calls it. */
 export interface PlannedResource extends ResourceNames {
@@ -10,7 +261,7 @@ export interface PlannedResource extends ResourceNames {
 }
 
 /** An object that was meant and that no program can declare, with the reason. */
-export interface SkippedObject {
+interface SkippedObject {
   readonly object: ObjectInputs;
   readonly reason: string;
 }

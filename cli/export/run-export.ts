@@ -1,19 +1,81 @@
 import { basename, resolve } from "node:path";
+import { z } from "zod";
+import { resources } from "../../provider/resources/index.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
+import type { CommandRun } from "../command.js";
 import { importFileText, ownershipId, personalPart } from "../import/import-entries.js";
+import type { Printed } from "../printed.js";
+import { textTable, wrapped } from "../terminal/columns.js";
+import { type CommandWork, withProgress } from "../terminal/progress.js";
 import { formerExport, writeExport } from "./export-folder.js";
-import { type ProgramSource, programSource, type Split } from "./program-files.js";
+import {
+  objectLabel,
+  type ProgramSource,
+  type ProjectNames,
+  programSource,
+  projectFiles,
+  projectReadme,
+  type Split,
+} from "./program-files.js";
 import {
   type PlannedResource,
   type PlanProgramOptions,
   type ProgramPlan,
   planProgram,
 } from "./program-plan.js";
-import { type PossibleSecret, possibleSecrets } from "./program-secrets.js";
-import { type ProjectNames, projectFiles } from "./project-files.js";
-import { projectReadme } from "./project-readme.js";
+import type { Proof } from "./prove.js";
+import { type PossibleSecret, possibleSecrets } from "./source-text.js";
+
+const resource = {
+  kind: z.string(),
+  id: z.string(),
+  name: z.string().describe("Logical name in the program"),
+};
+
+/** Shape of what came of an export on an emulator that holds the same account. */
+const proofSchema = z.strictObject({
+  ok: z.boolean().describe("The import went through, and nothing changes after it"),
+  differences: z
+    .array(z.string())
+    .describe("What would change: operation, resource and the members in question"),
+});
+
+/** Shape of what `export --json` prints. */
+export const exportSchema = z.strictObject({
+  folder: z.string(),
+  project: z.string(),
+  stack: z.string(),
+  files: z.array(z.string()),
+  kept: z.array(z.string()).describe("Files that hold what you have set, and were left"),
+  resources: z.array(z.strictObject(resource)).describe("What the program declares"),
+  lookedUp: z.array(z.strictObject(resource)).describe("What it only refers to"),
+  managed: z
+    .array(
+      z.strictObject({
+        ...resource,
+        mark: z.string().describe("Project, stack and logical name of who manages it"),
+      }),
+    )
+    .describe("What of the resources a stack manages; not in import.json"),
+  skipped: z.array(z.strictObject({ kind: z.string(), id: z.string(), reason: z.string() })),
+  secrets: z
+    .array(
+      z.strictObject({
+        key: z.string().describe("Key of the stack's configuration"),
+        ...resource,
+        path: z.string(),
+      }),
+    )
+    .describe("What the configuration of the stack has to hold"),
+  undeclared: z
+    .array(z.strictObject({ ...resource, path: z.string() }))
+    .describe("Members that the program does not declare, and that stay as they are"),
+  possibleSecrets: z.array(z.strictObject({ ...resource, path: z.string() })),
+  notes: z.array(z.string()).describe("What could not be read"),
+  proof: z.exactOptional(proofSchema).describe("With --prove"),
+});
 
 export interface ExportOptions extends AccountOptions, PlanProgramOptions {
   /** Folder to write; new, empty, or of a former export. */
@@ -95,3 +157,165 @@ export const runExport = async (options: ExportOptions): Promise<ExportResult> =
     texts: files,
   };
 };
+
+const shown = ({ object, logical }: PlannedResource) => ({
+  kind: object.definition.kind,
+  id: object.id,
+  name: logical,
+});
+
+/** What `export --json` prints. */
+const exportJson = (
+  result: ExportResult,
+  proof?: Proof,
+): Printed<z.output<typeof exportSchema>> => {
+  const { folder, names, plan, source, possible, notes, texts, kept } = result;
+  return {
+    folder,
+    ...names,
+    files: [...texts.keys()],
+    kept,
+    resources: plan.declared.map(shown),
+    lookedUp: plan.lookedUp.map(shown),
+    managed: plan.declared.flatMap((resource) => {
+      const { mark } = resource.object;
+      return mark ? [{ ...shown(resource), mark: mark.label }] : [];
+    }),
+    skipped: plan.skipped.map(({ object, reason }) => ({
+      kind: object.definition.kind,
+      id: object.id,
+      reason,
+    })),
+    secrets: source.secrets.map(({ key, resource, path }) => ({ key, ...shown(resource), path })),
+    undeclared: plan.declared.flatMap((resource) =>
+      (resource.object.undeclared ?? []).map((path) => ({ ...shown(resource), path })),
+    ),
+    possibleSecrets: possible.map(({ resource, path }) => ({ ...shown(resource), path })),
+    notes,
+    ...(proof ? { proof } : {}),
+  };
+};
+
+const width = 80;
+
+const countTable = ({ plan }: ExportResult): readonly string[] => {
+  const rows = resources.flatMap(({ kind }) => {
+    const count = (list: readonly PlannedResource[]) =>
+      list.filter(({ object }) => object.definition.kind === kind).length;
+    const [declared, lookedUp] = [count(plan.declared), count(plan.lookedUp)];
+    return declared + lookedUp === 0 ? [] : [[kind, String(declared), String(lookedUp)]];
+  });
+  return rows.length === 0
+    ? ["The account has no objects to declare."]
+    : textTable(["kind", "declared", "looked up"], rows);
+};
+
+/** The README names all. */
+const mostSkipped = 20;
+
+const skippedLines = ({ plan: { skipped }, folder }: ExportResult): readonly string[] => [
+  ...skipped
+    .slice(0, mostSkipped)
+    .flatMap(({ object, reason }) =>
+      wrapped(`Left out: ${objectLabel(object)} (id ${object.id}): ${reason}.`, width),
+    ),
+  ...(skipped.length > mostSkipped
+    ? wrapped(
+        `Left out: ${skipped.length - mostSkipped} more objects; ${folder}/README.md names them.`,
+        width,
+      )
+    : []),
+  ...(skipped.some(({ object }) => object.mark)
+    ? wrapped("What a stack manages has a program already; --managed declares it, too.", width)
+    : []),
+];
+
+const managedLines = ({ plan: { declared }, folder }: ExportResult): readonly string[] => {
+  const count = declared.filter(({ object }) => object.mark).length;
+  if (count === 0) return [];
+  const objects = count === 1 ? "1 object is" : `${count} objects are`;
+  const text = `${objects} managed by a stack and not in import.json: ${folder}/README.md says how to move them.`;
+  return wrapped(text, width);
+};
+
+const undeclaredLines = ({ plan: { declared }, folder }: ExportResult): readonly string[] => {
+  const count = declared.filter(({ object }) => object.undeclared).length;
+  if (count === 0) return [];
+  const objects = count === 1 ? "1 object has" : `${count} objects have`;
+  const text = `${objects} members that the program does not declare; they stay as they are: ${folder}/README.md names them.`;
+  return wrapped(text, width);
+};
+
+const nextSteps = ({ source, folder, plan }: ExportResult): readonly string[] => {
+  if (plan.declared.length === 0) return [];
+  const count = source.secrets.length;
+  const secrets =
+    count === 0 ? "" : `Set ${count === 1 ? "a secret" : `${count} secrets`}, import and preview: `;
+  return wrapped(`${secrets}${folder}/README.md says how to go on.`, width);
+};
+
+const proofLines = (proof: Proof | undefined): readonly string[] => {
+  if (!proof) return [];
+  if (proof.ok) return ["Proved on an emulator with the same account: 0 changes."];
+  return [
+    "Not proved: on an emulator with the same account, the preview says otherwise.",
+    ...proof.differences.flatMap((line) => wrapped(`  ${line}`, width)),
+  ];
+};
+
+/** What an export did, for people, within 80 columns. */
+export const exportReport = (result: ExportResult, proof?: Proof): string => {
+  const { notes, kept, texts, folder } = result;
+  const lines = [
+    ...countTable(result),
+    "",
+    ...skippedLines(result),
+    ...managedLines(result),
+    ...undeclaredLines(result),
+    ...notes.flatMap((note) => wrapped(`Not read: ${note}`, width)),
+    ...wrapped(`Wrote ${texts.size - kept.length} files to ${folder}.`, width),
+    ...kept.flatMap((name) => wrapped(`Left ${name} as it is: it holds what you have set.`, width)),
+    ...proofLines(proof),
+    ...nextSteps(result),
+  ];
+  return `${lines.join("\n")}\n`;
+};
+
+/** What the command line asked for. */
+interface ExportRequest extends Omit<ExportOptions, "progress" | "signal"> {
+  readonly prove?: true;
+  readonly json?: true;
+}
+
+const proofOf = async (result: ExportResult, work: CommandWork): Promise<Proof> => {
+  const { accountCopy, prove } = await import("./prove.js");
+  const { texts, names, settings, source, objects, plan, wholeImport } = result;
+  return prove({
+    files: new Map([...texts, ["import.json", wholeImport]]),
+    isEmpty: plan.declared.length === 0,
+    stack: names.stack,
+    secrets: source.secrets.map(({ key }) => key),
+    copy: accountCopy(objects, settings),
+    settings,
+    ...work,
+  });
+};
+
+/** Exit code of an export that would change something when it is imported. */
+const notProved = 4;
+
+/** Runs `export` and prints what came of it. */
+export const exportCommand = async (
+  { prove, json, ...options }: ExportRequest,
+  session: CommandRun,
+): Promise<void> =>
+  withProgress(session, async (work) => {
+    const result = await runExport({ ...options, ...work });
+    const proof = prove ? await proofOf(result, work) : undefined;
+    session.out(
+      json
+        ? `${JSON.stringify(exportJson(result, proof), null, 2)}\n`
+        : exportReport(result, proof),
+    );
+    session.exitCode = proof && !proof.ok ? notProved : 0;
+  });

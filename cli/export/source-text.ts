@@ -1,4 +1,158 @@
-import type { Expression, Member } from "./expression.js";
+import { hash } from "node:crypto";
+import type { Definition, Field, Fields } from "../../provider/definition/define.js";
+import { itemPath, memberPath, valuesIn } from "../../provider/definition/walk.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { camelCase, type PlannedResource, wordsIn } from "./program-plan.js";
+
+/** A TypeScript expression that a program gives as an argument. */
+export type Expression =
+  | { readonly type: "literal"; readonly value: string | number | boolean | null }
+  /** A variable, or a member of one. */
+  | { readonly type: "code"; readonly text: string }
+  | { readonly type: "list"; readonly items: readonly Expression[] }
+  | { readonly type: "object"; readonly members: readonly Member[] };
+
+export type Member = readonly [name: string, value: Expression];
+
+/** What stands in the place of what a program does not write as it is. */
+interface Substitutes {
+  /** The variable of a resource, or its id in quotes. */
+  reference(to: Definition, id: string): Expression;
+  /** @param path as a person would write it, such as `roles[custom_bot].headers["X-Key"]` */
+  secret(path: string): Expression;
+}
+
+/** Any JSON as an expression. */
+export const jsonExpression = (value: unknown): Expression => {
+  if (Array.isArray(value)) return { type: "list", items: value.map(jsonExpression) };
+  if (isObject(value)) {
+    const members = Object.entries(value).filter(([, of]) => of !== undefined);
+    return { type: "object", members: members.map(([name, of]) => [name, jsonExpression(of)]) };
+  }
+  const isScalar =
+    typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+  return { type: "literal", value: isScalar ? value : null };
+};
+
+const listExpression = (
+  field: Extract<Field, { readonly type: "list" }>,
+  items: readonly unknown[],
+  path: string,
+  put: Substitutes,
+): Expression => ({
+  type: "list",
+  items: items.map((item, place) =>
+    valueExpression(field.of, item, itemPath(path, field, item, place), put),
+  ),
+});
+
+const mapExpression = (
+  field: Extract<Field, { readonly type: "map" }>,
+  entries: JsonObject,
+  path: string,
+  put: Substitutes,
+): Expression => ({
+  type: "object",
+  members: Object.entries(entries).map(([key, value]) => [
+    key,
+    valueExpression(field.of, value, memberPath(path, key), put),
+  ]),
+});
+
+const valueExpression = (
+  field: Field,
+  value: unknown,
+  path: string,
+  put: Substitutes,
+): Expression => {
+  if (field.secret) return put.secret(path);
+  if (field.type === "reference" && typeof value === "string")
+    return put.reference(field.to, value);
+  if (field.type === "list" && Array.isArray(value)) return listExpression(field, value, path, put);
+  if (field.type === "map" && isObject(value)) return mapExpression(field, value, path, put);
+  if (field.type === "object" && isObject(value))
+    return { type: "object", members: fieldMembers(field.fields, value, put, path) };
+  return jsonExpression(value);
+};
+
+const isDefault = (field: Field, value: unknown): boolean =>
+  "default" in field && field.default === value;
+
+/** The members of an object in the order of their definition, without those that have their default. */
+export const fieldMembers = (
+  fields: Fields,
+  values: JsonObject,
+  put: Substitutes,
+  path = "",
+): readonly Member[] =>
+  Object.entries(fields).flatMap(([name, field]): Member[] => {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    if (value === undefined || isDefault(field, value)) return [];
+    return [[name, valueExpression(field, value, memberPath(path, name), put)]];
+  });
+
+/** A secret that a program takes from the configuration of its stack. */
+export interface ProgramSecret {
+  /** Key of the configuration, without the project. */
+  readonly key: string;
+  readonly resource: PlannedResource;
+  /** As a person would write it, such as `basicAuth.password`. */
+  readonly path: string;
+}
+
+/** A secret that an object may have, where the service leaves secrets out. */
+export interface PossibleSecret {
+  readonly resource: PlannedResource;
+  readonly path: string;
+}
+
+/** Gives each secret of a program a key of its own. */
+export const secretKeys = () => {
+  const secrets: ProgramSecret[] = [];
+  const taken = new Set<string>();
+  return {
+    secrets: secrets as readonly ProgramSecret[],
+    keyOf: (resource: PlannedResource, path: string): string => {
+      const plain = resource.variable + upperFirst(camelCase(wordsIn(insideFirst(path))));
+      const suffix = hash("sha256", path).slice(0, 6);
+      const key = taken.has(plain.toLowerCase()) ? `${plain}${suffix}` : plain;
+      taken.add(key.toLowerCase());
+      secrets.push({ key, resource, path });
+      return key;
+    },
+  };
+};
+
+/** `password` of `basicAuth.password`: the object is told by the variable. */
+const insideFirst = (path: string): string => path.replace(/^\w+(?=[.[])/, "");
+
+const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const optionalSecrets = ({ fields }: Definition): readonly string[] =>
+  Object.entries(fields).flatMap(([name, field]) =>
+    field.type === "object"
+      ? Object.entries(field.fields).flatMap(([inner, of]) =>
+          of.secret && !of.required ? [`${name}.${inner}`] : [],
+        )
+      : [],
+  );
+
+/**
+ * Secrets that objects may have though nothing shows it: where the service leaves out one that must be
+ * there, it may well leave out others.
+ */
+export const possibleSecrets = (
+  declared: readonly PlannedResource[],
+): readonly PossibleSecret[] => {
+  if (!declared.some(({ object }) => object.leavesOut)) return [];
+  return declared.flatMap((resource) => {
+    const { definition, fields } = resource.object;
+    const there = new Set(valuesIn(definition.fields, fields).map(({ path }) => path));
+    return optionalSecrets(definition)
+      .filter((path) => !there.has(path) && there.has(path.split(".")[0] ?? ""))
+      .map((path) => ({ resource, path }));
+  });
+};
 
 /** Columns and indentation of the generated source: those of common formatters. */
 const width = 80;
@@ -8,7 +162,7 @@ const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
 
 /** Columns that a text takes on a screen. */
-export const columnsOf = (text: string): number => {
+const columnsOf = (text: string): number => {
   let columns = 0;
   for (const character of text) {
     if (character > "\u007e")
@@ -111,7 +265,7 @@ const memberText = ([name, value]: Member, indent: string): string => {
 };
 
 /** An object over several lines. */
-export const objectText = (members: readonly Member[], indent: string): string => {
+const objectText = (members: readonly Member[], indent: string): string => {
   if (members.length === 0) return "{}";
   const inner = indent + step;
   return `{\n${members.map((member) => memberText(member, inner)).join("\n")}\n${indent}}`;
@@ -124,7 +278,7 @@ export const objectText = (members: readonly Member[], indent: string): string =
  * @param column where it begins
  * @param after columns that must be left behind it
  */
-export const expressionText = (
+const expressionText = (
   expression: Expression,
   indent: string,
   column: number,

@@ -1,4 +1,4 @@
-import { textTable } from "../terminal/text-table.js";
+import { textTable } from "../terminal/columns.js";
 import type { Conditions } from "./conditions.js";
 import type { Forecast, PathPart } from "./forecast.js";
 import type { ParallelChoice } from "./recommended-parallel.js";

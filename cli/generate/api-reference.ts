@@ -1,10 +1,149 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import ts from "typescript";
 import { z } from "zod";
-import { cell, commentOf, tagsOf } from "./doc-comments.js";
-import { type ExportedDeclaration, exportedDeclarations } from "./exported-declarations.js";
-import { spelledType } from "./spelled-types.js";
+
+/** A text for a cell of a table: a bar would end the cell, and a line end the row. */
+export const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/\s+/g, " ");
+
+/** A link is the name that it leads to. */
+const withoutLinks = (text: string): string => text.replaceAll(/\{@link ([^}\s]+)\s*\}/g, "`$1`");
+
+/** What a doc comment says, without its tags. */
+export const commentOf = (node: ts.Node): string =>
+  withoutLinks(
+    ts
+      .getJSDocCommentsAndTags(node)
+      .map((doc) => (ts.isJSDoc(doc) ? (ts.getTextOfJSDocComment(doc.comment) ?? "") : ""))
+      .join(" "),
+  ).trim();
+
+/** What the tags of one name say, such as `example`. */
+export const tagsOf = (node: ts.Node, tag: string): readonly string[] =>
+  ts
+    .getJSDocTags(node)
+    .filter(({ tagName }) => tagName.text === tag)
+    .map(({ comment }) => withoutLinks(ts.getTextOfJSDocComment(comment) ?? ""));
+
+/** What an entry point of the package exports, with the place of its declaration. */
+interface ExportedDeclaration {
+  readonly name: string;
+  readonly node: ts.Statement;
+  readonly source: ts.SourceFile;
+}
+
+type Names = readonly (readonly [name: string, own: string])[];
+
+const namesOf = (statement: ts.Statement): readonly string[] => {
+  if (ts.isVariableStatement(statement))
+    return statement.declarationList.declarations.flatMap(({ name }) =>
+      ts.isIdentifier(name) ? [name.text] : [],
+    );
+  const isNamed =
+    ts.isClassDeclaration(statement) ||
+    ts.isInterfaceDeclaration(statement) ||
+    ts.isFunctionDeclaration(statement) ||
+    ts.isTypeAliasDeclaration(statement);
+  return isNamed && statement.name ? [statement.name.text] : [];
+};
+
+const isExported = (statement: ts.Statement): boolean =>
+  ts.canHaveModifiers(statement) &&
+  (ts.getModifiers(statement) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+
+/** The names that a statement takes from another module; undefined where it takes all. */
+const takenBy = ({ exportClause }: ts.ExportDeclaration): Names | undefined =>
+  exportClause && ts.isNamedExports(exportClause)
+    ? exportClause.elements.map(({ name, propertyName }) => [
+        name.text,
+        (propertyName ?? name).text,
+      ])
+    : undefined;
+
+/**
+ * Everything that a declaration file exports, in its own order, wherever in the package it is declared.
+ * What comes from another package is left out.
+ *
+ * @param file a `.d.ts` of the build
+ */
+const exportedDeclarations = (file: string): readonly ExportedDeclaration[] => {
+  const text = readFileSync(file, "utf8");
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true);
+  return source.statements.flatMap((node): readonly ExportedDeclaration[] => {
+    if (!ts.isExportDeclaration(node))
+      return isExported(node) ? namesOf(node).map((name) => ({ name, node, source })) : [];
+    const from = node.moduleSpecifier;
+    if (!from || !ts.isStringLiteral(from) || !from.text.startsWith(".")) return [];
+    const all = exportedDeclarations(join(dirname(file), from.text.replace(/\.js$/, ".d.ts")));
+    const taken = takenBy(node);
+    if (!taken) return all;
+    return taken.flatMap(([name, own]) =>
+      all.filter((one) => one.name === own).map((one) => ({ ...one, name })),
+    );
+  });
+};
+
+const options: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.NodeNext,
+  strict: true,
+  skipLibCheck: true,
+  types: [],
+};
+
+const format =
+  ts.NodeBuilderFlags.NoTruncation |
+  ts.NodeBuilderFlags.InTypeAlias |
+  ts.NodeBuilderFlags.MultilineObjectLiterals;
+
+/** Each takes over what the one before it has read. */
+const programs = new Map<string, ts.Program>();
+
+const programOf = (file: string): ts.Program => {
+  const known = programs.get(file);
+  if (known) return known;
+  const oldProgram = [...programs.values()].at(-1);
+  const program = ts.createProgram({
+    rootNames: [file],
+    options,
+    ...(oldProgram && { oldProgram }),
+  });
+  programs.set(file, program);
+  return program;
+};
+
+/** What may be left out may be undefined as well: once is enough. Its type may end lines below its name. */
+const optionalUndefined = /(\?: .*|^ *\}.*) \| undefined;/gm;
+
+/** A long list of words, one in each line. */
+const inLines = (count: number, text: string): string => {
+  const words = text.split(" | ");
+  return words.length === count ? ["", ...words].join("\n    | ") : text;
+};
+
+/**
+ * A type as its user would write it out: what is made from a value (`z.input<typeof …>`, `keyof typeof …`)
+ * member by member.
+ *
+ * @param file a `.d.ts` that declares it
+ * @throws Error where it does not
+ */
+const spelledType = (file: string, name: string): string => {
+  const program = programOf(file);
+  const declared = program
+    .getSourceFile(file)
+    ?.statements.filter(ts.isTypeAliasDeclaration)
+    .find((statement) => statement.name.text === name);
+  if (!declared) throw new Error(`${file} declares no type ${name}`);
+  const checker = program.getTypeChecker();
+  const node = checker.typeToTypeNode(checker.getTypeAtLocation(declared.name), undefined, format);
+  if (!node) throw new Error(`${file}: the type ${name} cannot be written out`);
+  const text = ts
+    .createPrinter()
+    .printNode(ts.EmitHint.Unspecified, node, declared.getSourceFile());
+  const plain = text.replaceAll(optionalUndefined, "$1;");
+  return ts.isUnionTypeNode(node) && plain.length > 80 ? inLines(node.types.length, plain) : plain;
+};
 
 /** What each entry point of the package is for. */
 const purposes: Readonly<Record<string, string>> = {

@@ -1,19 +1,321 @@
-import type { Definition } from "../../provider/definition/define.js";
-import { outputFields } from "../../provider/definition/define.js";
-import { answeredByService } from "./field-facts.js";
-import { exampleOf } from "./reference-docs.js";
-import { resourceArguments } from "./resource-arguments.js";
 import {
-  comment,
-  docOf,
-  inputMembers,
-  type NestedType,
-  nestedTypes,
-  outputMembers,
-  outputType,
-  ruleType,
-  withoutRuled,
-} from "./types.js";
+  type Basis,
+  type Definition,
+  type Field,
+  type Fields,
+  type MemberRule,
+  type Members,
+  type NumberField,
+  type ObjectField,
+  outputFields,
+  type TextField,
+} from "../../provider/definition/define.js";
+import { isAutomatic } from "../../provider/definition/references.js";
+
+const sources: Readonly<Record<Basis, string>> = {
+  spec: "specification",
+  public: "public reference",
+  assumed: "assumed",
+};
+
+export const sourceOf = (basis: Basis): string => sources[basis];
+
+/** Where the values come from that a program only reads. */
+export const answeredByService =
+  "Told by the service; right after a creation or an update the time of its answer.";
+
+const shown = (value: number): string => value.toLocaleString("en-GB");
+
+const span = (least: number | undefined, most: number | undefined, unit: string): string[] => {
+  if (least === undefined && most === undefined) return [];
+  if (most === undefined)
+    return least === 0 || least === 1 ? [] : [`At least ${shown(least ?? 0)} ${unit}.`];
+  return [
+    least === undefined
+      ? `At most ${shown(most)} ${unit}.`
+      : `${shown(least)} to ${shown(most)} ${unit}.`,
+  ];
+};
+
+/** What numbers are allowed. Unlike a number of items, a least one of 0 or 1 is a limit of its own. */
+const rangeOf = ({ integer, min, max }: NumberField): string[] => {
+  const least = min === undefined ? [] : [`at least ${shown(min)}`];
+  const most = max === undefined ? [] : [`at most ${shown(max)}`];
+  const both = min !== undefined && max !== undefined ? [`${shown(min)} to ${shown(max)}`] : [];
+  const facts = [
+    ...(integer ? ["whole number"] : []),
+    ...(both.length > 0 ? both : [...least, ...most]),
+  ].join(", ");
+  return facts ? [`${facts.charAt(0).toUpperCase()}${facts.slice(1)}.`] : [];
+};
+
+const formatOf = (field: Field): string[] => {
+  if (field.type !== "text" || !field.format) return [];
+  return [
+    {
+      url: "Absolute http or https address.",
+      email: "E-mail address.",
+      base64: 'Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`.',
+    }[field.format],
+  ];
+};
+
+const sizeOf = (field: Field): string[] => {
+  switch (field.type) {
+    case "text":
+      return field.values ? [] : span(field.min, field.max, "characters");
+    case "number":
+      return rangeOf(field);
+    case "list":
+      return span(field.min, field.max, "items");
+    case "map":
+      return span(field.min, field.max, "entries");
+    default:
+      return [];
+  }
+};
+
+/** The rules of a field in short sentences, from its data. */
+export const factsOf = (field: Field): string[] => [
+  ...sizeOf(field),
+  ...formatOf(field),
+  ...(field.type === "text" && field.unique ? ["Unique."] : []),
+  ...("default" in field && field.default !== undefined ? [`Default: \`${field.default}\`.`] : []),
+  ...(field.type === "map" && field.of.secret
+    ? ["Values are secret: encrypted in the state, never shown."]
+    : []),
+  ...(field.secret ? ["Secret: encrypted in the state, never shown."] : []),
+];
+
+/** A statement that makes one object of a kind. */
+export const exampleOf = ({ kind, example }: Definition): string => {
+  const json = JSON.stringify(example, undefined, 2);
+  const source = json
+    .replace(/"([A-Za-z_$][\w$]*)":/g, "$1:")
+    .replace(
+      /"\$\{(\w+)\}"/g,
+      (_, referred: string) => referred.charAt(0).toLowerCase() + referred.slice(1),
+    );
+  return `new ${kind}("example", ${source});`;
+};
+
+/** A nested object of a kind and the name of its type. */
+interface NestedType {
+  readonly name: string;
+  readonly field: ObjectField;
+}
+
+const pascal = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+const singular = (name: string): string => name.replace(/ies$/, "y").replace(/s$/, "");
+
+const isSame = (a: ObjectField, b: ObjectField): boolean =>
+  JSON.stringify(keysOf(a)) === JSON.stringify(keysOf(b));
+const keysOf = (field: ObjectField): string[] => Object.keys(field.fields);
+
+/** Every nested object of a kind, inner ones first, each under a name of its own. */
+const nestedTypes = (definition: Definition): readonly NestedType[] => {
+  const types: NestedType[] = [];
+  const add = (field: ObjectField, name: string, parent: string): void => {
+    const plain = `${definition.kind}${name}`;
+    const taken = types.find((shape) => shape.name === plain);
+    if (taken && isSame(taken.field, field)) return;
+    types.push({ name: taken ? `${definition.kind}${parent}${name}` : plain, field });
+  };
+  const visit = (field: Field, name: string, parent: string): void => {
+    if (field.type === "list") visit(field.of, singular(name), parent);
+    if (field.type === "map") visit(field.of, singular(name), parent);
+    if (field.type !== "object") return;
+    visitAll(field.fields, pascal(name));
+    add(field, pascal(name), parent);
+  };
+  const visitAll = (fields: Fields, parent: string): void => {
+    for (const [name, field] of Object.entries(fields)) visit(field, name, parent);
+  };
+  visitAll(definition.fields, "");
+  return types;
+};
+
+/** Name of the type of one nested object. */
+const nestedTypeName = (types: readonly NestedType[], field: ObjectField): string => {
+  const shape =
+    types.find((candidate) => candidate.field === field) ??
+    types.find((candidate) => isSame(candidate.field, field));
+  if (!shape) throw new Error(`No type for the object ${keysOf(field).join(", ")}`);
+  return shape.name;
+};
+
+const literals = (values: readonly string[]): string =>
+  values.map((value) => JSON.stringify(value)).join(" | ");
+
+const inputText = (field: TextField): string => {
+  if (field.values) return literals(field.values);
+  return field.json ? "string | pulumi.Inputs" : "string";
+};
+
+/** Type of a value that a program gives. */
+const inputType = (field: Field, types: readonly NestedType[]): string => {
+  switch (field.type) {
+    case "text":
+      return `pulumi.Input<${inputText(field)}>${field.format === "base64" ? " | pulumi.asset.FileAsset" : ""}`;
+    case "number":
+      return "pulumi.Input<number>";
+    case "flag":
+      return "pulumi.Input<boolean>";
+    case "reference":
+      return `pulumi.Input<string> | pulumi.Input<${field.to.kind}>`;
+    case "object":
+      return `pulumi.Input<${nestedTypeName(types, field)}Args>`;
+    case "list":
+      return `pulumi.Input<readonly (${inputType(field.of, types)})[]>`;
+    case "map":
+      return `pulumi.Input<Record<string, ${inputType(field.of, types)}>>`;
+  }
+};
+
+/** Type of a value as it stands in the outputs. */
+const outputType = (field: Field, types: readonly NestedType[]): string => {
+  switch (field.type) {
+    case "text":
+      return field.values ? literals(field.values) : "string";
+    case "number":
+      return "number";
+    case "flag":
+      return "boolean";
+    case "reference":
+      return "string";
+    case "object":
+      return nestedTypeName(types, field);
+    case "list":
+      return `(${outputType(field.of, types)})[]`;
+    case "map":
+      return `Record<string, ${outputType(field.of, types)}>`;
+  }
+};
+
+/** A doc comment at the given indentation, one line for each sentence given. */
+const comment = (lines: readonly string[], indent: string): string => {
+  const safe = lines.map((line) => line.replaceAll("*/", "*\\/"));
+  return safe.length === 1
+    ? `${indent}/** ${safe[0]} */\n`
+    : `${indent}/**\n${safe.map((line) => `${`${indent} * ${line}`.trimEnd()}\n`).join("")}${indent} */\n`;
+};
+
+const docOf = (field: Field, indent: string): string =>
+  comment([[field.doc, ...factsOf(field), `Source: ${sourceOf(field.basis)}.`].join(" ")], indent);
+
+/** Whether a program must give the member. A name may always be left out, as may what follows from another member. */
+export const mustGive = (name: string, field: Field, rule: MemberRule | undefined): boolean =>
+  field.required === true &&
+  !isAutomatic(field) &&
+  !(rule && "exactlyOne" in rule && rule.discriminator === name);
+
+const inputMembers = (shape: Members, types: readonly NestedType[]): string =>
+  Object.entries(shape.fields)
+    .map(([name, field]) => {
+      const type = inputType(field, types);
+      const member = mustGive(name, field, shape.rule)
+        ? `${name}: ${type}`
+        : `${name}?: ${type} | undefined`;
+      return `${docOf(field, "  ")}  ${member};\n`;
+    })
+    .join("");
+
+const outputMembers = (shape: Members, types: readonly NestedType[]): string =>
+  Object.entries(shape.fields)
+    .map(([name, field]) => {
+      const optional = field.required ? ":" : "?:";
+      return `${docOf(field, "  ")}  readonly ${name}${optional} ${outputType(field, types)};\n`;
+    })
+    .join("");
+
+/** The allowed combinations of members, as a union: a wrong one does not compile. */
+const ruleType = (shape: Members, types: readonly NestedType[]): string => {
+  const { rule, fields } = shape;
+  if (!rule) return "";
+  const given = (member: string): string => {
+    const field = fields[member];
+    if (!field) throw new Error(`No field ${member}`);
+    return `\n${docOf(field, "      ")}      ${member}: ${inputType(field, types)};\n`;
+  };
+  if ("atLeastOne" in rule) return union(rule.atLeastOne.map(given));
+  const { discriminator } = rule;
+  const type = fields[discriminator];
+  return union(
+    Object.entries(rule.exactlyOne).map(([value, member]) => {
+      const others = Object.values(rule.exactlyOne).filter((other) => other !== member);
+      const never = others.map((other) => `      ${other}?: undefined;\n`).join("");
+      const doc = type ? docOf(type, "      ") : "";
+      return `\n${doc}      ${discriminator}?: ${JSON.stringify(value)} | undefined;${given(member)}${never}`;
+    }),
+  );
+};
+
+const union = (members: readonly string[]): string =>
+  `(\n${members.map((each) => `  | {${each}    }\n`).join("")})`;
+
+/** The members that a rule speaks of are declared by its union alone. */
+const withoutRuled = ({ fields, rule }: Members): Members => {
+  if (!rule || !("exactlyOne" in rule)) return { fields, ...(rule ? { rule } : {}) };
+  const ruled = new Set([rule.discriminator, ...Object.values(rule.exactlyOne)]);
+  return {
+    fields: Object.fromEntries(Object.entries(fields).filter(([name]) => !ruled.has(name))),
+    rule,
+  };
+};
+
+/** An argument that every resource takes besides the fields of its kind. */
+interface ResourceArgument {
+  readonly name: string;
+  /** Its TypeScript type. */
+  readonly type: string;
+  /** The same for the reference page. */
+  readonly shown: string;
+  /** One sentence or more for each line. */
+  readonly doc: readonly string[];
+}
+
+/** What every resource takes besides the fields of its kind. */
+export const resourceArguments: readonly ResourceArgument[] = [
+  {
+    name: "adopt",
+    type: "boolean | string",
+    shown: "true or id",
+    doc: [
+      "Take over an existing object instead of making one: `true` for the one with the same unique name, or its id.",
+      "No such object, or several, is refused, and so is one that carries the owner mark of another stack.",
+      "The preview reads the object and shows what will change in it; what the program does not declare stays as it is.",
+      "May stay in the program: without effect once the resource is in the state. Default: `false`.",
+    ],
+  },
+  {
+    name: "extra",
+    type: "pulumi.Input<pulumi.Inputs>",
+    shown: "object",
+    doc: [
+      "Further members of the service's JSON that this package does not know, merged deeply: also into the objects that it does know.",
+      "Refused where a documented property stands, at any depth. They are written, compared and repaired like every other property.",
+      "What is secret in it stays secret. Default: none.",
+    ],
+  },
+  {
+    name: "eraseHidden",
+    type: "boolean",
+    shown: "true or false",
+    doc: [
+      "An update or adoption may erase members that the program does not declare and that the service hides (masked or left-out secrets), where it is not known that this tenant's PUT keeps them.",
+      "Without it the run refuses and names them. Default: `false`.",
+    ],
+  },
+  {
+    name: "profile",
+    type: "string",
+    shown: "text",
+    doc: [
+      "Name of the settings to use, for programs that speak to several accounts: `staging` reads `CONVERSATION_STAGING_BASE_URL`, `conversation:staging.baseUrl` and so on.",
+      "Letters, digits, `_` and `-`. Cannot change. Default: the settings without a name.",
+    ],
+  },
+];
 
 const camel = (kind: string): string => kind.charAt(0).toLowerCase() + kind.slice(1);
 const fileOf = (kind: string): string =>

@@ -1,5 +1,5 @@
 import type { CommandRun } from "../command.js";
-import { withProgress } from "../terminal/command-progress.js";
+import { withProgress } from "../terminal/progress.js";
 import { importJson, importReport } from "./import-report.js";
 import { type ImportOptions, runImport } from "./run-import.js";
 

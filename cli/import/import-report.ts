@@ -1,8 +1,7 @@
 import type { z } from "zod";
-import { objectLabel } from "../export/project-readme.js";
+import { objectLabel } from "../export/program-files.js";
 import type { Printed } from "../printed.js";
-import { wrapped } from "../terminal/columns.js";
-import { textTable } from "../terminal/text-table.js";
+import { textTable, wrapped } from "../terminal/columns.js";
 import type { importSchema } from "./import-schema.js";
 import type { ImportResult } from "./run-import.js";
 import type { Candidate } from "./take-over.js";

@@ -3,8 +3,7 @@ import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { CommandFailure } from "../command.js";
-import { type SelectionOptions, selected } from "../export/account-selection.js";
-import { resourceNames } from "../export/resource-names.js";
+import { resourceNames, type SelectionOptions, selected } from "../export/program-plan.js";
 import { type ImportEntry, ownershipEntry, ownershipId } from "./import-entries.js";
 import { type Candidate, divided, entryOf, type LeftObject, takeOverRefusal } from "./take-over.js";
 

@@ -4,8 +4,12 @@ import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
 import type { Collections, WireObject } from "../../provider/service/collections.js";
 import { objectInputs } from "../account/object-inputs.js";
-import { type AccountOptions, accountSettings } from "../account/open-account.js";
-import { accessService, type Say } from "../account/service-access.js";
+import {
+  type AccountOptions,
+  accessService,
+  accountSettings,
+  type Say,
+} from "../account/open-account.js";
 import { CommandFailure } from "../command.js";
 import { openStack } from "../stack/open-stack.js";
 import { inImportFile } from "./import-entries.js";

@@ -3,7 +3,7 @@ import { typeToken } from "../../provider/pointer.js";
 import type { Holding, StackStates } from "../../provider/stacks/stack-states.js";
 import { type ObjectInputs, withoutSecrets } from "../account/object-inputs.js";
 import { CommandFailure } from "../command.js";
-import { objectLabel } from "../export/project-readme.js";
+import { objectLabel } from "../export/program-files.js";
 import { type EntryOptions, type ImportEntry, importEntry } from "./import-entries.js";
 
 /** An object, and the resource that is to stand for it. */

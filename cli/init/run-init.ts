@@ -1,18 +1,259 @@
-import { resolve } from "node:path";
-import type { z } from "zod";
-import { withoutSecretSettings } from "../../provider/service/settings.js";
+import { randomBytes } from "node:crypto";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { z } from "zod";
+import { makeFolders } from "../../provider/kernel/files.js";
+import { configOption, withoutSecretSettings } from "../../provider/service/settings.js";
+import { CommandFailure, messageOf } from "../command.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
 import type { Printed } from "../printed.js";
-import { findProgram } from "../pulumi-cli/pulumi-cli.js";
+import { type Ended, runCommand } from "../process/run-command.js";
+import { cachedPulumi } from "../pulumi-cli/ensure-pulumi.js";
+import { environmentWith, findProgram } from "../pulumi-cli/pulumi-cli.js";
 import type { Progress } from "../terminal/progress.js";
-import type { Ask } from "./ask.js";
-import { type InitFlags, initAnswers } from "./init-answers.js";
-import type { newProjectSchema } from "./init-schema.js";
-import { makeStack } from "./make-stack.js";
-import { nextSteps } from "./next-steps.js";
-import { assertRoom, writeProject } from "./project-folder.js";
-import { projectSteps } from "./project-step.js";
-import { templateProject } from "./template-project.js";
+import { type Ask, type InitAnswers, type InitFlags, initAnswers } from "./init-answers.js";
+import { type ProjectFile, templateProject } from "./template-project.js";
+
+/** What may be in a folder before a project is made there. */
+const harmless = new Set([".git", ".gitattributes", "LICENSE", "LICENSE.md"]);
+
+/** @throws CommandFailure where something is in the way; nothing was made then */
+const assertRoom = (folder: string): void => {
+  const isFile = existsSync(folder) && !statSync(folder).isDirectory();
+  if (isFile)
+    throw new CommandFailure(
+      `${folder} is a file, and no folder. Nothing was made. Name a new folder: pulumi-conversation init <folder>`,
+    );
+  const found = existsSync(folder) ? readdirSync(folder).filter((name) => !harmless.has(name)) : [];
+  if (found.length === 0) return;
+  const named = found.slice(0, 5).join(", ") + (found.length > 5 ? ", …" : "");
+  throw new CommandFailure(
+    `${folder} is not empty (${named}). Nothing was made. Name a new folder: pulumi-conversation init <folder>`,
+  );
+};
+
+const writeFile = (folder: string, { path, text, executable }: ProjectFile): void => {
+  const file = join(folder, path);
+  makeFolders(dirname(file));
+  writeFileSync(file, text, { mode: executable ? 0o755 : 0o644, flag: "wx" });
+};
+
+/** Writes the files of a project. @throws CommandFailure where the folder cannot be written */
+const writeProject = (folder: string, files: readonly ProjectFile[]): void => {
+  try {
+    for (const file of files) writeFile(folder, file);
+  } catch (error) {
+    throw new CommandFailure(
+      `Making the project in ${folder}: it cannot be written: ${messageOf(error)}. Name another folder: pulumi-conversation init <folder>`,
+    );
+  }
+};
+
+/** Runs one of the commands that make a project whole; why it did not work, or undefined. */
+type ProjectStep = (
+  command: string,
+  args: readonly string[],
+  input?: string,
+) => Promise<string | undefined>;
+
+/** npm gives its reason first, and a code before that; where its log is comes last. */
+const npmReason = (lines: readonly string[]): string | undefined =>
+  lines
+    .filter((line) => /^npm (error|ERR!) /.test(line))
+    .map((line) => line.replace(/^npm \S+ /, "").trim())
+    .find((line) => !/^code |^\d+$/.test(line));
+
+const reasonOf = ({ code, lastLines }: Ended): string | undefined => {
+  if (code === 0) return undefined;
+  const said = lastLines.map((line) => line.trim()).filter((line) => line !== "");
+  return npmReason(said) ?? said.at(-1) ?? "no reason given";
+};
+
+const LONGEST_MS = 600_000;
+
+/**
+ * Steps in the folder of a project.
+ *
+ * @param onLine each line that a command says
+ */
+const projectSteps =
+  (
+    folder: string,
+    env: NodeJS.ProcessEnv,
+    onLine: (line: string) => void = () => {},
+  ): ProjectStep =>
+  async (command, args, input) => {
+    const settings = { cwd: folder, env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" } };
+    const limits = {
+      ...settings,
+      timeoutMs: LONGEST_MS,
+      onLine,
+      ...(input === undefined ? {} : { input }),
+    };
+    return runCommand(command, args, limits).then(reasonOf, messageOf);
+  };
+
+/** How far the stack of a new project came. */
+interface StackStanding {
+  /** Whether Pulumi has it. */
+  readonly made: boolean;
+  /** Whether its configuration is complete as well. */
+  readonly configured: boolean;
+  /** What Pulumi said where something failed; undefined also where there is no Pulumi. */
+  readonly refusal?: string;
+  /** Folder of a Pulumi that is on no PATH; what comes next needs it there. */
+  readonly bin?: string;
+}
+
+/** Secrets go through standard input: a command line can be read by every process of the machine. */
+const configure = async (
+  step: ProjectStep,
+  pulumi: string,
+  answers: InitAnswers,
+): Promise<string | undefined> => {
+  const { name, stack, settings, clientSecret } = answers;
+  const plain = Object.entries(settings).map(([key, value]) => [`conversation:${key}`, value]);
+  const secrets = [
+    ...(clientSecret ? [["conversation:clientSecret", clientSecret]] : []),
+    [`${name}:callbackSecret`, randomBytes(24).toString("base64url")],
+  ];
+  const set = (key = "", value = "", ...more: readonly string[]) =>
+    step(pulumi, ["config", "set", key, "--stack", stack, ...more, "--non-interactive"], value);
+  for (const [key, value] of plain) {
+    // Else Pulumi refuses what looks to it like a secret, such as an address of tokens.
+    const reason = await set(key, value, "--plaintext");
+    if (reason) return reason;
+  }
+  for (const [key, value] of secrets) {
+    const reason = await set(key, value, "--secret");
+    if (reason) return reason;
+  }
+  return undefined;
+};
+
+/** What a person has to do first, where Pulumi refused a stack for want of it: usual on a new machine. */
+const missingFirst = (refusal = ""): "login" | "passphrase" | undefined => {
+  if (/PULUMI_ACCESS_TOKEN|log ?in/i.test(refusal)) return "login";
+  return /passphrase must be set/.test(refusal) ? "passphrase" : undefined;
+};
+
+const laterFor = {
+  login: "nobody is logged in to Pulumi yet",
+  passphrase: "it needs a passphrase",
+} as const;
+
+const noPulumi =
+  "There is no pulumi on PATH: install it (https://www.pulumi.com/docs/install/), then make the stack.";
+
+/** Makes the first stack of a project, with its configuration; what does not work is told. */
+const makeStack = async (
+  answers: InitAnswers,
+  project: {
+    readonly folder: string;
+    readonly env: NodeJS.ProcessEnv;
+    readonly progress: Progress;
+  },
+): Promise<StackStanding> => {
+  const { folder, env, progress } = project;
+  const onPath = findProgram("pulumi", env.PATH);
+  const pulumi = onPath ?? cachedPulumi(env);
+  if (pulumi === undefined) {
+    progress.note(noPulumi);
+    return { made: false, configured: false };
+  }
+  const bin = dirname(pulumi);
+  const step = projectSteps(folder, environmentWith(bin, env));
+  const doing = progress.step(`Making stack ${answers.stack}`);
+  const init = await step(pulumi, ["stack", "init", answers.stack, "--non-interactive"]);
+  const refusal = init ?? (await configure(step, pulumi, answers));
+  const missing = missingFirst(refusal);
+  if (missing) {
+    doing.end();
+    progress.note(`Stack ${answers.stack} comes later: ${laterFor[missing]}. See the next steps.`);
+  } else if (refusal) doing.failed(`Stack ${answers.stack} was not made whole: ${refusal}`);
+  else doing.done(`Stack ${answers.stack}, with its secrets encrypted`);
+  return {
+    made: init === undefined,
+    configured: refusal === undefined,
+    ...(refusal === undefined ? {} : { refusal }),
+    ...(onPath === undefined ? { bin } : {}),
+  };
+};
+
+/** What of a new project is there already, and what is left. */
+interface ProjectStanding {
+  readonly stack: StackStanding;
+  /** Commands that fetch the packages; empty where that is done. */
+  readonly packages: readonly string[];
+  /** Whether the program is to run on an emulator. */
+  readonly emulator: boolean;
+}
+
+const passphrase = 'export PULUMI_CONFIG_PASSPHRASE="one of your own"';
+
+/** What makes Pulumi take a stack that it refused, as far as its refusal tells. */
+const beforeTheStack = ({ stack, emulator }: ProjectStanding): readonly string[] => {
+  const missing = missingFirst(stack.refusal);
+  const path = stack.bin ? [`export PATH="${stack.bin}:$PATH"`] : [];
+  if (missing === "login")
+    return [
+      ...path,
+      ...(emulator ? ["pulumi login --local --non-interactive", passphrase] : ["pulumi login"]),
+    ];
+  return missing === "passphrase" ? [...path, passphrase] : path;
+};
+
+const theStack = (
+  { name, stack }: InitAnswers,
+  { made, configured, refusal = "" }: StackStanding,
+): readonly string[] => {
+  if (configured) return [];
+  // Of an earlier project of this name: using it is safe, its objects stay its own.
+  const verb = /already exists/.test(refusal) ? "select" : "init";
+  return [
+    ...(made ? [] : [`pulumi stack ${verb} ${stack}`]),
+    `pulumi config set ${name}:callbackSecret --secret --stack ${stack}`,
+  ];
+};
+
+/** Settings of the service that the stack does not hold yet. Pulumi asks for values that are left out. */
+const theSettings = (
+  { stack, settings, clientSecret }: InitAnswers,
+  { stack: { configured } }: ProjectStanding,
+): readonly string[] => {
+  const set = (...words: readonly string[]) =>
+    ["pulumi config set", ...words, "--stack", stack].join(" ");
+  const plain = (["baseUrl", "tokenUrl", "clientId"] as const)
+    .filter((key) => settings[key] === undefined || !configured)
+    .map((key) => {
+      const words = [configOption(key), `conversation:${key}`, settings[key]];
+      return set(...words.flatMap((word) => (word ? [word] : [])));
+    });
+  return [
+    ...plain,
+    ...(clientSecret && configured ? [] : [set("conversation:clientSecret", "--secret")]),
+  ];
+};
+
+/** The commands that are left to do, in order. */
+const nextSteps = (answers: InitAnswers, standing: ProjectStanding): readonly string[] => [
+  ...standing.packages,
+  ...beforeTheStack(standing),
+  ...theStack(answers, standing.stack),
+  ...(standing.emulator ? [] : theSettings(answers, standing)),
+  "npm test",
+  standing.emulator ? "npm run emulator -- pulumi up" : "pulumi up",
+];
+
+/** Shape of what `init --json` prints. */
+export const newProjectSchema = z.strictObject({
+  folder: z.string(),
+  name: z.string(),
+  stack: z.string(),
+  files: z.array(z.string()),
+  stackMade: z.boolean().describe("Whether the stack and its configuration were made"),
+  next: z.array(z.string()).describe("Commands that remain, in order"),
+});
 
 export interface InitOptions extends InitFlags {
   readonly folder: string;
@@ -25,7 +266,7 @@ export interface InitOptions extends InitFlags {
 }
 
 /** What was made, and what is left to do. */
-export type NewProject = Printed<z.output<typeof newProjectSchema>>;
+type NewProject = Printed<z.output<typeof newProjectSchema>>;
 
 /** What npm gets: packages may run scripts of theirs, and those have no business with the secrets of a stack. */
 const environmentOfPackages = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>

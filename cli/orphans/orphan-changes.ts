@@ -9,7 +9,7 @@ import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/collections.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import type { ServiceAccess } from "../account/service-access.js";
+import type { ServiceAccess } from "../account/open-account.js";
 import { messageOf } from "../command.js";
 import { type FoundOrphan, shownOrphan } from "./orphans-report.js";
 

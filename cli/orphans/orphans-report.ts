@@ -2,8 +2,7 @@ import type { z } from "zod";
 import { asText } from "../../provider/kernel/json.js";
 import type { Orphan, StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import type { Printed } from "../printed.js";
-import { wrapped } from "../terminal/columns.js";
-import { textTable } from "../terminal/text-table.js";
+import { textTable, wrapped } from "../terminal/columns.js";
 import type { foundOrphanSchema } from "./orphans-schema.js";
 
 export { wrapped };

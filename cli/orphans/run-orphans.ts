@@ -7,7 +7,7 @@ import {
 import { resources } from "../../provider/resources/index.js";
 import type { StackLock } from "../../provider/stacks/stack-lock.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
-import { accessService } from "../account/service-access.js";
+import { accessService } from "../account/open-account.js";
 import { CommandFailure } from "../command.js";
 import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
 import type { StackAccountOptions } from "../stack/stack-accounts.js";

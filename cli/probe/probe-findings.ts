@@ -1,7 +1,37 @@
-import { parseSwitch } from "../../emulator/service/switches.js";
-import type { FoundValue, TenantFindings } from "../../provider/service/settings.js";
-import type { Answers } from "./experiments/experiment.js";
+import { z } from "zod";
+import { planNames } from "../../emulator/http/rate-limit.js";
+import { parseSwitch, parseSwitches, type Switches } from "../../emulator/service/switches.js";
+import {
+  type FoundValue,
+  readFindings,
+  type TenantFindings,
+} from "../../provider/service/settings.js";
+import { CommandFailure, messageOf } from "../command.js";
+import type { EmulatorArguments } from "../serve-emulator.js";
+import type { Answers } from "./experiments.js";
 import type { TenantClient } from "./tenant-client.js";
+
+const found = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+
+/** Shape of what `probe --json` prints, and of the file that it writes. */
+export const findingsSchema = z.strictObject({
+  version: z.literal(1),
+  probedAt: z.iso.datetime(),
+  baseUrl: z.string().describe("The tenant that it was found out on"),
+  calls: z.int().min(0).describe("Calls that it took"),
+  switches: found.describe("By the names of the emulator's switches"),
+  settings: found.describe("By the names of settings"),
+  observed: found.describe("What else was seen"),
+  open: z.record(z.string(), z.string()).describe("What could not be found out, and why"),
+}) satisfies z.ZodType<TenantFindings>;
+
+/** Shape of what `probe --clean --json` prints. */
+export const cleanedSchema = z.strictObject({
+  removed: z.int().min(0).describe("Objects of an earlier probe that were looked up and removed"),
+});
+
+/** What `probe --clean --json` prints. */
+export type Cleaned = z.output<typeof cleanedSchema>;
 
 const settingNames = ["put", "plan", "burst"];
 
@@ -36,5 +66,44 @@ export const findingsOf = (
     settings: Object.fromEntries(found.filter(isSetting)),
     observed: Object.fromEntries(found.filter((each) => !isSwitch(each) && !isSetting(each))),
     open: Object.fromEntries(open),
+  };
+};
+
+/**
+ * The switches of an emulator that behaves like the tenant of a file of findings.
+ *
+ * @throws CommandFailure or ConversationError where the file cannot be used
+ */
+export const foundSwitches = (file: string): Partial<Switches> => {
+  const { switches } = readFindings(file);
+  try {
+    return parseSwitches(switches);
+  } catch (error) {
+    throw new CommandFailure(
+      `The findings in ${file} are of another release: ${messageOf(error)} Probe the tenant again.`,
+    );
+  }
+};
+
+/**
+ * The arguments of an emulator that behaves like the tenant of `--like`; what the command line says itself wins.
+ *
+ * @throws CommandFailure or ConversationError where the file cannot be used
+ */
+export const likeTenant = (given: EmulatorArguments, isPlanGiven: boolean): EmulatorArguments => {
+  const { like } = given;
+  if (like === undefined) return given;
+  const { settings } = readFindings(like);
+  const plan = planNames.find((name) => name === settings.plan);
+  const burst = Number.isInteger(settings.burst) ? Number(settings.burst) : undefined;
+  if ((burst ?? 1) < 1 || plan !== settings.plan || burst !== settings.burst)
+    throw new CommandFailure(
+      `The plan or the burst in ${like} is none that an emulator knows. Probe the tenant again.`,
+    );
+  return {
+    ...given,
+    switch: { ...foundSwitches(like), ...given.switch },
+    ...(plan === undefined || isPlanGiven ? {} : { plan }),
+    ...(burst === undefined || given.burst !== undefined || isPlanGiven ? {} : { burst }),
   };
 };

@@ -3,20 +3,142 @@ import { dirname, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
+import { rateOf } from "../../provider/pacing/plan-rates.js";
 import { httpTransport, type Transport } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { readSettings } from "../../provider/service/settings.js";
+import { readSettings, type TenantFindings } from "../../provider/service/settings.js";
 import { CommandFailure, type CommandRun, messageOf } from "../command.js";
 import { readStackConfig } from "../pulumi-cli/stack-config.js";
-import { type Answers, allOpen, stillOpen } from "./experiments/experiment.js";
-import type { Cleaned } from "./findings-schema.js";
-import { leftOpen } from "./left-open.js";
-import { findingsOf } from "./probe-findings.js";
-import { ProbeJournal } from "./probe-journal.js";
-import { ProbeObjects } from "./probe-objects.js";
-import { type PlanOptions, type ProbePlan, probePlan } from "./probe-plan.js";
-import { findingsText, planText } from "./probe-report.js";
+import { textTable } from "../terminal/columns.js";
+import {
+  type Answers,
+  allOpen,
+  assetExperiment,
+  burstExperiment,
+  type Experiment,
+  leftOpen,
+  listExperiments,
+  objectExperiments,
+  platformExperiment,
+  referenceExperiments,
+  stillOpen,
+  tokenExperiment,
+} from "./experiments.js";
+import { type Cleaned, findingsOf } from "./probe-findings.js";
+import { ProbeJournal, ProbeObjects } from "./probe-objects.js";
 import { ProbeStopped, TenantClient } from "./tenant-client.js";
+
+/** What is asked of a tenant, and what is not. */
+interface ProbePlan {
+  readonly experiments: readonly Experiment[];
+  /** Left out, with the reason. */
+  readonly leftOut: readonly { readonly experiment: Experiment; readonly why: string }[];
+  /** Most calls of all. */
+  readonly mostCalls: number;
+}
+
+/** What the command line says of the experiments. */
+interface PlanOptions {
+  readonly maxCalls?: number;
+  /** False: the rate of no endpoint is used up. */
+  readonly burst?: boolean;
+  /** Assets are asked for, too. */
+  readonly assets?: true;
+}
+
+/** A burst is about 20 s of the rate (assumed); half as much again, so that the end is seen. */
+const mostBurst = ({ plan = "enterprise" }: Pick<Settings, "plan">): number => {
+  const question = { service: "Conversation", version: "v3", plan, method: "GET" } as const;
+  return Math.ceil(30 * rateOf({ ...question, template: "/orchestrations/{id}" }));
+};
+
+/** Chooses in order as long as calls are left; the cheap and safe questions come first. */
+const probePlan = (settings: Settings, options: PlanOptions): ProbePlan => {
+  const { maxCalls = Number.POSITIVE_INFINITY, burst = true, assets } = options;
+  const all = [
+    tokenExperiment,
+    ...objectExperiments,
+    ...listExperiments,
+    ...referenceExperiments,
+    platformExperiment,
+    ...(burst ? [burstExperiment(mostBurst(settings))] : []),
+    ...(assets ? [assetExperiment] : []),
+  ];
+  let mostCalls = 0;
+  const experiments: Experiment[] = [];
+  const leftOut: { experiment: Experiment; why: string }[] = [];
+  for (const experiment of all) {
+    if (mostCalls + experiment.mostCalls > maxCalls) {
+      leftOut.push({ experiment, why: `--max-calls ${maxCalls} leaves no room for it` });
+      continue;
+    }
+    experiments.push(experiment);
+    mostCalls += experiment.mostCalls;
+  }
+  if (!burst) leftOut.push({ experiment: burstExperiment(0), why: "--no-burst was given" });
+  if (!assets)
+    leftOut.push({
+      experiment: assetExperiment,
+      why: "an asset cannot be found again if its creation is cut off: ask for it with --assets",
+    });
+  return { experiments, leftOut, mostCalls };
+};
+
+/** Cuts a text into lines that fit 80 columns, all but the first of them indented. */
+const wrapped = (text: string, first: string, indent: string): readonly string[] => {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.pop();
+    if (last === undefined) lines.push(`${first}${word}`);
+    else if (last.length + 1 + word.length <= 78) lines.push(`${last} ${word}`);
+    else lines.push(last, `${indent}${word}`);
+  }
+  return lines;
+};
+
+const listItem = (text: string): readonly string[] => wrapped(text, "  - ", "    ");
+
+/** What is going to happen, before anything is sent. */
+const planText = (baseUrl: string, { experiments, mostCalls, leftOut }: ProbePlan): string =>
+  [
+    `Probing ${baseUrl}:`,
+    ...wrapped(
+      `at most ${mostCalls} calls, and those that are repeated because of the rate, a failure or a token that ran out. Objects are made, all of them named pulumi-conversation-probe-…, and removed again. It finds out:`,
+      "",
+      "",
+    ),
+    ...experiments.flatMap(({ asks }) => listItem(asks)),
+    "It does not find out:",
+    ...leftOut.flatMap(({ experiment, why }) => listItem(`${experiment.asks}: ${why}`)),
+    ...listItem("what messages do: a conversation cannot be removed again"),
+    "",
+  ].join("\n");
+
+const rows = (values: TenantFindings["switches"]): readonly (readonly string[])[] =>
+  Object.entries(values).map(([name, value]) => [name, `${value}`]);
+
+/** What was found out, for people. */
+const findingsText = (findings: TenantFindings, file: string): string => {
+  const { switches, settings, observed, open, calls } = findings;
+  const only = Object.fromEntries(Object.entries(settings).filter(([name]) => !(name in switches)));
+  const table = textTable(
+    ["Question", "Answer"],
+    [...rows(switches), ...rows(only), ...rows(observed)],
+  );
+  const left = Object.entries(open).flatMap(([name, why]) => [
+    `  ${name}`,
+    ...wrapped(why, "    ", "    "),
+  ]);
+  return [
+    ...table,
+    ...(left.length > 0 ? ["", "Still open:", ...left] : []),
+    "",
+    `${calls} calls. Nothing was left behind. What was found out is in a file; use it with:`,
+    `  export CONVERSATION_FINDINGS=${file}`,
+    `  npx pulumi-conversation emulator --like ${file}`,
+    "",
+  ].join("\n");
+};
 
 /** What the command line says of a probe. */
 export interface ProbeOptions extends PlanOptions {
@@ -30,7 +152,7 @@ export interface ProbeOptions extends PlanOptions {
 }
 
 /** Tests pass their own. */
-export interface ProbeParts {
+interface ProbeParts {
   readonly clock?: Clock;
   readonly transport?: Transport;
   readonly env?: NodeJS.ProcessEnv;

@@ -1,5 +1,5 @@
 import type { Clock } from "../../provider/kernel/clock.js";
-import { jsonIn } from "../../provider/kernel/json.js";
+import { isObject, jsonIn, listedObjects } from "../../provider/kernel/json.js";
 import type { Method } from "../../provider/service/http/operations.js";
 import { retryAfterMs } from "../../provider/service/http/retry.js";
 import type { HttpResponse, Transport } from "../../provider/service/http/transport.js";
@@ -25,12 +25,12 @@ export class ProbeStopped extends Error {
 /** No answer: whether the call had an effect is not known. */
 export class NoTenantAnswer extends Error {}
 
-export interface TenantCall {
+interface TenantCall {
   readonly query?: string;
   readonly body?: unknown;
 }
 
-export interface TenantClientOptions {
+interface TenantClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   /** Most calls, those for tokens and repeats included. */
@@ -43,7 +43,11 @@ export interface TenantClientOptions {
 export const foreignOrigin = "https://probe.invalid";
 
 /** Refusals that have nothing to do with what a call says: who calls, how slowly, how often. */
-export const ofEveryCall: readonly number[] = [401, 407, 408, 421, 425, 429];
+const ofEveryCall: readonly number[] = [401, 407, 408, 421, 425, 429];
+
+/** Whether a call was refused for what it says, not for a failure. */
+export const isRefused = ({ status }: Pick<TenantAnswer, "status">): boolean =>
+  status >= 400 && status < 500 && !ofEveryCall.includes(status);
 
 const mostRepeats = 6;
 const mostTries = 3;
@@ -176,3 +180,13 @@ export class TenantClient {
     }
   }
 }
+
+/** The objects of a list, and how many there are of all. */
+export const listIn = ({ body }: TenantAnswer, listKey: string) => {
+  const members = isObject(body) ? body : {};
+  const items = listedObjects(members[listKey]);
+  const info = isObject(members.paginationInfo) ? members.paginationInfo : {};
+  const count = typeof info.count === "number" ? info.count : undefined;
+  const pageSize = typeof info.pagesize === "number" ? info.pagesize : undefined;
+  return { items, count, pageSize };
+};

@@ -1,18 +1,234 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
 import { styleText } from "node:util";
 import { startEmulator } from "../../emulator/index.js";
+import { naturalKey } from "../../provider/definition/references.js";
+import { resources } from "../../provider/resources/index.js";
+import type { Collections, WireObject } from "../../provider/service/collections.js";
+import { connectService } from "../../provider/service/connect.js";
+import { readSettings } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
 import { emulatorEnvironment } from "../emulator-settings.js";
 import { tryLock } from "../process/file-lock.js";
+import { runCommand } from "../process/run-command.js";
 import { ensurePulumi } from "../pulumi-cli/ensure-pulumi.js";
+import { environmentOfNobody } from "../pulumi-cli/own-environment.js";
 import { hostLimits } from "../pulumi-cli/pulumi-cli.js";
-import { wantsColour } from "../terminal/colour.js";
-import { wrappedText } from "../terminal/columns.js";
+import { environmentOnly } from "../pulumi-cli/stack-config.js";
+import { padded, textTable, wantsColour, wrapped, wrappedText } from "../terminal/columns.js";
 import { type ProgressStream, progressOn } from "../terminal/progress.js";
-import { endLeftovers, interrupted } from "./pulumi-project.js";
-import { setUp, takeDown } from "./set-up.js";
-import { type StateFolder, stateFolder } from "./state-folder.js";
+import {
+  endLeftovers,
+  interrupted,
+  ownedBy,
+  type ProjectOptions,
+  type PulumiProject,
+  pulumiProject,
+  type StateFolder,
+  stateFolder,
+} from "./pulumi-project.js";
 
-export interface QuickstartOptions {
+/** An object that exists in the service. */
+interface ServiceObject {
+  readonly kind: string;
+  readonly id: string;
+  readonly name: string;
+  readonly body: WireObject;
+}
+
+const listObjects = async (collections: Collections): Promise<readonly ServiceObject[]> => {
+  const perKind = await Promise.all(
+    resources.map(async (definition) => {
+      const { objects } = await collections.list(definition);
+      const key = naturalKey(definition);
+      return [...objects].map(([id, body]) => ({
+        kind: definition.kind,
+        id,
+        name: String(body[key] ?? ""),
+        body,
+      }));
+    }),
+  );
+  return perKind.flat();
+};
+
+/** Asks the service that these settings name for every object of every kind, in set-up order. */
+const readObjects = async (
+  environment: Readonly<Record<string, string>>,
+): Promise<readonly ServiceObject[]> => {
+  const service = connectService(readSettings(environmentOnly(environment)));
+  try {
+    return await listObjects(service);
+  } finally {
+    await service.close();
+  }
+};
+
+/** Every text inside a JSON value. */
+const textsIn = (value: unknown): readonly string[] => {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+};
+
+/** Names of the other objects that one mentions by id. */
+const mentioned = (object: ServiceObject, names: ReadonlyMap<string, string>): string => {
+  const ids = new Set(textsIn(object.body).filter((text) => text !== object.id));
+  return [...ids].flatMap((id) => names.get(id) ?? []).join("\n");
+};
+
+/** The objects and how they hang together, as lines of a table; their names tell them apart, and stay whole. */
+export const objectTable = (objects: readonly ServiceObject[]): readonly string[] => {
+  const names = new Map(objects.map(({ id, name }) => [id, name]));
+  return textTable(
+    ["kind", "name", "refers to"],
+    objects.map((object) => [object.kind, object.name, mentioned(object, names)]),
+    { width: 78, whole: ["kind"] },
+  );
+};
+
+/** A quick start under way: where it writes, and what it works with. */
+interface QuickstartContext extends ProjectOptions {
+  readonly state: StateFolder;
+  readonly title: (text: string) => void;
+}
+
+const HOST = "127.0.0.1";
+/** Column at which it begins how something is done. */
+const HOW = 28;
+const LONGEST_MS = 180_000;
+
+/** A port of this machine that nobody listens at; undefined where the one asked for is taken. */
+const freePort = async (wanted = 0): Promise<number | undefined> => {
+  const server = createServer();
+  try {
+    await once(server.listen(wanted, HOST), "listening");
+    const address = server.address();
+    return typeof address === "object" ? address?.port : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    server.close();
+  }
+};
+
+/** The port in the callback addresses that an earlier run has declared. */
+const declaredPort = (configFile: string): number | undefined => {
+  const text = existsSync(configFile) ? readFileSync(configFile, "utf8") : "";
+  const port = /:callbackUrl: http:\/\/[\d.]+:(\d+)/.exec(text)?.[1];
+  return port === undefined ? undefined : Number(port);
+};
+
+/** Says in the stack's configuration where the callbacks are: where they were, if that port is free. */
+export const configureCallbacks = async (
+  pulumi: Pick<PulumiProject, "state" | "configure">,
+): Promise<void> => {
+  const declared = declaredPort(pulumi.state.configFile);
+  if (declared !== undefined && (await freePort(declared)) !== undefined) return;
+  const port = await freePort();
+  if (port === undefined) throw new CommandFailure(`No port of ${HOST} is free for callbacks.`);
+  const callbackPassword = randomBytes(18).toString("hex");
+  await pulumi.configure({ callbackUrl: `http://${HOST}:${port}` }, { callbackPassword });
+};
+
+/**
+ * Lets bot, agent and a scripted customer talk on the account that was declared.
+ *
+ * @throws CommandFailure where the conversation does not come to its end
+ */
+const converse = async (context: QuickstartContext, pulumi: PulumiProject): Promise<void> => {
+  const { state, settings, signal, alive } = context;
+  const outputs = await pulumi.outputs();
+  const life = alive("the conversation");
+  const ended = await runCommand(process.execPath, [join(pulumi.state.source, "converse.mts")], {
+    cwd: state.root,
+    env: {
+      ...environmentOfNobody(process.env),
+      ...ownedBy(state.folder),
+      ...settings,
+      ORDERS_BOT_STACK: outputs,
+    },
+    signal,
+    timeoutMs: LONGEST_MS,
+    onLine: (line) => life.print(line === "" ? "" : `  ${line}`),
+  }).finally(life.end);
+  if (signal.aborted) throw interrupted();
+  if (ended.code !== 0)
+    throw new CommandFailure(
+      "The conversation did not come to its end; why is above. Run npm run quickstart again to go on.",
+    );
+};
+
+const nextSteps = [
+  ["A project of your own", "npx pulumi-conversation init ../shop --emulator"],
+  ["Change what is declared", "examples/default-account/index.ts, then npm run quickstart"],
+  ["See how the bot works", "examples/orders-bot/README.md"],
+  ["Take it all down", "npm run quickstart -- --destroy"],
+  ["Run the emulator", "npm run emulator"],
+  ["Use a real service", "README.md, Configuration; npx pulumi-conversation doctor checks it"],
+] as const;
+
+/** What to do, and how, beside each other within 80 columns. */
+const step = (what: string, how: string): readonly string[] =>
+  wrapped(how, 80 - HOW).map((line, at) => padded(at === 0 ? `  ${what}:` : "", HOW) + line);
+
+const showObjects = async ({ print, title, settings }: QuickstartContext): Promise<void> => {
+  const found = await readObjects(settings);
+  title("What the service holds now");
+  const lines = found.length === 0 ? ["nothing"] : objectTable(found);
+  for (const line of lines) print(`  ${line}`);
+};
+
+/** Declares an account, and shows that the program and the service agree. */
+const declareAccount = async (context: QuickstartContext): Promise<void> => {
+  const project = pulumiProject(context.state.project("default-account"), context);
+  context.title("pulumi up: examples/default-account");
+  await project.ready();
+  await project.show("up", "--yes");
+  context.title("pulumi preview: the program and the service agree");
+  await project.show("preview", "--expect-no-changes");
+};
+
+/** Declares the account of a bot that runs here, and has a conversation on it. */
+const tryBot = async (context: QuickstartContext): Promise<void> => {
+  const project = pulumiProject(context.state.project("orders-bot"), context);
+  context.title("pulumi up: examples/orders-bot, the account of a bot");
+  await project.ready();
+  await configureCallbacks(project);
+  await project.show("up", "--yes", "--skip-preview");
+  await showObjects(context);
+  context.title("A conversation on the account just declared: examples/orders-bot/converse.mts");
+  await converse(context, project);
+};
+
+/** The whole way up: two accounts, what then exists, and a conversation. */
+const setUp = async (context: QuickstartContext): Promise<void> => {
+  await declareAccount(context);
+  await tryBot(context);
+  context.title("What to try next");
+  for (const line of nextSteps.flatMap(([what, how]) => step(what, how))) context.print(line);
+};
+
+/** The whole way back: every stack, the last one first, and the state folder. */
+const takeDown = async (context: QuickstartContext): Promise<void> => {
+  const { print, title, state } = context;
+  const made = state.projects.filter((project) => project.hasStack()).reverse();
+  for (const kept of made) {
+    const project = pulumiProject(kept, context);
+    title(`pulumi destroy: examples/${kept.name}`);
+    await project.ready();
+    await project.show("destroy", "--yes", "--skip-preview");
+    await project.removeStack();
+  }
+  await showObjects(context);
+  state.remove();
+  print("\nThe stacks and the folder .quickstart are gone. npm run quickstart starts afresh.");
+};
+
+interface QuickstartOptions {
   /** Folder of the checkout. */
   readonly root: string;
   /** Take down instead of set up. */

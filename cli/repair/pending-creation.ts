@@ -4,7 +4,7 @@ import { kindOfMarked, type MarkedObject } from "../../provider/lifecycle/owners
 import { connected, type Declared, resourceIn } from "../../provider/lifecycle/resource.js";
 import { isHeld } from "../../provider/lifecycle/run.js";
 import { describe, seenObjects } from "../../provider/lifecycle/seen-object.js";
-import { wireReferences } from "../account/account-lists.js";
+import { wireReferences } from "../account/read-account.js";
 import {
   definitionOfType,
   logicalName,

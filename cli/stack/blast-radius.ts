@@ -6,7 +6,7 @@ import { asText, type JsonObject } from "../../provider/kernel/json.js";
 import { markOn, nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
 import type { StackStates } from "../../provider/stacks/stack-states.js";
-import { type AccountLists, wireReferences } from "../account/account-lists.js";
+import { type AccountLists, wireReferences } from "../account/read-account.js";
 import type { Printed } from "../printed.js";
 import type {
   blastRadiusSchema,

@@ -1,6 +1,6 @@
 import type { Clock } from "../../provider/kernel/clock.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { accessService, type Say, type ServiceAccess } from "../account/service-access.js";
+import { accessService, type Say, type ServiceAccess } from "../account/open-account.js";
 import type { OpenStack } from "./open-stack.js";
 
 /** A name of settings; undefined for those without a name. */

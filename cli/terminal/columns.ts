@@ -93,3 +93,166 @@ export const shortened = (text: string, columns: number): string => {
 /** `1 call`, `3 calls`. */
 export const withCount = (count: number, one: string): string =>
   `${count} ${count === 1 ? one : `${one}s`}`;
+
+type Row = readonly string[];
+
+interface TableOptions {
+  /** Columns of the terminal that the table keeps to, where it can. Default: 80. */
+  readonly width?: number;
+  /** Headings of columns that are never broken, such as those of ids and commands. */
+  readonly whole?: readonly string[];
+}
+
+const gap = "  ";
+const leastWidth = 8;
+
+const widest = (cells: readonly string[]): number => Math.max(...cells.map(terminalWidth), 0);
+
+/** A row whose cells hold several lines, as several rows. */
+const unfolded = (row: Row): readonly Row[] => {
+  const cells = row.map((cell) => cell.split("\n"));
+  const height = Math.max(...cells.map((lines) => lines.length));
+  return Array.from({ length: height }, (_, index) => cells.map((lines) => lines[index] ?? ""));
+};
+
+/** Takes room from the widest column that may be broken, until all fit or none has any left. */
+const fitted = (widths: readonly number[], isWhole: readonly boolean[], most: number): number[] => {
+  const left = [...widths];
+  const sum = () => left.reduce((total, width) => total + width, gap.length * (left.length - 1));
+  while (sum() > most) {
+    const breakable = left.map((width, column) =>
+      isWhole[column] || width <= leastWidth ? 0 : width,
+    );
+    const longest = Math.max(...breakable);
+    if (longest === 0) break;
+    left[breakable.indexOf(longest)] = longest - 1;
+  }
+  return left;
+};
+
+const broken = (cell: string, width: number): string =>
+  cell
+    .split("\n")
+    .flatMap((line) => (terminalWidth(line) <= width ? [line] : wrapped(line, width)))
+    .join("\n");
+
+/**
+ * Rows under a heading, in columns as wide as their widest cell; where that is wider than the terminal
+ * the widest are broken into several lines. A cell may hold several lines itself.
+ */
+export const textTable = (
+  heading: Row,
+  given: readonly Row[],
+  { width = 80, whole = [] }: TableOptions = {},
+): string[] => {
+  const rows = given.map((row) => row.map((cell) => cell.split("\n").map(inertText).join("\n")));
+  const natural = heading.map((_, column) =>
+    widest([heading, ...rows].flatMap((row) => (row[column] ?? "").split("\n"))),
+  );
+  const isWhole = heading.map((name) => whole.includes(name));
+  const widths = fitted(natural, isWhole, width);
+  const inColumns = (row: Row): Row => row.map((cell, column) => broken(cell, widths[column] ?? 0));
+  const line = (row: Row) =>
+    widths
+      .map((columns, column) => padded(row[column] ?? "", columns))
+      .join(gap)
+      .trimEnd();
+  const lines = (row: Row) => unfolded(inColumns(row)).map(line);
+  const rule = widths.map((columns) => "─".repeat(columns)).join(gap);
+  return [...lines(heading), rule, ...rows.flatMap(lines)];
+};
+
+/**
+ * Foreign text as code of Markdown: nothing in it is markup, a mention, an image, a link or HTML, and it
+ * ends where it ends.
+ *
+ * @param longest in characters; the rest is cut
+ */
+export const codeSpan = (text: string, longest = 300): string => {
+  const characters = [...inertText(text.replaceAll(/[\p{Zl}\p{Zp}\s]+/gu, " "))];
+  const cut = characters.length > longest ? [...characters.slice(0, longest - 1), "…"] : characters;
+  const plain = cut.join("");
+  const fences = plain.match(/`+/g) ?? [];
+  const fence = "`".repeat(Math.max(0, ...fences.map(({ length }) => length)) + 1);
+  const edge = fences.length > 0 || plain.trim() === "" || plain.trim() !== plain ? " " : "";
+  return `${fence}${edge}${plain}${edge}${fence}`;
+};
+
+/** Before a bar the number of backslashes must stay odd: two of them stand for one, and the bar ends the cell. */
+const cell = (markdown: string): string =>
+  markdown.replaceAll(/(?<!\\)\\*\|/g, (bar) => `${"\\".repeat(2 * (bar.length - 1) + 1)}|`);
+
+const row = (cells: readonly string[]): string => `| ${cells.map(cell).join(" | ")} |`;
+
+/** A table of Markdown. Foreign text in a cell is given as `codeSpan`. */
+export const markdownTable = (
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly string[] => [row(heading), row(heading.map(() => "---")), ...rows.map(row)];
+
+/** Lines that are folded away under a title; none where there is nothing to fold. */
+export const foldedLines = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.length === 0
+    ? []
+    : ["", `<details><summary>${title}</summary>`, "", ...lines, "", "</details>"];
+
+/** A text as one word of a shell, whatever is in it; without quotes where it needs none. */
+export const shellWord = (text: string): string =>
+  /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+/** A stream that may be a terminal. */
+interface MaybeTerminal {
+  readonly isTTY?: boolean;
+}
+
+/**
+ * Whether a stream wants colours: a terminal does, unless NO_COLOR is set (no-color.org) or it is a
+ * dumb one; FORCE_COLOR asks for them everywhere, and FORCE_COLOR=0 nowhere.
+ */
+export const wantsColour = (
+  { isTTY }: MaybeTerminal,
+  { NO_COLOR, FORCE_COLOR, TERM }: NodeJS.ProcessEnv = process.env,
+): boolean => {
+  if (NO_COLOR) return false;
+  if (FORCE_COLOR !== undefined && FORCE_COLOR !== "")
+    return FORCE_COLOR !== "0" && FORCE_COLOR !== "false";
+  return isTTY === true && TERM !== "dumb";
+};
+
+/** Where the lines of a text go on: below what stands behind its first words, or below its beginning. */
+const hangingIndent = (line: string, columns: number): number => {
+  const beside = /^\s*\S+(?: \S+)* {2,}(?=\S)/.exec(line)?.[0].length ?? 0;
+  if (beside > 0 && beside < columns / 2) return beside;
+  return indentOf(line);
+};
+
+const indentOf = (line: string): number => line.length - line.trimStart().length;
+
+/** A line that is too wide in two: what fits, and the rest. */
+const split = (line: string, columns: number): readonly [fits: string, rest: string] => {
+  const from = hangingIndent(line, columns);
+  const [first = "", ...rest] = wrappedWords(line.slice(from), columns - from);
+  return [line.slice(0, from) + first, rest.join(" ")];
+};
+
+/**
+ * A help text whose lines keep to so many columns. What is too wide goes on in the next line, at the
+ * same depth: in the line that is there, where it is part of the same paragraph.
+ */
+export const foldedHelp = (text: string, columns = 80): string => {
+  const left = text.split("\n");
+  const lines: string[] = [];
+  for (let line = left.shift(); line !== undefined; line = left.shift()) {
+    const [fits, rest] = line.length > columns ? split(line, columns) : [line, ""];
+    lines.push(fits);
+    if (rest === "") continue;
+    const depth = hangingIndent(line, columns);
+    const [next = ""] = left;
+    const goesOn =
+      next.trim() !== "" && indentOf(next) === depth && hangingIndent(next, columns) === depth;
+    const indent = " ".repeat(depth);
+    if (goesOn) left[0] = `${indent}${rest} ${next.trimStart()}`;
+    else left.unshift(indent + rest);
+  }
+  return lines.join("\n");
+};

@@ -3,9 +3,12 @@ import { join } from "node:path";
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { type PulumiProject, pulumiProject } from "../../cli/quickstart/pulumi-project.js";
-import { configureCallbacks } from "../../cli/quickstart/set-up.js";
-import { stateFolder } from "../../cli/quickstart/state-folder.js";
+import {
+  type PulumiProject,
+  pulumiProject,
+  stateFolder,
+} from "../../cli/quickstart/pulumi-project.js";
+import { configureCallbacks } from "../../cli/quickstart/run-quickstart.js";
 import { type Checkout, checkout } from "../cli/quickstart-checkout.js";
 import { transcript } from "../cli/quickstart-transcript.js";
 

@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
-import { doctorReport } from "../../cli/doctor/check.js";
-import { checkCertificates, checkProxy } from "../../cli/doctor/network-checks.js";
-import { checkClock, checkScopes } from "../../cli/doctor/service-checks.js";
+import { checkNode, checkSdk, doctorReport } from "../../cli/doctor/diagnose.js";
+import {
+  checkCertificates,
+  checkClock,
+  checkProxy,
+  checkScopes,
+} from "../../cli/doctor/service-checks.js";
 import { checkSetting } from "../../cli/doctor/setting-checks.js";
-import { checkNode, checkSdk } from "../../cli/doctor/tool-checks.js";
 import { configEntries } from "../../cli/pulumi-cli/stack-config.js";
 import { resources } from "../../provider/resources/index.js";
 import { defaultScopes, scopes } from "../../provider/service/http/operations.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { objectTable } from "../../cli/quickstart/object-table.js";
+import { objectTable } from "../../cli/quickstart/run-quickstart.js";
 
 test("objects stand with the names of the objects that they mention, wherever that is", () => {
   const lines = objectTable([

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { projectFiles } from "../../cli/export/project-files.js";
+import { projectFiles } from "../../cli/export/program-files.js";
 import { packedPackage } from "../../cli/packed-package.js";
 import { packageVersion } from "../../provider/kernel/package.js";
 import { readSettings } from "../../provider/service/settings.js";

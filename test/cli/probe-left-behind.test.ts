@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { journalFile } from "../../cli/probe/probe-journal.js";
+import { journalFile } from "../../cli/probe/probe-objects.js";
 import { httpTransport, type Transport } from "../../provider/service/http/transport.js";
 import { probing } from "./probing.js";
 

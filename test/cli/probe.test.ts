@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { likeTenant } from "../../cli/probe/like-tenant.js";
+import { likeTenant } from "../../cli/probe/probe-findings.js";
 import { findingsIn, readSettings } from "../../provider/service/settings.js";
 import { probing } from "./probing.js";
 import { run } from "./session.js";

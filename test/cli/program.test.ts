@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { foldedHelp } from "../../cli/terminal/help-text.js";
+import { foldedHelp } from "../../cli/terminal/columns.js";
 import { packageVersion } from "../../provider/kernel/package.js";
 import { run } from "./session.js";
 

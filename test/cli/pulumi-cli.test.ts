@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { checkPulumi } from "../../cli/doctor/tool-checks.js";
+import { checkPulumi } from "../../cli/doctor/diagnose.js";
 import {
   environmentFor,
   findProgram,

@@ -3,9 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { PulumiProject } from "../../cli/quickstart/pulumi-project.js";
-import { configureCallbacks } from "../../cli/quickstart/set-up.js";
-import { stateFolder } from "../../cli/quickstart/state-folder.js";
+import { type PulumiProject, stateFolder } from "../../cli/quickstart/pulumi-project.js";
+import { configureCallbacks } from "../../cli/quickstart/run-quickstart.js";
 import { packageRoot } from "../../provider/kernel/package.js";
 import { temporaryFolder } from "./temporary-folder.js";
 

@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { wantsColour } from "../../cli/terminal/colour.js";
-import { terminalWidth, wrapped } from "../../cli/terminal/columns.js";
-import { textTable } from "../../cli/terminal/text-table.js";
+import { terminalWidth, textTable, wantsColour, wrapped } from "../../cli/terminal/columns.js";
 import { inertText } from "../../provider/kernel/text.js";
 
 test("columns are as wide as their widest cell", () => {

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { architecturePicture } from "../../cli/generate/architecture-picture.js";
-import { partImports } from "../../cli/generate/part-imports.js";
+import { architecturePicture, partImports } from "../../cli/generate/pictures.js";
 import { readPage } from "./pages.js";
 
 type Imports = ReadonlyMap<string, ReadonlySet<string>>;

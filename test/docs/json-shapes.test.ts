@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { jsonMembers } from "../../cli/generate/json-members.js";
-import { jsonSchemas } from "../../cli/generate/json-schemas.js";
+import { jsonMembers, jsonSchemas } from "../../cli/generate/command-reference.js";
 import { createProgram } from "../../cli/program.js";
 import { recordedSession } from "../cli/session.js";
 

@@ -5,8 +5,8 @@ import {
   type ExplainedAccount,
   explain,
   type MessageRoute,
+  setUpObjects,
 } from "../../cli/explain/explanation.js";
-import { setUpObjects } from "../../cli/explain/set-up-objects.js";
 import { startEmulator } from "../../emulator/index.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { Running } from "../emulator/running.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { explanationText } from "../../cli/explain/text-report.js";
+import { explanationText } from "../../cli/explain/explain-command.js";
 
 test("why there is no account comes before that there is none, within 80 columns", () => {
   const note = `accounts: GET /accounts was refused (403): ${"the client may not list them. ".repeat(5)}`;

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { releaseProblems } from "../../cli/release/release-problems.js";
-import { withRepository } from "../../cli/release/repository-links.js";
+import { releaseProblems, withRepository } from "../../cli/release-files.js";
 
 const address = "https://git.example.com/acme/conversation";
 const changelog = `# Changelog

@@ -6,7 +6,7 @@ import {
   namedRepository,
   repositoryAddress,
   withRepository,
-} from "../../cli/release/repository-links.js";
+} from "../../cli/release-files.js";
 
 const read = (path: string): string => readFileSync(join(__dirname, "..", "..", path), "utf8");
 

@@ -5,7 +5,7 @@ import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { driftMarkdown } from "../../cli/drift/drift-markdown.js";
 import { rehearsalMarkdown } from "../../cli/rehearse/report/rehearsal-markdown.js";
-import { codeSpan, markdownTable } from "../../cli/terminal/markdown.js";
+import { codeSpan, markdownTable } from "../../cli/terminal/columns.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { inertOutput, inertText } from "../../provider/kernel/text.js";
 import { exportSandbox } from "../cli/export/exported.js";

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { journalFile, ProbeJournal } from "../../cli/probe/probe-journal.js";
+import { journalFile, ProbeJournal } from "../../cli/probe/probe-objects.js";
 import { privateFolder } from "../../cli/process/private-folder.js";
 import { ensurePulumi } from "../../cli/pulumi-cli/ensure-pulumi.js";
 import { release } from "../../cli/pulumi-cli/fetch-pulumi.js";

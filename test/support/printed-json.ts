@@ -1,4 +1,4 @@
-import { jsonSchemas } from "../../cli/generate/json-schemas.js";
+import { jsonSchemas } from "../../cli/generate/command-reference.js";
 
 /**
  * Where a command line asks for JSON: what it printed is of the documented shape, no member more.

@@ -1,7 +1,7 @@
 import { CommandFailure, type CommandRun, type RegisterCommand } from "../../command.js";
 import type { StackOptions } from "../../stack/open-stack.js";
-import type { CommandWork } from "../../terminal/command-progress.js";
-import { shellWord } from "../../terminal/shell-word.js";
+import { shellWord } from "../../terminal/columns.js";
+import type { CommandWork } from "../../terminal/progress.js";
 
 interface CompareFlags extends StackOptions {
   readonly save?: string;
@@ -85,7 +85,7 @@ export const registerCompare: RegisterCommand = (program, session) => {
       throw error;
     })
     .action(async (a: string, b: string | undefined, flags: CompareFlags) => {
-      const { withProgress } = await import("../../terminal/command-progress.js");
+      const { withProgress } = await import("../../terminal/progress.js");
       await withProgress(session, (work) => compare({ a, b }, { ...flags, ...work }, session));
     });
 };

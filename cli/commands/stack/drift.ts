@@ -58,7 +58,7 @@ export const registerDrift: RegisterCommand = (program, session) => {
       const { runDrift } = await import("../../drift/run-drift.js");
       const { driftReport } = await import("../../drift/drift-report.js");
       const { driftMarkdown } = await import("../../drift/drift-markdown.js");
-      const { withStep } = await import("../../terminal/command-progress.js");
+      const { withStep } = await import("../../terminal/progress.js");
       const result = await withStep(session, "Comparing the stack with its account", (step) =>
         runDrift({ ...flags, ...step }),
       );

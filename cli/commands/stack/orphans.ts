@@ -63,7 +63,7 @@ export const registerOrphans: RegisterCommand = (program, session) => {
       assertSensible(options);
       const { runOrphans } = await import("../../orphans/run-orphans.js");
       const { orphansReport } = await import("../../orphans/orphans-report.js");
-      const { withStep } = await import("../../terminal/command-progress.js");
+      const { withStep } = await import("../../terminal/progress.js");
       const { done, isEnded } = await withStep(
         session,
         "Looking at the account and at the states",

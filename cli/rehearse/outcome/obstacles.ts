@@ -3,7 +3,7 @@ import type { Definition } from "../../../provider/definition/define.js";
 import { deletionOrder } from "../../../provider/definition/references.js";
 import { resources } from "../../../provider/resources/index.js";
 import type { StackStates } from "../../../provider/stacks/stack-states.js";
-import { wireReferences } from "../../account/account-lists.js";
+import { wireReferences } from "../../account/read-account.js";
 import type { CopiedObjects } from "../service/account-copy.js";
 import type { Obstacle } from "./outcome.js";
 import { namedObject } from "./rehearsed-changes.js";

@@ -2,7 +2,7 @@ import type { Switches, SwitchName } from "../../../emulator/index.js";
 import { holdsSecret } from "../../../provider/definition/walk.js";
 import { fieldsByWireName } from "../../../provider/definition/wire.js";
 import { resources } from "../../../provider/resources/index.js";
-import { wireReferences } from "../../account/account-lists.js";
+import { wireReferences } from "../../account/read-account.js";
 import type { CopyRun } from "../run-on-copy.js";
 import type { RehearsedCall } from "../service/recording-relay.js";
 import type { AccountChange, Refusal, RehearsedOutcome } from "./outcome.js";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isObject } from "../../../provider/kernel/json.js";
-import { publicObject } from "../../account/saved-account.js";
+import { publicObject } from "../../account/object-inputs.js";
 import type { OpenStack } from "../../stack/open-stack.js";
 import { exportStack } from "../../stack/stack-export.js";
 import type { Rehearsal } from "../outcome/outcome.js";

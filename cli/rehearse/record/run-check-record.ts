@@ -3,7 +3,7 @@ import { inertText } from "../../../provider/kernel/text.js";
 import { CommandFailure } from "../../command.js";
 import type { Printed } from "../../printed.js";
 import { openStack } from "../../stack/open-stack.js";
-import { shellWord } from "../../terminal/shell-word.js";
+import { shellWord } from "../../terminal/columns.js";
 import { readOriginal } from "../copy/original-stack.js";
 import { readAccounts, settingsOfAccounts } from "../service/read-accounts.js";
 import { accountDigest, outcomeDigest, stateDigest } from "./change-record.js";

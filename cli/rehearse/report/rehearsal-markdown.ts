@@ -1,5 +1,5 @@
 import { duration } from "../../forecast/report.js";
-import { codeSpan, foldedLines, markdownTable } from "../../terminal/markdown.js";
+import { codeSpan, foldedLines, markdownTable } from "../../terminal/columns.js";
 import { obstacleTitle } from "../outcome/obstacles.js";
 import type { Refusal, Rehearsal } from "../outcome/outcome.js";
 import { changeLine, headline, objectLine, refusalTitle } from "./rehearsal-report.js";

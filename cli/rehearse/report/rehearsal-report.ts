@@ -1,7 +1,6 @@
 import { inertText } from "../../../provider/kernel/text.js";
 import { duration } from "../../forecast/report.js";
-import { withCount, wrappedText } from "../../terminal/columns.js";
-import { textTable } from "../../terminal/text-table.js";
+import { textTable, withCount, wrappedText } from "../../terminal/columns.js";
 import { obstacleTitle } from "../outcome/obstacles.js";
 import type {
   AccountChange,

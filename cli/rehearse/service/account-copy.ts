@@ -3,7 +3,7 @@ import { bodyOf } from "../../../provider/definition/wire.js";
 import type { JsonObject } from "../../../provider/kernel/json.js";
 import { propertiesIn } from "../../../provider/lifecycle/state.js";
 import type { Settings } from "../../../provider/service/setting-table.js";
-import type { KindReading } from "../../account/account-lists.js";
+import type { KindReading } from "../../account/read-account.js";
 import { definitionOfType, openedValues, type StackExport } from "../../stack/stack-export.js";
 import { profileIn } from "../../stack/stack-reading.js";
 import { membersWithSecrets, type SecretsSeen } from "./known-secrets.js";

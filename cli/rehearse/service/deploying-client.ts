@@ -8,7 +8,7 @@ import {
   scopes as serviceScopes,
   setUpOperation,
 } from "../../../provider/service/http/operations.js";
-import type { KindReading } from "../../account/account-lists.js";
+import type { KindReading } from "../../account/read-account.js";
 import { CommandFailure } from "../../command.js";
 import type { TenantReading } from "./tenant-reading.js";
 

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
+import { accessService } from "../../../cli/account/open-account.js";
 import { readAccount } from "../../../cli/account/read-account.js";
-import { accessService } from "../../../cli/account/service-access.js";
 import { explainSetUp } from "../../../cli/explain/explain-command.js";
 import { progressOn } from "../../../cli/terminal/progress.js";
 import { readSettings } from "../../../provider/service/settings.js";

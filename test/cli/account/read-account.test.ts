@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { type AccountReading, readAccount } from "../../../cli/account/read-account.js";
-import type { ReadingProgress } from "../../../cli/account/reading-progress.js";
-import { savedAccount, savedAccountIn } from "../../../cli/account/saved-account.js";
+import { savedAccount, savedAccountIn } from "../../../cli/account/object-inputs.js";
+import {
+  type AccountReading,
+  type ReadingProgress,
+  readAccount,
+} from "../../../cli/account/read-account.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { startEmulator } from "../../../emulator/index.js";
 import { resources } from "../../../provider/resources/index.js";

@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { objectInputs } from "../../../cli/account/object-inputs.js";
-import { savedAccount, savedAccountIn } from "../../../cli/account/saved-account.js";
-import { unknownMembers } from "../../../cli/account/unknown-members.js";
-import { programSource } from "../../../cli/export/program-files.js";
+import {
+  objectInputs,
+  savedAccount,
+  savedAccountIn,
+  unknownMembers,
+} from "../../../cli/account/object-inputs.js";
+import { programSource, projectReadme } from "../../../cli/export/program-files.js";
 import { planProgram } from "../../../cli/export/program-plan.js";
-import { projectReadme } from "../../../cli/export/project-readme.js";
 import { importEntry, importFileText } from "../../../cli/import/import-entries.js";
 import { isObject } from "../../../provider/kernel/json.js";
 import { resources } from "../../../provider/resources/index.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { objectInputs } from "../../../cli/account/object-inputs.js";
-import { accountCopy } from "../../../cli/export/prove/account-copy.js";
+import { accountCopy } from "../../../cli/export/prove.js";
 import { type Emulator, startEmulator } from "../../../emulator/index.js";
 import { resources } from "../../../provider/resources/index.js";
 import { EmulatorControl } from "../../support/emulator-control.js";

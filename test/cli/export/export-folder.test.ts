@@ -1,8 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { formerExport, writeExport } from "../../../cli/export/export-folder.js";
-import { stagingName } from "../../../cli/export/write-together.js";
+import { formerExport, stagingName, writeExport } from "../../../cli/export/export-folder.js";
 import { temporaryFolder } from "../temporary-folder.js";
 import { exportSandbox } from "./exported.js";
 

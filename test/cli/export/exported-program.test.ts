@@ -4,9 +4,12 @@ import ts from "typescript";
 import { expect, test } from "vitest";
 import { objectInputs } from "../../../cli/account/object-inputs.js";
 import { CommandFailure } from "../../../cli/command.js";
-import { type ProgramSource, programSource } from "../../../cli/export/program-files.js";
+import {
+  type ProgramSource,
+  programSource,
+  projectReadme,
+} from "../../../cli/export/program-files.js";
 import { type ProgramPlan, planProgram } from "../../../cli/export/program-plan.js";
-import { projectReadme } from "../../../cli/export/project-readme.js";
 import { importFileText } from "../../../cli/import/import-entries.js";
 import { isObject } from "../../../provider/kernel/json.js";
 import { lifecycle } from "../../../provider/lifecycle/index.js";

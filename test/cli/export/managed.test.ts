@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { exportReport } from "../../../cli/export/export-report.js";
+import { exportReport } from "../../../cli/export/run-export.js";
 import {
   markFor,
   markOf,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import ts from "typescript";
 import { expect, test } from "vitest";
 import { objectInputs } from "../../../cli/account/object-inputs.js";
-import { resourceNames, wordsIn } from "../../../cli/export/resource-names.js";
+import { resourceNames, wordsIn } from "../../../cli/export/program-plan.js";
 import { resources } from "../../../provider/resources/index.js";
 
 const settings = { platformName: "platform" };

@@ -3,8 +3,12 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { jsonExpression, type Member } from "../../../cli/export/expression.js";
-import { declarationText, quotedText } from "../../../cli/export/source-text.js";
+import {
+  declarationText,
+  jsonExpression,
+  type Member,
+  quotedText,
+} from "../../../cli/export/source-text.js";
 import { isObject } from "../../../provider/kernel/json.js";
 import { temporaryFolder } from "../temporary-folder.js";
 

@@ -1,8 +1,7 @@
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
-import { askPerson } from "../../../cli/init/ask.js";
-import { initAnswers } from "../../../cli/init/init-answers.js";
+import { askPerson, initAnswers } from "../../../cli/init/init-answers.js";
 
 /** A person at a terminal, who types what is called for. */
 const person = () => {

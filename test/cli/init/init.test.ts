@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import type { Question } from "../../../cli/init/ask.js";
+import type { Question } from "../../../cli/init/init-answers.js";
 import type { Pipeline } from "../../../cli/init/template-project.js";
 import { leastNode } from "../../../provider/kernel/node-version.js";
 import { run } from "../session.js";

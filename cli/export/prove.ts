@@ -1,0 +1,299 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import { type Emulator, startEmulator } from "../../emulator/index.js";
+import type { Definition } from "../../provider/definition/define.js";
+import { mergeFields } from "../../provider/definition/merge.js";
+import { normaliseFields } from "../../provider/definition/normalise.js";
+import { namingOf } from "../../provider/definition/references.js";
+import { bodyOf } from "../../provider/definition/wire.js";
+import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { isId } from "../../provider/kernel/object-id.js";
+import { packageName, packageRoot } from "../../provider/kernel/package.js";
+import { readMark } from "../../provider/lifecycle/ownership/mark.js";
+import { resources } from "../../provider/resources/index.js";
+import { type Settings, settingTable } from "../../provider/service/setting-table.js";
+import { profilePrefix } from "../../provider/service/settings.js";
+import { printedJson } from "../../provider/stacks/pulumi-queries.js";
+import type { ObjectInputs } from "../account/object-inputs.js";
+import { CommandFailure } from "../command.js";
+import { privateFolder } from "../process/private-folder.js";
+import { type Ended, runCommand } from "../process/run-command.js";
+import { ensurePulumi } from "../pulumi-cli/ensure-pulumi.js";
+import { environmentOfNobody } from "../pulumi-cli/own-environment.js";
+import { environmentFor, frugalRuns, type PulumiCli } from "../pulumi-cli/pulumi-cli.js";
+import type { Progress } from "../terminal/progress.js";
+
+/** Where a service tells no time, any will do. */
+const unknownTime = "2000-01-01T00:00:00.000Z";
+
+type Vendor = Pick<Settings, "platformName">;
+
+/** Without what is empty: a service may give it for what is not there, and the rules may not allow it. */
+const filled = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(filled);
+  if (!isObject(value)) return value === "" ? undefined : value;
+  const members = objectOf(Object.entries(value).map(([name, of]) => [name, filled(of)]));
+  return Object.keys(members).length === 0 ? undefined : members;
+};
+
+/** An object with all that the service shows of it, but for its mark. */
+const copyOf = (object: ObjectInputs, settings: Vendor): JsonObject => {
+  const { definition, id, fields, wire } = object;
+  const { created = unknownTime, modified = unknownTime } = object;
+  const { body } = mergeFields({
+    ...{ fields: definition.fields, rule: definition.rule },
+    live: objectOf(
+      Object.entries({ ...wire, description: readMark(wire.description).description }).map(
+        ([name, value]) => [name, filled(value)],
+      ),
+    ),
+    desired: bodyOf(definition, fields, settings),
+    prior: {},
+    keeps: false,
+  });
+  return { ...body, id, created, modified };
+};
+
+/** The example of a kind, its references with ids. */
+const exampleOf = ({ example }: Pick<Definition, "example">): JsonObject =>
+  objectOf(Object.entries(example).map(([name, value]) => [name, withIds(value)]));
+
+const withIds = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withIds);
+  if (typeof value === "string") return /^\$\{\w+\}$/.test(value) ? "0".repeat(36) : value;
+  return isObject(value) ? exampleOf({ example: value }) : value;
+};
+
+/** What stands for an object that no program can declare, and may look up. */
+const standIn = ({ definition, id }: ObjectInputs, settings: Vendor): JsonObject => ({
+  ...bodyOf(definition, normaliseFields(definition, exampleOf(definition)), settings),
+  ...{ [namingOf(definition).wire]: `custom.${id}`, id },
+  ...{ created: unknownTime, modified: unknownTime },
+});
+
+/**
+ * The content of an emulator that holds the same objects under the same ids. Secrets that the service
+ * hides are there with another text; what no program can declare is only there to be looked up.
+ */
+export const accountCopy = (objects: readonly ObjectInputs[], settings: Vendor): JsonObject => ({
+  version: 1,
+  switches: { platformName: settings.platformName, unknownFields: "keep" },
+  objects: Object.fromEntries(
+    resources.map((definition) => [
+      definition.collection,
+      objects
+        .filter((object) => object.definition === definition && isId(object.id))
+        .map((object) => (object.problem ? standIn : copyOf)(object, settings)),
+    ]),
+  ),
+});
+
+/** The generated source holds nothing of TypeScript but its way to import and export. */
+const plainSource = (source: string): string =>
+  source
+    .replaceAll(/^import \* as (\w+) from ("[^"]+");$/gm, "const $1 = require($2);")
+    .replaceAll(/^import (\{[^}]*\}) from ("[^"]+");$/gm, "const $1 = require($2);")
+    .replaceAll(/^import ("[^"]+");$/gm, "require($1);")
+    .replaceAll(/^export const (\S+) = /gm, "const $1 = exports.$1 = ");
+
+const toolFiles = ["tsconfig.json", "package.json", "README.md"];
+
+/** An exported project as JavaScript, to be run where there is no compiler. */
+const plainProgram = (files: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+  new Map([
+    ...[...files]
+      .filter(([name]) => !toolFiles.includes(name))
+      .map(([name, text]): [string, string] => {
+        if (name.endsWith(".ts")) return [name.replace(/\.ts$/, ".js"), plainSource(text)];
+        return [name, name === "Pulumi.yaml" ? text.replace("index.ts", "index.js") : text];
+      }),
+    ["package.json", '{ "main": "index.js" }\n'],
+  ]);
+
+interface ProofProjectOptions {
+  readonly cli: PulumiCli;
+  readonly files: ReadonlyMap<string, string>;
+  readonly stack: string;
+  /** Environment variables of every setting, for the program and its provider; undefined: not set. */
+  readonly settings: Readonly<Record<string, string | undefined>>;
+  readonly signal?: AbortSignal;
+}
+
+const longestMs = 600_000;
+
+const sdkFolder = (): string =>
+  dirname(createRequire(__filename).resolve("@pulumi/pulumi/package.json"));
+
+const fill = (folder: string, { files, stack }: ProofProjectOptions): void => {
+  // The settings of the account are not those of the emulator.
+  const own = new Map([...plainProgram(files), [`Pulumi.${stack}.yaml`, "config: {}\n"]]);
+  for (const [name, text] of own) writeFileSync(join(folder, name), text);
+  mkdirSync(join(folder, "backend"));
+  mkdirSync(join(folder, "temporary"));
+  mkdirSync(join(folder, "node_modules", "@pulumi"), { recursive: true });
+  symlinkSync(packageRoot(), join(folder, "node_modules", packageName), "junction");
+  symlinkSync(sdkFolder(), join(folder, "node_modules", "@pulumi", "pulumi"), "junction");
+};
+
+const environment = (folder: string, { cli, settings }: ProofProjectOptions) => ({
+  ...environmentFor(cli, environmentOfNobody(process.env)),
+  ...frugalRuns({}),
+  PULUMI_HOME: join(folder, "home"),
+  // What Pulumi leaves behind when it is ended goes with the folder.
+  ...Object.fromEntries(["TMPDIR", "TMP", "TEMP"].map((name) => [name, join(folder, "temporary")])),
+  PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
+  PULUMI_CONFIG_PASSPHRASE: "proof",
+  ...settings,
+});
+
+/** A project of its own, with a backend of its own, that is removed when it has served. */
+const proofProject = (options: ProofProjectOptions) => {
+  const { cli, stack, signal } = options;
+  const { folder, remove } = privateFolder("conversation-proof-");
+  fill(folder, options);
+  const env = environment(folder, options);
+  const tried = async (...args: string[]): Promise<Ended> => {
+    const limits = { cwd: folder, env, signal, timeoutMs: longestMs };
+    const ended = await runCommand(cli.command, [...args, "--non-interactive"], limits);
+    if (signal?.aborted) throw new CommandFailure("Interrupted; nothing is left running.", 130);
+    return ended;
+  };
+  return {
+    folder,
+    stack,
+    /** Runs `pulumi`, whatever comes of it. */
+    tried,
+    /** Runs `pulumi`. @throws CommandFailure with what it said last, where it fails */
+    run: async (...args: string[]): Promise<string> => {
+      const ended = await tried(...args);
+      if (ended.code === 0) return ended.stdout;
+      const said = ended.lastLines.slice(-12).join("\n");
+      throw new CommandFailure(`Proving the export: pulumi ${args[0]} failed.\n${said}`);
+    },
+    remove,
+  };
+};
+
+type ProofProject = ReturnType<typeof proofProject>;
+
+/** What came of an export on an emulator that holds the same account. */
+export interface Proof {
+  /** The import went through, and nothing changes after it. */
+  readonly ok: boolean;
+  /** What would change: operation, resource and its members. */
+  readonly differences: readonly string[];
+}
+
+interface ProofOptions {
+  readonly files: ReadonlyMap<string, string>;
+  readonly stack: string;
+  /** The program declares nothing, so that there is nothing to import. */
+  readonly isEmpty: boolean;
+  /** Keys of the secrets that the program asks for. */
+  readonly secrets: readonly string[];
+  /** Content of the emulator. */
+  readonly copy: JsonObject;
+  readonly settings: Settings;
+  readonly progress: Progress;
+  readonly signal?: AbortSignal;
+}
+
+const stepSchema = z.object({
+  op: z.string(),
+  urn: z.string(),
+  diffReasons: z.array(z.string()).nullish(),
+});
+
+const previewSchema = z.object({ steps: z.array(stepSchema).nullish() });
+
+/** Operations that leave everything as it is. */
+const quiet = new Set(["same", "read", "refresh"]);
+
+const differencesIn = (printed: string): readonly string[] => {
+  const { data } = previewSchema.safeParse(printedJson(printed));
+  if (!data) throw new CommandFailure("Proving the export: pulumi preview printed no JSON.");
+  return (
+    (data.steps ?? [])
+      // The stack itself is new where nothing was imported.
+      .filter(({ op, urn }) => !quiet.has(op) && !urn.includes("::pulumi:pulumi:Stack::"))
+      .map(({ op, urn, diffReasons }) => {
+        const name = urn.split("::").slice(2).join(" ");
+        return `${op} ${name}${diffReasons?.length ? `: ${diffReasons.join(", ")}` : ""}`;
+      })
+  );
+};
+
+const load = async ({ controlUrl, controlSecret }: Emulator, copy: JsonObject): Promise<void> => {
+  const response = await fetch(`${controlUrl}/snapshot`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${controlSecret}` },
+    body: JSON.stringify(copy),
+  });
+  if (!response.ok)
+    throw new CommandFailure(
+      `Proving the export: the emulator does not take the account: ${await response.text()}`,
+    );
+};
+
+/** The emulator's settings in the place of the account's, whose rates and whose Redis are not its own. */
+const settingsFor = (emulator: Emulator, { profile, platformName }: Settings) => {
+  const { baseUrl, tokenUrl, clientId, clientSecret } = emulator;
+  const own = { baseUrl, tokenUrl, clientId, clientSecret, platformName };
+  const free = { plan: "enterprise", burst: "1000000", share: "1" };
+  const values = new Map<string, string>(Object.entries({ ...own, ...free }));
+  return Object.fromEntries(
+    Object.entries(settingTable).map(([key, { environment }]) => [
+      profilePrefix(profile) + environment,
+      values.get(key),
+    ]),
+  );
+};
+
+const compared = async (
+  project: ProofProject,
+  { secrets, isEmpty }: ProofOptions,
+): Promise<Proof> => {
+  await project.run("stack", "init", project.stack);
+  const values = secrets.flatMap((key) => ["--secret", `${key}=any-value`]);
+  if (values.length > 0) await project.run("config", "set-all", ...values);
+  const how = ["--generate-code=false", "--protect=false", "--yes", "--skip-preview"];
+  if (!isEmpty) await project.run("import", "--file", "import.json", ...how);
+  const differences = differencesIn(await project.run("preview", "--json"));
+  const refreshed = differencesIn(await project.run("preview", "--json", "--refresh"));
+  const all = [...new Set([...differences, ...refreshed])];
+  return { ok: all.length === 0, differences: all };
+};
+
+/**
+ * Imports an export on an emulator with the same account and previews it. Calls no service but the
+ * emulator, and leaves nothing behind.
+ *
+ * @throws CommandFailure where Pulumi cannot be had, or the import is refused
+ */
+export const prove = async (options: ProofOptions): Promise<Proof> => {
+  const { progress, signal, files, stack, settings } = options;
+  const cli = await ensurePulumi({ progress, signal });
+  const step = progress.step("Importing the export on an emulator with the same account");
+  const emulator = await startEmulator({ controlSecret: true });
+  try {
+    await load(emulator, options.copy);
+    const project = proofProject({
+      ...{ cli, files, stack, settings: settingsFor(emulator, settings) },
+      ...(signal ? { signal } : {}),
+    });
+    try {
+      const proof = await compared(project, options);
+      step.done(proof.ok ? "Proved: 0 changes" : "Compared: something would change");
+      return proof;
+    } finally {
+      project.remove();
+    }
+  } catch (error) {
+    step.failed();
+    throw error;
+  } finally {
+    await emulator.close();
+  }
+};
