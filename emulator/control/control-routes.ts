@@ -1,4 +1,3 @@
-import { hash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { type Context, Hono } from "hono";
 import type { Definition } from "../../provider/definition/define.js";
@@ -19,7 +18,7 @@ import {
 import { furtherEndpoints, parseFault } from "../service/faults.js";
 import type { EmulatedService } from "../service/service.js";
 import { parseSwitches, type Switches, turnSwitches } from "../service/switches.js";
-import { type Client, parseClient } from "../token/tokens.js";
+import { type Client, isSameSecret, parseClient } from "../token/tokens.js";
 
 /** Whether the caller is on this machine, whatever a forwarding header says. */
 export const isFromThisMachine = ({ socket }: Pick<IncomingMessage, "socket">): boolean =>
@@ -37,12 +36,9 @@ const refusal = (status: number, error: string, headers = {}): ServiceResponse =
   headers,
 });
 
-const digest = (text: string): Buffer => hash("sha256", text, "buffer");
-
-/** Compared in constant time. */
 const hasSecret = ({ headers }: IncomingMessage, secret: string): boolean => {
   const [, given = ""] = /^bearer +(\S+)$/i.exec((headers.authorization ?? "").trim()) ?? [];
-  return timingSafeEqual(digest(given), digest(secret));
+  return isSameSecret(given, secret);
 };
 
 /** Who calls: with the secret from anywhere, without one from this machine only. */

@@ -166,6 +166,10 @@ export const parseClient = (value: unknown): Client => {
 
 const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 
+/** Whether two texts are the same; compared in constant time. */
+export const isSameSecret = (a: string, b: string): boolean =>
+  timingSafeEqual(digest(a), digest(b));
+
 /** The clients that may ask for tokens. They outlive a reset. */
 export class Clients {
   readonly #clients = new Map<string, Client>();
@@ -202,7 +206,7 @@ export class Clients {
   withSecret(clientId: string, secret: string): Client | undefined {
     const own = this.#own.clientId === clientId ? this.#own : undefined;
     return [this.#clients.get(clientId), own].find((client) => {
-      const fits = timingSafeEqual(digest(secret), digest(client?.clientSecret ?? ""));
+      const fits = isSameSecret(secret, client?.clientSecret ?? "");
       return client?.clientSecret !== undefined && fits;
     });
   }

@@ -1,3 +1,3 @@
-import "./policy-parts.js";
+import "./policy-package.js";
 
 export { conversationPolicies } from "./conversation-policies.js";

@@ -1,16 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { EnforcementLevel, PolicyResource } from "@pulumi/policy";
-import { assertInstalled, docsLink } from "../../provider/kernel/package.js";
+import { docsLink } from "../../provider/kernel/package.js";
 import {
   type ConversationSide,
   conversationSides,
   rolesOnSide,
 } from "../../provider/service/message-types.js";
 import { ClientApplication, Orchestration, Participant } from "../resources.js";
-
-// Before any module that imports it: Node's own message does not say how to get it.
-assertInstalled("@pulumi/policy", "pulumi-conversation/policies is for policy packs");
 
 /** What every policy of this package says of itself. */
 export interface PolicyNotes {
