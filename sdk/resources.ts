@@ -164,10 +164,10 @@ export class Authentication extends ConversationResource {
   /** How the service fetches a token for the callback. It keeps a token until the callback answers 401. Source: public reference. */
   declare readonly oauth2: pulumi.Output<AuthenticationOauth2 | undefined>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -212,7 +212,7 @@ export interface ClientApplicationRoleArgs {
   version: pulumi.Input<"v1" | "v3">;
   /** Address that the service posts messages to. Absolute http or https address. Source: public reference. */
   callback: pulumi.Input<string>;
-  /** Who is told when the callback cannot be reached. E-mail address. Source: public reference. */
+  /** Who gets a mail when the callback cannot be reached. E-mail address. Source: public reference. */
   notificationEmail: pulumi.Input<string>;
   /** Headers sent with every callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
@@ -228,7 +228,7 @@ export interface ClientApplicationRole {
   readonly version: "v1" | "v3";
   /** Address that the service posts messages to. Absolute http or https address. Source: public reference. */
   readonly callback: string;
-  /** Who is told when the callback cannot be reached. E-mail address. Source: public reference. */
+  /** Who gets a mail when the callback cannot be reached. E-mail address. Source: public reference. */
   readonly notificationEmail: string;
   /** Headers sent with every callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
   readonly headers?: Record<string, string>;
@@ -296,10 +296,10 @@ export class ClientApplication extends ConversationResource {
   /** What the application acts as, each role with its own callback. 1 to 7 items. Source: public reference. */
   declare readonly roles: pulumi.Output<(ClientApplicationRole)[]>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -430,10 +430,10 @@ export class Participant extends ConversationResource {
   /** Free attributes. 1 to 25 entries. Source: public reference. */
   declare readonly options: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -660,10 +660,10 @@ export class Channel extends ConversationResource {
   /** System texts by language (such as `en-US`), then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
   declare readonly l10nProperties: pulumi.Output<Record<string, Record<string, string>> | undefined>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -878,10 +878,10 @@ export class Orchestration extends ConversationResource {
   /** Who takes part. Source: public reference. */
   declare readonly applications: pulumi.Output<OrchestrationApplications>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -1053,10 +1053,10 @@ export class Account extends ConversationResource {
   /** Further attributes, which may hold the credentials of a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
   declare readonly attributes: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service made the object: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the service made the object: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed: ISO 8601, GMT, milliseconds. Told by the service; right after a creation or an update the time of its answer. Source: public reference. */
+  /** When the object was last changed: ISO 8601, GMT, milliseconds. Set by the service; right after a creation or an update the time of its answer. Source: public reference. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**

@@ -22,7 +22,7 @@ export const sourceOf = (basis: Basis): string => sources[basis];
 
 /** Where the values come from that a program only reads. */
 export const answeredByService =
-  "Told by the service; right after a creation or an update the time of its answer.";
+  "Set by the service; right after a creation or an update the time of its answer.";
 
 const shown = (value: number): string => value.toLocaleString("en-GB");
 
