@@ -9,7 +9,7 @@ export type LinkingFiles = Readonly<Record<(typeof linkingFiles)[number], string
 /**
  * The address of a repository in one form, such as `https://github.com/acme/pulumi-conversation`.
  *
- * @throws Error where the text is no such address
+ * @throws Error if the text is no such address
  */
 export const repositoryAddress = (text: string): string => {
   const plain = text.replace(/^git\+/, "").replace(/(\.git)?\/?$/, "");
@@ -69,7 +69,7 @@ export const withRepository = (files: LinkingFiles, address: string): LinkingFil
   "CHANGELOG.md": changelogWith(files["CHANGELOG.md"], address),
 });
 
-/** What the change log says below the heading of a version; undefined where it has none with a date. */
+/** What the change log says below the heading of a version; undefined if it has none with a date. */
 const changesOf = (changelog: string, heading: RegExp): string | undefined => {
   const section = changelog.split(/^## /m).find((part) => heading.test(part));
   return section
@@ -102,10 +102,10 @@ const repositoryProblems = (files: LinkingFiles, published: string | undefined) 
 };
 
 /**
- * What has to be put right before this tag can be published; empty where nothing has.
+ * What has to be put right before this tag can be published; empty if nothing has.
  *
  * @param tag name of the tag, such as `v0.2.0`
- * @param published address of the repository that publishes, where it is known
+ * @param published address of the repository that publishes, if it is known
  */
 export const releaseProblems = (
   files: LinkingFiles,

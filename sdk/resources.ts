@@ -116,7 +116,7 @@ export type AuthenticationArgs = AuthenticationArgsMembers & (
  * How the service signs in when it posts messages to a client application's callback address: Basic or OAuth.
  * Collection `/authentications`. Updated in place, never replaced.
  *
- * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
+ * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
  * @example
  * new Authentication("example", {
  *   name: "orders-bot-callback",
@@ -181,7 +181,7 @@ export class Authentication extends ConversationResource {
 
   /**
    * Reads an existing authentication without managing it: one call to the service on every preview and update.
-   * The run fails where there is none with this id, or it cannot be read.
+   * The run fails if there is none with this id, or it cannot be read.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the authentication at the service.
@@ -194,7 +194,7 @@ export class Authentication extends ConversationResource {
   /**
    * Finds an existing authentication by its name and reads it without managing it: the list of all, once for a
    * program, and one call, on every preview and update. Its name is the logical name, too.
-   * The run fails where there is none, or where there are several.
+   * The run fails if there is none, or if there are several.
    *
    * @param where The name that people know it by, exactly.
    * @param state Settings to read with.
@@ -255,7 +255,7 @@ export interface ClientApplicationArgs extends CommonArgs {
  * An external application that sends and receives messages.
  * Collection `/clientapplications`. Updated in place, never replaced.
  *
- * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
+ * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
  * @example
  * new ClientApplication("example", {
  *   name: "orders-bot",
@@ -313,7 +313,7 @@ export class ClientApplication extends ConversationResource {
 
   /**
    * Reads an existing client application without managing it: one call to the service on every preview and update.
-   * The run fails where there is none with this id, or it cannot be read.
+   * The run fails if there is none with this id, or it cannot be read.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the client application at the service.
@@ -326,7 +326,7 @@ export class ClientApplication extends ConversationResource {
   /**
    * Finds an existing client application by its name and reads it without managing it: the list of all, once for a
    * program, and one call, on every preview and update. Its name is the logical name, too.
-   * The run fails where there is none, or where there are several.
+   * The run fails if there is none, or if there are several.
    *
    * @param where The name that people know it by, exactly.
    * @param state Settings to read with.
@@ -377,7 +377,7 @@ export interface ParticipantArgs extends CommonArgs {
  * A registered bot. Several can be registered for one client application.
  * Collection `/participants`. Updated in place, never replaced.
  *
- * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
+ * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
  * @example
  * new Participant("example", {
  *   name: "orders-bot",
@@ -447,7 +447,7 @@ export class Participant extends ConversationResource {
 
   /**
    * Reads an existing participant without managing it: one call to the service on every preview and update.
-   * The run fails where there is none with this id, or it cannot be read.
+   * The run fails if there is none with this id, or it cannot be read.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the participant at the service.
@@ -460,7 +460,7 @@ export class Participant extends ConversationResource {
   /**
    * Finds an existing participant by its name and reads it without managing it: the list of all, once for a
    * program, and one call, on every preview and update. Its name is the logical name, too.
-   * The run fails where there is none, or where there are several.
+   * The run fails if there is none, or if there are several.
    *
    * @param where The name that people know it by, exactly.
    * @param state Settings to read with.
@@ -587,7 +587,7 @@ export interface ChannelArgs extends CommonArgs {
  * The parameters of a way that chat messages travel.
  * Collection `/channels`. Updated in place, never replaced.
  *
- * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
+ * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
  * @example
  * new Channel("example", {
  *   type: "custom.kiosk",
@@ -677,7 +677,7 @@ export class Channel extends ConversationResource {
 
   /**
    * Reads an existing channel without managing it: one call to the service on every preview and update.
-   * The run fails where there is none with this id, or it cannot be read.
+   * The run fails if there is none with this id, or it cannot be read.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the channel at the service.
@@ -690,7 +690,7 @@ export class Channel extends ConversationResource {
   /**
    * Finds an existing channel by its type and reads it without managing it: the list of all, once for a
    * program, and one call, on every preview and update. Its type is the logical name, too.
-   * The run fails where there is none, or where there are several.
+   * The run fails if there is none, or if there are several.
    *
    * @param where The type that people know it by, exactly.
    * @param state Settings to read with.
@@ -826,7 +826,7 @@ export interface OrchestrationArgs extends CommonArgs {
  * How a conversation moves between customer, bots and agents.
  * Collection `/orchestrations`. Updated in place, never replaced.
  *
- * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
+ * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
  * @example
  * new Orchestration("example", {
  *   name: "orders",
@@ -895,7 +895,7 @@ export class Orchestration extends ConversationResource {
 
   /**
    * Reads an existing orchestration without managing it: one call to the service on every preview and update.
-   * The run fails where there is none with this id, or it cannot be read.
+   * The run fails if there is none with this id, or it cannot be read.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the orchestration at the service.
@@ -908,7 +908,7 @@ export class Orchestration extends ConversationResource {
   /**
    * Finds an existing orchestration by its name and reads it without managing it: the list of all, once for a
    * program, and one call, on every preview and update. Its name is the logical name, too.
-   * The run fails where there is none, or where there are several.
+   * The run fails if there is none, or if there are several.
    *
    * @param where The name that people know it by, exactly.
    * @param state Settings to read with.
@@ -997,7 +997,7 @@ export interface AccountArgs extends CommonArgs {
  * The conversation account that ties a channel and an orchestration together under an address.
  * Collection `/accounts`. Updated in place, never replaced.
  *
- * @throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`
+ * @throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`
  * @example
  * new Account("example", {
  *   name: "kiosk-berlin",
@@ -1070,7 +1070,7 @@ export class Account extends ConversationResource {
 
   /**
    * Reads an existing account without managing it: one call to the service on every preview and update.
-   * The run fails where there is none with this id, or it cannot be read.
+   * The run fails if there is none with this id, or it cannot be read.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the account at the service.
@@ -1083,7 +1083,7 @@ export class Account extends ConversationResource {
   /**
    * Finds an existing account by its name and reads it without managing it: the list of all, once for a
    * program, and one call, on every preview and update. Its name is the logical name, too.
-   * The run fails where there is none, or where there are several.
+   * The run fails if there is none, or if there are several.
    *
    * @param where The name that people know it by, exactly.
    * @param state Settings to read with.

@@ -79,7 +79,7 @@ const inItems = (field: ListField, wire: unknown, path: string): readonly string
 ];
 
 /**
- * Paths of the members inside a value of the service that no field knows. What a service tells of an
+ * Paths of the members inside a value of the service that no field knows. What a service says of an
  * object that is referred to is that object's own.
  *
  * @param path of the value, as a program would write it
@@ -119,7 +119,7 @@ export interface ObjectInputs {
   readonly id: string;
   /**
    * The fields in a program's terms and in their normal form: references as ids, secrets as the service
-   * shows them, or as undisclosed where it hides them.
+   * shows them, or as undisclosed if it hides them.
    */
   readonly fields: JsonObject;
   /** Paths of members that no field of the kind knows; a run leaves them as they are. */
@@ -130,7 +130,7 @@ export interface ObjectInputs {
   readonly leavesOut?: true;
   readonly created?: string;
   readonly modified?: string;
-  /** Whose it is, where a stack has made it. */
+  /** Whose it is, if a stack has made it. */
   readonly mark?: Mark;
   /** Why no program can declare it as it is. */
   readonly problem?: string;
@@ -251,11 +251,11 @@ const savedAccountSchema = z.object({
 
 type SavedAccount = z.infer<typeof savedAccountSchema>;
 
-/** A value that holds no others; nothing where the service sends something else in its place. */
+/** A value that holds no others; nothing if the service sends something else in its place. */
 const plain = (wire: unknown): unknown =>
   typeof wire === "object" && wire !== null ? undefined : wire;
 
-/** The one member that a value travels in, where it does. */
+/** The one member that a value travels in, if it does. */
 const inside = (name: string | undefined, wire: unknown, of: (inner: unknown) => unknown) =>
   name !== undefined && isObject(wire) ? { [name]: of(wire[name]) } : of(wire);
 
@@ -331,7 +331,7 @@ export const savedAccount = (reading: AccountReading): SavedAccount => ({
   })),
 });
 
-/** A saved reading; undefined where the text is none, or names a kind that is not known. */
+/** A saved reading; undefined if the text is none, or names a kind that is not known. */
 export const savedAccountIn = (text: string): SavedAccount | undefined => {
   const { data } = savedAccountSchema.safeParse(jsonIn(text));
   const known = resources.map(({ kind }) => kind);

@@ -24,15 +24,15 @@ export interface ServiceAccess extends AccountSession {
   close(): Promise<void>;
 }
 
-/** Told in a sentence when calls have to wait for long, and once when the service does not answer as it should. */
+/** Gets a sentence when calls have to wait for long, and one when the service does not answer as it should. */
 export type Say = (text: string, about: "wait" | "failure") => void;
 
-/** Tells of the first failure alone: what stands in the way of one call most often does so for all. */
-const tellsOnce = (say: Say): OnRepeat => {
-  let isTold = false;
+/** Reports the first failure only: what stops one call most often stops all. */
+const reportsFirst = (say: Say): OnRepeat => {
+  let isReported = false;
   return (error, longestMs) => {
-    if (isTold || !isConversationError(error)) return;
-    isTold = true;
+    if (isReported || !isConversationError(error)) return;
+    isReported = true;
     say(`${error.message} Trying again, for up to ${durationText(longestMs)}.`, "failure");
   };
 };
@@ -40,14 +40,14 @@ const tellsOnce = (say: Say): OnRepeat => {
 /** A call that is refused for so long stands in the way of the command, in milliseconds. */
 const longRefusedMs = 10_000;
 
-/** Tells of waits, and once of one that a person may not want to wait for. */
-const tellsOfWaits = (say: Say) => {
-  let isTold = false;
+/** Reports waits, and once one that a person may not want to sit through. */
+const reportsWaits = (say: Say) => {
+  let isReported = false;
   return (wait: Wait): void => {
     const { refused } = wait;
     const isLong = refused && (refused.asks !== undefined || refused.forMs >= longRefusedMs);
-    if (isLong && !isTold) say(refusedText(wait, refused), "failure");
-    isTold ||= isLong === true;
+    if (isLong && !isReported) say(refusedText(wait, refused), "failure");
+    isReported ||= isLong === true;
     say(waitText(wait), "wait");
   };
 };
@@ -72,7 +72,7 @@ export const accessService = (
     environment,
     ...(buckets ? { buckets } : {}),
     onNotice: (text) => say(text, "wait"),
-    onWait: tellsOfWaits(say),
+    onWait: reportsWaits(say),
   });
   const paced = paces.pace(settings);
   let check = async (): Promise<void> => undefined;
@@ -85,7 +85,7 @@ export const accessService = (
       },
       signal,
     );
-  const onRepeat = tellsOnce(say);
+  const onRepeat = reportsFirst(say);
   const service = connectService(settings, {
     ...{ pace, clock, onRepeat },
     ...(signal ? { signal } : {}),
@@ -134,7 +134,7 @@ interface AccountInputs {
   readonly notes: readonly string[];
 }
 
-/** The settings of the account. @throws ConversationError where one is missing or wrong */
+/** The settings of the account. @throws ConversationError if one is missing or wrong */
 export const accountSettings = async ({
   folder = process.cwd(),
   env = process.env,

@@ -17,7 +17,7 @@ export interface KindReading {
   readonly definition: Definition;
   /**
    * By id, as the list shows them. An object whose id no call can use is there under a text that is no
-   * id. Empty where the list could not be read.
+   * id. Empty if the list could not be read.
    */
   readonly objects: ReadonlyMap<string, WireObject>;
   /** Why objects are missing: the list was refused, or not all of its pages came. Left out: none are. */
@@ -27,7 +27,7 @@ export interface KindReading {
    * that moved to another page may be missing.
    */
   readonly moved?: true;
-  /** The failure, where nothing of the list came. */
+  /** The failure, if nothing of the list came. */
   readonly error?: ConversationError;
 }
 
@@ -71,12 +71,12 @@ const danglingAmong = ({ kinds }: AccountLists): readonly OpenEnd[] => {
 export interface ReadingProgress {
   /** Objects of all kinds that came so far. */
   readonly objects: number;
-  /** Calls that are still to be made, as far as the service has told. */
+  /** Calls that are still to be made, as far as the service has said. */
   readonly callsLeft: number;
   /** Kinds whose lists are done, and of how many. */
   readonly kindsDone: number;
   readonly kinds: number;
-  /** Time that the rest takes, in milliseconds, as far as it can be told: 0 at the end. */
+  /** Time that the rest takes, in milliseconds, as far as it is known: 0 at the end. */
   readonly remainingMs: number;
 }
 
@@ -88,7 +88,7 @@ interface ListState extends ListProgress {
   readonly pageMs: number;
 }
 
-/** Milliseconds between two calls of a list at the rate of the plan; 0 where the plan is not known. */
+/** Milliseconds between two calls of a list at the rate of the plan; 0 if the plan is not known. */
 const intervalOf = ({ plan, share }: Settings, definition: Definition): number =>
   plan ? 1000 / (conversationRate(setUpOperation(definition, "list"), plan) * share) : 0;
 
@@ -97,7 +97,7 @@ const readingProgress = (
   settings: Settings,
   kinds: readonly Definition[],
   clock: Clock,
-  tell: (progress: ReadingProgress) => void,
+  onProgress: (progress: ReadingProgress) => void,
 ) => {
   const began = clock.now();
   const states = new Map<string, ListState>();
@@ -113,7 +113,7 @@ const readingProgress = (
   };
   const report = (): void => {
     const all = [...states.values()];
-    tell({
+    onProgress({
       objects: all.reduce((sum, { objects }) => sum + objects, 0),
       callsLeft: all.reduce((sum, { callsLeft }) => sum + callsLeft, kinds.length - all.length),
       kindsDone: all.filter(({ done }) => done).length,
@@ -147,12 +147,12 @@ export interface AccountReading extends AccountLists {
   /** Base address of the tenant. */
   readonly baseUrl: Settings["baseUrl"];
   /**
-   * False where the account changed while it was read, so that this is not the answer of one moment, as
+   * False if the account changed while it was read, so that this is not the answer of one moment, as
    * far as it shows: by references to what no list has, by the number of objects that each page counts,
    * and by the times of objects, good to about a second.
    */
   readonly consistent: boolean;
-  /** References to objects that no list has; where `consistent` is true, the account itself has them. */
+  /** References to objects that no list has; if `consistent` is true, the account itself has them. */
   readonly openEnds: readonly OpenEnd[];
 }
 
@@ -268,7 +268,7 @@ const settled = async (
  * Reads every object of every kind: lists only, all of them at once, each in as few pages as the
  * service gives. What the client may not list is in the answer with the reason; it never is left out.
  *
- * @throws ConversationError where nothing at all could be read, for the first reason; `CANCELLED`
+ * @throws ConversationError if nothing at all could be read, for the first reason; `CANCELLED`
  * @example
  * const { kinds, consistent } = await readAccount(access);
  * for (const { definition, objects } of kinds) console.log(definition.kind, objects.size);

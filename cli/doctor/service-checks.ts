@@ -62,7 +62,7 @@ const CLOCK_WARN_S = 30;
 const HEADERS = { accept: "application/json", "user-agent": "pulumi-conversation doctor" };
 const SHOWN_OPERATIONS = 5;
 
-/** Scopes held, as far as the token address tells: undefined where it does not. */
+/** Scopes held, if the token address names them: undefined if it does not. */
 const isAllowed = (operation: Operation, scopes: readonly string[] | undefined): boolean =>
   scopes === undefined || operation.scopes.some((scope) => scopes.includes(scope));
 
@@ -102,7 +102,7 @@ export const checkClock = (date: unknown, now: number): DoctorCheck => {
 const reason = (error: unknown, url: string): string =>
   error instanceof TransportFailure ? connectionFault(error, url).text : messageOf(error);
 
-/** A call without an answer: it is the proxy that failed where it says so, else the service. */
+/** A call without an answer: it is the proxy that failed if it says so, else the service. */
 const unanswered = (name: string, error: unknown, url: string, advice: string): DoctorCheck =>
   error instanceof TransportFailure && error.proxy !== undefined
     ? fail(name, error.proxy, `${proxyAdvice[0]?.toUpperCase()}${proxyAdvice.slice(1)}.`)

@@ -16,7 +16,7 @@ export const checkSchema = z.strictObject({
   name: z.string().describe("Stable name, such as node or setting:baseUrl"),
   status: z.enum(statuses),
   message: z.string().describe("What was found; never a secret"),
-  advice: z.string().describe("What to do about it; empty where there is nothing to do"),
+  advice: z.string().describe("What to do about it; empty if there is nothing to do"),
 });
 
 /** What one check found. Never holds a secret. */

@@ -91,10 +91,10 @@ const accountLines = (account: ExplainedAccount): readonly string[] => [
 
 /** The explanation as a person reads it, within 80 columns. */
 export const explanationText = ({ accounts, notes }: Explanation): string => {
-  const told = notes.flatMap((note) => wrapped(`note: ${note}`, 80));
+  const noted = notes.flatMap((note) => wrapped(`note: ${note}`, 80));
   // What could not be read comes first: it may be why there is no account.
-  if (accounts.length === 0) return `${[...told, "There is no account to explain."].join("\n")}\n`;
-  const lines = [...accounts.flatMap(accountLines), ...told];
+  if (accounts.length === 0) return `${[...noted, "There is no account to explain."].join("\n")}\n`;
+  const lines = [...accounts.flatMap(accountLines), ...noted];
   return `${lines.join("\n").trimEnd()}\n`;
 };
 
@@ -342,7 +342,7 @@ const decisive = ({ name, objectsOf, platformName, problems }: Source): SetUpObj
 /**
  * Reads the set-up and says what becomes of each message.
  *
- * @throws CommandFailure, ConversationError where the set-up cannot be read
+ * @throws CommandFailure, ConversationError if the set-up cannot be read
  */
 export const explainSetUp = async (options: ExplainOptions): Promise<Explanation> => {
   const source = await sourceOf(options);

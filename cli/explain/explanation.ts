@@ -131,7 +131,7 @@ export const setUpObjects = (objectsOf: ObjectsOf, platformName: string): SetUpO
 /** Who gets the messages for a side: a role of a client application, or why nobody does. */
 export interface ExplainedRecipient {
   readonly side: ConversationSide;
-  /** Id of the client application; left out where none is named. */
+  /** Id of the client application; left out if none is named. */
   readonly applicationId?: string | undefined;
   /** Its name. */
   readonly application?: string | undefined;
@@ -276,7 +276,7 @@ const missingPart = (objects: SetUpObjects, account: AccountObject): string | un
     : undefined;
 };
 
-/** Why no conversation of an account can begin; undefined where one can. */
+/** Why no conversation of an account can begin; undefined if one can. */
 const outOfUse = (objects: SetUpObjects, account: AccountObject): string | undefined => {
   const missing = missingPart(objects, account);
   if (missing !== undefined) return missing;
@@ -301,7 +301,7 @@ const reasonsOf = (to: readonly ExplainedRecipient[], side: ConversationSide): s
 const isReached = (to: readonly ExplainedRecipient[], side: ConversationSide): boolean =>
   to.some((each) => each.side === side && each.unreached === undefined);
 
-/** The routes on which somebody's messages for a side reach nobody, each told once. */
+/** The routes on which somebody's messages for a side reach nobody, each given once. */
 const deadEndsOf = (routes: readonly AimedRoute[], begins: "bot" | "agent"): readonly string[] => {
   const found = routes.flatMap(({ phase, from, to, types }) => {
     const isHandOver = types.includes("escalation.transfer") && phase === "bot";
@@ -355,7 +355,7 @@ const explainedSchema = z.strictObject({
   id: z.string(),
   name: z.string(),
   address: z.string(),
-  channel: z.string().describe("Type of the channel; empty where there is none"),
+  channel: z.string().describe("Type of the channel; empty if there is none"),
   inUse: z.boolean().describe("Whether a conversation can begin"),
   begins: z.enum(["bot", "agent"]).describe("Who has a new conversation"),
   routes: z.array(routeSchema),
@@ -386,7 +386,7 @@ const typesFrom = (from: ConversationSide): readonly MessageType[] => {
 
 const rich = "richMessage.";
 
-/** Why a channel does not carry a type; undefined where it does. */
+/** Why a channel does not carry a type; undefined if it does. */
 const refusal = (direction: Direction | undefined, type: MessageType): string | undefined => {
   if (!direction) return undefined;
   const { features, richMessageTypes, midChatAuth } = direction;
@@ -409,7 +409,7 @@ const endings: readonly MessageType[] = ["escalation.transfer", "conversation.en
 
 type Phase = MessageRoute["phase"];
 
-/** What a message makes of the conversation; undefined where nothing changes. */
+/** What a message makes of the conversation; undefined if nothing changes. */
 const outcomeOf = (type: MessageType, phase: Phase): MessageRoute["leadsTo"] => {
   if (type === "conversation.end") return "ended";
   return type === "escalation.transfer" && phase === "bot" ? "agent" : undefined;

@@ -30,7 +30,7 @@ interface FolderChange<T> {
   readonly written: ReadonlyMap<string, string>;
   /** Names of files that go. */
   readonly removed: readonly string[];
-  /** The file that tells of the others: it is changed when all of them are. */
+  /** The file that lists the others: it is changed when all of them are. */
   readonly last: readonly [name: string, text: string];
   readonly result: T;
 }
@@ -38,7 +38,7 @@ interface FolderChange<T> {
 const isThere = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "EEXIST";
 
-/** @throws CommandFailure where another run writes at this moment */
+/** @throws CommandFailure if another run writes at this moment */
 const makeStaging = (folder: string): string => {
   const staging = join(folder, stagingName);
   if (existsSync(staging) && Date.now() - statSync(staging).mtimeMs > longestMs)
@@ -102,8 +102,8 @@ const put = <T>(folder: string, staging: string, change: FolderChange<T>): T => 
  * Changes the files of a folder together: whatever can fail – a full disk, a refused permission, another
  * run – fails before the first of them is touched.
  *
- * @param plan told what to do once no other run writes the folder
- * @throws CommandFailure where it cannot be done
+ * @param plan says what to do, once no other run writes the folder
+ * @throws CommandFailure if it cannot be done
  */
 const writeTogether = <T>(folder: string, plan: () => FolderChange<T>): T => {
   let made: string | undefined;
@@ -167,8 +167,8 @@ const assertWritable = (folder: string): void => {
 /**
  * Looks at the folder before anything is read from the service.
  *
- * @returns what the former export has written there; undefined where the folder is new or empty
- * @throws CommandFailure where it holds something else, or cannot be written
+ * @returns what the former export has written there; undefined if the folder is new or empty
+ * @throws CommandFailure if it holds something else, or cannot be written
  */
 export const formerExport = (folder: string): ExportManifest | undefined => {
   assertWritable(folder);
@@ -197,7 +197,7 @@ const editedFiles = (
     return isOurs ? [] : [name];
   });
 
-/** @throws CommandFailure where the files of another export, or a person's, would be lost */
+/** @throws CommandFailure if the files of another export, or a person's, would be lost */
 const assertUnchanged = (
   folder: string,
   former: ExportManifest | undefined,
@@ -219,7 +219,7 @@ const assertUnchanged = (
  * Writes the files of an export, in the place of those of a former one: all of them or none.
  *
  * @returns names of the files that were left as they are
- * @throws CommandFailure where a person has changed a file that is to be written, another export writes
+ * @throws CommandFailure if a person has changed a file that is to be written, another export writes
  *   the same folder, or the files cannot be written
  */
 export const writeExport = (

@@ -98,7 +98,7 @@ export const projectFiles = (
     [".gitignore", "node_modules/\n"],
   ]);
 
-/** What the page of a project tells. */
+/** What the page of a project says. */
 interface ReadmeContent {
   readonly names: ProjectNames;
   readonly baseUrl: string;
@@ -129,7 +129,7 @@ const isManaged = ({ object }: PlannedResource): boolean => object.mark !== unde
 
 const importLine = "pulumi import --file import.json --generate-code=false --protect=false --yes";
 
-/** The packages, and first this one where the registry does not have it. */
+/** The packages, and first this one if the registry does not have it. */
 const packageCommands = (): readonly string[] => {
   const packed = packedPackage();
   return [...(packed ? [packed.command] : []), "npm install"];
@@ -250,12 +250,12 @@ const nextSteps = (content: ReadmeContent): readonly string[] =>
     content.plan.declared.every(isManaged)
       ? "There is nothing to import: stacks manage all of it. The preview would make the objects anew, and an `up` is " +
           "refused, until they have been moved here; see below."
-      : "The preview says that nothing changes. The import makes no call to the service; it only tells Pulumi which " +
+      : "The preview says that nothing changes. The import makes no call to the service; it only shows Pulumi which " +
           "object stands for which resource. The first `pulumi up` writes the dependencies into the state: run it " +
           "before anything is deleted.",
   );
 
-/** The page that tells what to do next. */
+/** The page that says what to do next. */
 export const projectReadme = (content: ReadmeContent): string => {
   const { names, baseUrl, plan, notes } = content;
   const blocks = [
@@ -278,7 +278,7 @@ export type Split = "by-kind" | "single";
 
 interface ProgramOptions {
   readonly split: Split;
-  /** Name of the settings that every resource uses, where it is not the default one. */
+  /** Name of the settings that every resource uses, if it is not the default one. */
   readonly profile?: string;
 }
 

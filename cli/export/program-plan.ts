@@ -79,7 +79,7 @@ const withDependencies = (
 /**
  * The objects that are meant, in the order of the account.
  *
- * @throws CommandFailure where a word of `include` means nothing
+ * @throws CommandFailure if a word of `include` means nothing
  */
 export const selected = (
   objects: readonly ObjectInputs[],
@@ -159,7 +159,7 @@ const reserved = new Set(
 
 const hashOf = (text: string): string => hash("sha256", text).slice(0, 6);
 
-/** At most so many characters; what is cut is told by a hash. */
+/** At most so many characters; a hash stands for what is cut. */
 const short = (words: readonly string[]): readonly string[] => {
   const whole = words.join("-");
   if (whole.length <= longestName) return words;
@@ -180,7 +180,7 @@ const byAge = (a: ObjectInputs, b: ObjectInputs): number => {
   return a.id < b.id ? -1 : 1;
 };
 
-/** The logical name of an object in the stack that manages it, as far as its mark tells. */
+/** The logical name of an object in the stack that manages it, if its mark names it. */
 const markedName = ({ mark }: ObjectInputs): string | undefined => {
   const [, name = ""] = mark?.label.split(" ") ?? [];
   return /^[A-Za-z0-9][\w.@-]{0,59}$/.test(name) ? name : undefined;
@@ -278,7 +278,7 @@ export interface ProgramPlan {
   /** What the declared ones refer to and the program does not declare. */
   readonly lookedUp: readonly PlannedResource[];
   readonly skipped: readonly SkippedObject[];
-  /** The resource for an object, where the program has one. */
+  /** The resource for an object, if the program has one. */
   readonly find: (kind: string, id: string) => PlannedResource | undefined;
 }
 
@@ -305,7 +305,7 @@ const byKindAndName = (a: PlannedResource, b: PlannedResource): number =>
  * Decides what a program declares, what it looks up and what it leaves out.
  *
  * @param objects all of the account, in the order in which it is set up
- * @throws CommandFailure where a filter means nothing
+ * @throws CommandFailure if a filter means nothing
  */
 export const planProgram = (
   objects: readonly ObjectInputs[],

@@ -25,7 +25,7 @@ import { environmentOfNobody } from "../pulumi-cli/own-environment.js";
 import { environmentFor, frugalRuns, type PulumiCli } from "../pulumi-cli/pulumi-cli.js";
 import type { Progress } from "../terminal/progress.js";
 
-/** Where a service tells no time, any will do. */
+/** If a service gives no time, any will do. */
 const unknownTime = "2000-01-01T00:00:00.000Z";
 
 type Vendor = Pick<Settings, "platformName">;
@@ -100,7 +100,7 @@ const plainSource = (source: string): string =>
 
 const toolFiles = ["tsconfig.json", "package.json", "README.md"];
 
-/** An exported project as JavaScript, to be run where there is no compiler. */
+/** An exported project as JavaScript, to be run without a compiler. */
 const plainProgram = (files: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
   new Map([
     ...[...files]
@@ -216,7 +216,7 @@ const differencesIn = (printed: string): readonly string[] => {
   if (!data) throw new CommandFailure("Proving the export: pulumi preview printed no JSON.");
   return (
     (data.steps ?? [])
-      // The stack itself is new where nothing was imported.
+      // The stack itself is new if nothing was imported.
       .filter(({ op, urn }) => !quiet.has(op) && !urn.includes("::pulumi:pulumi:Stack::"))
       .map(({ op, urn, diffReasons }) => {
         const name = urn.split("::").slice(2).join(" ");
@@ -270,7 +270,7 @@ const compared = async (
  * Imports an export on an emulator with the same account and previews it. Calls no service but the
  * emulator, and leaves nothing behind.
  *
- * @throws CommandFailure where Pulumi cannot be had, or the import is refused
+ * @throws CommandFailure if Pulumi cannot be had, or the import is refused
  */
 export const prove = async (options: ProofOptions): Promise<Proof> => {
   const { progress, signal, files, stack, settings } = options;

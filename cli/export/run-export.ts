@@ -118,8 +118,8 @@ const projectName = (text: string): string =>
  * Reads an account and writes it as a project of Pulumi. Makes list calls only, and writes nothing but
  * the files of the folder.
  *
- * @throws CommandFailure where the folder may not be written, or a filter means nothing;
- *   ConversationError where the account cannot be read
+ * @throws CommandFailure if the folder may not be written, or a filter means nothing;
+ *   ConversationError if the account cannot be read
  */
 export const runExport = async (options: ExportOptions): Promise<ExportResult> => {
   const folder = resolve(options.folder ?? process.cwd(), options.out);

@@ -100,7 +100,7 @@ export interface ProgramSecret {
   readonly path: string;
 }
 
-/** A secret that an object may have, where the service leaves secrets out. */
+/** A secret that an object may have, if the service leaves secrets out. */
 export interface PossibleSecret {
   readonly resource: PlannedResource;
   readonly path: string;
@@ -123,7 +123,7 @@ export const secretKeys = () => {
   };
 };
 
-/** `password` of `basicAuth.password`: the object is told by the variable. */
+/** `password` of `basicAuth.password`: the variable says which object. */
 const insideFirst = (path: string): string => path.replace(/^\w+(?=[.[])/, "");
 
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -138,7 +138,7 @@ const optionalSecrets = ({ fields }: Definition): readonly string[] =>
   );
 
 /**
- * Secrets that objects may have though nothing shows it: where the service leaves out one that must be
+ * Secrets that objects may have though nothing shows it: if the service leaves out one that must be
  * there, it may well leave out others.
  */
 export const possibleSecrets = (
@@ -204,7 +204,7 @@ const literalText = (value: string | number | boolean | null): string => {
 
 const isFlat = ({ type }: Expression): boolean => type === "literal" || type === "code";
 
-/** How an expression looks on one line; undefined where it always takes several. */
+/** How an expression looks on one line; undefined if it always takes several. */
 const flat = (expression: Expression): string | undefined => {
   switch (expression.type) {
     case "literal":
@@ -225,7 +225,7 @@ const flat = (expression: Expression): string | undefined => {
   }
 };
 
-/** Formatters never keep several objects or lists on one line where each holds more than one thing. */
+/** Formatters never keep several objects or lists on one line if each holds more than one thing. */
 const breaksAlways = (items: readonly Expression[]): boolean =>
   items.length > 1 &&
   (items.every((item) => item.type === "object" && item.members.length > 1) ||

@@ -51,7 +51,7 @@ const isExported = (statement: ts.Statement): boolean =>
   ts.canHaveModifiers(statement) &&
   (ts.getModifiers(statement) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
 
-/** The names that a statement takes from another module; undefined where it takes all. */
+/** The names that a statement takes from another module; undefined if it takes all. */
 const takenBy = ({ exportClause }: ts.ExportDeclaration): Names | undefined =>
   exportClause && ts.isNamedExports(exportClause)
     ? exportClause.elements.map(({ name, propertyName }) => [
@@ -126,7 +126,7 @@ const inLines = (count: number, text: string): string => {
  * member by member.
  *
  * @param file a `.d.ts` that declares it
- * @throws Error where it does not
+ * @throws Error if it does not
  */
 const spelledType = (file: string, name: string): string => {
   const program = programOf(file);
@@ -253,7 +253,7 @@ const section = (declared: ExportedDeclaration): string => {
 
 const pageOf = (entry: string, declarations: string): string => {
   const purpose = purposes[entry];
-  if (purpose === undefined) throw new Error(`Nothing tells what ${entry} of the package is for`);
+  if (purpose === undefined) throw new Error(`No purpose is given for ${entry} of the package`);
   const found = [...exportedDeclarations(declarations)].sort((a, b) =>
     a.name.localeCompare(b.name, "en"),
   );

@@ -39,7 +39,7 @@ export const jsonSchemas: Readonly<Record<string, z.ZodType>> = {
   "import-file": importFileSchema,
 };
 
-/** The JSON Schema (2020-12) of what a command prints; undefined where it prints no JSON. */
+/** The JSON Schema (2020-12) of what a command prints; undefined if it prints no JSON. */
 const jsonSchemaOf = (command: string): object | undefined => {
   const schema = jsonSchemas[command];
   return schema && z.toJSONSchema(schema, { io: "output" });
@@ -94,7 +94,7 @@ const alternativesOf = ({ anyOf, oneOf }: Shape): readonly Shape[] | undefined =
 const itemOf = ({ items }: Shape): Shape | undefined =>
   items === undefined ? undefined : shape.parse(items);
 
-/** What all keys of a map lead to; undefined where it is none. */
+/** What all keys of a map lead to; undefined if it is none. */
 const entryOf = ({ properties, additionalProperties: entry }: Shape): Shape | undefined =>
   !properties && typeof entry === "object" ? shape.parse(entry ?? {}) : undefined;
 

@@ -54,7 +54,7 @@ const loadedBy = (text: string): readonly string[] => [
  * each folder of an entry point, and each folder at the top. Imports of types alone do not count.
  *
  * @param root folder of the package, with its sources
- * @throws Error where a folder cannot be read
+ * @throws Error if a folder cannot be read
  */
 export const partImports = (root: string): ReadonlyMap<string, ReadonlySet<string>> => {
   const entries = entryPoints(root);

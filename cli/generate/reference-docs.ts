@@ -284,7 +284,7 @@ const componentOutputRows = (declaration: ts.ClassDeclaration, source: ts.Source
  * The section of a component in the reference, from the doc comments of its source.
  *
  * @param root folder of the package
- * @throws Error where the source lacks one of the declarations
+ * @throws Error if the source lacks one of the declarations
  */
 export const componentSection = (root: string, component: ComponentSource): string => {
   const { name, file, interfaces, more } = component;

@@ -368,7 +368,7 @@ const classOf = (definition: Definition, types: readonly NestedType[]): string =
     definition.doc,
     `Collection \`/${definition.collection}\`. Updated in place, never replaced.`,
     "",
-    "@throws pulumi.RunError where a reference is of another kind, or `import` contradicts `adopt`",
+    "@throws pulumi.RunError if a reference is of another kind, or `import` contradicts `adopt`",
     "@example",
     ...exampleOf(definition).split("\n"),
   ];
@@ -393,7 +393,7 @@ ${outputs(definition, types)}
 
   /**
    * Reads an existing ${noun} without managing it: one call to the service on every preview and update.
-   * The run fails where there is none with this id, or it cannot be read.
+   * The run fails if there is none with this id, or it cannot be read.
    *
    * @param name Logical name, unique in the program.
    * @param id Id of the ${noun} at the service.
@@ -406,7 +406,7 @@ ${outputs(definition, types)}
   /**
    * Finds an existing ${noun} by its ${known} and reads it without managing it: the list of all, once for a
    * program, and one call, on every preview and update. Its ${known} is the logical name, too.
-   * The run fails where there is none, or where there are several.
+   * The run fails if there is none, or if there are several.
    *
    * @param where The ${known} that people know it by, exactly.
    * @param state Settings to read with.

@@ -11,7 +11,7 @@ export type Ask = (question: Question) => Promise<string>;
 
 export interface Question {
   readonly text: string;
-  /** Taken where the answer is empty. */
+  /** Taken if the answer is empty. */
   readonly proposal?: string;
   /** What is typed is not shown. */
   readonly secret?: true;
@@ -68,7 +68,7 @@ const asked = async (
 /**
  * Asks a person until the answer is good. Default: at the terminal.
  *
- * @throws CommandFailure with exit code 130 where the person stops
+ * @throws CommandFailure with exit code 130 if the person stops
  */
 export const askPerson =
   (input: NodeJS.ReadableStream = process.stdin, shown: Shown = process.stderr): Ask =>
@@ -104,7 +104,7 @@ export interface InitAnswers {
   readonly description: string;
   readonly stack: string;
   readonly pipeline: Pipeline;
-  /** Empty where an emulator is used, or where they come later. */
+  /** Empty if an emulator is used, or if they come later. */
   readonly settings: Partial<Readonly<Record<AskedSetting, string>>>;
   readonly clientSecret?: string;
 }
@@ -144,7 +144,7 @@ const nameFor = (folder: string): string =>
 const optionOf = (key: string): string =>
   `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** @throws CommandFailure with exit code 2 where a flag is wrong */
+/** @throws CommandFailure with exit code 2 if a flag is wrong */
 const assertFlags = (flags: InitFlags): void => {
   const rules = { name: nameProblem, stack: nameProblem };
   const settings = askedSettings.map((key) => [key, settingProblem(key)] as const);
@@ -174,11 +174,11 @@ const askService = async (
 };
 
 /**
- * What a new project is to be: from the flags, and from questions where there is somebody to ask.
+ * What a new project is to be: from the flags, and from questions if there is somebody to ask.
  *
- * @param secret of the environment; asked for where it is missing
+ * @param secret of the environment; asked for if it is missing
  * @param ask undefined: nobody is asked, and what is left open gets its default
- * @throws CommandFailure with exit code 2 where a flag is wrong
+ * @throws CommandFailure with exit code 2 if a flag is wrong
  */
 export const initAnswers = async (
   flags: InitFlags,

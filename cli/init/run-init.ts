@@ -17,7 +17,7 @@ import { type ProjectFile, templateProject } from "./template-project.js";
 /** What may be in a folder before a project is made there. */
 const harmless = new Set([".git", ".gitattributes", "LICENSE", "LICENSE.md"]);
 
-/** @throws CommandFailure where something is in the way; nothing was made then */
+/** @throws CommandFailure if something is in the way; nothing was made then */
 const assertRoom = (folder: string): void => {
   const isFile = existsSync(folder) && !statSync(folder).isDirectory();
   if (isFile)
@@ -38,7 +38,7 @@ const writeFile = (folder: string, { path, text, executable }: ProjectFile): voi
   writeFileSync(file, text, { mode: executable ? 0o755 : 0o644, flag: "wx" });
 };
 
-/** Writes the files of a project. @throws CommandFailure where the folder cannot be written */
+/** Writes the files of a project. @throws CommandFailure if the folder cannot be written */
 const writeProject = (folder: string, files: readonly ProjectFile[]): void => {
   try {
     for (const file of files) writeFile(folder, file);
@@ -99,7 +99,7 @@ interface StackStanding {
   readonly made: boolean;
   /** Whether its configuration is complete as well. */
   readonly configured: boolean;
-  /** What Pulumi said where something failed; undefined also where there is no Pulumi. */
+  /** What Pulumi said if something failed; undefined also if there is no Pulumi. */
   readonly refusal?: string;
   /** Folder of a Pulumi that is on no PATH; what comes next needs it there. */
   readonly bin?: string;
@@ -131,7 +131,7 @@ const configure = async (
   return undefined;
 };
 
-/** What a person has to do first, where Pulumi refused a stack for want of it: usual on a new machine. */
+/** What a person has to do first, if Pulumi refused a stack for want of it: usual on a new machine. */
 const missingFirst = (refusal = ""): "login" | "passphrase" | undefined => {
   if (/PULUMI_ACCESS_TOKEN|log ?in/i.test(refusal)) return "login";
   return /passphrase must be set/.test(refusal) ? "passphrase" : undefined;
@@ -145,7 +145,7 @@ const laterFor = {
 const noPulumi =
   "There is no pulumi on PATH: install it (https://www.pulumi.com/docs/install/), then make the stack.";
 
-/** Makes the first stack of a project, with its configuration; what does not work is told. */
+/** Makes the first stack of a project, with its configuration; what does not work is reported. */
 const makeStack = async (
   answers: InitAnswers,
   project: {
@@ -183,7 +183,7 @@ const makeStack = async (
 /** What of a new project is there already, and what is left. */
 interface ProjectStanding {
   readonly stack: StackStanding;
-  /** Commands that fetch the packages; empty where that is done. */
+  /** Commands that fetch the packages; empty if that is done. */
   readonly packages: readonly string[];
   /** Whether the program is to run on an emulator. */
   readonly emulator: boolean;
@@ -191,7 +191,7 @@ interface ProjectStanding {
 
 const passphrase = 'export PULUMI_CONFIG_PASSPHRASE="one of your own"';
 
-/** What makes Pulumi take a stack that it refused, as far as its refusal tells. */
+/** What makes Pulumi take a stack that it refused, as far as its refusal shows. */
 const beforeTheStack = ({ stack, emulator }: ProjectStanding): readonly string[] => {
   const missing = missingFirst(stack.refusal);
   const path = stack.bin ? [`export PATH="${stack.bin}:$PATH"`] : [];
@@ -276,13 +276,13 @@ const environmentOfPackages = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
     ),
   );
 
-/** Fetches the packages; the commands that are left to do so where it was not asked for or failed. */
+/** Fetches the packages; the commands that are left to do so if that was not asked for or failed. */
 const fetchPackages = async (
   folder: string,
   { env, install, progress }: InitOptions,
   packed: PackedPackage | undefined,
 ): Promise<readonly string[]> => {
-  // npm says nothing of a network that it cannot get through, for minutes, unless it is told to.
+  // npm says nothing of a network that it cannot get through, for minutes, unless it is asked to.
   const fetch = ["install", "--no-fund", "--no-audit", "--loglevel=http"];
   const [commands, npm] = [[...(packed ? [packed.pack] : []), fetch], findProgram("npm", env.PATH)];
   const left = [...(packed ? [packed.command] : []), "npm install"];
@@ -305,7 +305,7 @@ const fetchPackages = async (
  * Makes a new Pulumi project with a conversation account: files, packages, stack and configuration.
  * What does not work is said and becomes a next step; what was made stays.
  *
- * @throws CommandFailure where a flag is wrong, the folder is not empty, or the person stops
+ * @throws CommandFailure if a flag is wrong, the folder is not empty, or the person stops
  */
 export const runInit = async (options: InitOptions): Promise<NewProject> => {
   const folder = resolve(options.folder);

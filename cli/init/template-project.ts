@@ -26,7 +26,7 @@ export interface ProjectChoices {
 /** The same folder is the template of `pulumi new`. */
 const templateFolder = (): string => join(packageRoot(), "examples", "new-project");
 
-/** Which pipeline a file belongs to; undefined where every project has it. */
+/** Which pipeline a file belongs to; undefined if every project has it. */
 const pipelineOf = (path: string): Pipeline | undefined => {
   if (path.startsWith(".github/")) return "github";
   return path === ".gitlab-ci.yml" ? "gitlab" : undefined;

@@ -97,7 +97,7 @@ const isAbsent = ({ status }: TenantAnswer): boolean => [400, 403, 404, 410].inc
 /**
  * A call that changes nothing, on an endpoint that is seldom used: nobody has this id.
  *
- * @throws Error where the answer tells nothing of the rate
+ * @throws Error if the answer says nothing of the rate
  */
 const probeCall = async (client: TenantClient): Promise<TenantAnswer> => {
   const path = `/${orchestration.collection}/${randomUUID()}`;
@@ -125,7 +125,7 @@ const planOf = async (client: TenantClient) => {
   return undefined;
 };
 
-/** A refused call in the middle of a period: where it takes a token, the next one is refused, too. */
+/** A refused call in the middle of a period: if it takes a token, the next one is refused, too. */
 const refusedCosts = async (client: TenantClient, rate: number): Promise<boolean> => {
   for (let call = 1; call <= 2; call += 1) {
     await client.sleep(600 / rate);
@@ -178,7 +178,7 @@ export const burstExperiment = (mostBurst: number): Experiment => ({
   run: (means) => measuredRate(means, mostBurst),
 });
 
-/** What the answer of the token address tells. */
+/** What the answer of the token address shows. */
 export const tokenExperiment: Experiment = {
   asks: "how long a token lives, and which pages may read it",
   names: ["tokenLifetime", "cors"],
@@ -188,8 +188,8 @@ export const tokenExperiment: Experiment = {
     const allowed = answer.header("access-control-allow-origin");
     const isAny = allowed === "*" || allowed === foreignOrigin;
     return {
-      tokenLifetime: expiresIn ?? stillOpen("the token address does not tell"),
-      cors: isAny ? "any" : stillOpen("pages of registered addresses alone could tell"),
+      tokenLifetime: expiresIn ?? stillOpen("the token address does not say"),
+      cors: isAny ? "any" : stillOpen("only pages of registered addresses could find out"),
     };
   },
 };
@@ -203,7 +203,7 @@ const listed = async ({ client }: ProbeMeans, query?: string) => {
 
 const lagLooks = 4;
 
-/** Milliseconds until a new object is counted; undefined where it is not within the looks. */
+/** Milliseconds until a new object is counted; undefined if it is not within the looks. */
 const lagOf = async (
   means: ProbeMeans,
   id: string,
@@ -212,7 +212,7 @@ const lagOf = async (
   const since = means.client.now();
   for (let look = 1; look <= lagLooks; look += 1) {
     const { items, count = items.length } = await listed(means);
-    // What is on another page is told by the count alone.
+    // Only the count covers what is on another page.
     const isCounted = count > before && count > items.length;
     const isThere = isCounted || items.some((item) => item.id === id);
     if (isThere) return look === 1 ? 0 : Math.round(means.client.now() - since);
@@ -246,11 +246,11 @@ const pagingNames = ["paging", "pageSize"] as const;
 const idsOf = (items: readonly { readonly id?: unknown }[]): ReadonlySet<unknown> =>
   new Set(items.map(({ id }) => id));
 
-/** How many objects a page holds: what the list tells, where that fits what it shows. */
+/** How many objects a page holds: what the list says, if that fits what it shows. */
 const pageSizeOf = (first: ReturnType<typeof listIn>) => {
   const { items, count = items.length, pageSize } = first;
   const seen = count > items.length ? items.length : undefined;
-  if (pageSize === undefined) return seen ?? stillOpen("the list does not tell");
+  if (pageSize === undefined) return seen ?? stillOpen("the list does not say");
   const isSeen = items.length === Math.min(pageSize, count);
   return isSeen ? pageSize : stillOpen(`it is said to be ${pageSize}, but ${items.length} came`);
 };
@@ -326,7 +326,7 @@ const keptIn = ({ answer, object }: Shown): string | StillOpen => {
   return object.description === undefined || object.description === null ? "replace" : "keep";
 };
 
-/** A refusal counts where the same is taken with the right time. */
+/** A refusal counts if the same is taken with the right time. */
 const staleAnswer = async (
   means: ProbeMeans,
   id: string,
@@ -500,7 +500,7 @@ const heldObject: Experiment = {
   },
 };
 
-/** A refusal counts where the same is taken with the id of an object that exists. */
+/** A refusal counts if the same is taken with the id of an object that exists. */
 const danglingReference: Experiment = {
   asks: "whether the id of an object that does not exist is refused",
   names: ["unknownReference"],
@@ -526,17 +526,17 @@ const foreignOnes = async ({ client, objects }: ProbeMeans): Promise<StillOpen |
   const { items, count } = listIn(answer, listKey);
   if (count === undefined)
     return stillOpen(
-      "the list of client applications does not tell their number: if there are others, and they hold every channel, one that is made could not be removed again",
+      "the list of client applications does not say how many there are: if there are others, and they hold every channel, one that is made could not be removed again",
     );
   if (count === objects.countOf(clientApplication) && items.every(isOurs)) return undefined;
   return stillOpen(
-    "the tenant has client applications of its own: if these hold every channel, one that is made could not be removed again. You see it where you delete a channel that no account names",
+    "the tenant has client applications of its own: if these hold every channel, one that is made could not be removed again. You see it when you delete a channel that no account names",
   );
 };
 
 /**
  * By the letter of the specification any client application holds every channel. Then a channel could
- * not be removed again, so one is made only where the client application can be removed as well.
+ * not be removed again, so one is made only if the client application can be removed as well.
  */
 const channelHolder: Experiment = {
   asks: "what holds a channel: accounts, or any client application",
@@ -587,17 +587,17 @@ export const assetExperiment: Experiment = {
     await client.call("DELETE", `${createAsset.template}/${encodeURIComponent(id)}`);
     const expiry = Date.parse(textAt(made.body, "contentUrlExpiry") ?? "");
     const date = Date.parse(made.header("date") ?? "");
-    // The header tells whole seconds only, cut off.
+    // The header gives whole seconds only, cut off.
     const seconds = Math.floor((expiry - date) / 1000);
     return {
-      assetUrlLifetime: Number.isFinite(seconds) ? seconds : stillOpen("its answer does not tell"),
+      assetUrlLifetime: Number.isFinite(seconds) ? seconds : stillOpen("its answer does not say"),
     };
   },
 };
 
 const neutral = "custom";
 
-/** The word before `_bot` or `_agent`, where it is not that of everybody's own. */
+/** The word before `_bot` or `_agent`, if it is not that of everybody's own. */
 const wordIn = (kind: string | undefined): string | undefined => {
   const word = /^([a-z][a-z0-9]{0,31})_(bot|agent)$/.exec(kind ?? "")?.[1];
   return word === neutral ? undefined : word;
@@ -630,20 +630,20 @@ export const platformExperiment: Experiment = {
   },
 };
 
-const conversation = "only a conversation tells, and one cannot be removed again";
+const conversation = "only a conversation shows it, and one cannot be removed again";
 
 /** What no question settles, why not, and where it shows. */
 const reasons = {
   runningConversationStatus: `${conversation}. Fetch one that goes on, and look at the status`,
   usedAssetStatus: `${conversation}. Delete an asset that was used in a message`,
   idleTimeout: `${conversation}. Answer in one that was idle for longer than the timeout of its account`,
-  recipients: `${conversation}. See who gets a message where an orchestration names several bots`,
+  recipients: `${conversation}. See who gets a message if an orchestration names several bots`,
   inactiveObjects: `${conversation}. Start one over an account that is not active`,
   channelRestrictions: `${conversation}, and a message beyond the restrictions that is not refused begins one. Send one where nobody is disturbed`,
   deliveryRetries: `${conversation}. Count the calls to a callback that answers 500`,
   notificationMails: `${conversation}, and the mail goes to a person. Look into the mailbox after a callback could not be reached`,
   deletionRule:
-    "where it is not refused, an orchestration is left that names what is gone. Delete a client application that only an orchestration names",
+    "if it is not refused, an orchestration is left that names what is gone. Delete a client application that only an orchestration names",
   callbackContent: `${conversation}. Look at the content of a call to a callback`,
 } as const satisfies Partial<Record<SwitchName, string>>;
 

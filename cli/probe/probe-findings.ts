@@ -72,7 +72,7 @@ export const findingsOf = (
 /**
  * The switches of an emulator that behaves like the tenant of a file of findings.
  *
- * @throws CommandFailure or ConversationError where the file cannot be used
+ * @throws CommandFailure or ConversationError if the file cannot be used
  */
 export const foundSwitches = (file: string): Partial<Switches> => {
   const { switches } = readFindings(file);
@@ -88,7 +88,7 @@ export const foundSwitches = (file: string): Partial<Switches> => {
 /**
  * The arguments of an emulator that behaves like the tenant of `--like`; what the command line says itself wins.
  *
- * @throws CommandFailure or ConversationError where the file cannot be used
+ * @throws CommandFailure or ConversationError if the file cannot be used
  */
 export const likeTenant = (given: EmulatorArguments, isPlanGiven: boolean): EmulatorArguments => {
   const { like } = given;

@@ -36,7 +36,7 @@ const document = z.object({ baseUrl: z.string(), objects: z.array(entry) });
 /** An object that a probe makes or has made. */
 type JournalEntry = z.infer<typeof entry>;
 
-/** @throws CommandFailure where it cannot be read: what stands in it would be left behind */
+/** @throws CommandFailure if it cannot be read: what stands in it would be left behind */
 const savedIn = (file: string): readonly JournalEntry[] => {
   if (!lstatSync(file, { throwIfNoEntry: false })) return [];
   const text = readOwnFile(file);
@@ -47,7 +47,7 @@ const savedIn = (file: string): readonly JournalEntry[] => {
   );
 };
 
-/** @throws CommandFailure where no journal can be kept: what a killed probe made would be left behind */
+/** @throws CommandFailure if no journal can be kept: what a killed probe made would be left behind */
 const assertCache = (env: NodeJS.ProcessEnv): void => {
   try {
     ownCacheFolder(env);
@@ -83,7 +83,7 @@ export class ProbeJournal {
     this.#objects = [...savedIn(file)];
   }
 
-  /** @throws CommandFailure where another probe is at work on the tenant */
+  /** @throws CommandFailure if another probe is at work on the tenant */
   static open(baseUrl: string, env: NodeJS.ProcessEnv): ProbeJournal {
     assertCache(env);
     const file = journalFile(baseUrl, env);
@@ -218,7 +218,7 @@ export class ProbeObjects {
     return answer;
   }
 
-  /** The id of an object of a kind that the probe made. @throws Error where the tenant refuses one */
+  /** The id of an object of a kind that the probe made. @throws Error if the tenant refuses one */
   async id(definition: Definition): Promise<string> {
     const known = this.#first.get(definition.kind);
     if (known !== undefined) return known;
@@ -332,7 +332,7 @@ export class ProbeObjects {
     return undefined;
   }
 
-  /** The id of the object with this name in the list; undefined where there is none. */
+  /** The id of the object with this name in the list; undefined if there is none. */
   async #lookedUp(definition: Definition, name: string): Promise<string | undefined> {
     const seen = new Set<unknown>();
     for (let page = 1; page <= mostPages; page += 1) {

@@ -9,7 +9,7 @@ import type { Settings } from "../../provider/service/setting-table.js";
 import { readSettings, type TenantFindings } from "../../provider/service/settings.js";
 import { CommandFailure, type CommandRun, messageOf } from "../command.js";
 import { readStackConfig } from "../pulumi-cli/stack-config.js";
-import { textTable } from "../terminal/columns.js";
+import { textTable, wrappedWords } from "../terminal/columns.js";
 import {
   type Answers,
   allOpen,
@@ -84,19 +84,13 @@ const probePlan = (settings: Settings, options: PlanOptions): ProbePlan => {
   return { experiments, leftOut, mostCalls };
 };
 
-/** Cuts a text into lines that fit 80 columns, all but the first of them indented. */
-const wrapped = (text: string, first: string, indent: string): readonly string[] => {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.pop();
-    if (last === undefined) lines.push(`${first}${word}`);
-    else if (last.length + 1 + word.length <= 78) lines.push(`${last} ${word}`);
-    else lines.push(last, `${indent}${word}`);
-  }
-  return lines;
-};
+/** A text in lines that fit 80 columns, the first one behind `first`, the others as deep. */
+const wrapped = (text: string, first = ""): readonly string[] =>
+  wrappedWords(text, 78 - first.length).map(
+    (line, at) => (at === 0 ? first : " ".repeat(first.length)) + line,
+  );
 
-const listItem = (text: string): readonly string[] => wrapped(text, "  - ", "    ");
+const listItem = (text: string): readonly string[] => wrapped(text, "  - ");
 
 /** What is going to happen, before anything is sent. */
 const planText = (baseUrl: string, { experiments, mostCalls, leftOut }: ProbePlan): string =>
@@ -104,8 +98,6 @@ const planText = (baseUrl: string, { experiments, mostCalls, leftOut }: ProbePla
     `Probing ${baseUrl}:`,
     ...wrapped(
       `at most ${mostCalls} calls, and those that are repeated because of the rate, a failure or a token that ran out. Objects are made, all of them named pulumi-conversation-probe-…, and removed again. It finds out:`,
-      "",
-      "",
     ),
     ...experiments.flatMap(({ asks }) => listItem(asks)),
     "It does not find out:",
@@ -127,7 +119,7 @@ const findingsText = (findings: TenantFindings, file: string): string => {
   );
   const left = Object.entries(open).flatMap(([name, why]) => [
     `  ${name}`,
-    ...wrapped(why, "    ", "    "),
+    ...wrapped(why, "    "),
   ]);
   return [
     ...table,
@@ -168,7 +160,7 @@ const settingsFor = async (
   return readSettings(source, profile);
 };
 
-/** @throws CommandFailure where nobody agrees */
+/** @throws CommandFailure if nobody agrees */
 const assertAgreed = async ({ yes }: ProbeOptions): Promise<void> => {
   if (yes) return;
   const unasked = "Probing makes and removes objects at the tenant. Say --yes to agree.";
@@ -176,7 +168,7 @@ const assertAgreed = async ({ yes }: ProbeOptions): Promise<void> => {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question("Go on? (y/N) ").finally(() => terminal.close());
   if (!/^y(es)?$/i.test(answer.trim()))
-    throw new CommandFailure("Nothing was sent: the question was not answered with y.");
+    throw new CommandFailure("Nothing was sent: not confirmed.");
 };
 
 /** @throws CommandFailure before anything is sent: what is found out would be lost */
@@ -185,7 +177,7 @@ const assertWritable = (file: string): void => {
     accessSync(existsSync(file) ? file : dirname(resolve(file)), constants.W_OK);
     if (!existsSync(file) || statSync(file).isFile()) return;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new CommandFailure(
     `${file} cannot be written. Nothing was sent. Name another file with --out.`,
@@ -262,7 +254,7 @@ interface Work {
  *
  * @param isAll whether to wait for lists to show what may have been made; else that is done at the end
  * @returns how many objects stood there
- * @throws CommandFailure where it cannot
+ * @throws CommandFailure if it cannot
  */
 const removeEarlier = async (
   { settings, journal, transport, clock }: Work,
@@ -309,7 +301,7 @@ const findOut = async (
 /**
  * Finds out what the specification leaves open, on a tenant, and writes it into a file.
  *
- * @throws CommandFailure where nobody agrees, another probe is at work, something was left behind, or
+ * @throws CommandFailure if nobody agrees, another probe is at work, something was left behind, or
  * it was interrupted
  */
 export const runProbe = async (

@@ -9,9 +9,9 @@ import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/t
 /** What the tenant answered, refusals too. */
 export interface TenantAnswer {
   readonly status: number;
-  /** The JSON value; undefined where there is none. */
+  /** The JSON value; undefined if there is none. */
   readonly body: unknown;
-  /** The value of a header; undefined where it is missing. */
+  /** The value of a header; undefined if it is missing. */
   readonly header: (name: string) => string | undefined;
 }
 
@@ -39,7 +39,7 @@ interface TenantClientOptions {
   readonly signal: AbortSignal;
 }
 
-/** Page of nobody: whether answers to it may be read by foreign pages is told by the token address. */
+/** Page of nobody: the answer of the token address shows whether foreign pages may read it. */
 export const foreignOrigin = "https://probe.invalid";
 
 /** Refusals that have nothing to do with what a call says: who calls, how slowly, how often. */
@@ -51,8 +51,8 @@ export const isRefused = ({ status }: Pick<TenantAnswer, "status">): boolean =>
 
 const mostRepeats = 6;
 const mostTries = 3;
-/** Longest pause where the tenant does not say how long, and where it does. */
-const longestWaitMs = { guessed: 10_000, told: 60_000 };
+/** Longest pause if the tenant does not say how long, and if it does. */
+const longestWaitMs = { guessed: 10_000, asked: 60_000 };
 const headers = { accept: "application/json", "accept-language": "en-US" } as const;
 
 const answerOf = ({ status, text, headers: got }: HttpResponse): TenantAnswer => ({
@@ -107,18 +107,18 @@ export class TenantClient {
     this.#isCleaning = true;
   }
 
-  /** A call that is repeated while it is over the rate, and where reading or removing failed. */
+  /** A call that is repeated while it is over the rate, and if reading or removing failed. */
   async call(method: Method, path: string, call: TenantCall = {}): Promise<TenantAnswer> {
     for (let repeat = 0; ; repeat += 1) {
       const answer = await this.#tried(method, path, call);
       if (answer.status !== 429 || repeat >= mostRepeats) return answer;
-      const told = retryAfterMs(
+      const askedMs = retryAfterMs(
         { "retry-after": answer.header("retry-after"), date: answer.header("date") },
         this.options.clock.wall(),
       );
       const waitMs = Math.min(
-        told === undefined ? longestWaitMs.guessed : longestWaitMs.told,
-        told ?? 1000 * 2 ** repeat,
+        askedMs === undefined ? longestWaitMs.guessed : longestWaitMs.asked,
+        askedMs ?? 1000 * 2 ** repeat,
       );
       await this.sleep(waitMs);
     }

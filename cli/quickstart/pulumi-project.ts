@@ -98,7 +98,7 @@ const noise = [
 const planned = /:[^\s:]+ \S+ (create|update|delete|replace)( \[diff: .*\])?\s*$/;
 
 /**
- * A line of Pulumi's own output as the quick start shows it; undefined where it shows nothing.
+ * A line of Pulumi's own output as the quick start shows it; undefined if it shows nothing.
  *
  * @param withoutPlan leaves out the rows of the plan
  */
@@ -190,7 +190,7 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
 
   return {
     state,
-    /** Makes the stack where it does not exist, and clears what an interrupted run left. */
+    /** Makes the stack if it does not exist, and clears what an interrupted run left. */
     ready: async (): Promise<void> => {
       // In the state folder, since this writes the stack's configuration beside the project file.
       if (!state.hasStack()) await run(state.folder, ["stack", "init", "--no-select"]);

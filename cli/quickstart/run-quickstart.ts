@@ -80,7 +80,7 @@ const mentioned = (object: ServiceObject, names: ReadonlyMap<string, string>): s
   return [...ids].flatMap((id) => names.get(id) ?? []).join("\n");
 };
 
-/** The objects and how they hang together, as lines of a table; their names tell them apart, and stay whole. */
+/** The objects and how they hang together, as lines of a table; names, by which they differ, stay whole. */
 export const objectTable = (objects: readonly ServiceObject[]): readonly string[] => {
   const names = new Map(objects.map(({ id, name }) => [id, name]));
   return textTable(
@@ -101,7 +101,7 @@ const HOST = "127.0.0.1";
 const HOW = 28;
 const LONGEST_MS = 180_000;
 
-/** A port of this machine that nobody listens at; undefined where the one asked for is taken. */
+/** A port of this machine that nobody listens at; undefined if the one asked for is taken. */
 const freePort = async (wanted = 0): Promise<number | undefined> => {
   const server = createServer();
   try {
@@ -137,7 +137,7 @@ export const configureCallbacks = async (
 /**
  * Lets bot, agent and a scripted customer talk on the account that was declared.
  *
- * @throws CommandFailure where the conversation does not come to its end
+ * @throws CommandFailure if the conversation does not come to its end
  */
 const converse = async (context: QuickstartContext, pulumi: PulumiProject): Promise<void> => {
   const { state, settings, signal, alive } = context;

@@ -62,7 +62,7 @@ export const wrapped = (text: string, columns: number): readonly string[] =>
     columns,
   );
 
-/** The same, where a word that is longer stays whole, so that it can be copied. */
+/** The same, but a word that is longer stays whole, so that it can be copied. */
 export const wrappedWords = (text: string, columns: number): readonly string[] =>
   linesOf(wordsOf(text), columns);
 
@@ -97,7 +97,7 @@ export const withCount = (count: number, one: string): string =>
 type Row = readonly string[];
 
 interface TableOptions {
-  /** Columns of the terminal that the table keeps to, where it can. Default: 80. */
+  /** Columns of the terminal that the table keeps to, if it can. Default: 80. */
   readonly width?: number;
   /** Headings of columns that are never broken, such as those of ids and commands. */
   readonly whole?: readonly string[];
@@ -137,7 +137,7 @@ const broken = (cell: string, width: number): string =>
     .join("\n");
 
 /**
- * Rows under a heading, in columns as wide as their widest cell; where that is wider than the terminal
+ * Rows under a heading, in columns as wide as their widest cell; if that is wider than the terminal
  * the widest are broken into several lines. A cell may hold several lines itself.
  */
 export const textTable = (
@@ -190,13 +190,13 @@ export const markdownTable = (
   rows: readonly (readonly string[])[],
 ): readonly string[] => [row(heading), row(heading.map(() => "---")), ...rows.map(row)];
 
-/** Lines that are folded away under a title; none where there is nothing to fold. */
+/** Lines that are folded away under a title; none if there is nothing to fold. */
 export const foldedLines = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0
     ? []
     : ["", `<details><summary>${title}</summary>`, "", ...lines, "", "</details>"];
 
-/** A text as one word of a shell, whatever is in it; without quotes where it needs none. */
+/** A text as one word of a shell, whatever is in it; without quotes if it needs none. */
 export const shellWord = (text: string): string =>
   /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -237,7 +237,7 @@ const split = (line: string, columns: number): readonly [fits: string, rest: str
 
 /**
  * A help text whose lines keep to so many columns. What is too wide goes on in the next line, at the
- * same depth: in the line that is there, where it is part of the same paragraph.
+ * same depth: in the line that is there, if it is part of the same paragraph.
  */
 export const foldedHelp = (text: string, columns = 80): string => {
   const left = text.split("\n");

@@ -25,7 +25,7 @@ export interface ProgressStep {
   end(): void;
 }
 
-/** Tells the person what is being done, and for how long. */
+/** Shows the person what is being done, and for how long. */
 export interface Progress {
   step(doing: string): ProgressStep;
   /** Only shows that it is alive while it is busy with something, and prints what comes of it. */
@@ -114,7 +114,7 @@ export const progressOn = (stream: ProgressStream): Progress => {
   return { step, alive, note: (text) => void stream.write(`${inertOutput(text, coloured)}\n`) };
 };
 
-/** What a command that takes a while is done with: it tells how far it is, and ends when it is told to. */
+/** What a long command works with: where it reports progress, and what ends it. */
 export interface CommandWork {
   /** On standard error, so that the output stays the command's own. */
   readonly progress: Progress;
@@ -141,10 +141,10 @@ export const withProgress = <T>(
 };
 
 /**
- * The same for a command that is one step. Nothing is said of its end: the output tells.
+ * The same for a command that is one step. Nothing is said of its end: the output shows it.
  *
- * @param doing what the person is told at once
- * @param left what is told where a signal ends it
+ * @param doing shown to the person at once
+ * @param left shown if a signal ends it
  */
 export const withStep = <T>(
   session: CommandRun,
