@@ -1,7 +1,7 @@
-import type { Command } from "commander";
+import type { z } from "zod";
 
-/** One run of the command line: where it writes, and how it ends. */
-export interface CommandRun {
+/** One session at a command line: where it writes, and how it ends. */
+export interface Session {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   /** The error output for lines that are redrawn, whose writer makes foreign text inert itself. Default: `err`. */
@@ -10,14 +10,180 @@ export interface CommandRun {
   readonly coloured: boolean;
   /** Resolves when the person, or the parent process, wants the command to end. */
   readonly untilInterrupted: () => Promise<void>;
-  /** Exit code of a run that did not throw: 0 until a command says otherwise. */
+  /** Exit code of a command that did not throw: 0 until the command sets another one. */
   exitCode: number;
-  /** Exit code of a wrong command line. Default: 2; a command for which 2 says something else sets its own. */
-  wrongLineCode?: number;
 }
 
-/** Adds one command to the program. What it needs is loaded when it runs, so that help is instant. */
-export type RegisterCommand = (program: Command, run: CommandRun) => void;
+/** An option of a command, whose value is a `V`. Its name is its key in the table of the command. */
+export interface OptionSpec<V> {
+  /** Follows the name, such as `<file>`, `[secret]` or `<what...>`. Left out: nothing does. */
+  readonly value?: string;
+  readonly doc: string;
+  /** Such as `-y`. */
+  readonly short?: string;
+  readonly choices?: readonly string[];
+  /** Its value if it is not given. */
+  readonly fallback?: V;
+  /** Whether it must be given. */
+  readonly isRequired?: true;
+  /** Environment variable that it is taken from if it is not given. */
+  readonly environment?: string;
+  /** Whether it is written `--no-<name>`. */
+  readonly isNegated?: true;
+  /**
+   * Makes the value from its text, and from the value that the option had before.
+   *
+   * @throws Error that says what is allowed
+   */
+  parse?(text: string, before: V | undefined): V;
+}
+
+export type OptionTable = Readonly<Record<string, OptionSpec<unknown>>>;
+
+type ValueOf<S> = S extends OptionSpec<infer V> ? V : never;
+
+type DefaultedName<O> = {
+  [K in keyof O]: O[K] extends { readonly fallback: unknown } | { readonly isRequired: true }
+    ? K
+    : never;
+}[keyof O];
+
+/** The values of a table's options, as a command line gives them. */
+export type Given<O> = { readonly [K in DefaultedName<O>]: ValueOf<O[K]> } & {
+  readonly [K in Exclude<keyof O, DefaultedName<O>>]?: ValueOf<O[K]>;
+};
+
+/** An option without a value. */
+export const flagOption = (doc: string): OptionSpec<true> => ({ doc });
+
+/** `--no-<name>`: true until it is given. */
+export const negatedOption = (
+  doc: string,
+): OptionSpec<boolean> & { readonly fallback: boolean } => ({
+  ...{ doc, isNegated: true, fallback: true },
+});
+
+/** An option with any text. */
+export const textOption = (value: string, doc: string): OptionSpec<string> => ({ value, doc });
+
+/** An option with several words, as `<what...>`, or with one, that may be repeated. */
+export const textsOption = (value: string, doc: string): OptionSpec<readonly string[]> =>
+  value.includes("...")
+    ? { value, doc }
+    : { value, doc, parse: (one, before = []) => [...before, one] };
+
+/** An option with one of several words. */
+export const choiceOption = <const V extends string>(
+  value: string,
+  choices: readonly V[],
+  doc: string,
+): OptionSpec<V> => ({ value, doc, choices });
+
+/** An option whose text `parse` reads; it throws an error that says what is allowed. */
+export const parsedOption = <V>(
+  value: string,
+  doc: string,
+  parse: (text: string, before: V | undefined) => V,
+): OptionSpec<V> => ({ value, doc, parse });
+
+/** An option with a whole number from `least` to `most`. */
+export const numberOption = (
+  value: string,
+  doc: string,
+  least: number,
+  most = Number.POSITIVE_INFINITY,
+): OptionSpec<number> =>
+  parsedOption(value, doc, (given) => {
+    const number = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    throw new Error(
+      `Allowed is a whole number ${most < Number.POSITIVE_INFINITY ? `from ${least} to ${most}` : `of at least ${least}`}.`,
+    );
+  });
+
+/** The same option with a value that it has if it is not given. */
+export const withDefault = <const V>(
+  option: OptionSpec<V>,
+  fallback: NoInfer<V>,
+): OptionSpec<V> & { readonly fallback: V } => ({ ...option, fallback });
+
+/** A word of the command line that is no option. */
+export interface WordSpec {
+  /** Such as `<file>`, `[folder]` or `[command...]`. */
+  readonly value: string;
+  readonly doc: string;
+  readonly choices?: readonly string[];
+}
+
+/** What a command prints with `--json` and how it ends, in one of its uses. */
+export interface CommandUse {
+  /** Shape of the JSON. Loaded for the help and the documentation alone. */
+  readonly json: () => Promise<z.ZodType>;
+  /** What exit codes mean, beyond 1 for a failure and 2 for a wrong command line; `else`: all others. */
+  readonly exits: Readonly<Record<string, string>>;
+}
+
+/** What a command came to. */
+export interface CommandResult {
+  /** What `--json` prints. */
+  readonly value: unknown;
+  /** What it prints otherwise. */
+  readonly text: string;
+  /** Default: 0. */
+  readonly exitCode?: number;
+}
+
+/** A command: all that its help, its documentation, its completion and its checks follow from. */
+export interface CommandSpec<O extends OptionTable = OptionTable> {
+  readonly name: string;
+  /** What it is for, in one sentence. */
+  readonly summary: string;
+  /** What it does and what it changes. */
+  readonly description: string;
+  /** Further explanations for its help. */
+  readonly details?: string;
+  readonly words?: readonly WordSpec[];
+  /** Without `--json`, which every command has. */
+  readonly options: O;
+  /** Options that cannot be given beside one another: each with those that it excludes. */
+  readonly excludes?: Readonly<Record<string, readonly string[]>>;
+  /** What `--json` does, unless it prints one object. */
+  readonly jsonDoc?: string;
+  /** Its uses: `usual`, and others by the option that chooses them. */
+  readonly uses: Readonly<Record<"usual", CommandUse> & Record<string, CommandUse>>;
+  /** Exit code of a wrong command line. Default: 2. */
+  readonly usageExitCode?: 1 | 2;
+  /** Whether the list of commands leaves it out. */
+  readonly isHidden?: true;
+  /**
+   * Does it. What it needs is loaded here, so that the help is instant.
+   *
+   * @param words what the command line gives beside options
+   * @returns what is to be printed; nothing if that was done
+   */
+  work(
+    given: Given<O> & { readonly json?: true },
+    session: Session,
+    words: readonly string[],
+  ): Promise<CommandResult | undefined>;
+}
+
+/** A command, with the types of its options taken from their table. */
+export const command = <const O extends OptionTable>(spec: CommandSpec<O>): CommandSpec<O> => spec;
+
+/** What the exit codes of one use of a command mean. */
+export const exitsOf = (
+  { usageExitCode = 2 }: CommandSpec,
+  { exits }: CommandUse,
+): Readonly<Record<string, string>> => ({
+  1: usageExitCode === 1 ? "failed, or wrong command line" : "failed",
+  ...(usageExitCode === 2 ? { 2: "wrong command line" } : {}),
+  ...exits,
+});
+
+/** `asScopes` as it is written on the command line: `--as-scopes`. */
+export const optionName = (key: string): string =>
+  `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /**
  * Something that the person at the terminal can act on. Its message stands alone and is shown
@@ -35,6 +201,6 @@ export class CommandFailure extends Error {
   }
 }
 
-/** What a failure says, whatever was thrown: errors of the service too carry a message that stands alone. */
+/** The message of whatever was thrown: errors of the service also carry one that stands alone. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

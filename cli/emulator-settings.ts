@@ -1,8 +1,9 @@
+import { z } from "zod";
 import type { Emulator } from "../emulator/index.js";
 import type { SettingKey } from "../provider/service/setting-table.js";
 import { describeSettings } from "../provider/service/settings.js";
 
-/** What an emulator tells about itself that a program needs. */
+/** What a program needs to reach an emulator. */
 type EmulatorAccess = Pick<Emulator, "baseUrl" | "tokenUrl" | "clientId" | "clientSecret">;
 
 /** Where an emulator is controlled, and how people sign in. */
@@ -36,3 +37,19 @@ export const emulatorEnvironment = (
     }),
   );
 };
+
+/** Shape of the first line that `emulator --json` prints. */
+export const emulatorLineSchema = z.strictObject({
+  baseUrl: z.url(),
+  tokenUrl: z.url(),
+  authUrl: z.url(),
+  controlUrl: z.url(),
+  clientId: z.string(),
+  clientSecret: z.string(),
+  customerAuthUrl: z.url(),
+  customerTokenUrl: z.url(),
+  controlSecret: z.exactOptional(z.string()).describe("Left out if none is asked for"),
+  certificateFile: z
+    .exactOptional(z.string())
+    .describe("With --tls-cert: the certificate to trust"),
+});

@@ -32,7 +32,7 @@ const current = (path: string): string => {
   }
 };
 
-const generated = (): Readonly<Record<string, string>> => ({
+const generated = async (): Promise<Readonly<Record<string, string>>> => ({
   "sdk/resources.ts": resourceClasses(resources),
   "docs/account.svg": accountPicture(resources),
   "docs/architecture.md": between(
@@ -40,8 +40,8 @@ const generated = (): Readonly<Record<string, string>> => ({
     "parts",
     architecturePicture(partImports(root)),
   ),
-  "docs/cli.md": commandReference(),
-  ...schemaFiles(),
+  "docs/cli.md": await commandReference(),
+  ...(await schemaFiles()),
   ...apiReference(root),
   "docs/resources.md": resourceReference(
     resources,
@@ -55,8 +55,10 @@ const generated = (): Readonly<Record<string, string>> => ({
 });
 
 /** Writes every file that follows from the definitions; `--check` only compares. */
-const main = (): void => {
-  const stale = Object.entries(generated()).filter(([path, content]) => current(path) !== content);
+const main = async (): Promise<void> => {
+  const stale = Object.entries(await generated()).filter(
+    ([path, content]) => current(path) !== content,
+  );
   if (process.argv.includes("--check")) {
     for (const [path] of stale) console.error(`${path} is not up to date. Run: npm run generate`);
     process.exitCode = stale.length > 0 ? 1 : 0;
@@ -75,4 +77,4 @@ try {
   console.error(error instanceof Error ? error.message : String(error));
   process.exit(1);
 }
-main();
+void main();

@@ -1,51 +1,46 @@
 import { Command, CommanderError } from "commander";
-import { isConversationError } from "../provider/kernel/errors.js";
 import { moreAbout, packageVersion } from "../provider/kernel/package.js";
+import { isConversationError } from "../provider/kernel/errors.js";
 import { inertOutput } from "../provider/kernel/text.js";
-import { CommandFailure, type CommandRun, messageOf, type RegisterCommand } from "./command.js";
-import { registerCheckRecord } from "./commands/check-record.js";
-import { registerCompletion } from "./commands/completion.js";
-import { registerDoctor } from "./commands/doctor.js";
-import { registerDrill } from "./commands/drill.js";
-import { registerEmulator } from "./commands/emulator.js";
-import { registerExplain } from "./commands/explain.js";
-import { registerExport } from "./commands/export.js";
-import { registerForecast } from "./commands/forecast.js";
-import { registerImport } from "./commands/import.js";
-import { registerImportFile } from "./commands/import-file.js";
-import { registerInit } from "./commands/init.js";
-import { registerProbe } from "./commands/probe.js";
-import { registerRehearse } from "./commands/rehearse.js";
-import { registerCompare } from "./commands/stack/compare.js";
-import { registerDrift } from "./commands/stack/drift.js";
-import { registerOrphans } from "./commands/stack/orphans.js";
-import { registerRepair } from "./commands/stack/repair.js";
+import { CommandFailure, type CommandSpec, messageOf, type Session } from "./command.js";
+import { addCommand, type JsonShapes } from "./command-line.js";
+import { compareCommand } from "./commands/compare.js";
+import { completionCommand } from "./commands/completion.js";
+import { doctorCommand } from "./commands/doctor.js";
+import { driftCommand } from "./commands/drift.js";
+import { emulatorCommand } from "./commands/emulator.js";
+import { explainCommand } from "./commands/explain.js";
+import { exportCommand } from "./commands/export.js";
+import { forecastCommand } from "./commands/forecast.js";
+import { importCommand } from "./commands/import.js";
+import { initCommand } from "./commands/init.js";
+import { orphansCommand } from "./commands/orphans.js";
+import { probeCommand } from "./commands/probe.js";
+import { rehearseCommand } from "./commands/rehearse.js";
+import { repairCommand } from "./commands/repair.js";
 import { untilInterrupted } from "./process/interruption.js";
 import { foldedHelp, wantsColour } from "./terminal/columns.js";
 
 /** Every command, in the order of the help. */
-const commands: readonly RegisterCommand[] = [
-  registerInit,
-  registerEmulator,
-  registerDoctor,
-  registerForecast,
-  registerExplain,
-  registerDrift,
-  registerCompare,
-  registerOrphans,
-  registerRepair,
-  registerExport,
-  registerRehearse,
-  registerCheckRecord,
-  registerDrill,
-  registerCompletion,
-  registerProbe,
-  registerImport,
-  registerImportFile,
+export const commands: readonly CommandSpec[] = [
+  initCommand,
+  emulatorCommand,
+  doctorCommand,
+  forecastCommand,
+  explainCommand,
+  driftCommand,
+  compareCommand,
+  orphansCommand,
+  repairCommand,
+  exportCommand,
+  importCommand,
+  rehearseCommand,
+  probeCommand,
+  completionCommand(() => commands),
 ];
 
-/** A run on the process's own streams. */
-const ownRun = (): CommandRun => ({
+/** A session on the process's own streams. */
+const ownSession = (): Session => ({
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
   coloured: wantsColour(process.stdout),
@@ -53,16 +48,16 @@ const ownRun = (): CommandRun => ({
   exitCode: 0,
 });
 
-/** The same run, whose every output passes through one gate: what others wrote can only be read. */
-const inert = (run: CommandRun): CommandRun => ({
-  ...run,
-  out: (text) => run.out(inertOutput(text, run.coloured)),
-  err: (text) => run.err(inertOutput(text, run.coloured)),
-  redraw: run.redraw ?? run.err,
+/** The same session, whose every output passes through one gate: what others wrote can only be read. */
+const inert = (session: Session): Session => ({
+  ...session,
+  out: (text) => session.out(inertOutput(text, session.coloured)),
+  err: (text) => session.err(inertOutput(text, session.coloured)),
+  redraw: session.redraw ?? session.err,
 });
 
-/** The program with every command. */
-export const createProgram = (session: CommandRun): Command => {
+/** The program with every command; its help shows those shapes of JSON that it is given. */
+export const createProgram = (session: Session, shapes: JsonShapes = new Map()): Command => {
   const program = new Command("pulumi-conversation")
     .description("Works beside Pulumi on conversation accounts of the messaging hub.")
     .version(packageVersion(), "-V, --version", "Show the version of this package.")
@@ -80,46 +75,61 @@ export const createProgram = (session: CommandRun): Command => {
     })
     .showHelpAfterError("(--help shows what can be given)")
     .exitOverride();
-  for (const register of commands) register(program, session);
+  for (const spec of commands) addCommand(program, spec, session, shapes);
   return program;
 };
 
+const commandNamed = (name: string | undefined): CommandSpec | undefined =>
+  commands.find((each) => each.name === name);
+
 /**
- * The command line without the help of a command that there is none of: whoever asks for it, as
- * `help nothing` or `nothing --help`, is told so, and what may have been meant.
+ * The command line without the help of a command that does not exist: `help nothing` and `nothing --help`
+ * are refused with what may have been meant.
  */
-const withoutHelpOfNothing = (program: Command, args: readonly string[]): readonly string[] => {
+const withoutHelpOfNothing = (args: readonly string[]): readonly string[] => {
   const [asked] = args[0] === "help" ? args.slice(1) : args;
-  const isKnown = program.commands.some((command) => command.name() === asked);
-  return asked === undefined || asked.startsWith("-") || isKnown || asked === "help"
+  return asked === undefined || asked.startsWith("-") || commandNamed(asked) || asked === "help"
     ? args
     : [asked];
 };
 
-/** 2 where the command line is wrong, as far as commander can tell, unless the command says otherwise. */
-const exitCodeOf = (error: unknown, { wrongLineCode = 2 }: CommandRun): number => {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : wrongLineCode;
+/** The command whose help is asked for. Its shapes of JSON take a library, which nothing else is to wait for. */
+const helpAskedOf = (args: readonly string[]): CommandSpec | undefined => {
+  if (args[0] === "help") return commandNamed(args[1]);
+  const end = args.indexOf("--");
+  const own = end < 0 ? args : args.slice(0, end);
+  return own.includes("--help") || own.includes("-h") ? commandNamed(args[0]) : undefined;
+};
+
+const shapesFor = async (asked: CommandSpec | undefined): Promise<JsonShapes> => {
+  if (!asked) return new Map();
+  const { jsonShapes } = await import("./terminal/json-shapes.js");
+  return jsonShapes([asked]);
+};
+
+const exitCodeOf = (error: unknown, usageExitCode: number): number => {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCode;
   return error instanceof CommandFailure ? error.exitCode : 1;
 };
 
 /**
  * Runs the command line to its end.
  *
- * @returns exit code: 0 done, 1 failed, 2 wrong command line, 3 a forecast over its budget
+ * @returns exit code: 0 done, 1 failed, 2 wrong command line; others as each command says
  */
 export const runProgram = async (
   args: readonly string[],
-  own: CommandRun = ownRun(),
+  own: Session = ownSession(),
 ): Promise<number> => {
   const session = inert(own);
   try {
-    const program = createProgram(session);
-    await program.parseAsync(withoutHelpOfNothing(program, args), { from: "user" });
+    const program = createProgram(session, await shapesFor(helpAskedOf(args)));
+    await program.parseAsync(withoutHelpOfNothing(args), { from: "user" });
     return session.exitCode;
   } catch (error) {
     // Commander has already said what was wrong with the command line.
     if (!(error instanceof CommanderError)) session.err(`error: ${messageOf(error)}\n`);
     if (isConversationError(error)) session.err(`${moreAbout(error.code)}\n`);
-    return exitCodeOf(error, session);
+    return exitCodeOf(error, commandNamed(args[0])?.usageExitCode ?? 2);
   }
 };

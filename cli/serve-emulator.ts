@@ -9,9 +9,12 @@ import {
   startEmulator,
   type TlsFiles,
 } from "../emulator/index.js";
-import { CommandFailure, type CommandRun, messageOf } from "./command.js";
-import type { emulatorLineSchema } from "./emulator-schema.js";
-import { emulatorEnvironment, testEnvironment } from "./emulator-settings.js";
+import { CommandFailure, messageOf, type Session } from "./command.js";
+import {
+  emulatorEnvironment,
+  type emulatorLineSchema,
+  testEnvironment,
+} from "./emulator-settings.js";
 import type { Printed } from "./printed.js";
 
 /** What the command line says of the emulator, with the defaults filled in. */
@@ -23,8 +26,6 @@ export interface EmulatorArguments {
   readonly clock: "real" | "manual";
   readonly data?: string;
   readonly switch: Partial<Switches>;
-  /** Findings of a probe. */
-  readonly like?: string;
   readonly controlSecret?: string | true;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
@@ -144,7 +145,7 @@ const useEmulator = async (
   emulator: Emulator,
   options: EmulatorArguments,
   command: readonly string[],
-  { session, ended }: { readonly session: CommandRun; readonly ended: Promise<void> | undefined },
+  { session, ended }: { readonly session: Session; readonly ended: Promise<void> | undefined },
 ): Promise<void> => {
   const certificate = options.tlsCert && resolve(options.tlsCert);
   if (command.length > 0) {
@@ -172,7 +173,7 @@ const useEmulator = async (
 export const serveEmulator = async (
   options: EmulatorArguments,
   command: readonly string[],
-  session: CommandRun,
+  session: Session,
 ): Promise<void> => {
   // Listened for from the beginning: whoever reads the first line may interrupt at once.
   const ended = command.length === 0 ? session.untilInterrupted() : undefined;

@@ -1,117 +1,198 @@
-import { InvalidArgumentError, Option } from "commander";
-import { parseSwitch, type Switches } from "../../emulator/service/switches.js";
-import { type Plan, plans } from "../../provider/service/setting-table.js";
-import { CommandFailure, messageOf, type RegisterCommand } from "../command.js";
+import {
+  CommandFailure,
+  command,
+  flagOption,
+  type Session,
+  textOption,
+  textsOption,
+} from "../command.js";
 import { optionNotHandedOn } from "../rehearse/run-options.js";
-import { scopesNamed, scopesOption } from "./scopes-option.js";
+import { planOption, stackOption, switchesOption } from "./common-options.js";
 
-interface RehearseFlags {
-  readonly destroy?: true;
-  readonly stack?: string;
-  readonly plan?: Plan;
-  readonly also?: readonly string[];
-  readonly switch?: Partial<Switches>;
-  readonly asScopes?: string;
-  readonly runEffects?: true;
-  readonly record?: string;
-  readonly json?: true;
-  readonly markdown?: true;
-}
-
-const addSwitch = (text: string, before: Partial<Switches> = {}): Partial<Switches> => {
-  const [name = "", ...value] = text.split("=");
-  try {
-    return { ...before, ...parseSwitch(name, value.join("=")) };
-  } catch (error) {
-    throw new InvalidArgumentError(messageOf(error));
-  }
-};
-
-const gather = (text: string, before: readonly string[] = []): readonly string[] => [
-  ...before,
-  text,
-];
-
-const assertOptions = (args: readonly string[]): void => {
+const assertPulumiOptions = (args: readonly string[], isAlone: boolean): void => {
+  const [first] = args;
+  if (first === undefined) return;
+  if (isAlone)
+    throw new CommandFailure("Options of Pulumi go neither with --check nor with --from-empty.", 2);
   const wrong = optionNotHandedOn(args);
   if (wrong !== undefined)
     throw new CommandFailure(
-      `${wrong} cannot be handed on: it would lead the run away from the copy. --stack and --json are options of this command; settings are those of the stack and of the environment.`,
+      `${wrong} is not allowed: it would affect the real stack. --stack and --json are options of this command; settings are those of the stack and of the environment.`,
       2,
     );
-  const stray = args[0];
-  if (stray !== undefined && !stray.startsWith("-"))
-    throw new CommandFailure(`There is no argument ${stray}. Options of Pulumi stand after --`, 2);
+  if (!first.startsWith("-"))
+    throw new CommandFailure(`Unexpected argument ${first}. Put Pulumi options after --.`, 2);
 };
 
-const details = `
+/** The scopes that a person names. @throws CommandFailure if the service has no such scope */
+const scopesNamed = async (
+  named: string | undefined,
+): Promise<{ readonly asScopes?: readonly string[] }> => {
+  if (named === undefined) return {};
+  const { parseScopes } = await import("../rehearse/service/deploying-client.js");
+  return { asScopes: parseScopes(named) };
+};
+
+/** Runs work that a signal ends, and that says what is going on. */
+const interruptible = async <T>(
+  { err }: Session,
+  work: (means: {
+    readonly say: (line: string) => void;
+    readonly signal: AbortSignal;
+  }) => Promise<T>,
+): Promise<T> => {
+  const { untilSignal } = await import("../process/until-signal.js");
+  return untilSignal((signal) => work({ say: (line) => err(`${line}\n`), signal }));
+};
+
+const interrupted = { 130: "interrupted" };
+
+/** `rehearse`: says what a run will do to the account, by doing it to a copy. */
+export const rehearseCommand = command({
+  name: "rehearse",
+  summary: "Run the program on a copy of account and state, and say what will happen.",
+  description:
+    "Reads the account, loads an emulator with it, copies the state of the stack into a\n" +
+    "private folder and runs pulumi up of your program there. Says what is done, in which\n" +
+    "order and time, what is refused and who is in the way, and what the account is like\n" +
+    "afterwards. Changes nothing: the service gets lists only; state and files stay.\n" +
+    "The program sees a dry run: what it guards with pulumi.runtime.isDryRun() is not done,\n" +
+    "and resource hooks are not called. What it does unguarded, also in apply, it does.\n\n" +
+    "With --check nothing is run: it looks whether program, settings, state, account and\n" +
+    "record are as they were when --record wrote the file, so that a pipeline runs only\n" +
+    "what was rehearsed. With --from-empty the emulator has nothing in it, as after the loss\n" +
+    "of the account: how long making everything anew takes on the tenant's plan, what the\n" +
+    "program cannot make, and what is in the account but not in the program.",
+  details: `
 Options after -- go to pulumi up, or to pulumi destroy, such as:
   rehearse -- --target 'urn:pulumi:…' --parallel 16
 
-JSON: { operation, project, stack, plan, parallel,
-  outcome: { passes, totalSeconds, totalCalls,
-    calls: [{ method, template, id?, profile?, status, seconds }],
-    steps: [{ urn, kind, name, operation, calls, fromSeconds, toSeconds }],
-    refusals: [{ urn?, kind?, name?, operation, reason, order: [text], later?,
-      inTheWay: [{ kind, name, id?, profile?, stack? }] }],
-    changes: [{ change, kind, name, id?, profile?, members? }],
-    undeclared: [{ kind, name, id, profile? }], leftOut: [urn], objects, settled? },
-  otherReadings: [{ switches, passes, differences: [text] }],
-  sameEitherWay: [switch], notes: [text] }
-
-Exit code: 0 it goes through; 1 failed; 2 wrong command line; 3 it will be refused;
-4 it goes through, but not if the service behaves otherwise than is assumed.`;
-
-/** `rehearse`: says what a run will do to the account, by doing it to a copy. */
-export const registerRehearse: RegisterCommand = (program, session) => {
-  program
-    .command("rehearse")
-    .summary("Run the program on a copy of account and state, and say what will happen.")
-    .description(
-      "Reads the account, loads an emulator with it, copies the state of the stack into a\n" +
-        "private folder and runs pulumi up of your program there. Says what is done, in which\n" +
-        "order and time, what is refused and who is in the way, and what the account is like\n" +
-        "afterwards. Changes nothing: the service gets lists only; state and files stay.\n" +
-        "The program sees a dry run: what it guards with pulumi.runtime.isDryRun() is not done,\n" +
-        "and resource hooks are not called. What it does unguarded, also in apply, it does.",
-    )
-    .argument("[options...]", "Options of pulumi up, after --.")
-    .option("--destroy", "Rehearse pulumi destroy.")
-    .addOption(
-      new Option(
-        "--plan <plan>",
-        "Plan of the tenant (default: CONVERSATION_PLAN, else conversation:plan).",
-      ).choices(plans),
-    )
-    .option("--stack <name>", "Rehearse this stack (default: the selected one).")
-    .option(
-      "--also <type>",
+With --from-empty secrets are not compared; references are, by what they stand for. What is
+lost with members is made by the program, but without these as they are.`,
+  words: [{ value: "[options...]", doc: "Options of pulumi up, after --." }],
+  options: {
+    destroy: flagOption("Rehearse pulumi destroy."),
+    fromEmpty: flagOption(
+      "Make everything anew on an empty copy: how long it takes, and what is lost.",
+    ),
+    record: textOption("<file>", "Write a change record for --check to this file."),
+    check: textOption("<file>", "Say whether this change record still holds; run nothing."),
+    plan: planOption,
+    stack: stackOption(
+      "Rehearse this stack (default: the selected one; with --check that of the record).",
+    ),
+    also: textsOption(
+      "<type>",
       "Run resources of this type, too, such as random:index/randomId:RandomId; may be repeated.",
-      gather,
-    )
-    .addOption(
-      new Option(
-        "--switch <name=value>",
-        "Say how the service behaves where that is not certain, as of emulator; may be repeated.",
-      ).argParser(addSwitch),
-    )
-    .addOption(scopesOption())
-    .option(
-      "--run-effects",
+    ),
+    switch: switchesOption(
+      "Say how the service behaves where that is not certain, as of emulator; may be repeated.",
+    ),
+    asScopes: textOption(
+      "<scopes>",
+      "Scopes of the client that will deploy, such as manage (default: those of the client in use, or all where it may only read).",
+    ),
+    runEffects: flagOption(
       "Let the program see a real update. Warning: what it guards with isDryRun() is really done, in each run on a copy.",
-    )
-    .option("--record <file>", "Write a change record for check-record to this file.")
-    .option("--json", "Print one JSON object; its shape is below.")
-    .option("--markdown", "Print a comment for a pull request.")
-    .addHelpText("after", details)
-    .action(async (args: readonly string[], flags: RehearseFlags) => {
-      assertOptions(args);
-      if (flags.json && flags.markdown)
-        throw new CommandFailure("Give either --json or --markdown, not both.", 2);
-      const { rehearseAndPrint } = await import("../rehearse/rehearse-and-print.js");
-      const { switch: switches = {}, destroy, asScopes, ...rest } = flags;
-      const operation = destroy ? "destroy" : "up";
-      const client = await scopesNamed(asScopes);
-      await rehearseAndPrint({ ...rest, ...client, operation, args, switches }, session);
+    ),
+    markdown: flagOption("Print a comment for a pull request."),
+  },
+  excludes: {
+    json: ["markdown"],
+    check: [
+      ...["destroy", "fromEmpty", "record", "plan", "also", "switch", "asScopes", "runEffects"],
+      "markdown",
+    ],
+    fromEmpty: ["destroy", "record", "switch", "markdown"],
+  },
+  uses: {
+    usual: {
+      json: async () => (await import("../rehearse/outcome/outcome.js")).rehearsalSchema,
+      exits: {
+        0: "it goes through",
+        3: "it will be refused",
+        4: "it goes through, but not if the service behaves otherwise than is assumed",
+        ...interrupted,
+      },
+    },
+    check: {
+      json: async () =>
+        (await import("../rehearse/record/checked-record-schema.js")).checkedRecordSchema,
+      exits: {
+        0: "it holds",
+        2: "wrong command line, or no change record of this stack",
+        3: "something has changed since, or the rehearsal did not go through: do not run it",
+        ...interrupted,
+      },
+    },
+    fromEmpty: {
+      json: async () =>
+        (await import("../rehearse/from-empty/from-empty-schema.js")).fromEmptySchema,
+      exits: {
+        0: "the program makes all that is in the account",
+        3: "the program cannot make everything anew",
+        4: "the account holds more than it makes",
+        ...interrupted,
+      },
+    },
+  },
+  work: async (given, session, args) => {
+    const {
+      json: _,
+      check,
+      fromEmpty,
+      markdown,
+      record,
+      destroy,
+      switch: set = {},
+      ...rest
+    } = given;
+    assertPulumiOptions(args, fromEmpty === true || check !== undefined);
+    const { asScopes, stack: name, ...others } = rest;
+    const place = name === undefined ? {} : { stack: name };
+    if (check !== undefined) {
+      const { checkedRecordText, runCheckRecord } = await import(
+        "../rehearse/record/run-check-record.js"
+      );
+      return interruptible(session, async (means) => {
+        const checked = await runCheckRecord({ file: check, ...place, ...means });
+        return {
+          value: checked,
+          text: checkedRecordText(checked),
+          exitCode: checked.holds ? 0 : 3,
+        };
+      });
+    }
+    const options = { ...others, ...place, ...(await scopesNamed(asScopes)) };
+    if (fromEmpty) {
+      const { rehearseFromEmpty } = await import("../rehearse/from-empty/rehearse-from-empty.js");
+      const { fromEmptyReport } = await import("../rehearse/from-empty/from-empty-report.js");
+      return interruptible(session, async (means) => {
+        const rebuilt = await rehearseFromEmpty({ ...options, ...means });
+        const { outcome, lost } = rebuilt;
+        return {
+          value: rebuilt,
+          text: fromEmptyReport(rebuilt),
+          exitCode: !outcome.passes ? 3 : lost.length > 0 ? 4 : 0,
+        };
+      });
+    }
+    const { rehearseAndRecord } = await import("../rehearse/rehearse-and-record.js");
+    const { rehearsalReport } = await import("../rehearse/report/rehearsal-report.js");
+    const { rehearsalMarkdown } = await import("../rehearse/report/rehearsal-markdown.js");
+    const operation = destroy ? "destroy" : "up";
+    return interruptible(session, async (means) => {
+      const rehearsal = await rehearseAndRecord(
+        { ...options, ...means, operation, args, switches: set },
+        record,
+      );
+      const { outcome, otherReadings } = rehearsal;
+      const depends = otherReadings.some(({ passes }) => !passes);
+      return {
+        value: rehearsal,
+        text: markdown ? rehearsalMarkdown(rehearsal) : rehearsalReport(rehearsal),
+        exitCode: !outcome.passes ? 3 : depends ? 4 : 0,
+      };
     });
-};
+  },
+});

@@ -4,11 +4,10 @@ import { resources } from "../../provider/resources/index.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
-import type { CommandRun } from "../command.js";
 import { importFileText, ownershipId, personalPart } from "../import/import-entries.js";
 import type { Printed } from "../printed.js";
 import { textTable, wrapped } from "../terminal/columns.js";
-import { type CommandWork, withProgress } from "../terminal/progress.js";
+import type { CommandWork } from "../terminal/progress.js";
 import { formerExport, writeExport } from "./export-folder.js";
 import {
   objectLabel,
@@ -165,7 +164,7 @@ const shown = ({ object, logical }: PlannedResource) => ({
 });
 
 /** What `export --json` prints. */
-const exportJson = (
+export const exportJson = (
   result: ExportResult,
   proof?: Proof,
 ): Printed<z.output<typeof exportSchema>> => {
@@ -281,41 +280,26 @@ export const exportReport = (result: ExportResult, proof?: Proof): string => {
   return `${lines.join("\n")}\n`;
 };
 
-/** What the command line asked for. */
-interface ExportRequest extends Omit<ExportOptions, "progress" | "signal"> {
-  readonly prove?: true;
-  readonly json?: true;
-}
-
-const proofOf = async (result: ExportResult, work: CommandWork): Promise<Proof> => {
+/** Writes an export and, if that is wanted, proves on an emulator that importing it changes nothing. */
+export const exportAndProve = async ({
+  prove: isProved,
+  ...options
+}: ExportOptions & CommandWork & { readonly prove?: true }): Promise<{
+  readonly result: ExportResult;
+  readonly proof: Proof | undefined;
+}> => {
+  const result = await runExport(options);
+  if (!isProved) return { result, proof: undefined };
   const { accountCopy, prove } = await import("./prove.js");
   const { texts, names, settings, source, objects, plan, wholeImport } = result;
-  return prove({
+  const { progress, signal } = options;
+  const proof = await prove({
     files: new Map([...texts, ["import.json", wholeImport]]),
     isEmpty: plan.declared.length === 0,
     stack: names.stack,
     secrets: source.secrets.map(({ key }) => key),
     copy: accountCopy(objects, settings),
-    settings,
-    ...work,
+    ...{ settings, progress, signal },
   });
+  return { result, proof };
 };
-
-/** Exit code of an export that would change something when it is imported. */
-const notProved = 4;
-
-/** Runs `export` and prints what came of it. */
-export const exportCommand = async (
-  { prove, json, ...options }: ExportRequest,
-  session: CommandRun,
-): Promise<void> =>
-  withProgress(session, async (work) => {
-    const result = await runExport({ ...options, ...work });
-    const proof = prove ? await proofOf(result, work) : undefined;
-    session.out(
-      json
-        ? `${JSON.stringify(exportJson(result, proof), null, 2)}\n`
-        : exportReport(result, proof),
-    );
-    session.exitCode = proof && !proof.ok ? notProved : 0;
-  });

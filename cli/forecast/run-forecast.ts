@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { readSettings, type SettingSource } from "../../provider/service/settings.js";
-import type { CommandRun } from "../command.js";
+import type { CommandResult, Session } from "../command.js";
 import type { Printed } from "../printed.js";
 import { environmentOnly, readStackConfig } from "../pulumi-cli/stack-config.js";
 import { blastRadiusLines, blockedDeletionCode } from "../stack/blast-radius-report.js";
@@ -29,7 +29,6 @@ export interface ForecastOptions extends ConditionOptions, Budget {
   readonly stack?: string;
   readonly comparePlans?: true;
   readonly from?: readonly string[];
-  readonly json?: true;
   /** Ends Pulumi and the calls. */
   readonly signal?: AbortSignal;
 }
@@ -100,53 +99,54 @@ const deletionsOf = (
   documents: Documents,
   folder: string,
   env: NodeJS.ProcessEnv,
-  run: CommandRun,
+  session: Session,
 ): Promise<DeletionForecast | undefined> => {
   const changes = plannedChanges(operation, documents);
   const place = { folder, env, ...(stack === undefined ? {} : { stack }) };
   return from
     ? Promise.resolve(undefined)
     : deletionForecast(changes, place, {
-        say: (text) => run.err(`${text}\n`),
+        say: (text) => session.err(`${text}\n`),
         ...(signal ? { signal } : {}),
       });
 };
 
 /**
- * Makes the forecast and writes it. Where the service will refuse a deletion the exit code is 4. Beyond the budget the exit code is 3.
+ * Makes the forecast. The exit code is 4 if the service will refuse a deletion, else 3 beyond the budget.
  *
  * @throws CommandFailure where there is no project, no stack, no preview that works, or no such file
  */
 export const runForecast = async (
   options: ForecastOptions,
-  run: CommandRun,
+  session: Session,
   env: NodeJS.ProcessEnv = process.env,
   folder: string = process.cwd(),
-): Promise<void> => {
+): Promise<CommandResult> => {
   const { documents, source } = await readInputs(options, folder, env);
   const { conditions, assumed } = givenConditions(options, source);
   const workload = workloadOf(options.operation, documents);
   const made = forecast(workload, conditions);
   const say = (mark: string, sentence: string) =>
-    run.err(`${wrappedText(sentence, `${mark}: `).join("\n")}\n`);
+    session.err(`${wrappedText(sentence, `${mark}: `).join("\n")}\n`);
   for (const sentence of assumed) say("note", sentence);
   for (const sentence of await elsewhere(options, documents, source, env)) say("warning", sentence);
-  const found = await deletionsOf(options, documents, folder, env, run);
+  const found = await deletionsOf(options, documents, folder, env, session);
   const radius = found && "radius" in found ? found.radius : undefined;
   if (found && "unread" in found)
     say("note", `who still uses what is deleted could not be looked at: ${found.unread}`);
   const whole: Printed<z.output<typeof printedForecastSchema>> = radius
     ? { ...made, deletions: radius }
     : made;
-  if (options.json) run.out(`${JSON.stringify(whole, null, 2)}\n`);
-  else {
-    const faster = fasterParallel(workload, conditions);
-    run.out(forecastReport(made, conditions, options.comparePlans === true, faster));
-    const lines = radius ? blastRadiusLines(radius) : [];
-    if (lines.length > 0) run.out(`\n${lines.join("\n")}\n`);
-  }
   const over = overBudget(made, options);
   for (const sentence of over) say("over budget", sentence);
-  if (over.length > 0) run.exitCode = overBudgetCode;
-  if (radius && radius.blocked.length > 0) run.exitCode = blockedDeletionCode;
+  const lines = radius ? blastRadiusLines(radius) : [];
+  const isBlocked = radius !== undefined && radius.blocked.length > 0;
+  const faster = fasterParallel(workload, conditions);
+  return {
+    value: whole,
+    text:
+      forecastReport(made, conditions, options.comparePlans === true, faster) +
+      (lines.length > 0 ? `\n${lines.join("\n")}\n` : ""),
+    exitCode: isBlocked ? blockedDeletionCode : over.length > 0 ? overBudgetCode : 0,
+  };
 };

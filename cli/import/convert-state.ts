@@ -3,19 +3,22 @@ import { dirname } from "node:path";
 import { Command, Option } from "commander";
 import { cliOfThisRun, pulumiOfThisRun } from "../../provider/stacks/pulumi-process.js";
 import { readAccountInputs } from "../account/open-account.js";
-import { CommandFailure, messageOf } from "../command.js";
-import { type ImportFlags, withImport } from "../commands/import-options.js";
+import { CommandFailure, type Given, messageOf } from "../command.js";
+import { withOptions } from "../command-line.js";
+import { importOptions } from "../commands/common-options.js";
 import { projectFile } from "../pulumi-cli/stack-config.js";
 import { openStack } from "../stack/open-stack.js";
 import { entriesVariable, handedOver } from "./entry-handover.js";
 import type { ImportEntry } from "./import-entries.js";
 import { planImport } from "./plan-import.js";
 
+type ImportFlags = Given<typeof importOptions>;
+
 /** @throws CommandFailure where an argument is wrong */
 const flagsIn = (args: readonly string[]): ImportFlags => {
   // Scripts that add Pulumi's own option at the end of every command add it here.
   const interactive = new Option("--non-interactive").hideHelp();
-  const parser = withImport(new Command("pulumi import --from conversation --"))
+  const parser = withOptions(new Command("pulumi import --from conversation --"), importOptions)
     .addOption(interactive)
     .exitOverride()
     .configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
@@ -28,14 +31,14 @@ const flagsIn = (args: readonly string[]): ImportFlags => {
 
 /**
  * Where an import fails, Pulumi writes what it was given into the folder of the project, secrets in clear,
- * unless it is told where to.
+ * unless --generate-resources names another place.
  *
  * @throws CommandFailure where secrets were asked for, and it was not
  */
 const assertNoFile = ({ withSecrets }: ImportFlags): void => {
   const words = cliOfThisRun()?.args;
-  const isTold = words?.some((word) => /^--generate-resources(=|$)/.test(word)) ?? true;
-  if (withSecrets && !isTold)
+  const isGiven = words?.some((word) => /^--generate-resources(=|$)/.test(word)) ?? true;
+  if (withSecrets && !isGiven)
     throw new CommandFailure(
       "With --with-secrets, an import that fails would leave a file with all secrets in clear in the folder of the project. " +
         `Give pulumi import also: --generate-resources ${devNull}`,

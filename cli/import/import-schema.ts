@@ -25,5 +25,5 @@ export const importEntrySchema = z.strictObject({
   outputs: z.record(z.string(), z.unknown()),
 });
 
-/** Shape of what `import-file` prints. */
+/** Shape of what `import --print` prints. */
 export const importFileSchema = z.strictObject({ resources: z.array(importEntrySchema) });

@@ -15,16 +15,19 @@ import { openStack } from "../stack/open-stack.js";
 import { inImportFile } from "./import-entries.js";
 import { importOwnership } from "./plan-import.js";
 import { assertImports } from "./pulumi-version.js";
-import { divided, entryOf, takeOverRefusal } from "./take-over.js";
+import { type Candidate, divided, entryOf, takeOverRefusal } from "./take-over.js";
 
-export interface ImportFileOptions extends AccountOptions {
+/** An object to be printed, and the resource that is to stand for it. */
+export interface PrintedObject {
   readonly kind: string;
   /** Logical name of the resource. */
   readonly name: string;
-  /** Id of the object; left out where it is found by its name. */
-  readonly id?: string;
-  /** Name of the object at the service. */
-  readonly byName?: string;
+  readonly id: string;
+  /** Whether `id` is the name of the object at the service. */
+  readonly isByName: boolean;
+}
+
+export interface ImportFileOptions extends AccountOptions {
   readonly say?: Say;
 }
 
@@ -64,33 +67,51 @@ const byName = async (
   );
 };
 
+/** @throws CommandFailure where a resource, or an object, is named twice: Pulumi would take neither */
+const assertOnce = (candidates: readonly Candidate[]): void => {
+  const names = candidates.flatMap(({ object: { definition, id }, logical }) => [
+    `${definition.kind} ${logical}`,
+    `${definition.kind} with the id ${id}`,
+  ]);
+  const twice = names.find((name, place) => names.indexOf(name) !== place);
+  if (twice !== undefined)
+    throw new CommandFailure(`${twice} is named twice. Nothing was printed.`, 2);
+};
+
 /**
- * The import file of one object, as `pulumi import --file` reads it. One call to the service; nothing is
- * written to it.
+ * The import file of these objects, as `pulumi import --file` reads it. One call to the service for each;
+ * nothing is written to it.
  *
- * @throws CommandFailure where Pulumi is too old, no object or several are meant, or it may not be taken
- *   over; ConversationError where it cannot be read
+ * @throws CommandFailure where Pulumi is too old, no object or several are meant, or one may not be taken
+ *   over; ConversationError where one cannot be read
  */
-export const runImportFile = async (options: ImportFileOptions): Promise<string> => {
-  const definition = definitionNamed(options.kind);
+export const runImportFile = async (
+  named: readonly PrintedObject[],
+  options: ImportFileOptions,
+): Promise<string> => {
+  const wanted = named.map((each) => ({ ...each, definition: definitionNamed(each.kind) }));
   const stack = await openStack(options);
   await assertImports(stack.place, "file");
   const settings = await accountSettings(options);
-  const { env = process.env, signal, clock, name: logical, id, profile } = options;
-  const { say = () => undefined } = options;
+  const { env = process.env, signal, clock, profile, say = () => undefined } = options;
   const access = accessService(settings, env, say, clock, signal);
   try {
-    const [found, wire] = await (id === undefined
-      ? byName(access.service, definition, options.byName ?? logical)
-      : byId(access.service, definition, id));
-    const candidate = { object: objectInputs(definition, found, wire, settings), logical };
-    // After the object: what a run takes over in between is held by then.
+    const candidates: Candidate[] = [];
+    for (const { definition, name: logical, id, isByName } of wanted) {
+      const find = isByName ? byName : byId;
+      const [found, wire] = await find(access.service, definition, id);
+      candidates.push({ object: objectInputs(definition, found, wire, settings), logical });
+    }
+    assertOnce(candidates);
+    // After the objects: what a run takes over in between is held by then.
     const states = await stack.readStates("all");
-    const { left } = divided([candidate], states);
+    const { left } = divided(candidates, states);
     if (left.length > 0) throw takeOverRefusal(left, "Correct that first.", "Nothing was printed");
     const { ownership, first } = importOwnership({ names: stack.names, states });
-    const entry = entryOf(candidate, { ownership, ...(profile ? { profile } : {}) });
-    return inImportFile([...first, entry]);
+    const entries = candidates.map((candidate) =>
+      entryOf(candidate, { ownership, ...(profile ? { profile } : {}) }),
+    );
+    return inImportFile([...first, ...entries]);
   } finally {
     await access.close();
   }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { planNames } from "../../emulator/http/rate-limit.js";
+import { type PlanName, planNames } from "../../emulator/http/rate-limit.js";
 import { parseSwitch, parseSwitches, type Switches } from "../../emulator/service/switches.js";
 import {
   type FoundValue,
@@ -7,7 +7,6 @@ import {
   type TenantFindings,
 } from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
-import type { EmulatorArguments } from "../serve-emulator.js";
 import type { Answers } from "./experiments.js";
 import type { TenantClient } from "./tenant-client.js";
 
@@ -85,12 +84,21 @@ export const foundSwitches = (file: string): Partial<Switches> => {
   }
 };
 
+/** What the command line may say itself of what a file of findings holds. */
+export interface LikeArguments {
+  /** Findings of a probe. */
+  readonly like?: string;
+  readonly plan?: PlanName;
+  readonly burst?: number;
+  readonly switch?: Partial<Switches>;
+}
+
 /**
  * The arguments of an emulator that behaves like the tenant of `--like`; what the command line says itself wins.
  *
  * @throws CommandFailure or ConversationError if the file cannot be used
  */
-export const likeTenant = (given: EmulatorArguments, isPlanGiven: boolean): EmulatorArguments => {
+export const likeTenant = <G extends LikeArguments>(given: G): G => {
   const { like } = given;
   if (like === undefined) return given;
   const { settings } = readFindings(like);
@@ -100,6 +108,7 @@ export const likeTenant = (given: EmulatorArguments, isPlanGiven: boolean): Emul
     throw new CommandFailure(
       `The plan or the burst in ${like} is none that an emulator knows. Probe the tenant again.`,
     );
+  const isPlanGiven = given.plan !== undefined;
   return {
     ...given,
     switch: { ...foundSwitches(like), ...given.switch },

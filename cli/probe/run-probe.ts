@@ -5,9 +5,9 @@ import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { rateOf } from "../../provider/pacing/plan-rates.js";
 import { httpTransport, type Transport } from "../../provider/service/http/transport.js";
-import type { Settings } from "../../provider/service/setting-table.js";
-import { readSettings, type TenantFindings } from "../../provider/service/settings.js";
-import { CommandFailure, type CommandRun, messageOf } from "../command.js";
+import { readSettings } from "../../provider/service/settings.js";
+import { type Settings } from "../../provider/service/setting-table.js";
+import { CommandFailure, type CommandResult, messageOf, type Session } from "../command.js";
 import { readStackConfig } from "../pulumi-cli/stack-config.js";
 import { textTable, wrappedWords } from "../terminal/columns.js";
 import {
@@ -138,7 +138,6 @@ export interface ProbeOptions extends PlanOptions {
   readonly yes?: true;
   /** Only removes what a probe that was killed has left. */
   readonly clean?: true;
-  readonly json?: true;
   readonly profile?: string;
   readonly stack?: string;
 }
@@ -235,7 +234,7 @@ const probed = async (
   return asked.answers;
 };
 
-const interruptionOf = (session: CommandRun): AbortController => {
+const interruptionOf = (session: Session): AbortController => {
   const controller = new AbortController();
   void session.untilInterrupted().then(() => controller.abort());
   return controller;
@@ -274,17 +273,17 @@ const cleanedText = (removed: number, { settings: { baseUrl } }: Work): string =
     ? `Nothing of an earlier probe is left at ${baseUrl}.\n`
     : `Removed what an earlier probe had begun at ${baseUrl}: ${removed} objects looked up.\n`;
 
-const clean = async (work: Work, session: CommandRun, json: true | undefined): Promise<void> => {
+const clean = async (work: Work): Promise<CommandResult> => {
   const cleaned: Cleaned = { removed: await removeEarlier(work, true) };
-  session.out(json ? `${JSON.stringify(cleaned)}\n` : cleanedText(cleaned.removed, work));
+  return { value: cleaned, text: cleanedText(cleaned.removed, work) };
 };
 
 const findOut = async (
   work: Work,
   plan: ProbePlan,
   options: ProbeOptions,
-  session: CommandRun,
-): Promise<void> => {
+  session: Session,
+): Promise<CommandResult> => {
   const { settings, journal, transport, clock } = work;
   const { signal } = interruptionOf(session);
   const removed = await removeEarlier(work, false);
@@ -293,9 +292,8 @@ const findOut = async (
   const client = new TenantClient(settings, { transport, clock, mostCalls, signal });
   const answers = await probed(plan, client, new ProbeObjects(client, journal), journal);
   const findings = findingsOf(answers, client, clock.wall());
-  const text = `${JSON.stringify(findings, null, 2)}\n`;
-  writeFileSync(options.out, text);
-  session.out(options.json ? text : findingsText(findings, resolve(options.out)));
+  writeFileSync(options.out, `${JSON.stringify(findings, null, 2)}\n`);
+  return { value: findings, text: findingsText(findings, resolve(options.out)) };
 };
 
 /**
@@ -306,9 +304,9 @@ const findOut = async (
  */
 export const runProbe = async (
   options: ProbeOptions,
-  session: CommandRun,
+  session: Session,
   parts: ProbeParts = {},
-): Promise<void> => {
+): Promise<CommandResult> => {
   const { clock = systemClock, env = process.env } = parts;
   const settings = await settingsFor(options, parts);
   const plan = probePlan(settings, options);
@@ -321,9 +319,7 @@ export const runProbe = async (
   const transport = parts.transport ?? httpTransport();
   const work = { settings, journal, transport, clock };
   try {
-    await (options.clean
-      ? clean(work, session, options.json)
-      : findOut(work, plan, options, session));
+    return await (options.clean ? clean(work) : findOut(work, plan, options, session));
   } catch (error) {
     if (!(error instanceof ProbeStopped)) throw error;
     throw new CommandFailure("Interrupted. Everything that was made is removed again.", 130);

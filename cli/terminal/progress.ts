@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { inertOutput } from "../../provider/kernel/text.js";
-import type { CommandRun } from "../command.js";
+import type { Session } from "../command.js";
 import { untilSignal } from "../process/until-signal.js";
 import { shortened, wantsColour } from "./columns.js";
 
@@ -130,7 +130,7 @@ interface CommandStep {
 
 /** Runs a command that takes a while; a signal ends it, with exit code 130. */
 export const withProgress = <T>(
-  session: CommandRun,
+  session: Session,
   work: (work: CommandWork) => Promise<T>,
   left?: string,
 ): Promise<T> => {
@@ -147,7 +147,7 @@ export const withProgress = <T>(
  * @param left shown if a signal ends it
  */
 export const withStep = <T>(
-  session: CommandRun,
+  session: Session,
   doing: string,
   work: (step: CommandStep) => Promise<T>,
   left?: string,

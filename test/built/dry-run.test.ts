@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import type { Drill } from "../../cli/drill/run-drill.js";
+import type { RehearsalFromEmpty } from "../../cli/rehearse/from-empty/rehearse-from-empty.js";
 import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
@@ -117,7 +117,7 @@ const start = async (files: Readonly<Record<string, string>>) => {
 };
 
 test.each(Object.entries(programs))(
-  "a rehearsal and a drill of %s do nothing of what it guards with isDryRun",
+  "a rehearsal of %s, also from empty, does nothing of what it guards with isDryRun",
   async (_, files) => {
     const { project, environment, json, effects } = await start(files);
     const rehearsed = await json("rehearse");
@@ -127,9 +127,9 @@ test.each(Object.entries(programs))(
       ...["create Authentication", "create Channel"],
     ]);
     expect(effects()).toEqual([]);
-    const drilled = await json("drill");
-    const drill: Drill = JSON.parse(drilled.output);
-    expect(drill.outcome).toMatchObject({ passes: true, refusals: [] });
+    const anew = await json("rehearse", "--from-empty");
+    const rebuilt: RehearsalFromEmpty = JSON.parse(anew.output);
+    expect(rebuilt.outcome).toMatchObject({ passes: true, refusals: [] });
     expect(effects()).toEqual([]);
 
     await project.succeed(["up", "--yes", "--skip-preview"], environment);
@@ -141,11 +141,11 @@ test.each(Object.entries(programs))(
   },
 );
 
-test("with --run-effects a rehearsal and a drill run the program as it is, and say so", async () => {
+test("with --run-effects a rehearsal, also from empty, runs the program as it is, and says so", async () => {
   const { json, effects } = await start(programs["a CommonJS program"]);
   const warning = expect.stringContaining("did not see a dry run (--run-effects)");
-  for (const command of ["rehearse", "drill"]) {
-    const { output, errors } = await json(command, "--run-effects");
+  for (const more of [[], ["--from-empty"]]) {
+    const { output, errors } = await json("rehearse", "--run-effects", ...more);
     const { notes }: Pick<Rehearsal, "notes"> = JSON.parse(output);
     expect(effects()).toEqual(everyWay);
     expect(notes).toContainEqual(warning);

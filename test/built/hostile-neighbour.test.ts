@@ -35,7 +35,7 @@ const sharedPlaces = (project: EmulatedProject) => {
 
 const commands = (project: EmulatedProject): readonly (readonly [string[], number])[] => [
   [["rehearse"], 0],
-  [["drill"], 0],
+  [["rehearse", "--from-empty"], 0],
   [["drift"], 0],
   [["import"], 1],
   [["export", "--out", join(project.folder, "exported"), "--prove"], 0],

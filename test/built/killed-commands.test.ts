@@ -58,7 +58,7 @@ interface Interrupted {
 const commands: Readonly<Record<string, Interrupted>> = {
   rehearse: { args: ["rehearse"], code: 0 },
   // Somebody made a channel by hand, which a rebuilt account would not have.
-  drill: { args: ["drill"], code: 4 },
+  "rehearse --from-empty": { args: ["rehearse", "--from-empty"], code: 4 },
   forecast: { args: ["forecast"], code: 0 },
   drift: { args: ["drift", "--preview"], code: 2 },
   "export --prove": { args: ["export", "--out", "exported", "--prove"], code: 0 },

@@ -81,7 +81,7 @@ const byHand = {
 
 test.each([
   { command: ["rehearse"], servers: 2 },
-  { command: ["drill"], servers: 2 },
+  { command: ["rehearse", "--from-empty"], servers: 2 },
   { command: ["export", "--prove", "--out", "exported"], servers: 1 },
   { command: ["import", "--apply", "--with-secrets"], servers: 1 },
 ])(

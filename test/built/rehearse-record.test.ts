@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Drill } from "../../cli/drill/run-drill.js";
+import type { RehearsalFromEmpty } from "../../cli/rehearse/from-empty/rehearse-from-empty.js";
 import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
 import type { CheckedRecord } from "../../cli/rehearse/record/run-check-record.js";
 import { pageCommands } from "../docs/page-commands.js";
@@ -47,7 +47,7 @@ const rehearse = async (
 
 const check = async (environment: Readonly<Record<string, string>>) => {
   const { code, output, errors } = await project.tool(
-    ["check-record", recordFile, "--json"],
+    ["rehearse", "--check", recordFile, "--json"],
     environment,
   );
   if (output === "") throw new Error(errors);
@@ -122,7 +122,7 @@ test("a setting that decides what a run does is named when it is another one; se
     expect(checked.differences.settings).toEqual([expect.stringMatching(said)]);
   }
   expect(await project.control("GET", "/stats")).toEqual(before);
-  const { output } = await project.tool(["check-record", recordFile], {
+  const { output } = await project.tool(["rehearse", "--check", recordFile], {
     ...second,
     CONVERSATION_OWNERSHIP_MARK: "none",
   });
@@ -132,10 +132,10 @@ test("a setting that decides what a run does is named when it is another one; se
 
 test("what is no record, or of another stack, is told from one that does not hold", async () => {
   writeFileSync(join(project.folder, "other.json"), "{}");
-  const none = await project.tool(["check-record", join(project.folder, "other.json")]);
+  const none = await project.tool(["rehearse", "--check", join(project.folder, "other.json")]);
   expect(none).toMatchObject({ code: 2, output: "" });
   expect(none.errors).toContain("is no change record. Make one with: npx pulumi-conversation");
-  const gone = await project.tool(["check-record", join(project.folder, "gone.json")]);
+  const gone = await project.tool(["rehearse", "--check", join(project.folder, "gone.json")]);
   expect(gone.code).toBe(2);
 });
 
@@ -270,23 +270,25 @@ test("what a rehearsal or a check writes is no part of the program; other new fi
   writeFileSync(join(project.folder, "report.json"), "of the last time");
   mkdirSync(join(project.folder, "kept"));
   await run("rehearse --json --record kept/record.json > report.json 2> progress.log");
-  expect(await run("check-record kept/record.json")).toMatchObject({ code: 0 });
-  expect(await run("check-record kept/record.json > checked.txt 2>&1")).toMatchObject({ code: 0 });
+  expect(await run("rehearse --check kept/record.json")).toMatchObject({ code: 0 });
+  expect(await run("rehearse --check kept/record.json > checked.txt 2>&1")).toMatchObject({
+    code: 0,
+  });
   renameSync(join(project.folder, "kept/record.json"), join(project.folder, "moved.json"));
   rmSync(join(project.folder, "report.json"));
-  const { code, output } = await run("check-record moved.json --json 2> check.log");
+  const { code, output } = await run("rehearse --check moved.json --json 2> check.log");
   expect(code).toBe(3);
   expect(JSON.parse(output).differences.program).toEqual(["checked.txt is new"]);
   rmSync(join(project.folder, "checked.txt"));
   rmSync(join(project.folder, "check.log"));
   appendFileSync(join(project.folder, "index.js"), "// more\n");
-  const refused = await run("check-record moved.json");
+  const refused = await run("rehearse --check moved.json");
   expect(refused.output).toContain("  - the program\n      index.js changed\nDo not run");
   writeFileSync(join(project.folder, "index.js"), rehearsedProgram);
-  expect(await run("check-record moved.json")).toMatchObject({ code: 0 });
+  expect(await run("rehearse --check moved.json")).toMatchObject({ code: 0 });
 });
 
-test("a drill tells the time of making everything anew, and what nobody would make", async () => {
+test("a rehearsal from empty shows the time of making everything anew, and what nobody would make", async () => {
   const [own] = await project.objects("channels");
   const { id, created: _, modified: __, ...body } = own ?? { id: "" };
   await project.byHand("PUT", `/channels/${id}`, { ...body, displayName: "by hand" });
@@ -296,12 +298,15 @@ test("a drill tells the time of making everything anew, and what nobody would ma
     displayName: "h",
     icon: "aVZC",
   });
-  const { code, output } = await project.tool(["drill", "--json"], { ...third, WITHOUT: "bot" });
-  const drill: Drill = JSON.parse(output);
+  const { code, output } = await project.tool(["rehearse", "--from-empty", "--json"], {
+    ...third,
+    WITHOUT: "bot",
+  });
+  const rebuilt: RehearsalFromEmpty = JSON.parse(output);
   expect(code).toBe(4);
-  expect(drill.outcome).toMatchObject({ passes: true, objects: 3, refusals: [] });
-  expect(drill.outcome.totalSeconds).toBeGreaterThan(0);
-  expect(drill.lost.map(({ kind, members }) => [kind, members])).toEqual([
+  expect(rebuilt.outcome).toMatchObject({ passes: true, objects: 3, refusals: [] });
+  expect(rebuilt.outcome.totalSeconds).toBeGreaterThan(0);
+  expect(rebuilt.lost.map(({ kind, members }) => [kind, members])).toEqual([
     ["Participant", undefined],
     ["Channel", ["displayName"]],
     ["Channel", undefined],

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DriftResult } from "../../cli/drift/drift.js";
-import type { Drill } from "../../cli/drill/run-drill.js";
+import type { RehearsalFromEmpty } from "../../cli/rehearse/from-empty/rehearse-from-empty.js";
 import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
 import type { CheckedRecord } from "../../cli/rehearse/record/run-check-record.js";
 import { scopes } from "../../provider/service/http/operations.js";
@@ -106,7 +106,7 @@ test("a record that the reading client made is checked with the one that deploys
   const file = join(project.folder, "record.json");
   await rehearse(reader, "--record", file, "--as-scopes", "manage read");
   const check = async (environment: Readonly<Record<string, string>>) => {
-    const { code, said } = await json(["check-record", file], environment);
+    const { code, said } = await json(["rehearse", "--check", file], environment);
     const checked: CheckedRecord = said;
     return { code, ...checked };
   };
@@ -114,7 +114,7 @@ test("a record that the reading client made is checked with the one that deploys
   expect(await check(deployer)).toMatchObject({
     ...{ code: 0, changed: [], unread: [{ kind: "Authentication" }] },
   });
-  const { output } = await project.tool(["check-record", file], deployer);
+  const { output } = await project.tool(["rehearse", "--check", file], deployer);
   expect(output).toContain("Not compared, as the rehearsal could not read it: Authentication.");
   const lacking = await check(reader);
   expect(lacking).toMatchObject({ code: 3, changed: ["settings"] });
@@ -127,7 +127,7 @@ test("a record that the reading client made is checked with the one that deploys
   ]);
 });
 
-test("drift and drill say which kind could not be read, and go on with the others", async () => {
+test("drift and a rehearsal from empty say which kind could not be read, and go on with the others", async () => {
   const { code, said } = await json(["drift"], reader);
   expect(code).toBe(1);
   const drift: DriftResult = said;
@@ -136,11 +136,12 @@ test("drift and drill say which kind could not be read, and go on with the other
   expect(drift.compared).toBe(3);
   const text = await project.tool(["drift"], reader);
   expect(text.output).toContain("3 objects of shop/prod compared; 1 kind could not be read");
-  const drill: Drill = (await json(["drill"], reader)).said;
-  expect(drill.outcome).toMatchObject({ passes: true, refusals: [] });
-  expect(drill.notes[0]).toMatch(assumed);
-  expect(drill.notes.join()).toContain("authentications were not compared");
-  const refused: Drill = (await json(["drill", "--as-scopes", "read"], reader)).said;
+  const rebuilt: RehearsalFromEmpty = (await json(["rehearse", "--from-empty"], reader)).said;
+  expect(rebuilt.outcome).toMatchObject({ passes: true, refusals: [] });
+  expect(rebuilt.notes[0]).toMatch(assumed);
+  expect(rebuilt.notes.join()).toContain("authentications were not compared");
+  const args = ["rehearse", "--from-empty", "--as-scopes", "read"];
+  const refused: RehearsalFromEmpty = (await json(args, reader)).said;
   expect(refused.outcome.passes).toBe(false);
 });
 

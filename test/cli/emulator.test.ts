@@ -26,7 +26,7 @@ const emulator = async (...args: string[]) => {
   };
   onTestFinished(async () => void (await end()));
   await expect.poll(() => written.out + written.err).not.toBe("");
-  assertPrinted(["emulator", ...args], written.out);
+  await assertPrinted(["emulator", ...args], written.out);
   return { out: written.out, end };
 };
 

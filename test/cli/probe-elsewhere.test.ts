@@ -23,10 +23,10 @@ test("a service that shares no code with the emulator is found out, and left as 
   onTestFinished(() => service.close());
   const folder = temporaryFolder();
   const env = { ...service.environment, XDG_CACHE_HOME: folder };
-  const { session, written } = recordedSession();
-  const options = { out: join(folder, "f.json"), yes: true, json: true, burst: false } as const;
-  await runProbe(options, session, { env, folder });
-  expect(findingsIn(written.out)?.switches).toEqual({
+  const { session } = recordedSession();
+  const options = { out: join(folder, "f.json"), yes: true, burst: false } as const;
+  const { value } = await runProbe(options, session, { env, folder });
+  expect(findingsIn(JSON.stringify(value))?.switches).toEqual({
     channelRule: "account",
     duplicateStatus: 400,
     forms: "given",

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { likeTenant } from "../../cli/probe/probe-findings.js";
+import { type LikeArguments, likeTenant } from "../../cli/probe/probe-findings.js";
 import { journalFile } from "../../cli/probe/probe-objects.js";
 import { type ProbeOptions, runProbe } from "../../cli/probe/run-probe.js";
 import { switchTable } from "../../emulator/service/switches.js";
@@ -30,18 +30,13 @@ const probe = async (
   const { session, written } = recordedSession();
   const options = { out: join(folder, "f.json"), yes: true, burst: false, ...more } as const;
   const env = { ...tenant.environment, XDG_CACHE_HOME: folder };
-  await runProbe(options, session, {
-    env,
-    folder,
-    clock: clock(),
-    ...(transport && { transport }),
-  });
-  return written;
+  const parts = { env, folder, clock: clock(), ...(transport && { transport }) };
+  return { ...(await runProbe(options, session, parts)), err: written.err };
 };
 
 const findings = async (tenant: OddTenant, folder = temporaryFolder()): Promise<TenantFindings> => {
-  const written = await probe(tenant, folder, { json: true });
-  const found = findingsIn(written.out);
+  const { value } = await probe(tenant, folder);
+  const found = findingsIn(JSON.stringify(value));
   if (!found) throw new Error("no findings");
   return found;
 };
@@ -120,12 +115,11 @@ test("what lies outside of the positions of an emulator is told, and the file ca
   await tenant.close();
   expect(observed).toMatchObject({ duplicateStatus: 422, tokenLifetime: 100_000 });
   expect(switches).not.toHaveProperty("duplicateStatus");
-  const given = { port: 0, host: "127.0.0.1", plan: "none", clock: "manual", switch: {} } as const;
   const like = join(folder, "f.json");
-  expect(likeTenant({ ...given, like }, false).switch).toEqual(switches);
+  expect(likeTenant<LikeArguments>({ like }).switch).toEqual(switches);
   const spoiled = { ...JSON.parse(readFileSync(like, "utf8")), settings: { burst: -5 } };
   writeFileSync(like, JSON.stringify(spoiled));
-  expect(() => likeTenant({ ...given, like }, false)).toThrow("none that an emulator knows");
+  expect(() => likeTenant({ like })).toThrow("none that an emulator knows");
 });
 
 test("objects of others with the same look stay, tell the platform's word and keep channels from being made", async () => {
@@ -160,10 +154,11 @@ test("a creation that was cut off is removed although lists show it late", async
   };
   await probe(tenant, folder, {}, cut).catch(() => undefined);
   expect(tenant.left().length).toBeGreaterThan(0);
-  const cleaned = await probe(tenant, folder, { clean: true, json: true });
-  expect(JSON.parse(cleaned.out).removed).toBeGreaterThan(0);
+  const { value } = await probe(tenant, folder, { clean: true });
+  expect(value).toEqual({ removed: expect.any(Number) });
+  expect(value).not.toEqual({ removed: 0 });
   expect(tenant.left()).toEqual([]);
-  expect((await probe(tenant, folder, { clean: true })).out).toMatch(
+  expect((await probe(tenant, folder, { clean: true })).text).toMatch(
     /^Nothing of an earlier probe/,
   );
   await tenant.close();

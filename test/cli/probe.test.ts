@@ -189,20 +189,17 @@ test("settings and emulator take what was found out, where nothing else is said"
   }
   writeFileSync(findingsFile, text);
   const given = {
-    port: 0,
-    host: "127.0.0.1",
-    plan: "none",
-    clock: "manual",
     switch: { pageSize: 9 },
     like: findingsFile,
   } as const;
-  expect(likeTenant(given, false)).toMatchObject({
+  expect(likeTenant(given)).toMatchObject({
     plan: "basic",
     burst: 4,
     switch: { put: "keep", secrets: "omit", pageSize: 9 },
   });
-  expect(likeTenant(given, true)).toMatchObject({ plan: "none" });
-  expect(() => likeTenant({ ...given, like: tenant.folder }, true)).toThrow(
+  expect(likeTenant({ ...given, plan: "none" })).toMatchObject({ plan: "none" });
+  expect(likeTenant({ ...given, plan: "none" })).not.toHaveProperty("burst");
+  expect(() => likeTenant({ ...given, like: tenant.folder })).toThrow(
     /could not be read \(EISDIR\)/,
   );
 });

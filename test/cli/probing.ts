@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { CommandResult } from "../../cli/command.js";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type ProbeOptions, runProbe } from "../../cli/probe/run-probe.js";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
@@ -21,7 +22,7 @@ export interface Probing {
     options?: Partial<ProbeOptions>,
     transport?: Transport,
   ): {
-    readonly ended: Promise<void>;
+    readonly ended: Promise<CommandResult>;
     readonly written: { readonly out: string; readonly err: string };
     readonly interrupt: () => void;
   };

@@ -30,7 +30,7 @@ export const onlyChecked: readonly (readonly [RegExp, string])[] = [
   [/^npm run quickstart/, "quickstart.test.ts runs it, and its --destroy"],
   [/^docker /, "there is no Docker; container.test.ts checks the image's file"],
   [
-    /^npx pulumi-conversation emulator --plan enterprise$/,
+    /^npx pulumi-conversation emulator --(plan enterprise|tls-cert .*)$/,
     "does not end; emulator.test.ts runs it",
   ],
   [/^npm run emulator -- /, "does not end, or is run by new-project.test.ts"],

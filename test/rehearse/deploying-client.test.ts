@@ -113,14 +113,14 @@ test("scopes are named in full or in short; another word is refused with those t
   expect(parseScopes(`manage, ${read} interaction.manage manage`)).toEqual([
     ...[manage, read, interactionManage],
   ]);
-  for (const command of ["rehearse", "drill"]) {
-    const { code, err } = await run(command, "--as-scopes", "mange");
+  for (const more of [[], ["--from-empty"]]) {
+    const { code, err } = await run("rehearse", ...more, "--as-scopes", "mange");
     expect(code).toBe(2);
     expect(err).toContain(
       'no scope "mange", only manage, read, interaction.manage, interaction.read (',
     );
     expect(err).toContain("did you mean manage?");
-    expect(await run(command, "--as-scopes", " ")).toMatchObject({ code: 2 });
+    expect(await run("rehearse", ...more, "--as-scopes", " ")).toMatchObject({ code: 2 });
   }
 });
 

@@ -122,7 +122,7 @@ export const cliProject = async (
     });
   const tool: CliProject["tool"] = async (args, more = {}, below = ".") => {
     const ended = await runTool(args, more, below);
-    assertPrinted(args, ended.output);
+    await assertPrinted(args, ended.output);
     return ended;
   };
   const runTool: CliProject["tool"] = (args, more = {}, below = ".") =>

@@ -1,13 +1,17 @@
-import { jsonSchemas } from "../../cli/generate/command-reference.js";
+import { commands } from "../../cli/program.js";
+import { schemaOf } from "../../cli/terminal/json-shapes.js";
 
 /**
  * Where a command line asks for JSON: what it printed is of the documented shape, no member more.
  *
  * @throws Error that says what is not
  */
-export const assertPrinted = ([command = "", ...args]: readonly string[], output: string): void => {
+export const assertPrinted = async (
+  [name, ...args]: readonly string[],
+  output: string,
+): Promise<void> => {
   if (!args.includes("--json") || args.includes("--help") || output === "") return;
-  const schema = jsonSchemas[command];
-  if (!schema) throw new Error(`${command} has no schema for what it prints with --json`);
-  schema.parse(JSON.parse(output));
+  const command = commands.find((each) => each.name === name);
+  if (!command) throw new Error(`${name} has no schema for what it prints with --json`);
+  (await schemaOf(command)).parse(JSON.parse(output));
 };

@@ -94,7 +94,7 @@ export const rehearsalSchema = z.strictObject({
   notes: z.array(z.string()).describe("What could not be seen or copied"),
 });
 
-/** Shape of the outcome that `drill --json` prints. */
+/** Shape of the outcome that `rehearse --from-empty --json` prints. */
 export const rebuiltSchema = outcomeSchema.omit({ calls: true, changes: true, undeclared: true });
 
 /** An object of the account. */

@@ -9,7 +9,7 @@ export const unreadKindSchema = z.strictObject({
 
 export type UnreadKind = Printed<z.infer<typeof unreadKindSchema>>;
 
-/** Shape of what `check-record --json` prints. */
+/** Shape of what `rehearse --check --json` prints. */
 export const checkedRecordSchema = z.strictObject({
   holds: z.boolean(),
   changed: z

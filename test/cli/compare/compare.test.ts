@@ -140,7 +140,7 @@ test("two stacks of one program are the same but for the ends of their automatic
 
 test("the help, exit codes and wrong sides", async () => {
   const { out } = await run("compare", "--help");
-  expect(out).toContain("Exit code: 0 the same, or saved; 2 different; 1 failed");
+  expect(out).toContain("Exit code: 0 the same; 1 failed");
   expect((await run("compare", "--nonsense")).code).toBe(1);
   expect((await run("compare", "./nowhere.json", "./elsewhere.json")).err).toContain(
     "no file or folder",
@@ -182,5 +182,5 @@ test.each([
 ])("%s alone is answered with a whole command line", async (side, line) => {
   const { code, err } = await run("compare", side);
   expect(code).toBe(1);
-  expect(err).toContain(`Name two sides, such as: pulumi-conversation ${line}`);
+  expect(err).toContain(`Give two accounts, such as: pulumi-conversation ${line}`);
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { type ImportOptions, runImport } from "../../../cli/import/run-import.js";
-import { type ImportFileOptions, runImportFile } from "../../../cli/import/run-import-file.js";
+import { runImportFile } from "../../../cli/import/run-import-file.js";
 import { startEmulator } from "../../../emulator/index.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 import { type OddAccount, oddAccount } from "../../support/odd-account.js";
@@ -22,6 +22,10 @@ interface SandboxOptions {
 }
 
 const emptyState = JSON.stringify({ version: 3, deployment: { resources: [] } });
+
+type Three = readonly [kind: string, name: string, id: string];
+
+const isThree = (given: Three | readonly Three[]): given is Three => typeof given[0] === "string";
 
 /** The commands that import, between an emulator and a CLI that prints what the test says. */
 export const importSandbox = async (options: SandboxOptions = {}) => {
@@ -62,7 +66,16 @@ export const importSandbox = async (options: SandboxOptions = {}) => {
   return {
     ...{ folder, control },
     import: (more: Partial<ImportOptions> = {}) => runImport({ folder, env, ...more }),
-    file: (kind: string, name: string, more: Partial<ImportFileOptions> = {}) =>
-      runImportFile({ folder, env, kind, name, ...more }),
+    /** The import file of objects, each of kind, name and id. */
+    file: (threes: Three | readonly Three[], isByName = false) =>
+      runImportFile(
+        (isThree(threes) ? [threes] : threes).map(([kind, name, id]) => ({
+          kind,
+          name,
+          id,
+          isByName,
+        })),
+        { folder, env },
+      ),
   };
 };

@@ -105,13 +105,9 @@ describe("import", () => {
       /Pulumi is 3\.254\.9; importing needs 3\.255\.0 or newer/,
     );
     expect(await hub.control.log()).toEqual([]);
-    expect(JSON.parse(await hub.file("Channel", "web", { id: oddId(4, 0) }))).toHaveProperty(
-      "resources",
-    );
+    expect(JSON.parse(await hub.file(["Channel", "web", oddId(4, 0)]))).toHaveProperty("resources");
     const older = await importSandbox({ version: "3.200.0" });
-    await expect(older.file("Channel", "web", { id: oddId(4, 0) })).rejects.toThrow(
-      /needs 3\.254\.0/,
-    );
+    await expect(older.file(["Channel", "web", oddId(4, 0)])).rejects.toThrow(/needs 3\.254\.0/);
   });
 
   test("tells what Pulumi said where it fails", async () => {
@@ -137,11 +133,11 @@ describe("import", () => {
   });
 });
 
-describe("import-file", () => {
+describe("import --print", () => {
   test("is the import file of one object, without a secret and with one call", async () => {
     const hub = await importSandbox();
     await hub.control.control("PUT", "/switches", { secrets: "echo" });
-    const text = await hub.file("authentication", "desk", { id: oddId(1, 0) });
+    const text = await hub.file(["authentication", "desk", oddId(1, 0)]);
     expect(text).not.toContain(oddCanary);
     const { resources } = JSON.parse(text);
     expect(resources).toMatchObject([
@@ -162,7 +158,7 @@ describe("import-file", () => {
 
   test("uses the Ownership of the state", async () => {
     const hub = await importSandbox({ state: stateWith("prod", oddId(4, 9), "else") });
-    const { resources } = JSON.parse(await hub.file("Channel", "web", { id: oddId(4, 0) }));
+    const { resources } = JSON.parse(await hub.file(["Channel", "web", oddId(4, 0)]));
     expect(resources).toMatchObject([
       { name: "web", inputs: { owner: `${ownership("prod")}/web` } },
     ]);
@@ -170,34 +166,53 @@ describe("import-file", () => {
 
   test("finds an object by its name, and refuses where several have it", async () => {
     const hub = await importSandbox({ objects: oddAccount(4) });
-    const { resources } = JSON.parse(await hub.file("Account", "orders-bot"));
+    const { resources } = JSON.parse(await hub.file(["Account", "orders-bot", "orders-bot"], true));
     expect(resources[1].id).toBe(oddId(6, 2));
-    const named = JSON.parse(await hub.file("Channel", "web", { byName: "custom.orders-bot" }));
+    const named = JSON.parse(await hub.file(["Channel", "web", "custom.orders-bot"], true));
     expect(named.resources[1].id).toBe(oddId(4, 2));
-    await expect(hub.file("Orchestration", "flow", { byName: "Orders" })).rejects.toThrow(
+    await expect(hub.file(["Orchestration", "flow", "Orders"], true)).rejects.toThrow(
       /4 objects could be meant/,
     );
-    await expect(hub.file("Account", "nobody")).rejects.toThrow(
+    await expect(hub.file(["Account", "nobody", "nobody"], true)).rejects.toThrow(
       /There is no account with the name "nobody"/,
     );
-    await expect(hub.file("Account", "x", { id: "f".repeat(36) })).rejects.toThrow(
+    await expect(hub.file(["Account", "x", "f".repeat(36)])).rejects.toThrow(
       /There is no account with the id/,
     );
   });
 
   test("refuses what a state has", async () => {
     const hub = await importSandbox({ state: stateWith("prod", oddId(4, 0)) });
-    await expect(hub.file("Channel", "other", { id: oddId(4, 0) })).rejects.toThrow(
+    await expect(hub.file(["Channel", "other", oddId(4, 0)])).rejects.toThrow(
       /^Nothing was printed:\n.*the state already has it/,
     );
   });
 
+  test("takes several objects at once, and refuses one that is named twice", async () => {
+    const hub = await importSandbox({ objects: oddAccount(4) });
+    const web = ["Channel", "web", oddId(4, 0)] as const;
+    const { resources } = JSON.parse(await hub.file([web, ["Account", "shop", oddId(6, 2)]]));
+    expect(resources.map(({ name, id }: { name: string; id: string }) => [name, id])).toEqual([
+      ["ownership", expect.any(String)],
+      ["web", oddId(4, 0)],
+      ["shop", oddId(6, 2)],
+    ]);
+    for (const other of [
+      ["Channel", "web", oddId(4, 1)] as const,
+      ["Channel", "x", web[2]] as const,
+    ])
+      await expect(hub.file([web, other])).rejects.toThrow("is named twice. Nothing was printed.");
+  });
+
   test.each([
-    [["Chanel", "web", "1"], "There is no kind"],
-    [["Channel", "web"], "either the id"],
-    [["Channel", "web", "1", "--by-name"], "either the id"],
+    [["--print", "Chanel", "web", "1"], "There is no kind"],
+    [["--print", "Channel", "web"], "Give kind, name and id of each object"],
+    [["--print"], "Give kind, name and id of each object"],
+    [["--print", "Channel", "web", "1", "--apply"], "Give either --print or --apply, not both."],
+    [["Channel", "web", "1"], "go with --print"],
+    [["--out", "x.json"], "go with --print"],
   ])("%j is a wrong command line", async (args, message) => {
-    const { code, err } = await run("import-file", ...args);
+    const { code, err } = await run("import", ...args);
     expect(code).toBe(2);
     expect(err).toContain(message);
   });

@@ -49,8 +49,8 @@ test("forecast warns of it, and says nothing where they are there", async () => 
   const said = async (where: Parameters<typeof stackAt>[0]): Promise<string> => {
     const { folder, env } = await stackAt(where);
     const { session, written } = recordedSession();
-    await runForecast({ operation: "up" }, session, env, folder);
-    expect(written.out).toContain("pulumi up: no calls");
+    const { text } = await runForecast({ operation: "up" }, session, env, folder);
+    expect(text).toContain("pulumi up: no calls");
     return written.err;
   };
   expect(await said("another")).toMatch(/^warning: the state's objects are not at http:/m);

@@ -1,7 +1,7 @@
-import { duration } from "../forecast/report.js";
-import { objectLine, refusalLines } from "../rehearse/report/rehearsal-report.js";
-import { withCount, wrappedText } from "../terminal/columns.js";
-import type { Drill, LostObject } from "./run-drill.js";
+import { duration } from "../../forecast/report.js";
+import { withCount, wrappedText } from "../../terminal/columns.js";
+import { objectLine, refusalLines } from "../report/rehearsal-report.js";
+import type { LostObject, RehearsalFromEmpty } from "./rehearse-from-empty.js";
 
 /** More lines are counted, not shown. */
 const mostLines = 100;
@@ -12,7 +12,7 @@ const lostLine = (object: LostObject): string => {
   return `${objectLine(object)}${elsewhere}${what}`;
 };
 
-const headline = ({ project, stack, outcome }: Drill): string => {
+const headline = ({ project, stack, outcome }: RehearsalFromEmpty): string => {
   const { passes, objects, totalCalls, totalSeconds } = outcome;
   const made = `${withCount(objects, "object")}, ${withCount(totalCalls, "call")}, about ${duration(totalSeconds)}`;
   return passes
@@ -20,7 +20,7 @@ const headline = ({ project, stack, outcome }: Drill): string => {
     : `The program of ${project}/${stack} cannot make everything anew that it declares.`;
 };
 
-const lostLines = ({ lost, liveObjects }: Drill): readonly string[] => {
+const lostLines = ({ lost, liveObjects }: RehearsalFromEmpty): readonly string[] => {
   if (lost.length === 0)
     return [`All ${withCount(liveObjects, "object")} of the account are in the program.`];
   const whole = lost.filter(({ members }) => members === undefined);
@@ -39,16 +39,16 @@ const lostLines = ({ lost, liveObjects }: Drill): readonly string[] => {
   ];
 };
 
-/** A drill as a person reads it, in 80 columns. */
-export const drillReport = (drill: Drill): string => {
-  const { outcome, plan, parallel, notes } = drill;
+/** A rehearsal from empty as a person reads it, in 80 columns. */
+export const fromEmptyReport = (rebuilt: RehearsalFromEmpty): string => {
+  const { outcome, plan, parallel, notes } = rebuilt;
   const blocks = [
     [
-      ...wrappedText(headline(drill)),
+      ...wrappedText(headline(rebuilt)),
       `Plan ${plan}, --parallel ${parallel}. Nothing was written to service or state.`,
     ],
     outcome.refusals.flatMap(refusalLines),
-    lostLines(drill),
+    lostLines(rebuilt),
     outcome.leftOut.map((urn) => `Not run: ${urn}`),
     notes.flatMap((note) => wrappedText(note, "note: ")),
   ];

@@ -1,26 +1,26 @@
 import type { z } from "zod";
-import { resources } from "../../provider/resources/index.js";
-import type { Plan } from "../../provider/service/setting-table.js";
-import type { StackStates } from "../../provider/stacks/stack-states.js";
-import type { Printed } from "../printed.js";
-import { emptied, readOriginal } from "../rehearse/copy/original-stack.js";
-import { outcomeOf } from "../rehearse/outcome/build-outcome.js";
-import { effectsWarning, type RunAccount, runOnCopy } from "../rehearse/run-on-copy.js";
-import { deployingClient } from "../rehearse/service/deploying-client.js";
-import { readAccounts } from "../rehearse/service/read-accounts.js";
-import { runConditions } from "../rehearse/service/run-conditions.js";
-import type { TenantReading } from "../rehearse/service/tenant-reading.js";
-import { openStack } from "../stack/open-stack.js";
+import { resources } from "../../../provider/resources/index.js";
+import { type Plan } from "../../../provider/service/setting-table.js";
+import type { StackStates } from "../../../provider/stacks/stack-states.js";
+import type { Printed } from "../../printed.js";
+import { openStack } from "../../stack/open-stack.js";
+import { emptied, readOriginal } from "../copy/original-stack.js";
+import { outcomeOf } from "../outcome/build-outcome.js";
+import { effectsWarning, type RunAccount, runOnCopy } from "../run-on-copy.js";
+import { deployingClient } from "../service/deploying-client.js";
+import { readAccounts } from "../service/read-accounts.js";
+import { runConditions } from "../service/run-conditions.js";
+import type { TenantReading } from "../service/tenant-reading.js";
 import { beyondProgram, type ObjectsByKind } from "./compare-rebuilt.js";
-import type { drillSchema, lostSchema } from "./drill-schema.js";
+import type { fromEmptySchema, lostSchema } from "./from-empty-schema.js";
 
 /** An object that would be lost with the account. */
 export type LostObject = Printed<z.output<typeof lostSchema>>;
 
-/** A whole drill, as `--json` prints it. */
-export type Drill = Printed<z.output<typeof drillSchema>>;
+/** A whole rehearsal from empty, as `--json` prints it. */
+export type RehearsalFromEmpty = Printed<z.output<typeof fromEmptySchema>>;
 
-export interface DrillOptions {
+export interface FromEmptyOptions {
   readonly stack?: string;
   readonly plan?: Plan;
   readonly also?: readonly string[];
@@ -30,7 +30,7 @@ export interface DrillOptions {
   readonly runEffects?: true;
   readonly folder?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Told what is going on. */
+  /** Reports what is going on. */
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
 }
@@ -88,7 +88,7 @@ const problemsOf = (readings: readonly TenantReading[]): readonly string[] =>
  *
  * @throws CommandFailure where the stack cannot be read; ConversationError where the service cannot
  */
-export const runDrill = async (options: DrillOptions): Promise<Drill> => {
+export const rehearseFromEmpty = async (options: FromEmptyOptions): Promise<RehearsalFromEmpty> => {
   const { plan, also = [], say, signal } = options;
   const stack = await openStack(options);
   const original = await readOriginal(stack);

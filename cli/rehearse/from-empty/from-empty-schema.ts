@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rebuiltSchema } from "../rehearse/outcome/outcome.js";
+import { rebuiltSchema } from "../outcome/outcome.js";
 
 /** Shape of what the account has beyond the program. */
 export const lostSchema = z.strictObject({
@@ -13,8 +13,8 @@ export const lostSchema = z.strictObject({
   stack: z.exactOptional(z.string()).describe("Another stack that makes it"),
 });
 
-/** Shape of what `drill --json` prints. */
-export const drillSchema = z.strictObject({
+/** Shape of what `rehearse --from-empty --json` prints. */
+export const fromEmptySchema = z.strictObject({
   project: z.string(),
   stack: z.string(),
   plan: z.string(),

@@ -1,8 +1,61 @@
-import type { CompletedCommand, CompletedOption } from "./command-line.js";
+import { z } from "zod";
+import { type CommandSpec, type OptionSpec, optionName } from "./command.js";
 
-export const shells = ["bash", "zsh", "fish"] as const;
+/** Shape of what `completion --json` prints. */
+export const completionSchema = z.strictObject({
+  shell: z.enum(["bash", "zsh", "fish"]),
+  script: z.string(),
+});
 
-export type Shell = (typeof shells)[number];
+/** An option, as a shell completes it. */
+interface CompletedOption {
+  /** `--stack` */
+  readonly long: string;
+  /** `-h` */
+  readonly short?: string;
+  readonly description: string;
+  /** What may follow: nothing, one of these words, a file, or any text. */
+  readonly value: "none" | "file" | "text" | readonly string[];
+}
+
+/** A command, as a shell completes it. */
+interface CompletedCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly options: readonly CompletedOption[];
+}
+
+const whatFollows = ({ value, choices }: OptionSpec<unknown>): CompletedOption["value"] => {
+  if (choices) return choices;
+  if (value === undefined) return "none";
+  return /<(file|folder)\b/.test(value) ? "file" : "text";
+};
+
+/** The first sentence on one line: shells show no more. */
+const firstSentence = (text: string): string =>
+  (/^[\s\S]*?[.:](?=\s|$)/.exec(text)?.[0] ?? text)
+    .replace(/\s+/g, " ")
+    .replace(/[.:]$/, "")
+    .trim();
+
+const completedOption = (key: string, spec: OptionSpec<unknown>): CompletedOption => ({
+  long: optionName(key).replace("--", spec.isNegated ? "--no-" : "--"),
+  ...(spec.short === undefined ? {} : { short: spec.short }),
+  description: firstSentence(spec.doc),
+  value: whatFollows(spec),
+});
+
+/** What every command takes. */
+const common: readonly CompletedOption[] = [
+  { long: "--json", description: "Print JSON", value: "none" },
+  { long: "--help", short: "-h", description: "Show this help", value: "none" },
+];
+
+const completedCommand = ({ name, summary, options }: CommandSpec): CompletedCommand => ({
+  name,
+  summary: firstSentence(summary),
+  options: [...Object.entries(options).map(([key, spec]) => completedOption(key, spec)), ...common],
+});
 
 const tool = "pulumi-conversation";
 
@@ -17,7 +70,7 @@ const flagsOf = ({ long, short }: CompletedOption): readonly string[] =>
 const wordsOf = ({ options }: CompletedCommand): string => options.flatMap(flagsOf).join(" ");
 
 const bashValue = ({ value }: CompletedOption): string => {
-  // Names of files may hold spaces; bash quotes them where it is told what they are.
+  // Names of files may hold spaces; bash quotes them if it knows what they are.
   if (value === "file")
     return `local IFS=$'\\n'; compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$current"))`;
   if (typeof value === "string") return ":";
@@ -138,5 +191,7 @@ const fish = (commands: readonly CompletedCommand[]): string =>
   ].join("\n");
 
 /** A script that makes a shell complete the commands, their options and the words that these take. */
-export const completionScript = (shell: Shell, commands: readonly CompletedCommand[]): string =>
-  ({ bash, zsh, fish })[shell](commands.filter(({ name }) => name !== "help"));
+export const completionScript = (
+  shell: z.output<typeof completionSchema>["shell"],
+  commands: readonly CommandSpec[],
+): string => ({ bash, zsh, fish })[shell](commands.map(completedCommand));

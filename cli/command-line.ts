@@ -1,0 +1,126 @@
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import {
+  CommandFailure,
+  type CommandSpec,
+  type CommandUse,
+  exitsOf,
+  messageOf,
+  type OptionSpec,
+  type OptionTable,
+  optionName,
+  type Session,
+} from "./command.js";
+import { wrappedText } from "./terminal/columns.js";
+
+/** An option for commander, which says what is wrong with the text of one. */
+const parserOf = (key: string, spec: OptionSpec<unknown>): Option => {
+  const { value, doc, short, choices, fallback, environment, isNegated, isRequired } = spec;
+  const name = isNegated ? optionName(key).replace("--", "--no-") : optionName(key);
+  const flags = [...(short ? [short] : []), name].join(", ");
+  const option = new Option(value === undefined ? flags : `${flags} ${value}`, doc);
+  if (isRequired) option.makeOptionMandatory();
+  if (choices) option.choices(choices);
+  if (environment) option.env(environment);
+  if (fallback !== undefined && !isNegated) option.default(fallback);
+  if (spec.parse)
+    option.argParser<unknown>((text, before) => {
+      try {
+        return spec.parse?.(text, before);
+      } catch (error) {
+        throw new InvalidArgumentError(messageOf(error));
+      }
+    });
+  return option;
+};
+
+/** Adds the options of a table. */
+export const withOptions = (command: Command, table: OptionTable): Command => {
+  for (const [key, spec] of Object.entries(table)) command.addOption(parserOf(key, spec));
+  return command;
+};
+
+const printsJson = (doc = "Print one JSON object; its shape is below."): OptionTable => ({
+  json: { doc },
+});
+
+/** Text of the shapes of JSON, by command and use, such as `rehearse check`. */
+export type JsonShapes = ReadonlyMap<string, string>;
+
+/** ` with --check` for the use that this option chooses. */
+const withOption = (use: string): string => (use === "usual" ? "" : ` with ${optionName(use)}`);
+
+const exitText = (spec: CommandSpec, [name, use]: readonly [string, CommandUse]): string => {
+  const codes = Object.entries(exitsOf(spec, use)).map(([code, meaning]) => `${code} ${meaning}`);
+  return `Exit code${withOption(name)}: ${codes.join("; ")}.`;
+};
+
+/** The shape of JSON in lines of 80 columns, each of which ends behind a member. */
+const filled = (shape: string): string => {
+  const [first = "", ...members] = shape.split(/(?<=,) /);
+  const lines = [first];
+  for (const member of members) {
+    const longer = `${lines.at(-1)} ${member}`;
+    if (longer.length <= 80) lines[lines.length - 1] = longer;
+    else lines.push(`  ${member}`);
+  }
+  return lines.join("\n");
+};
+
+/** What follows the options in the help: explanations, shapes of the JSON, exit codes. */
+const endOfHelp = (spec: CommandSpec, shapes: JsonShapes): string => {
+  const uses = Object.entries(spec.uses);
+  const json = uses.flatMap(([name]) => {
+    const shape = shapes.get(`${spec.name} ${name}`);
+    return shape === undefined ? [] : [filled(`JSON${withOption(name)}: ${shape}`)];
+  });
+  const exits = uses.map((use) => wrappedText(exitText(spec, use)).join("\n"));
+  const details = spec.details ? [spec.details.trim()] : [];
+  return `\n${[...details, ...json, ...exits].join("\n\n")}`;
+};
+
+/** @throws CommandFailure where options are given that exclude one another */
+const assertTogether = (
+  { excludes = {}, usageExitCode = 2 }: CommandSpec,
+  given: Readonly<Record<string, unknown>>,
+): void => {
+  for (const [one, others] of Object.entries(excludes)) {
+    const other = others.find((name) => given[one] !== undefined && given[name] !== undefined);
+    if (other !== undefined)
+      throw new CommandFailure(
+        `Give either ${optionName(one)} or ${optionName(other)}, not both.`,
+        usageExitCode,
+      );
+  }
+};
+
+/** Adds a command to a program. */
+export const addCommand = (
+  program: Command,
+  spec: CommandSpec,
+  session: Session,
+  shapes: JsonShapes,
+): void => {
+  const { name, summary, description, words = [], options, jsonDoc, isHidden = false } = spec;
+  const command = program
+    .command(name, { hidden: isHidden })
+    .summary(summary)
+    .description(description)
+    .addHelpText("after", endOfHelp(spec, shapes));
+  for (const { value, doc, choices } of words) {
+    const argument = new Argument(value, doc);
+    command.addArgument(choices ? argument.choices(choices) : argument);
+  }
+  withOptions(withOptions(command, options), printsJson(jsonDoc)).action(async () => {
+    const given: Readonly<Record<string, unknown>> = command.opts();
+    assertTogether(spec, given);
+    const { json, ...others } = given;
+    const result = await spec.work(
+      json === true ? { ...others, json } : others,
+      session,
+      command.args,
+    );
+    if (!result) return;
+    session.out(json ? `${JSON.stringify(result.value, null, 2)}\n` : result.text);
+    session.exitCode = result.exitCode ?? 0;
+  });
+};

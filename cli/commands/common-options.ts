@@ -1,0 +1,53 @@
+import { parseSwitch, type Switches } from "../../emulator/service/switches.js";
+import { type Plan, plans } from "../../provider/service/setting-table.js";
+import {
+  choiceOption,
+  flagOption,
+  type OptionSpec,
+  parsedOption,
+  textOption,
+  textsOption,
+} from "../command.js";
+
+export const stackOption = (
+  doc = "Use this stack (default: the selected one).",
+): OptionSpec<string> => textOption("<name>", doc);
+
+export const profileOption = (doc = "Use the settings of this profile."): OptionSpec<string> =>
+  textOption("<name>", doc);
+
+export const planOption: OptionSpec<Plan> = choiceOption(
+  "<plan>",
+  plans,
+  "Plan of the tenant (default: CONVERSATION_PLAN, else conversation:plan).",
+);
+
+/** `--switch name=value`, of the emulator. */
+export const switchesOption = (doc: string): OptionSpec<Partial<Switches>> =>
+  parsedOption("<name=value>", doc, (given, before = {}) => {
+    const [name = "", ...value] = given.split("=");
+    return { ...before, ...parseSwitch(name, value.join("=")) };
+  });
+
+/** Options that choose objects of an account. */
+export const selectionOptions = {
+  include: textsOption("<what...>", "Only these objects; see below."),
+  exclude: textsOption("<what...>", "Not these objects; see below."),
+  withDependencies: flagOption("Also what these objects refer to."),
+};
+
+/** What these options mean, for the help. */
+export const selectionHelp = `
+What an object is named by, in --include and --exclude:
+  a kind                Channel, client-application, …
+  a name                orders-bot, or with * for any text: test-*
+  a kind and a name     Channel:custom.*
+  an id                 as the service shows it`;
+
+/** What `import` and the converter that Pulumi starts are given alike. */
+export const importOptions = {
+  ...selectionOptions,
+  skipManaged: flagOption("Leave out what a stack has already, instead of refusing."),
+  withSecrets: flagOption("Put secrets that the service shows into the state, encrypted."),
+  profile: profileOption("Take the objects from the account of this profile."),
+};

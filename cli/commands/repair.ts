@@ -1,0 +1,60 @@
+import { command, flagOption } from "../command.js";
+import { profileOption, stackOption } from "./common-options.js";
+
+/** `repair`: brings a stack in order after a run that was killed. */
+export const repairCommand = command({
+  name: "repair",
+  summary: "Bring a stack in order after a run that was killed.",
+  description:
+    "Finds what a killed run has left: its lock, its processes, creations that are noted\n" +
+    "as under way, objects that are there twice. Shows the steps that bring it in order.\n" +
+    "Run it in the folder of the Pulumi project. With --apply it does them: it writes\n" +
+    "what was made into the state and deletes what was made twice.",
+  details: `
+What it finds:
+  remove-cut-off-files  files of a file:// backend that a kill left empty
+  restore-state         a state of a file:// backend that was cut off: its copy
+  end-process           a provider of the killed run that still waits
+  cancel                the lock of the killed run
+  record                an object that was made and is not in the state
+  refresh               an object whose update was cut off
+  forget                a note of something under way that is not
+  delete                an object that is there twice; the other one stays
+
+Without --apply nothing is changed. It refuses while a run is at work, and where
+that cannot be seen. Objects are found by their marks; a copy that a person made
+is never deleted.`,
+  options: {
+    apply: flagOption("Do the steps."),
+    ignoreLock: flagOption(
+      "Go on where it cannot be seen whether the run that holds the lock still lives.",
+    ),
+    profile: profileOption("Use the settings of this profile where a resource names none."),
+    stack: stackOption(),
+  },
+  uses: {
+    usual: {
+      json: async () => (await import("../repair/repair-schema.js")).repairSchema,
+      exits: {
+        0: "done, or only shown",
+        1: "failed, refused, or something is left that needs a person",
+        130: "interrupted",
+      },
+    },
+  },
+  work: async ({ json: _, ...options }, session) => {
+    const { runRepair } = await import("../repair/run-repair.js");
+    const { repairReport } = await import("../repair/repair-report.js");
+    const { isRepaired } = await import("../repair/repair-steps.js");
+    const { untilSignal } = await import("../process/until-signal.js");
+    const say = (line: string) => session.err(`${line}\n`);
+    return untilSignal(async (signal) => {
+      const result = await runRepair({ ...options, say, signal });
+      return {
+        value: result,
+        text: repairReport(result),
+        exitCode: isRepaired(result) ? 0 : signal.aborted ? 130 : 1,
+      };
+    }, "What is left to do now: pulumi-conversation repair");
+  },
+});
