@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from "node:path";
 import { emulatorEnvironment } from "../cli/emulator-settings.js";
 import { runCommand } from "../cli/process/run-command.js";
 import { ensurePulumi } from "../cli/pulumi-cli/ensure-pulumi.js";
-import { environmentFor, type PulumiCli } from "../cli/pulumi-cli/pulumi-cli.js";
+import { environmentFor, ownPulumi, type PulumiCli } from "../cli/pulumi-cli/pulumi-cli.js";
 import type { Progress } from "../cli/terminal/progress.js";
 import { type Emulator, startEmulator } from "../emulator/index.js";
 import { packageRoot } from "../provider/kernel/package.js";
@@ -115,9 +115,11 @@ const projectEnvironment = (
   emulator: Emulator | undefined,
 ): NodeJS.ProcessEnv => ({
   ...environmentFor(cli, { ...process.env, PATH: ownNodeFirst() }),
-  PULUMI_HOME: join(folder, "home"),
-  PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
-  PULUMI_CONFIG_PASSPHRASE: "bench",
+  ...ownPulumi({
+    home: join(folder, "home"),
+    backend: join(folder, "backend"),
+    passphrase: "bench",
+  }),
   // What is known of real buckets stays out of this, and this stays out of there.
   XDG_CACHE_HOME: join(folder, "cache"),
   ...(emulator ? emulatorEnvironment(emulator) : {}),

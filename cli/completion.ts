@@ -1,11 +1,6 @@
-import { z } from "zod";
 import { type CommandSpec, type OptionSpec, optionName } from "./command.js";
 
-/** Shape of what `completion --json` prints. */
-export const completionSchema = z.strictObject({
-  shell: z.enum(["bash", "zsh", "fish"]),
-  script: z.string(),
-});
+export const shells = ["bash", "zsh", "fish"] as const;
 
 /** An option, as a shell completes it. */
 interface CompletedOption {
@@ -192,6 +187,6 @@ const fish = (commands: readonly CompletedCommand[]): string =>
 
 /** A script that makes a shell complete the commands, their options and the words that these take. */
 export const completionScript = (
-  shell: z.output<typeof completionSchema>["shell"],
+  shell: (typeof shells)[number],
   commands: readonly CommandSpec[],
 ): string => ({ bash, zsh, fish })[shell](commands.map(completedCommand));

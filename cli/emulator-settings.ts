@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { Emulator } from "../emulator/index.js";
 import type { SettingKey } from "../provider/service/setting-table.js";
 import { describeSettings } from "../provider/service/settings.js";
@@ -37,19 +36,3 @@ export const emulatorEnvironment = (
     }),
   );
 };
-
-/** Shape of the first line that `emulator --json` prints. */
-export const emulatorLineSchema = z.strictObject({
-  baseUrl: z.url(),
-  tokenUrl: z.url(),
-  authUrl: z.url(),
-  controlUrl: z.url(),
-  clientId: z.string(),
-  clientSecret: z.string(),
-  customerAuthUrl: z.url(),
-  customerTokenUrl: z.url(),
-  controlSecret: z.exactOptional(z.string()).describe("Left out if none is asked for"),
-  certificateFile: z
-    .exactOptional(z.string())
-    .describe("With --tls-cert: the certificate to trust"),
-});

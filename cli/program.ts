@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
-import { moreAbout, packageVersion } from "../provider/kernel/package.js";
 import { isConversationError } from "../provider/kernel/errors.js";
+import { moreAbout, packageVersion } from "../provider/kernel/package.js";
 import { inertOutput } from "../provider/kernel/text.js";
 import { CommandFailure, type CommandSpec, messageOf, type Session } from "./command.js";
 import { addCommand, type JsonShapes } from "./command-line.js";

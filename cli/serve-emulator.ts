@@ -10,11 +10,8 @@ import {
   type TlsFiles,
 } from "../emulator/index.js";
 import { CommandFailure, messageOf, type Session } from "./command.js";
-import {
-  emulatorEnvironment,
-  type emulatorLineSchema,
-  testEnvironment,
-} from "./emulator-settings.js";
+import type { emulatorLineSchema } from "./emulator-schema.js";
+import { emulatorEnvironment, testEnvironment } from "./emulator-settings.js";
 import type { Printed } from "./printed.js";
 
 /** What the command line says of the emulator, with the defaults filled in. */

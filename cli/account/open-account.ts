@@ -4,9 +4,10 @@ import { isConversationError } from "../../provider/kernel/errors.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { memoryBuckets } from "../../provider/pacing/bucket-store.js";
 import { servicePaces } from "../../provider/pacing/pacer.js";
-import { connectService } from "../../provider/service/connect.js";
+import { connectService, type Service } from "../../provider/service/connect.js";
 import type { Pace, Wait } from "../../provider/service/http/pace.js";
 import type { OnRepeat } from "../../provider/service/http/retry.js";
+import { httpTransport } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { readSettings } from "../../provider/service/settings.js";
 import { readStackConfig } from "../pulumi-cli/stack-config.js";
@@ -16,6 +17,7 @@ import { type AccountReading, readAccount } from "./read-account.js";
 
 /** The service within the rates of the tenant. */
 export interface ServiceAccess extends AccountSession {
+  readonly service: Service;
   /**
    * Runs `work`, whose writes are sent only after `mayWrite` has passed: right before each of them,
    * however long it waited for its turn.
@@ -52,18 +54,22 @@ const reportsWaits = (say: Say) => {
   };
 };
 
-/**
- * Opens the service.
- *
- * @param ownClock default: the system's; with another one the rates are not shared with other processes
- * @param signal ends waiting calls with `CANCELLED`
- */
+/** How the service is opened. */
+export interface AccessOptions {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly say?: Say;
+  /** Default: the system's; with another one the rates are not shared with other processes. */
+  readonly clock?: Clock | undefined;
+  /** Ends waiting calls with `CANCELLED`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Sees each attempt once its turn has come. */
+  readonly observed?: (pace: Pace) => Pace;
+}
+
+/** Opens the service, whose calls keep to the rates of the tenant. */
 export const accessService = (
   settings: Settings,
-  environment: NodeJS.ProcessEnv,
-  say: Say,
-  ownClock?: Clock,
-  signal?: AbortSignal,
+  { environment, say = () => undefined, clock: ownClock, signal, observed }: AccessOptions,
 ): ServiceAccess => {
   const clock = ownClock ?? systemClock;
   const buckets = ownClock && memoryBuckets(() => ownClock.now());
@@ -74,7 +80,8 @@ export const accessService = (
     onNotice: (text) => say(text, "wait"),
     onWait: reportsWaits(say),
   });
-  const paced = paces.pace(settings);
+  const own = paces.pace(settings);
+  const paced = observed?.(own) ?? own;
   let check = async (): Promise<void> => undefined;
   const pace: Pace = (endpoint, attempt, signal) =>
     paced(
@@ -106,6 +113,22 @@ export const accessService = (
       await paces.close();
     },
   };
+};
+
+/** How long a call may take that is made at once, in milliseconds. */
+const longestCallMs = 15_000;
+
+/** Opens the service for a few calls, each made at once and not again. */
+export const askService = (
+  settings: Settings,
+  environment: NodeJS.ProcessEnv,
+  signal?: AbortSignal,
+): Service => {
+  const transport = httpTransport({ callTimeoutMs: longestCallMs, environment });
+  return connectService(settings, {
+    ...{ transport, retry: { retries: 0 } },
+    ...(signal ? { signal } : {}),
+  });
 };
 
 /** Which account a command is about, and how it is read. */
@@ -162,7 +185,7 @@ export const readAccountInputs = async (options: AccountOptions): Promise<Accoun
   const settings = await accountSettings(options);
   const step = progress?.step("Reading the account");
   const say: Say = (text, about) => (about === "wait" ? step?.detail(text) : step?.print(text));
-  const access = accessService(settings, env, say, clock, signal);
+  const access = accessService(settings, { environment: env, say, clock, signal });
   try {
     const reading = await readAccount(access, {
       ...(signal ? { signal } : {}),

@@ -1,7 +1,5 @@
 import { type CommandSpec, command } from "../command.js";
-
-/** The shells, as the argument takes them; the scripts are loaded when they are printed. */
-const shells = ["bash", "zsh", "fish"] as const;
+import { completionScript, shells } from "../completion.js";
 
 /** `completion`: makes a shell complete the commands. */
 export const completionCommand = (commands: () => readonly CommandSpec[]): CommandSpec =>
@@ -22,12 +20,14 @@ It works for the command pulumi-conversation, so have that on PATH: node_modules
     options: {},
     uses: {
       usual: {
-        json: async () => (await import("../completion.js")).completionSchema,
+        json: async () => {
+          const { z } = await import("zod");
+          return z.strictObject({ shell: z.enum(shells), script: z.string() });
+        },
         exits: { 0: "done" },
       },
     },
     work: async (_, __, [given]) => {
-      const { completionScript } = await import("../completion.js");
       const shell = shells.find((each) => each === given) ?? "bash";
       const script = completionScript(shell, commands());
       return { value: { shell, script }, text: script };

@@ -83,7 +83,7 @@ export const emulatorCommand = command({
   jsonDoc: "Print one JSON object with addresses and credentials as the first line.",
   uses: {
     usual: {
-      json: async () => (await import("../emulator-settings.js")).emulatorLineSchema,
+      json: async () => (await import("../emulator-schema.js")).emulatorLineSchema,
       exits: {
         0: "stopped",
         1: "could not start",

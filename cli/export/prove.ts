@@ -22,7 +22,7 @@ import { privateFolder } from "../process/private-folder.js";
 import { type Ended, runCommand } from "../process/run-command.js";
 import { ensurePulumi } from "../pulumi-cli/ensure-pulumi.js";
 import { environmentOfNobody } from "../pulumi-cli/own-environment.js";
-import { environmentFor, frugalRuns, type PulumiCli } from "../pulumi-cli/pulumi-cli.js";
+import { environmentFor, frugalRuns, ownPulumi, type PulumiCli } from "../pulumi-cli/pulumi-cli.js";
 import type { Progress } from "../terminal/progress.js";
 
 /** If a service gives no time, any will do. */
@@ -140,11 +140,13 @@ const fill = (folder: string, { files, stack }: ProofProjectOptions): void => {
 const environment = (folder: string, { cli, settings }: ProofProjectOptions) => ({
   ...environmentFor(cli, environmentOfNobody(process.env)),
   ...frugalRuns({}),
-  PULUMI_HOME: join(folder, "home"),
   // What Pulumi leaves behind when it is ended goes with the folder.
   ...Object.fromEntries(["TMPDIR", "TMP", "TEMP"].map((name) => [name, join(folder, "temporary")])),
-  PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
-  PULUMI_CONFIG_PASSPHRASE: "proof",
+  ...ownPulumi({
+    home: join(folder, "home"),
+    backend: join(folder, "backend"),
+    passphrase: "proof",
+  }),
   ...settings,
 });
 

@@ -1,16 +1,12 @@
+import { durationText } from "../../provider/engine/wait-text.js";
 import { textTable } from "../terminal/columns.js";
 import type { Conditions } from "./conditions.js";
 import type { Forecast, PathPart } from "./forecast.js";
 import type { ParallelChoice } from "./recommended-parallel.js";
 
-/** `45.3 s`, `12 min 5 s`, `2 h 3 min`. */
-export const duration = (seconds: number): string => {
-  if (seconds < 60) return `${Number(seconds.toFixed(1))} s`;
-  const whole = Math.round(seconds);
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  const minutes = Math.round(seconds / 60);
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-};
+/** Seconds as `45.3 s`, `12 min 5 s`, `2 h 3 min`. */
+export const duration = (seconds: number): string =>
+  seconds < 60 ? `${Number(seconds.toFixed(1))} s` : durationText(Math.round(seconds) * 1000);
 
 const shownResources = 3;
 

@@ -94,7 +94,7 @@ export const runImportFile = async (
   await assertImports(stack.place, "file");
   const settings = await accountSettings(options);
   const { env = process.env, signal, clock, profile, say = () => undefined } = options;
-  const access = accessService(settings, env, say, clock, signal);
+  const access = accessService(settings, { environment: env, say, clock, signal });
   try {
     const candidates: Candidate[] = [];
     for (const { definition, name: logical, id, isByName } of wanted) {

@@ -107,7 +107,9 @@ const orphansOf = async (stack: OpenStack, options: OrphansOptions): Promise<Orp
   const { say = () => undefined, ids, clock, signal } = options;
   const { names } = stack;
   const ignoreLock = options.ignoreLock === true;
-  const access = accessService(await stack.readSettings(), stack.env, say, clock, signal);
+  const access = accessService(await stack.readSettings(), {
+    ...{ environment: stack.env, say, clock, signal },
+  });
   try {
     const objects = await markedObjects(access, resources);
     const lock = await stack.readLock();

@@ -114,6 +114,27 @@ export const environmentFor = (cli: PulumiCli, env: NodeJS.ProcessEnv): NodeJS.P
   PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
 });
 
+/** Where a Pulumi that is kept apart from the user's has its things. */
+export interface OwnPulumi {
+  /** What Pulumi keeps in the home folder otherwise: credentials, plugins, logs, selected stacks. */
+  readonly home: string;
+  /** Folder of the states. */
+  readonly backend: string;
+  /** The states hold nothing that is worth a better one. */
+  readonly passphrase: string;
+}
+
+/** What leads Pulumi to places of its own. */
+export const ownPulumi = ({ home, backend, passphrase }: OwnPulumi) => ({
+  PULUMI_HOME: home,
+  PULUMI_BACKEND_URL: `file://${backend}`,
+  PULUMI_CONFIG_PASSPHRASE: passphrase,
+});
+
+/** Where Pulumi keeps what it needs, if that is not where it is usually. */
+export const pulumiHomeIn = (env: NodeJS.ProcessEnv): string | undefined =>
+  env.PULUMI_HOME || undefined;
+
 /**
  * Has the state written once, at the end: with a thousand resources, writing it after every step takes
  * longer than the steps. It is for runs that make nothing at the service: a killed one leaves the state as

@@ -5,7 +5,12 @@ import { CommandFailure } from "../command.js";
 import { endProcessesWith } from "../process/process-group.js";
 import { type Ended, runCommand } from "../process/run-command.js";
 import { environmentOfNobody } from "../pulumi-cli/own-environment.js";
-import { environmentFor, type PulumiCli, pulumiStops } from "../pulumi-cli/pulumi-cli.js";
+import {
+  environmentFor,
+  ownPulumi,
+  type PulumiCli,
+  pulumiStops,
+} from "../pulumi-cli/pulumi-cli.js";
 import type { Progress } from "../terminal/progress.js";
 
 const STACK = "quickstart";
@@ -128,10 +133,7 @@ const LONGEST_MS = 600_000;
 
 const environment = ({ cli, folder, settings }: ProjectOptions): NodeJS.ProcessEnv => ({
   ...environmentFor(cli, environmentOfNobody(process.env)),
-  PULUMI_HOME: `${folder}/home`,
-  PULUMI_BACKEND_URL: `file://${folder}`,
-  // The state of a demo is no secret.
-  PULUMI_CONFIG_PASSPHRASE: "quickstart",
+  ...ownPulumi({ home: `${folder}/home`, backend: folder, passphrase: "quickstart" }),
   ...ownedBy(folder),
   ...settings,
 });

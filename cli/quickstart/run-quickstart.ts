@@ -8,8 +8,8 @@ import { startEmulator } from "../../emulator/index.js";
 import { naturalKey } from "../../provider/definition/references.js";
 import { resources } from "../../provider/resources/index.js";
 import type { Collections, WireObject } from "../../provider/service/collections.js";
-import { connectService } from "../../provider/service/connect.js";
 import { readSettings } from "../../provider/service/settings.js";
+import { accessService } from "../account/open-account.js";
 import { CommandFailure } from "../command.js";
 import { emulatorEnvironment } from "../emulator-settings.js";
 import { tryLock } from "../process/file-lock.js";
@@ -59,11 +59,13 @@ const listObjects = async (collections: Collections): Promise<readonly ServiceOb
 const readObjects = async (
   environment: Readonly<Record<string, string>>,
 ): Promise<readonly ServiceObject[]> => {
-  const service = connectService(readSettings(environmentOnly(environment)));
+  const access = accessService(readSettings(environmentOnly(environment)), {
+    environment: { ...process.env, ...environment },
+  });
   try {
-    return await listObjects(service);
+    return await listObjects(access.service);
   } finally {
-    await service.close();
+    await access.close();
   }
 };
 

@@ -1,10 +1,10 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { isId } from "../../provider/kernel/object-id.js";
-import { connectService, type Service } from "../../provider/service/connect.js";
+import type { Service } from "../../provider/service/connect.js";
 import { setUpOperation } from "../../provider/service/http/operations.js";
-import { httpTransport } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
+import { askService } from "../account/open-account.js";
 import type { ProfileName } from "./stack-accounts.js";
 import { definitionOfType, logicalName } from "./stack-export.js";
 import { profileIn } from "./stack-reading.js";
@@ -27,7 +27,6 @@ interface HeldObject {
 
 /** One object may have been deleted by hand; so many of different kinds hardly are. */
 const mostAsked = 3;
-const callMs = 15_000;
 
 const objectIn = ({
   urn,
@@ -95,11 +94,7 @@ export const stateStanding = async (
   const { baseUrl, profile } = settings;
   const objects = examples(held, profile);
   if (objects.length === 0) return { asked: 0 };
-  const transport = httpTransport({ callTimeoutMs: callMs, environment: env });
-  const service = connectService(settings, {
-    ...{ transport, retry: { retries: 0 } },
-    ...(signal ? { signal } : {}),
-  });
+  const service = askService(settings, env, signal);
   try {
     const missing = await missingAmong(service, objects);
     if (missing.length === 0) return { asked: objects.length };

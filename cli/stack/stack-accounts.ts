@@ -60,7 +60,7 @@ export const openAccounts = async (
   const tenants = await tenantsOf(stack, profiles);
   const all = tenants.map(({ settings, profiles: of }) => ({
     profiles: of,
-    access: accessService(settings, stack.env, say, clock, signal),
+    access: accessService(settings, { environment: stack.env, say, clock, signal }),
   }));
   return {
     all,

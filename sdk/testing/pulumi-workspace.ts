@@ -8,7 +8,13 @@ import {
   type Stack,
 } from "@pulumi/pulumi/automation/index.js";
 import { privateFolder } from "../../cli/process/private-folder.js";
-import { findProgram, inspectPulumi, LEAST_PULUMI } from "../../cli/pulumi-cli/pulumi-cli.js";
+import {
+  findProgram,
+  inspectPulumi,
+  LEAST_PULUMI,
+  ownPulumi,
+  pulumiHomeIn,
+} from "../../cli/pulumi-cli/pulumi-cli.js";
 import type { Emulator } from "../../emulator/index.js";
 import { describeSettings, settingNames } from "../../provider/service/settings.js";
 import { type EmulatedStackOptions, StackFailure } from "./pulumi-runs.js";
@@ -32,7 +38,7 @@ export const createStackFolder = (): StackFolder => {
     return join(folder, name);
   };
   const home = made("home");
-  const plugins = join(process.env.PULUMI_HOME || join(homedir(), ".pulumi"), "plugins");
+  const plugins = join(pulumiHomeIn(process.env) ?? join(homedir(), ".pulumi"), "plugins");
   mkdirSync(plugins, { recursive: true });
   symlinkSync(plugins, join(home, "plugins"), "junction");
   return { project: made("project"), state: made("state"), home, remove };
@@ -115,9 +121,7 @@ export interface PulumiStack {
 const pulumiSettings = (command: string, { state, home }: StackFolder): Record<string, string> => ({
   PATH: [dirname(command), process.env.PATH ?? ""].join(delimiter),
   // Of the environment, or else of the project file: the first of them wins.
-  PULUMI_BACKEND_URL: `file://${state}`,
-  PULUMI_HOME: home,
-  PULUMI_CONFIG_PASSPHRASE: "test",
+  ...ownPulumi({ home, backend: state, passphrase: "test" }),
   PULUMI_SKIP_UPDATE_CHECK: "true",
 });
 

@@ -164,8 +164,8 @@ test("a program whose SDK cannot be made to show a dry run is not rehearsed", as
   rmSync(own);
   mkdirSync(own);
   symlinkSync(checkout, join(own, "pulumi"));
-  for (const command of ["rehearse", "drill"]) {
-    const { code, errors } = await project.tool([command], environment);
+  for (const more of [[], ["--from-empty"]]) {
+    const { code, errors } = await project.tool(["rehearse", ...more], environment);
     expect(errors).toContain("Nothing was rehearsed: the program would not see a dry run");
     expect({ code, effects: effects() }).toEqual({ code: 1, effects: [] });
   }

@@ -3,12 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { flagOption } from "../../cli/command.js";
-import { completionSchema, completionScript } from "../../cli/completion.js";
+import { completionScript, shells } from "../../cli/completion.js";
 import { commands } from "../../cli/program.js";
 import { run } from "./session.js";
 import { temporaryFolder } from "./temporary-folder.js";
-
-const shells = completionSchema.shape.shell.options;
 
 const has = (shell: string): boolean => spawnSync(shell, ["-c", "exit 0"]).status === 0;
 

@@ -252,14 +252,13 @@ describe("a command that only waits", () => {
     await using hub = await FakeHub.start(raw(429, "", headers));
     const said: string[] = [];
     const clock = new JumpingClock();
-    const access = accessService(
-      hub.settings({ plan: "enterprise" }),
-      {},
-      (text, about) => {
+    const access = accessService(hub.settings({ plan: "enterprise" }), {
+      environment: {},
+      say: (text, about) => {
         if (about === "failure") said.push(text);
       },
       clock,
-    );
+    });
     const error = await failureOf(readAccount(access, { clock }));
     await access.close();
     return { said, error, time: clock.time };

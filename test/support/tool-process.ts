@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
-import { emulatorLineSchema } from "../../cli/emulator-settings.js";
+import { emulatorLineSchema } from "../../cli/emulator-schema.js";
 
 /** The command line as it was built. */
 export const toolMain = join(__dirname, "..", "..", "dist", "cli", "main.js");

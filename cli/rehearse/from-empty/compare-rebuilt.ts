@@ -1,13 +1,13 @@
 import type { Definition, Fields } from "../../../provider/definition/define.js";
 import { sameMeaning } from "../../../provider/definition/meaning.js";
-import { naturalKey } from "../../../provider/definition/references.js";
 import { isSurelyMask } from "../../../provider/definition/merge.js";
+import { naturalKey } from "../../../provider/definition/references.js";
 import { fieldsByWireName, fieldsFromWire, wireName } from "../../../provider/definition/wire.js";
 import { isObject, type JsonObject, objectOf, sameJson } from "../../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../../provider/resources/index.js";
-import { type WireObject } from "../../../provider/service/collections.js";
-import { type Settings } from "../../../provider/service/setting-table.js";
+import type { WireObject } from "../../../provider/service/collections.js";
+import type { Settings } from "../../../provider/service/setting-table.js";
 import { publicMembers } from "../../account/object-inputs.js";
 import { serverSet } from "../outcome/rehearsed-changes.js";
 

@@ -11,6 +11,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { z } from "zod";
 import { packageVersion } from "../../../provider/kernel/package.js";
 import { projectDocument, stackFile } from "../../pulumi-cli/project-document.js";
+import { pulumiHomeIn } from "../../pulumi-cli/pulumi-cli.js";
 import { projectFile } from "../../pulumi-cli/stack-config.js";
 import type { OpenStack } from "../../stack/open-stack.js";
 import { digestOf, digestSchema } from "./digest.js";
@@ -75,10 +76,10 @@ export interface ProgramSearchOptions {
 }
 
 /** Folders in which tools keep what they need: some pipelines have them in the folder of the project. */
-const toolVariables = ["PULUMI_HOME", "XDG_CACHE_HOME", "npm_config_cache"] as const;
-
 const toolFoldersIn = (env: NodeJS.ProcessEnv, folder: string): readonly string[] =>
-  toolVariables.flatMap((name) => (env[name] ? [resolve(folder, env[name])] : []));
+  [pulumiHomeIn(env), env.XDG_CACHE_HOME, env.npm_config_cache].flatMap((path) =>
+    path ? [resolve(folder, path)] : [],
+  );
 
 /** A path whose folder is the real one, also where it leads through links. */
 const realPath = (path: string): string => {

@@ -1,10 +1,7 @@
-import { waitText } from "../../../provider/engine/wait-text.js";
-import { systemClock } from "../../../provider/kernel/clock.js";
 import { isObject, jsonIn } from "../../../provider/kernel/json.js";
-import { servicePaces } from "../../../provider/pacing/pacer.js";
-import { connectService, type Service } from "../../../provider/service/connect.js";
 import type { Pace } from "../../../provider/service/http/pace.js";
 import type { Settings } from "../../../provider/service/setting-table.js";
+import { accessService, type ServiceAccess } from "../../account/open-account.js";
 import { type AccountReading, readAccount } from "../../account/read-account.js";
 
 /** A tenant as a rehearsal needs to know it. */
@@ -62,25 +59,19 @@ const observing =
       signal,
     );
 
-const readWith = async (
-  service: Service,
-  settings: Settings,
-  { say, signal }: TenantReadingOptions,
-) => {
+const readWith = async (access: ServiceAccess, { say, signal }: TenantReadingOptions) => {
+  const { settings, service } = access;
   const of = settings.profile === undefined ? "" : ` of profile ${settings.profile}`;
   let toldAt = performance.now();
-  const account = await readAccount(
-    { settings, service },
-    {
-      signal,
-      onProgress: ({ objects, callsLeft, remainingMs }) => {
-        if (performance.now() - toldAt < 5000) return;
-        toldAt = performance.now();
-        const left = `${callsLeft} calls left, about ${Math.ceil(remainingMs / 1000)} s`;
-        say(`Reading the account${of}: ${objects} objects, ${left}.`);
-      },
+  const account = await readAccount(access, {
+    signal,
+    onProgress: ({ objects, callsLeft, remainingMs }) => {
+      if (performance.now() - toldAt < 5000) return;
+      toldAt = performance.now();
+      const left = `${callsLeft} calls left, about ${Math.ceil(remainingMs / 1000)} s`;
+      say(`Reading the account${of}: ${objects} objects, ${left}.`);
     },
-  );
+  });
   const { scopes } = await service.token();
   return { account, ...(scopes ? { scopes } : {}) };
 };
@@ -95,21 +86,13 @@ export const readTenant = async (
   options: TenantReadingOptions,
 ): Promise<TenantReading> => {
   const { env, say, signal } = options;
-  const clock = systemClock;
-  const paces = servicePaces(settings, {
-    clock,
-    environment: env,
-    onNotice: say,
-    onWait: (wait) => say(waitText(wait)),
-  });
   const observed: Observed = { durations: [], pageSize: undefined };
-  const service = connectService(settings, {
-    pace: observing(paces.pace(settings), observed),
-    clock,
-    signal,
+  const access = accessService(settings, {
+    ...{ environment: env, say, signal },
+    observed: (pace) => observing(pace, observed),
   });
   try {
-    const read = await readWith(service, settings, options);
+    const read = await readWith(access, options);
     const { durations, pageSize } = observed;
     return {
       settings,
@@ -118,7 +101,6 @@ export const readTenant = async (
       ...(pageSize === undefined ? {} : { pageSize }),
     };
   } finally {
-    await service.close();
-    await paces.close();
+    await access.close();
   }
 };

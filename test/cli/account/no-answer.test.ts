@@ -37,7 +37,7 @@ test("a service that does not answer is told at once, and once for all calls", a
     told.push([text, about]);
     setImmediate(() => ended.abort());
   };
-  const access = accessService(settings, {}, say, undefined, ended.signal);
+  const access = accessService(settings, { environment: {}, say, signal: ended.signal });
   await expect(readAccount(access, { signal: ended.signal })).rejects.toThrow(/cancelled/);
   await access.close();
   expect(told).toEqual([[expect.stringMatching(refusal), "failure"]]);

@@ -1,0 +1,17 @@
+import { z } from "zod";
+
+/** Shape of the first line that `emulator --json` prints. */
+export const emulatorLineSchema = z.strictObject({
+  baseUrl: z.url(),
+  tokenUrl: z.url(),
+  authUrl: z.url(),
+  controlUrl: z.url(),
+  clientId: z.string(),
+  clientSecret: z.string(),
+  customerAuthUrl: z.url(),
+  customerTokenUrl: z.url(),
+  controlSecret: z.exactOptional(z.string()).describe("Left out if none is asked for"),
+  certificateFile: z
+    .exactOptional(z.string())
+    .describe("With --tls-cert: the certificate to trust"),
+});
