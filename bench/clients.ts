@@ -3,7 +3,7 @@ import type { Clock } from "../provider/kernel/clock.js";
 import { pacedCalls } from "../provider/pacing/pacer.js";
 import type { Pace } from "../provider/service/http/pace.js";
 import type { HttpResponse } from "../provider/service/http/transport.js";
-import type { Plan } from "../provider/service/setting-table.js";
+import type { Plan } from "../provider/service/plans.js";
 
 /** What a client knows from the start. One that finds something out by itself ignores it. */
 interface GivenLimits {

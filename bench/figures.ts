@@ -1,4 +1,4 @@
-import type { Plan } from "../provider/service/setting-table.js";
+import type { Plan } from "../provider/service/plans.js";
 
 /**
  * What else happens to the bucket. `alone`: nothing, it is full at the start. `empty`: others have

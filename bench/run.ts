@@ -6,7 +6,7 @@ import { CommandFailure, messageOf } from "../cli/command.js";
 import { interruption } from "../cli/process/interruption.js";
 import { type Progress, progressOn } from "../cli/terminal/progress.js";
 import { packageRoot, packageVersion } from "../provider/kernel/package.js";
-import { plans } from "../provider/service/setting-table.js";
+import { plans } from "../provider/service/plans.js";
 import { clients } from "./clients.js";
 import { measureEngine } from "./engine-floor.js";
 import type { EngineFigure, Figures, Skipped } from "./figures.js";

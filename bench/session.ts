@@ -7,7 +7,8 @@ import type { WireObject } from "../provider/service/collections.js";
 import { connectService, type Service } from "../provider/service/connect.js";
 import type { Pace } from "../provider/service/http/pace.js";
 import { httpTransport, type Transport } from "../provider/service/http/transport.js";
-import type { Plan, Settings } from "../provider/service/setting-table.js";
+import type { Plan } from "../provider/service/plans.js";
+import type { Settings } from "../provider/service/setting-table.js";
 import { readSettings } from "../provider/service/settings.js";
 import type { RateLimitClient } from "./clients.js";
 

@@ -1,5 +1,5 @@
 import { parseSwitch, type Switches } from "../../emulator/service/switches.js";
-import { type Plan, plans } from "../../provider/service/setting-table.js";
+import { type Plan, plans } from "../../provider/service/plans.js";
 import {
   choiceOption,
   flagOption,

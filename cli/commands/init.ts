@@ -1,4 +1,4 @@
-import { plans } from "../../provider/service/setting-table.js";
+import { plans } from "../../provider/service/plans.js";
 import { choiceOption, command, flagOption, negatedOption, textOption } from "../command.js";
 import { pipelines } from "../init/template-project.js";
 

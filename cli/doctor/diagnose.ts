@@ -4,11 +4,8 @@ import { join } from "node:path";
 import { styleText } from "node:util";
 import { z } from "zod";
 import { leastNode } from "../../provider/kernel/node-version.js";
-import {
-  type Plan,
-  plan as planRule,
-  type Settings,
-} from "../../provider/service/setting-table.js";
+import type { Plan } from "../../provider/service/plans.js";
+import { plan as planRule, type Settings } from "../../provider/service/setting-table.js";
 import {
   describeSettings,
   readSettings,

@@ -1,9 +1,9 @@
 import { likelyBurst, rateOf } from "../../provider/pacing/plan-rates.js";
 import type { Endpoint } from "../../provider/service/http/operations.js";
+import type { Plan } from "../../provider/service/plans.js";
 import {
   fraction,
   type Parsed,
-  type Plan,
   plan,
   type SettingKey,
   wholeNumber,

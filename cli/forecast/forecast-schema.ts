@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { plans } from "../../provider/service/setting-table.js";
+import { plans } from "../../provider/service/plans.js";
 import { blastRadiusSchema } from "../stack/blast-radius-schema.js";
 import { forecastOperations } from "./simulation/workload.js";
 

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { type Plan, plans } from "../../provider/service/setting-table.js";
+import { type Plan, plans } from "../../provider/service/plans.js";
 import type { Printed } from "../printed.js";
 import { type Conditions, endpointLimit } from "./conditions.js";
 import type {

@@ -1,7 +1,7 @@
 import { referencesOf } from "../../provider/definition/references.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
-import type { Plan } from "../../provider/service/setting-table.js";
+import type { Plan } from "../../provider/service/plans.js";
 import type { Conditions } from "./conditions.js";
 import { type Forecast, simulateRun } from "./forecast.js";
 import { stepFor } from "./planned-steps.js";

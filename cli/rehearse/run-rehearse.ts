@@ -1,5 +1,5 @@
 import type { Switches } from "../../emulator/index.js";
-import type { Plan } from "../../provider/service/setting-table.js";
+import type { Plan } from "../../provider/service/plans.js";
 import { keepHeapSmall } from "../process/small-heap.js";
 import { openStack } from "../stack/open-stack.js";
 import { withCount } from "../terminal/columns.js";

@@ -10,7 +10,8 @@ import {
   setUpOperation,
 } from "../service/http/operations.js";
 import type { Pace, Wait } from "../service/http/pace.js";
-import type { Plan, Settings } from "../service/setting-table.js";
+import type { Plan } from "../service/plans.js";
+import type { Settings } from "../service/setting-table.js";
 import { tokenEndpoint } from "../service/token.js";
 import type { ForeseenCalls } from "./foreseen-calls.js";
 import type { RunDisplay, StatusLine } from "./status-line.js";

@@ -1,6 +1,6 @@
 import { ConversationError } from "../kernel/errors.js";
 import type { Endpoint, Method } from "../service/http/operations.js";
-import { type Plan, plans } from "../service/setting-table.js";
+import { type Plan, plans } from "../service/plans.js";
 
 /** Calls per second, by plan. */
 export type PlanRates = Readonly<Record<Plan, number>>;

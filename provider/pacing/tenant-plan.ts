@@ -1,6 +1,6 @@
 import type { Clock } from "../kernel/clock.js";
 import { isObject } from "../kernel/json.js";
-import { type Plan, plans } from "../service/setting-table.js";
+import { type Plan, plans } from "../service/plans.js";
 import type { BucketStore, Kept } from "./bucket-store.js";
 import type { PlanRates } from "./plan-rates.js";
 

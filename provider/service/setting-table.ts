@@ -1,11 +1,6 @@
 import { nearestHint, quoted } from "../kernel/text.js";
 import { defaultScopes } from "./http/operations.js";
-
-/** The plans that rates are sold by, lowest first (specification §8.2). */
-export const plans = ["developer", "basic", "enterprise"] as const;
-
-/** A plan that rates are sold by (specification §8.2). */
-export type Plan = (typeof plans)[number];
+import { type Plan, plans } from "./plans.js";
 
 /**
  * What a rule makes of a text: the value, or the rule that the text breaks. The text itself is shown

@@ -13,8 +13,8 @@ import type { Endpoint, Method } from "../../provider/service/http/operations.js
 import type { Pace, Wait } from "../../provider/service/http/pace.js";
 import type { RetryLimits } from "../../provider/service/http/retry.js";
 import type { Transport } from "../../provider/service/http/transport.js";
+import type { Plan } from "../../provider/service/plans.js";
 import {
-  type Plan,
   type SettingKey,
   type Settings,
   settingTable,

@@ -27,7 +27,7 @@ export {
   senderKinds,
   sendersOf,
 } from "../../provider/service/message-types.js";
-export { type Plan, plans } from "../../provider/service/setting-table.js";
+export { type Plan, plans } from "../../provider/service/plans.js";
 export {
   type Asset,
   type AssetRequest,

@@ -12,7 +12,7 @@ import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { participant } from "../../provider/resources/participant.js";
 import { setUpOperation } from "../../provider/service/http/operations.js";
-import type { Plan } from "../../provider/service/setting-table.js";
+import type { Plan } from "../../provider/service/plans.js";
 import { calling, series } from "../pacing/support/simulation.js";
 
 /** A run of creations whose length is foreseen, and a tenant. */

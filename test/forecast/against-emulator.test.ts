@@ -7,7 +7,7 @@ import { type Emulator, startEmulator } from "../../emulator/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
 import { connectService } from "../../provider/service/connect.js";
-import { type Plan, plans } from "../../provider/service/setting-table.js";
+import { type Plan, plans } from "../../provider/service/plans.js";
 import { readSettings } from "../../provider/service/settings.js";
 import { EmulatedTime } from "./support/emulated-time.js";
 import { previewOf, programs, stateOf } from "./support/program.js";

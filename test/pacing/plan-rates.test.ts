@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Plan } from "../../provider/service/setting-table.js";
+import type { Plan } from "../../provider/service/plans.js";
 import { likelyBurst, plans, rateOf, rateRows } from "../../sdk/runtime/index.js";
 
 type Three = readonly [number, number, number];

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { resources } from "../../../provider/resources/index.js";
-import type { Plan } from "../../../provider/service/setting-table.js";
+import type { Plan } from "../../../provider/service/plans.js";
 import type { StackStates } from "../../../provider/stacks/stack-states.js";
 import type { Printed } from "../../printed.js";
 import { openStack } from "../../stack/open-stack.js";

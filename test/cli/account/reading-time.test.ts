@@ -6,7 +6,7 @@ import { pacedCalls } from "../../../provider/pacing/pacer.js";
 import { conversationRate } from "../../../provider/pacing/plan-rates.js";
 import { resources } from "../../../provider/resources/index.js";
 import { connectService } from "../../../provider/service/connect.js";
-import { type Plan, plans } from "../../../provider/service/setting-table.js";
+import { type Plan, plans } from "../../../provider/service/plans.js";
 import { readSettings } from "../../../provider/service/settings.js";
 import { EmulatedTime } from "../../forecast/support/emulated-time.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
