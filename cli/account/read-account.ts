@@ -282,7 +282,7 @@ export const readAccount = async (
   const readOne = kindReader(session);
   // The service's own time is known only once it has answered.
   let began = clock.now();
-  const startOf = (): number => session.service.now() - (clock.now() - began);
+  const startOf = (): number => (session.service.now() ?? clock.wall()) - (clock.now() - began);
   const read: ReadKinds = (names) => {
     began = clock.now();
     const wanted = resources.filter(({ kind }) => !names || names.has(kind));

@@ -61,9 +61,9 @@ export interface Collections {
   remove(definition: Definition, id: string): Promise<void>;
   /**
    * The service's time in milliseconds since 1970, good to about a second; this machine's as long as
-   * no answer showed another.
+   * no answer showed another, undefined if that was never set.
    */
-  now(): number;
+  now(): number | undefined;
 }
 
 /** Whether a change or deletion may have been made although its answer is none of the service's: only the object shows it. */

@@ -238,4 +238,17 @@ export const counterExamples: readonly { readonly title: string; readonly histor
       last: [[declared("auth1")], []],
     },
   },
+  {
+    title: "an object that a clock that was never set marked is no copy of itself",
+    history: {
+      steps: [
+        up([declared("auth1")], {
+          faults: [{ call: 0, kind: "forbidden", on: "list", lasting: false }],
+          kill: { call: 1, acted: true },
+        }),
+        up([declared("auth1")]),
+      ],
+      last: [[declared("auth1")], []],
+    },
+  },
 ];

@@ -76,10 +76,11 @@ const randomLength = serialLength - stampLength;
  * The serial of an object about to be made.
  *
  * @param now the service's time in milliseconds; kept to the second, so that a copy made much later
- *   than its mark can be distinguished from the original
+ *   than its mark can be distinguished from the original. Undefined: no object counts as made later
  */
-export const newSerial = (now: number): string =>
-  base36(now / 1000, stampLength) + base36(randomInt(36 ** randomLength), randomLength);
+export const newSerial = (now: number | undefined): string =>
+  (now === undefined ? "z".repeat(stampLength) : base36(now / 1000, stampLength)) +
+  base36(randomInt(36 ** randomLength), randomLength);
 
 /** When a serial was made, in milliseconds of the service's time. */
 const madeAt = (serial: string): number => Number.parseInt(serial.slice(0, stampLength), 36) * 1000;

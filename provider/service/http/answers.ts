@@ -288,18 +288,24 @@ const dateOf = ({ headers: { date, age } }: HttpResponse): number | undefined =>
 export interface ServiceTime {
   /** Learns from the Date header of an answer. */
   learn(response: HttpResponse): void;
-  /** Milliseconds since 1970: this machine's time as long as no answer showed another. */
-  now(): number;
+  /**
+   * Milliseconds since 1970: this machine's time as long as no answer showed another. Undefined if that
+   * clock was never set.
+   */
+  now(): number | undefined;
 }
 
 /** This machine's wall clock, set right by the last answer that gave the time; good to about a second. */
 export const serviceTime = (clock: Clock): ServiceTime => {
-  let ahead = 0;
+  let ahead: number | undefined;
   return {
     learn: (response) => {
       const date = dateOf(response);
       if (date !== undefined) ahead = date - clock.wall();
     },
-    now: () => clock.wall() + ahead,
+    now: () => {
+      if (ahead !== undefined) return clock.wall() + ahead;
+      return clock.wall() < earliest ? undefined : clock.wall();
+    },
   };
 };
