@@ -20,7 +20,7 @@ const made = spawnSync("openssl", [
 /** Lists the channels in a process of its own, as extra authorities are read when one starts. */
 const program = `
 const { connectService } = require(${JSON.stringify(join(dist, "service", "connect.js"))});
-const { readSettings } = require(${JSON.stringify(join(dist, "service", "settings", "settings.js"))});
+const { readSettings } = require(${JSON.stringify(join(dist, "service", "settings.js"))});
 const { channel } = require(${JSON.stringify(join(dist, "resources", "channel.js"))});
 const service = connectService(readSettings({ environment: process.env, config: () => undefined }));
 service.list(channel)

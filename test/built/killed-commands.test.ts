@@ -160,82 +160,79 @@ interface Round {
   readonly run: (how: Interrupt) => ReturnType<typeof interruptAt>;
 }
 
-/** Interrupts a command at random moments of its run; at last it has to run as if nothing had happened. */
-const interruptAtRandom = async (
-  name: string,
-  folder: string,
-  eachRound: (round: Round) => Promise<{ readonly count: number }>,
-): Promise<void> => {
-  const command = commands[name];
-  if (!command) throw new Error(name);
-  const TMPDIR = join(project.folder, `${folder}-${name.replaceAll(/\W+/g, "-")}`);
-  mkdirSync(TMPDIR);
-  restore();
-  const before = project.state();
-  const begun = performance.now();
-  expect(await rerun(command, TMPDIR)).toMatchObject({ code: command.code });
-  const whole = { ms: performance.now() - begun };
-  let most = 0;
-  // Each moment of the run is as likely as any other.
-  const parts = fc
-    .noBias(fc.integer({ min: 20, max: 980 }))
-    .map((thousandths) => thousandths / 1000);
-  for (const [round, part] of fc.sample(parts, { numRuns: rounds, seed }).entries()) {
-    const at = `seed ${seed}, round ${round + 1}, at ${part} of ${Math.round(whole.ms)} ms`;
-    const whenStarted = round === 0;
-    const run = (how: Interrupt) => interruptAt(command, part, whole, { TMPDIR, whenStarted, how });
-    const { count } = await eachRound({ command, round, at, run });
-    most = Math.max(most, count);
-    if (!command.writes) expect({ at, state: project.state() }).toEqual({ at, state: before });
-  }
-  const { code, output, errors } = await rerun(command, TMPDIR);
-  expect({ code, said: code === command.code ? "" : output + errors }).toEqual({
-    code: command.code,
-    said: "",
+/** Nothing that it started outlives it. @returns how many processes that were */
+const killed = async ({ at, run }: Round): Promise<number> => {
+  const { mark, count } = await run((child, ended) => {
+    child.kill("SIGKILL");
+    return ended;
   });
-  expect(most).toBeGreaterThan(0);
-  expect(readdirSync(TMPDIR).filter((each) => /conversation-/.test(each))).toEqual([]);
+  const took = await timeAtRest(() => untilGone(mark));
+  expect({ at, count, gone: took < goneMs || took }).toEqual({ at, count, gone: true });
+  return count;
 };
 
-test.each(Object.keys(commands))(
-  `${rounds} times kill -9: nothing that it started outlives it, and the next run is clean: %s`,
-  { timeout: rounds * 120_000 },
-  (name) =>
-    interruptAtRandom(name, "killed", async ({ at, run }) => {
-      const { mark, count } = await run((child, ended) => {
-        child.kill("SIGKILL");
-        return ended;
-      });
-      const took = await timeAtRest(() => untilGone(mark));
-      expect({ at, count, gone: took < goneMs || took }).toEqual({ at, count, gone: true });
-      return { count };
-    }),
-);
+/** It ends in time, at once after the second signal, and takes what it started with it. */
+const stopped =
+  (twice: boolean) =>
+  async ({ command, round, at, run }: Round): Promise<number> => {
+    const signal = (round % 2 === 0) === twice ? "SIGTERM" : "SIGINT";
+    let took = 0;
+    const { mark, count, code, errors } = await run(async (child, ended) => {
+      child.kill(signal);
+      if (twice) {
+        await Promise.race([pause(sameSignalMs + 50 + ((round * 397) % 1500)), ended]);
+        child.kill(signal);
+      }
+      took = await timeAtRest(() => ended);
+    });
+    const inTime = took < (twice ? secondStopMs : stopMs);
+    const left = started(mark).length;
+    // Without a code: before it could listen. With its own: the signal came when all was done.
+    const said = [null, 130, command.code].includes(code) ? "" : `${code}: ${errors}`;
+    const stack = /^ +at .+:\d+/m.exec(errors)?.[0];
+    expect({ at, signal, twice, inTime: inTime || took, left, said, stack }).toEqual({
+      ...{ at, signal, twice, inTime: true, left: 0, said: "", stack: undefined },
+    });
+    return count;
+  };
 
 test.each(Object.keys(commands))(
-  `${rounds} times SIGTERM or SIGINT: it ends in time, at once after the second: %s`,
-  { timeout: rounds * 120_000 },
-  (name) =>
-    interruptAtRandom(name, "stopped", async ({ command, round, at, run }) => {
-      const signal = round % 2 === 0 ? "SIGTERM" : "SIGINT";
-      const twice = round % 4 > 1;
-      let took = 0;
-      const { mark, count, code, errors } = await run(async (child, ended) => {
-        child.kill(signal);
-        if (twice) {
-          await Promise.race([pause(sameSignalMs + 50 + ((round * 397) % 1500)), ended]);
-          child.kill(signal);
-        }
-        took = await timeAtRest(() => ended);
-      });
-      const inTime = took < (twice ? secondStopMs : stopMs);
-      const left = started(mark).length;
-      // Without a code: before it could listen. With its own: the signal came when all was done.
-      const said = [null, 130, command.code].includes(code) ? "" : `${code}: ${errors}`;
-      const stack = /^ +at .+:\d+/m.exec(errors)?.[0];
-      expect({ at, signal, twice, inTime: inTime || took, left, said, stack }).toEqual({
-        ...{ at, signal, twice, inTime: true, left: 0, said: "", stack: undefined },
-      });
-      return { count };
-    }),
+  `killed, stopped, stopped twice, ${rounds} times each: it ends with all that it started, and the next run is clean: %s`,
+  { timeout: rounds * 240_000 },
+  async (name) => {
+    const command = commands[name];
+    if (!command) throw new Error(name);
+    const TMPDIR = join(project.folder, `tmp-${name.replaceAll(/\W+/g, "-")}`);
+    mkdirSync(TMPDIR);
+    restore();
+    const before = project.state();
+    const begun = performance.now();
+    expect(await rerun(command, TMPDIR)).toMatchObject({ code: command.code });
+    const whole = { ms: performance.now() - begun };
+    let most = 0;
+    // Each moment of the run is as likely as any other.
+    const parts = fc
+      .noBias(fc.integer({ min: 20, max: 980 }))
+      .map((thousandths) => thousandths / 1000);
+    const ends = [killed, stopped(false), stopped(true)];
+    for (const [place, part] of fc
+      .sample(parts, { numRuns: ends.length * rounds, seed })
+      .entries()) {
+      const round = Math.floor(place / ends.length);
+      const at = `seed ${seed}, place ${place}, at ${part} of ${Math.round(whole.ms)} ms`;
+      const whenStarted = place === 0;
+      const run = (how: Interrupt) =>
+        interruptAt(command, part, whole, { TMPDIR, whenStarted, how });
+      const count = (await ends[place % ends.length]?.({ command, round, at, run })) ?? 0;
+      most = Math.max(most, count);
+      if (!command.writes) expect({ at, state: project.state() }).toEqual({ at, state: before });
+    }
+    const { code, output, errors } = await rerun(command, TMPDIR);
+    expect({ code, said: code === command.code ? "" : output + errors }).toEqual({
+      code: command.code,
+      said: "",
+    });
+    expect(most).toBeGreaterThan(0);
+    expect(readdirSync(TMPDIR).filter((each) => /conversation-/.test(each))).toEqual([]);
+  },
 );
