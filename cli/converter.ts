@@ -5,8 +5,8 @@ import { assertNode } from "../provider/kernel/node-version.js";
 const serve = async (): Promise<void> => {
   assertNode();
   const { interruption } = await import("./process/interruption.js");
-  const { serveConverter } = await import("./import/converter-server.js");
-  const { convertState } = await import("./import/convert-state.js");
+  const { serveConverter } = await import("./import/converter.js");
+  const { convertState } = await import("./import/converter.js");
   const { signal } = interruption();
   const { port, close } = await serveConverter(convertState);
   signal.addEventListener("abort", () => {

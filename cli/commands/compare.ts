@@ -38,7 +38,7 @@ are not compared and not shown.`,
   },
   uses: {
     usual: {
-      json: async () => (await import("../compare/comparison-schema.js")).comparisonSchema,
+      json: async () => (await import("../compare/schemas.js")).comparisonSchema,
       exits: {
         0: "the same",
         1: "failed, wrong command line, or the same as far as both sides could be read",
@@ -47,7 +47,7 @@ are not compared and not shown.`,
       },
     },
     save: {
-      json: async () => (await import("../compare/comparison-schema.js")).savedSchema,
+      json: async () => (await import("../compare/schemas.js")).savedSchema,
       exits: { 0: "saved", 130: "interrupted" },
     },
   },
@@ -55,9 +55,8 @@ are not compared and not shown.`,
   work: async ({ json: _, save: file, ...options }, session, [a = "", b]) => {
     if (file !== undefined && b !== undefined)
       throw new CommandFailure("--save takes one side, which is saved.");
-    const { runCompare, saveAccount } = await import("../compare/run-compare.js");
-    const { isDifferent } = await import("../compare/comparison.js");
-    const { compareReport } = await import("../compare/compare-report.js");
+    const { isDifferent, runCompare, saveAccount } = await import("../compare/comparison.js");
+    const { compareReport } = await import("../compare/reports.js");
     const { withProgress } = await import("../terminal/progress.js");
     return withProgress(session, async (progress) => {
       if (file !== undefined) {

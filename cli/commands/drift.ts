@@ -27,7 +27,7 @@ said to be so.`,
   excludes: { json: ["markdown"] },
   uses: {
     usual: {
-      json: async () => (await import("../drift/drift.js")).driftSchema,
+      json: async () => (await import("../compare/schemas.js")).driftSchema,
       exits: {
         0: "no drift",
         1: "failed, wrong command line, or no drift as far as the service let itself be read",
@@ -39,9 +39,8 @@ said to be so.`,
   },
   usageExitCode: 1,
   work: async ({ json: _, markdown, ...options }, session) => {
-    const { runDrift } = await import("../drift/run-drift.js");
-    const { driftReport } = await import("../drift/drift-report.js");
-    const { driftMarkdown } = await import("../drift/drift-markdown.js");
+    const { runDrift } = await import("../compare/drift.js");
+    const { driftMarkdown, driftReport } = await import("../compare/reports.js");
     const { withStep } = await import("../terminal/progress.js");
     const result = await withStep(session, "Comparing the stack with its account", (step) =>
       runDrift({ ...options, ...step }),

@@ -70,7 +70,7 @@ if its state has none yet.`,
     if (print) {
       const objects = inThrees(words).map((each) => ({ ...each, isByName: byName === true }));
       const { profile, stack: name } = options;
-      const { runImportFile } = await import("../import/run-import-file.js");
+      const { runImportFile } = await import("../import/run-import.js");
       const { withStep } = await import("../terminal/progress.js");
       const file = await withStep(session, "Looking at the objects and at the states", (step) =>
         runImportFile(objects, {
@@ -93,8 +93,7 @@ if its state has none yet.`,
         "Objects named one by one, --by-name and --out go with --print; --include chooses what is imported.",
         2,
       );
-    const { runImport } = await import("../import/run-import.js");
-    const { importJson, importReport } = await import("../import/import-report.js");
+    const { importJson, importReport, runImport } = await import("../import/run-import.js");
     const { withProgress } = await import("../terminal/progress.js");
     const result = await withProgress(session, (progress) =>
       runImport({ ...options, ...(apply || yes ? { apply: true } : {}), ...progress }),

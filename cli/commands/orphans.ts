@@ -52,7 +52,7 @@ left-over too.`,
   jsonDoc: "Print one JSON array; its shape is below.",
   uses: {
     usual: {
-      json: async () => (await import("../orphans/orphans-schema.js")).orphansSchema,
+      json: async () => (await import("../repair/schemas.js")).orphansSchema,
       exits: {
         0: "done",
         1: "failed, refused, or something could not be deleted or released",
@@ -63,8 +63,7 @@ left-over too.`,
   work: async ({ json: _, ...given }, session) => {
     assertSensible(given);
     const { id: ids, ...options } = given;
-    const { runOrphans } = await import("../orphans/run-orphans.js");
-    const { orphansReport } = await import("../orphans/orphans-report.js");
+    const { orphansReport, runOrphans } = await import("../repair/orphans.js");
     const { withStep } = await import("../terminal/progress.js");
     const { done, isEnded } = await withStep(
       session,

@@ -34,7 +34,7 @@ is never deleted.`,
   },
   uses: {
     usual: {
-      json: async () => (await import("../repair/repair-schema.js")).repairSchema,
+      json: async () => (await import("../repair/schemas.js")).repairSchema,
       exits: {
         0: "done, or only shown",
         1: "failed, refused, or something is left that needs a person",
@@ -43,9 +43,8 @@ is never deleted.`,
     },
   },
   work: async ({ json: _, ...options }, session) => {
-    const { runRepair } = await import("../repair/run-repair.js");
-    const { repairReport } = await import("../repair/repair-report.js");
-    const { isRepaired } = await import("../repair/repair-steps.js");
+    const { repairReport, runRepair } = await import("../repair/repair.js");
+    const { isRepaired } = await import("../repair/schemas.js");
     const { untilSignal } = await import("../process/until-signal.js");
     const say = (line: string) => session.err(`${line}\n`);
     return untilSignal(async (signal) => {

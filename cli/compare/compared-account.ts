@@ -1,9 +1,32 @@
+import { existsSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
+import { naturalKey } from "../../provider/definition/references.js";
 import { changeInside } from "../../provider/definition/walk.js";
-import { fieldsFromWire, type VendorName } from "../../provider/definition/wire.js";
+import { fieldsFromWire, neutralVendor, type VendorName } from "../../provider/definition/wire.js";
 import { asText, isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
+import { propertiesIn } from "../../provider/lifecycle/state.js";
+import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/collections.js";
+import { listingKeys } from "../../provider/service/lists.js";
+import { printedJson } from "../../provider/stacks/pulumi-queries.js";
+import { savedAccountIn } from "../account/object-inputs.js";
+import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
+import { CommandFailure, messageOf } from "../command.js";
+import { openStack } from "../stack/open-stack.js";
+import {
+  definitionOfType,
+  exportStack,
+  isEncrypted,
+  logicalName,
+  openedValues,
+  type StateResource,
+  sealedFields,
+  stackExportIn,
+} from "../stack/stack-export.js";
 
 /** An object of one side, in a program's terms and without secrets. */
 export interface ComparedSide {
@@ -38,7 +61,7 @@ const withoutSecret = (field: Field, value: unknown): unknown => {
 };
 
 /** Values of a program without anything secret. */
-export const publicFields = (fields: Fields, values: JsonObject): JsonObject =>
+const publicFields = (fields: Fields, values: JsonObject): JsonObject =>
   objectOf(
     Object.entries(fields).map(([name, field]) => [name, withoutSecret(field, values[name])]),
   );
@@ -47,7 +70,7 @@ export const publicFields = (fields: Fields, values: JsonObject): JsonObject =>
 const logicalIn = (label: string): string => label.split(" ").slice(1).join(" ");
 
 /** An object as the service sends it. */
-export const sideOfWire = (
+const sideOfWire = (
   definition: Definition,
   id: string,
   wire: WireObject,
@@ -62,4 +85,189 @@ export const sideOfWire = (
     ...(mark ? { logicalName: logicalIn(mark.label) } : {}),
     fields: publicFields(definition.fields, fields),
   };
+};
+
+/** Where the project is, whose settings count, and how the reading is told and ended. */
+export type CompareOptions = Omit<AccountOptions, "clock">;
+
+const wireObject = z.looseObject({ id: z.string() });
+
+/** What an emulator gives at `GET /snapshot`. */
+const snapshotSchema = z.object({
+  version: z.literal(1),
+  objects: z.record(z.string(), z.array(wireObject)),
+});
+
+/** What `pulumi import --file` takes. */
+const importSchema = z.object({
+  resources: z.array(
+    z.looseObject({
+      type: z.string(),
+      name: z.string(),
+      id: z.string().optional(),
+      inputs: z.record(z.string(), z.unknown()).optional(),
+    }),
+  ),
+});
+
+const ofValues = (
+  type: string,
+  id: string | undefined,
+  logicalName: string,
+  values: JsonObject,
+): readonly ComparedSide[] => {
+  const definition = definitionOfType(type);
+  if (!definition || id === undefined) return [];
+  const { fields } = propertiesIn(openedValues(values));
+  const encrypted = sealedFields(definition, values, isEncrypted);
+  const sealed = sealedFields(definition, values);
+  return [
+    {
+      ...{ definition, id, logicalName, name: asText(fields[naturalKey(definition)]) },
+      fields: publicFields(definition.fields, fields),
+      ...(encrypted.length > 0 ? { encrypted } : {}),
+      ...(sealed.length > 0 ? { sealed } : {}),
+    },
+  ];
+};
+
+const encryptedNote = (
+  title: string,
+  { definition: { kind }, name, encrypted = [] }: ComparedSide,
+): string =>
+  `${title}: ${kind} "${name}": ${encrypted.join(", ")} not compared, as a secret in it is encrypted. ` +
+  "pulumi stack export --show-secrets shows it.";
+
+const ofState = (title: string, all: readonly StateResource[]): ComparedAccount => {
+  const objects = all
+    .filter((resource) => resource.delete !== true && resource.external !== true)
+    .flatMap(({ type, id, urn, outputs, inputs }) =>
+      ofValues(type, id, logicalName(urn), outputs ?? inputs ?? {}),
+    );
+  const hidden = objects.filter(({ encrypted }) => encrypted !== undefined);
+  return { title, objects, notes: hidden.map((each) => encryptedNote(title, each)) };
+};
+
+const ofSnapshot = (title: string, text: string): ComparedAccount | undefined => {
+  const { data } = snapshotSchema.safeParse(printedJson(text));
+  return (
+    data && {
+      title,
+      objects: resources.flatMap((definition) =>
+        (data.objects[definition.collection] ?? []).map(({ id, ...wire }) =>
+          sideOfWire(definition, id, wire, neutralVendor),
+        ),
+      ),
+      notes: [],
+    }
+  );
+};
+
+const ofSaved = (title: string, text: string): ComparedAccount | undefined => {
+  const saved = savedAccountIn(text);
+  const keyOf = listingKeys();
+  return (
+    saved && {
+      title: `${title} (${saved.readAt})`,
+      objects: saved.kinds.flatMap(({ kind, objects }) =>
+        resources
+          .filter((definition) => definition.kind === kind)
+          .flatMap((definition) =>
+            objects.map((wire) => sideOfWire(definition, keyOf(wire), wire, neutralVendor)),
+          ),
+      ),
+      unread: saved.kinds.flatMap(({ kind, problem }) => (problem === undefined ? [] : [kind])),
+      notes: saved.kinds.flatMap(({ kind, problem }) =>
+        problem === undefined ? [] : [`${title}: ${kind}: ${problem}`],
+      ),
+    }
+  );
+};
+
+const ofImportFile = (title: string, text: string): ComparedAccount | undefined => {
+  const { data } = importSchema.safeParse(printedJson(text));
+  return (
+    data && {
+      title,
+      objects: data.resources.flatMap(({ type, id, name, inputs = {} }) =>
+        ofValues(type, id, name, inputs),
+      ),
+      notes: [],
+    }
+  );
+};
+
+const ofFile = async (path: string): Promise<ComparedAccount> => {
+  const file = statSync(path).isDirectory() ? join(path, "import.json") : path;
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new CommandFailure(`Comparing: ${file} cannot be read: ${messageOf(error)}`);
+  });
+  const state = stackExportIn(text);
+  const found =
+    ofSaved(path, text) ??
+    ofSnapshot(path, text) ??
+    (state && ofState(path, state.deployment.resources ?? [])) ??
+    ofImportFile(path, text);
+  if (found) return found;
+  throw new CommandFailure(
+    `Comparing: ${file} is no saved account, no snapshot of an emulator, no state (pulumi stack export) and no import file.`,
+  );
+};
+
+const ofStack = async (name: string, options: CompareOptions): Promise<ComparedAccount> => {
+  const stack = await openStack({ ...options, stack: name });
+  // Without the passphrase of the stack most of it can still be compared.
+  const { deployment } = await exportStack(stack.place, "clear").catch(() =>
+    exportStack(stack.place),
+  );
+  return ofState(`stack ${name}`, deployment.resources ?? []);
+};
+
+const ofProfile = async (profile: string | undefined, options: CompareOptions) => {
+  const { settings, reading, notes } = await readAccountInputs({
+    ...options,
+    ...(profile ? { profile } : {}),
+  });
+  const title = profile ? `profile ${profile}` : "the account";
+  return {
+    title,
+    objects: reading.kinds.flatMap(({ definition, objects }) =>
+      [...objects].map(([id, wire]) => sideOfWire(definition, id, wire, settings)),
+    ),
+    unread: reading.kinds.flatMap(({ definition: { kind }, problem }) =>
+      problem === undefined ? [] : [kind],
+    ),
+    notes: notes.map((note) => `${title}: ${note}`),
+  };
+};
+
+/**
+ * Reads one side of a comparison: a file or folder that is there, `stack:NAME`, `profile:NAME`, `live` for the
+ * settings without a profile; another word is a stack of the project, else a profile.
+ *
+ * @throws CommandFailure where it is none of them; ConversationError where a service cannot be read
+ */
+export const comparedAccount = async (
+  source: string,
+  options: CompareOptions,
+): Promise<ComparedAccount> => {
+  if (existsSync(source)) return ofFile(source);
+  const [, kind, name = ""] = /^(stack|profile):(.*)$/.exec(source) ?? [];
+  if (kind !== undefined && name === "")
+    throw new CommandFailure(`Comparing: "${source}" names no ${kind}.`);
+  if (kind === "stack") return ofStack(name, options);
+  if (kind === "profile" || source === "live") return ofProfile(name || undefined, options);
+  if (/[./\\]/.test(source))
+    throw new CommandFailure(`Comparing: there is no file or folder ${source}.`);
+  try {
+    return await ofStack(source, options);
+  } catch (notStack) {
+    try {
+      return await ofProfile(source, options);
+    } catch (notProfile) {
+      throw new CommandFailure(
+        `Comparing: "${source}" is neither a file, nor a stack (${messageOf(notStack).split("\n")[0]}), nor a profile (${messageOf(notProfile).split("\n")[0]}).`,
+      );
+    }
+  }
 };

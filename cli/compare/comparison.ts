@@ -1,18 +1,283 @@
+import { writeFile } from "node:fs/promises";
 import type { z } from "zod";
 import { changesOf } from "../../provider/definition/changes.js";
-import { naturalKey } from "../../provider/definition/references.js";
+import type { Definition } from "../../provider/definition/define.js";
+import { sameFieldsMeaning } from "../../provider/definition/meaning.js";
+import { naturalKey, setUpOrder } from "../../provider/definition/references.js";
+import {
+  type ChangeValue,
+  changeInside,
+  changeMembers,
+  referencesIn,
+} from "../../provider/definition/walk.js";
+import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { digest } from "../../provider/lifecycle/ownership/mark.js";
+import { resources } from "../../provider/resources/index.js";
+import { savedAccount } from "../account/object-inputs.js";
+import { readAccountInputs } from "../account/open-account.js";
+import { CommandFailure, messageOf } from "../command.js";
 import type { Printed } from "../printed.js";
 import { veiledIn } from "../stack/stack-export.js";
-import type { ComparedAccount, ComparedSide } from "./compared-account.js";
+import {
+  type ComparedAccount,
+  type ComparedSide,
+  type CompareOptions,
+  comparedAccount,
+} from "./compared-account.js";
 import type {
   comparisonSchema,
   differentSchema,
   oneSidedSchema,
   sideDifferenceSchema,
-} from "./comparison-schema.js";
-import { type Links, linkedFields } from "./linked-fields.js";
-import { type MatchedPair, matchedObjects } from "./matched-objects.js";
-import { nameStem, plainName } from "./neighbours.js";
+} from "./schemas.js";
+
+/** `orders-bot-cacbb85` is `orders-bot` of another stack. */
+const nameStem = (name: string): string | undefined => /^(.+)-[0-9a-f]{7}$/.exec(name)?.[1];
+
+/** A name as people compare it. */
+const plainName = (name: string): string => name.normalize("NFC").trim();
+
+/** How far objects are followed: an account leads to a channel, or over two more to an authentication. */
+const rounds = 3;
+const length = 16;
+
+const keyOf = ({ definition: { kind } }: ComparedSide, id: string): string => `${kind} ${id}`;
+
+interface Edge {
+  readonly from: string;
+  readonly to: string;
+  readonly path: string;
+}
+
+const edgesAmong = (objects: readonly ComparedSide[]): readonly Edge[] =>
+  objects.flatMap((object) =>
+    referencesIn(object.definition.fields, object.fields).map(({ to, id, path }) => ({
+      from: keyOf(object, object.id),
+      to: `${to.kind} ${id}`,
+      path,
+    })),
+  );
+
+const firstText = ({ definition: { kind }, name }: ComparedSide): string => {
+  const plain = plainName(name);
+  return `${kind} ${nameStem(plain) ?? plain}`;
+};
+
+/**
+ * A text for each object that says by what names it is surrounded: what it refers to, and what refers to
+ * it. Two objects of one name on one side are told apart by it, and found again on another side.
+ */
+const neighbours = (objects: readonly ComparedSide[]): ReadonlyMap<ComparedSide, string> => {
+  const edges = edgesAmong(objects);
+  const [out, into] = [Map.groupBy(edges, ({ from }) => from), Map.groupBy(edges, ({ to }) => to)];
+  let texts = new Map(objects.map((each) => [keyOf(each, each.id), firstText(each)]));
+  for (let round = 0; round < rounds; round += 1) {
+    const before = texts;
+    const around = (key: string): readonly string[] => [
+      before.get(key) ?? key,
+      ...(out.get(key) ?? []).map(({ path, to }) => `> ${path} ${before.get(to) ?? ""}`).sort(),
+      ...(into.get(key) ?? []).map(({ path, from }) => `< ${path} ${before.get(from)}`).sort(),
+    ];
+    texts = new Map([...before.keys()].map((key) => [key, digest(around(key).join("\n"), length)]));
+  }
+  return new Map(objects.map((each) => [each, texts.get(keyOf(each, each.id)) ?? ""]));
+};
+
+/** The same object on both sides. */
+interface Linked {
+  readonly a: ComparedSide;
+  readonly b: ComparedSide;
+}
+
+/** What stands for references: the same text on both sides where they lead to the same object, else another one. */
+class Links {
+  readonly #texts = { a: new Map<string, string>(), b: new Map<string, string>() };
+  readonly #taken = new Set<string>();
+  readonly #unread: ReadonlySet<string>;
+
+  /** @param unread kinds of which one side lacks objects: nobody can tell where their references lead */
+  constructor(unread: ReadonlySet<string> = new Set()) {
+    this.#unread = unread;
+  }
+
+  add({ a, b }: Linked): void {
+    const { kind } = a.definition;
+    const text = this.#unique(`${kind} ${a.name}`);
+    this.#texts.a.set(`${kind} ${a.id}`, text);
+    this.#texts.b.set(`${kind} ${b.id}`, text);
+  }
+
+  /** Objects of one name are told apart by a number. */
+  #unique(text: string): string {
+    let found = text;
+    for (let number = 2; this.#taken.has(found); number += 1) found = `${text} (${number})`;
+    this.#taken.add(found);
+    return found;
+  }
+
+  of(side: "a" | "b", kind: string, id: unknown): string {
+    if (this.#unread.has(kind)) return `${kind} that could not be read`;
+    const whole = `${kind} ${id}`;
+    return this.#texts[side].get(whole) ?? whole;
+  }
+}
+
+type Link = (kind: string, id: unknown) => unknown;
+
+const linked = ({ definition, fields }: ComparedSide, hidden: Set<string>, link: Link) => {
+  const inner: ChangeValue = (field, value) => {
+    if (value === undefined || value === null) return undefined;
+    return field.type === "reference"
+      ? link(field.to.kind, value)
+      : changeInside(field, value, inner);
+  };
+  const seen = Object.entries(fields).filter(([name]) => !hidden.has(name));
+  return changeMembers(definition.fields, objectOf(seen), inner);
+};
+
+/**
+ * The fields of both sides, with names in the place of ids of what is on both sides, and without what
+ * one side has encrypted.
+ */
+const linkedFields = (
+  a: ComparedSide,
+  b: ComparedSide,
+  links: Links,
+): readonly [JsonObject, JsonObject] => {
+  const hidden = new Set([...(a.encrypted ?? []), ...(b.encrypted ?? [])]);
+  return [
+    linked(a, hidden, (kind, id) => links.of("a", kind, id)),
+    linked(b, hidden, (kind, id) => links.of("b", kind, id)),
+  ];
+};
+
+/** By what two objects were found to be the same one. */
+type MatchedBy = "name" | "logical name" | "automatic name" | "references";
+
+/** The same object on both sides. */
+interface MatchedPair {
+  readonly a: ComparedSide;
+  readonly b: ComparedSide;
+  readonly by: MatchedBy;
+}
+
+/** What was found on both sides, and on one only. */
+interface MatchedObjects {
+  readonly pairs: readonly MatchedPair[];
+  readonly links: Links;
+  readonly onlyInA: readonly ComparedSide[];
+  readonly onlyInB: readonly ComparedSide[];
+}
+
+type Side = "a" | "b";
+type KeyOf = (object: ComparedSide, side: Side) => string | undefined;
+type Fits = (a: ComparedSide, b: ComparedSide) => boolean;
+
+const keysOf: readonly (readonly [MatchedBy, KeyOf])[] = [
+  ["name", ({ name }) => plainName(name) || undefined],
+  ["logical name", ({ logicalName }) => logicalName],
+  ["automatic name", ({ name }) => nameStem(plainName(name))],
+];
+
+const withoutName = (object: ComparedSide): ComparedSide => {
+  const { [naturalKey(object.definition)]: _, ...fields } = object.fields;
+  return { ...object, fields };
+};
+
+const unreadOf = ({ unread = [] }: ComparedAccount): readonly string[] => unread;
+
+/** Objects that the other side surely does not have. */
+const missingIn = (
+  objects: readonly ComparedSide[],
+  other: ComparedAccount,
+): readonly ComparedSide[] =>
+  objects.filter(({ definition: { kind } }) => !unreadOf(other).includes(kind));
+
+class Matching {
+  readonly pairs: MatchedPair[] = [];
+  readonly links: Links;
+  readonly #free: Readonly<Record<Side, Set<ComparedSide>>>;
+  readonly #around: ReadonlyMap<ComparedSide, string>;
+
+  constructor(a: ComparedAccount, b: ComparedAccount) {
+    this.links = new Links(new Set([...unreadOf(a), ...unreadOf(b)]));
+    this.#free = { a: new Set(a.objects), b: new Set(b.objects) };
+    this.#around = new Map([...neighbours(a.objects), ...neighbours(b.objects)]);
+  }
+
+  free(side: Side): readonly ComparedSide[] {
+    return [...this.#free[side]];
+  }
+
+  #byKey(side: Side, { kind }: Definition, keyOf: KeyOf) {
+    const all = this.free(side).filter(({ definition }) => definition.kind === kind);
+    return Map.groupBy(all, (each) => keyOf(each, side));
+  }
+
+  /** Pairs objects of one key: those that are the same in all else before others take them. */
+  pairBy(definition: Definition, by: MatchedBy, keyOf: KeyOf, fits: readonly Fits[]): void {
+    const [as, bs] = [this.#byKey("a", definition, keyOf), this.#byKey("b", definition, keyOf)];
+    for (const [key, ones] of as) {
+      const others = key === undefined ? undefined : bs.get(key);
+      for (const isFit of others ? fits : [])
+        for (const a of ones) {
+          if (!this.#free.a.has(a)) continue;
+          const found = others?.find((b) => this.#free.b.has(b) && isFit(a, b));
+          if (found) this.#pair(a, found, by);
+        }
+    }
+  }
+
+  #pair(a: ComparedSide, b: ComparedSide, by: MatchedBy): void {
+    this.#free.a.delete(a);
+    this.#free.b.delete(b);
+    this.pairs.push({ a, b, by });
+    this.links.add({ a, b });
+  }
+
+  readonly isSame: Fits = (a, b) => {
+    const { fields } = a.definition;
+    const [left, right] = linkedFields(a, b, this.links);
+    return sameFieldsMeaning(fields, left, right) && sameFieldsMeaning(fields, right, left);
+  };
+
+  readonly isPlacedSame: Fits = (a, b) => this.#around.get(a) === this.#around.get(b);
+
+  /** Where an object leads, whatever its name; undefined where nowhere. */
+  readonly whereItLeads: KeyOf = ({ definition, fields }, side) => {
+    const references = referencesIn(definition.fields, fields);
+    const places = references.map(({ to, id }) => this.links.of(side, to.kind, id)).sort();
+    return places.length === 0 ? undefined : places.join("\n");
+  };
+}
+
+/**
+ * Finds the same objects on two sides, never by their ids: by the name that people know them by, by the
+ * logical name of a program, by an automatic name without its suffix, and last by what they refer to.
+ * What others refer to comes first, so that references can be followed. Of several with one name those are
+ * paired that are the same, or that the same objects refer to.
+ */
+const matchedObjects = (a: ComparedAccount, b: ComparedAccount): MatchedObjects => {
+  const matching = new Matching(a, b);
+  const { isSame, isPlacedSame } = matching;
+  const closest: readonly Fits[] = [
+    (one, other) => isPlacedSame(one, other) && isSame(one, other),
+    isSame,
+    isPlacedSame,
+    () => true,
+  ];
+  const sameShape: Fits = (one, other) => isSame(withoutName(one), withoutName(other));
+  for (const definition of setUpOrder(resources)) {
+    for (const [by, keyOf] of keysOf) matching.pairBy(definition, by, keyOf, closest);
+    matching.pairBy(definition, "references", matching.whereItLeads, [sameShape]);
+  }
+  const { pairs, links } = matching;
+  return {
+    ...{ pairs, links },
+    onlyInA: missingIn(matching.free("a"), b),
+    onlyInB: missingIn(matching.free("b"), a),
+  };
+};
 
 /** A field that means something else on the two sides. */
 export type SideDifference = Printed<z.output<typeof sideDifferenceSchema>>;
@@ -21,7 +286,7 @@ export type SideDifference = Printed<z.output<typeof sideDifferenceSchema>>;
 export type OneSided = Printed<z.output<typeof oneSidedSchema>>;
 
 /** An object that is on both sides, and not the same. */
-export type DifferentObject = Printed<z.output<typeof differentSchema>>;
+type DifferentObject = Printed<z.output<typeof differentSchema>>;
 
 /** What differs between two accounts. */
 export type Comparison = Printed<z.output<typeof comparisonSchema>>;
@@ -95,4 +360,31 @@ export const comparison = (a: ComparedAccount, b: ComparedAccount): Comparison =
     unread,
     notes: [...a.notes, ...b.notes, secretNote],
   };
+};
+
+/**
+ * Compares two sides.
+ *
+ * @throws CommandFailure where a side cannot be found or read
+ */
+export const runCompare = async (
+  a: string,
+  b: string,
+  options: CompareOptions,
+): Promise<Comparison> =>
+  comparison(await comparedAccount(a, options), await comparedAccount(b, options));
+
+/** Saves a live account without its secrets, to be compared later. @returns how many objects it holds */
+export const saveAccount = async (
+  source: string,
+  file: string,
+  options: CompareOptions,
+): Promise<number> => {
+  const profile = /^profile:(.+)$/.exec(source)?.[1] ?? (source === "live" ? undefined : source);
+  const { reading } = await readAccountInputs({ ...options, ...(profile ? { profile } : {}) });
+  const text = `${JSON.stringify(savedAccount(reading), null, 2)}\n`;
+  await writeFile(file, text, { mode: 0o600 }).catch((error: unknown) => {
+    throw new CommandFailure(`Saving the account: ${file} cannot be written: ${messageOf(error)}`);
+  });
+  return reading.kinds.reduce((sum, { objects }) => sum + objects.size, 0);
 };

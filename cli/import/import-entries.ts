@@ -1,20 +1,25 @@
-import { hash } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import type { z } from "zod";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { inertOutput } from "../../provider/kernel/text.js";
+import { isSameResource, markOf, stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
 import { type Properties, stateInputs, stateOutputs } from "../../provider/lifecycle/state.js";
 import { pointerTo, typeToken } from "../../provider/pointer.js";
+import type { Holding, StackStates } from "../../provider/stacks/stack-states.js";
 import { type ObjectInputs, withoutSecrets } from "../account/object-inputs.js";
+import { CommandFailure } from "../command.js";
+import { objectLabel } from "../export/program-files.js";
+import { resourceNames, type SelectionOptions, selected } from "../export/program-plan.js";
 import type { Printed } from "../printed.js";
 import type { importEntrySchema } from "./import-schema.js";
 
 /** A resource that Pulumi takes into a state, as `pulumi import --file` reads it. */
 export type ImportEntry = Printed<z.output<typeof importEntrySchema>>;
 
-export interface EntryOptions {
+interface EntryOptions {
   /** Id of the stack's `Ownership`. */
   readonly ownership: string;
   readonly profile?: string;
@@ -69,7 +74,7 @@ export const importEntry = (
 };
 
 /** The `Ownership` of a stack whose state holds none. */
-export const ownershipEntry = (id: string, { project, stack }: StackNames): ImportEntry => {
+const ownershipEntry = (id: string, { project, stack }: StackNames): ImportEntry => {
   const values = { project, stack, __provider: pointerTo(ownershipKind) };
   return { type: typeToken(ownershipKind), name: "ownership", id, inputs: values, outputs: values };
 };
@@ -106,4 +111,161 @@ export const importFileText = (
     return importEntry({ ...object, fields }, logical, options);
   });
   return inImportFile([ownershipEntry(options.ownership, owner), ...entries]);
+};
+
+/** An object, and the resource that is to stand for it. */
+export interface Candidate {
+  readonly object: ObjectInputs;
+  /** Logical name of the resource. */
+  readonly logical: string;
+}
+
+/** An object that is not taken over, with the reason. */
+interface LeftObject extends Candidate {
+  readonly reason: string;
+}
+
+const heldIn = ({ own, stack, urn }: Holding): string =>
+  own ? `the state already has it: ${urn}` : `it is in the state of the stack ${stack}: ${urn}`;
+
+const namesake = ({ object, logical }: Candidate, { holdings }: StackStates) =>
+  holdings.find(
+    ({ own, urn, kind }) =>
+      own &&
+      kind === object.definition.kind &&
+      urn.split("::").slice(2).join("::") === `${typeToken(kind)}::${logical}`,
+  );
+
+/** Whether a run has begun to make an object and did not report on it: its own name is to stand for it. */
+const isBegun = ({ object: { definition, mark } }: Candidate, { pending }: StackStates): boolean =>
+  mark !== undefined &&
+  pending.some(
+    ({ kind, owner }) =>
+      owner !== undefined && kind === definition.kind && isSameResource(markOf(kind, owner), mark),
+  );
+
+/** Why a state must not take an object over; undefined where it may. */
+const obstacle = (candidate: Candidate, states: StackStates): string | undefined => {
+  const { definition, id, mark, problem } = candidate.object;
+  const [holder] = states.holdersOf(definition.kind, id);
+  if (holder) return heldIn(holder);
+  const { ownership } = states.own;
+  // What this very stack made and no state holds is nobody else's.
+  const isOurs =
+    mark !== undefined && ownership !== undefined && mark.stack === stackMark(ownership);
+  if (mark && !isOurs) return `it carries the mark of another stack: ${mark.label}`;
+  if (mark && isBegun(candidate, states))
+    return `a run of this stack has begun to make it (${mark.label}): pulumi-conversation repair writes it into the state`;
+  const other = namesake(candidate, states);
+  if (other) return `the state has another object for this name: ${other.urn} (id ${other.id})`;
+  return problem === undefined ? undefined : `no program can declare it as it is: ${problem}`;
+};
+
+/** What may be taken over and what may not. */
+export const divided = (
+  candidates: readonly Candidate[],
+  states: StackStates,
+): { readonly free: readonly Candidate[]; readonly left: readonly LeftObject[] } => {
+  const judged = candidates.map((candidate) => ({
+    candidate,
+    reason: obstacle(candidate, states),
+  }));
+  return {
+    free: judged.flatMap(({ candidate, reason }) => (reason === undefined ? [candidate] : [])),
+    left: judged.flatMap(({ candidate, reason }) =>
+      reason === undefined ? [] : [{ ...candidate, reason }],
+    ),
+  };
+};
+
+const mostShown = 20;
+
+/**
+ * What is refused, each object with its reason.
+ *
+ * @param outcome what did not come about
+ */
+export const takeOverRefusal = (
+  left: readonly LeftObject[],
+  advice: string,
+  outcome = "Nothing was imported",
+): CommandFailure => {
+  const lines = left
+    .slice(0, mostShown)
+    .map(({ object, reason }) => `  ${objectLabel(object)} (id ${object.id}): ${reason}`);
+  const more = left.length > mostShown ? [`  … and ${left.length - mostShown} more`] : [];
+  return new CommandFailure([`${outcome}:`, ...lines, ...more, advice].join("\n"));
+};
+
+/** The entry of an object; its secrets as undisclosed, unless they are wanted. */
+export const entryOf = (
+  { object, logical }: Candidate,
+  options: EntryOptions & { readonly withSecrets?: boolean },
+): ImportEntry => {
+  const { definition, fields } = object;
+  const shown = options.withSecrets ? fields : withoutSecrets(definition.fields, fields);
+  return importEntry({ ...object, fields: shown }, logical, options);
+};
+
+export interface PlanImportOptions extends SelectionOptions {
+  readonly profile?: string;
+  /** Leave out what a stack has already, instead of refusing. */
+  readonly skipManaged?: boolean;
+  /** Put the secrets that the service shows into the state, encrypted. */
+  readonly withSecrets?: boolean;
+}
+
+/** What is going to be imported. */
+export interface ImportPlan {
+  readonly taken: readonly Candidate[];
+  readonly left: readonly LeftObject[];
+  /** The stack's `Ownership`, where its state has none, and an entry for each object. */
+  readonly entries: readonly ImportEntry[];
+}
+
+/** The stack that objects are imported into. */
+interface ImportTarget {
+  readonly names: StackNames;
+  readonly states: StackStates;
+}
+
+/** The id of the stack's `Ownership`, and its entry where the state has none yet. */
+export const importOwnership = ({ names, states }: ImportTarget) => {
+  const known = states.own.ownership;
+  const ownership = known ?? ownershipId(names, randomBytes(8).toString("hex"));
+  return { ownership, first: known === undefined ? [ownershipEntry(ownership, names)] : [] };
+};
+
+const advice =
+  "Leave them out with --exclude, or all of them with --skip-managed. An object that a stack no longer has is " +
+  "freed by: pulumi-conversation orphans --release --id <id>";
+
+/**
+ * Decides what is imported, under the names that an export gives.
+ *
+ * @param objects all of the account
+ * @throws CommandFailure where an object may not be taken over, or there is none
+ */
+export const planImport = (
+  objects: readonly ObjectInputs[],
+  target: ImportTarget,
+  options: PlanImportOptions,
+): ImportPlan => {
+  const names = resourceNames(objects);
+  const candidates = selected(objects, options).map((object) => ({
+    object,
+    logical: names.get(object)?.logical ?? object.id,
+  }));
+  const { free, left } = divided(candidates, target.states);
+  if (left.length > 0 && !options.skipManaged) throw takeOverRefusal(left, advice);
+  if (candidates.length === 0)
+    throw new CommandFailure("There is nothing to import: no object of the account is left.");
+  const { ownership, first } = importOwnership(target);
+  const { profile, withSecrets = false } = options;
+  const entryOptions = { ownership, withSecrets, ...(profile ? { profile } : {}) };
+  return {
+    taken: free,
+    left,
+    entries: [...first, ...free.map((each) => entryOf(each, entryOptions))],
+  };
 };

@@ -1,17 +1,76 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { devNull } from "node:os";
 import { delimiter, join } from "node:path";
-import { quietEnvironment } from "../../provider/stacks/pulumi-queries.js";
-import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
+import type { z } from "zod";
+import type { Definition } from "../../provider/definition/define.js";
+import { sameScalar } from "../../provider/definition/meaning.js";
+import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
+import { resources } from "../../provider/resources/index.js";
+import type { Collections, WireObject } from "../../provider/service/collections.js";
+import {
+  type PulumiPlace,
+  queryPulumi,
+  quietEnvironment,
+} from "../../provider/stacks/pulumi-queries.js";
+import { objectInputs } from "../account/object-inputs.js";
+import {
+  type AccountOptions,
+  accessService,
+  accountSettings,
+  readAccountInputs,
+  type Say,
+} from "../account/open-account.js";
 import { CommandFailure } from "../command.js";
+import { objectLabel } from "../export/program-files.js";
+import type { Printed } from "../printed.js";
 import { type PrivateFolder, privateFolder } from "../process/private-folder.js";
 import { type Ended, runCommand } from "../process/run-command.js";
-import { writtenOnce } from "../pulumi-cli/pulumi-cli.js";
+import { isAtLeast, versionIn, writtenOnce } from "../pulumi-cli/pulumi-cli.js";
 import { type OpenStack, openStack } from "../stack/open-stack.js";
-import { withCount } from "../terminal/columns.js";
-import { entriesVariable, handOver } from "./entry-handover.js";
-import { type ImportPlan, type PlanImportOptions, planImport } from "./plan-import.js";
-import { assertImports } from "./pulumi-version.js";
+import { textTable, withCount, wrapped } from "../terminal/columns.js";
+import { entriesVariable, handOver } from "./converter.js";
+import {
+  type Candidate,
+  divided,
+  entryOf,
+  type ImportPlan,
+  importOwnership,
+  inImportFile,
+  type PlanImportOptions,
+  planImport,
+  takeOverRefusal,
+} from "./import-entries.js";
+import type { importSchema } from "./import-schema.js";
+
+/** What of Pulumi a way to import needs. */
+const importVersions = {
+  /** Reads outputs in import files. */
+  file: "3.254.0",
+  /** Takes outputs from a converter. */
+  converter: "3.255.0",
+} as const;
+
+const outcomes = { file: "Nothing was printed", converter: "Nothing was imported" } as const;
+
+/**
+ * Refuses a CLI that would not import, or would lose what it does not know.
+ *
+ * @throws CommandFailure with the version that is there and the one that is needed
+ */
+const assertImports = async (
+  place: PulumiPlace,
+  way: keyof typeof importVersions,
+): Promise<void> => {
+  const least = importVersions[way];
+  const answer = await queryPulumi(place, ["version"]);
+  const text = "text" in answer ? answer.text : "";
+  if (isAtLeast(text, least)) return;
+  const have = versionIn(text)?.join(".") ?? "of a version that it does not tell";
+  throw new CommandFailure(
+    `Pulumi is ${have}; importing needs ${least} or newer. ${outcomes[way]}. Install a newer one: ` +
+      "https://www.pulumi.com/docs/install/",
+  );
+};
 
 export interface ImportOptions extends AccountOptions, PlanImportOptions {
   /** Import, not only show. */
@@ -141,4 +200,164 @@ export const runImport = async (options: ImportOptions): Promise<ImportResult> =
   }
   const { taken, left } = plan;
   return { taken, left, names: stack.names, applied: apply && taken.length > 0, notes };
+};
+
+const shown = ({ object, logical }: Candidate) => ({
+  kind: object.definition.kind,
+  id: object.id,
+  name: logical,
+});
+
+/** What `import --json` prints. */
+export const importJson = ({
+  names,
+  applied,
+  taken,
+  left,
+  notes,
+}: ImportResult): Printed<z.output<typeof importSchema>> => ({
+  ...names,
+  applied,
+  objects: taken.map(shown),
+  left: left.map((each) => ({ ...shown(each), reason: each.reason })),
+  notes,
+});
+
+const width = 80;
+
+const nameColumns = (taken: readonly Candidate[]): number => {
+  const widest = (texts: readonly string[]) => Math.max(...texts.map((text) => text.length));
+  const kinds = widest(["kind", ...taken.map(({ object }) => object.definition.kind)]);
+  return Math.max(16, width - 4 - kinds - widest(taken.map(({ object }) => object.id)));
+};
+
+/** What is to be done next. */
+const nextStep = ({ names: { project, stack }, applied, taken }: ImportResult): string => {
+  if (taken.length === 0)
+    return `There is nothing left to import into ${project}/${stack}. Nothing was changed.`;
+  const counted = taken.length === 1 ? "this object" : `these ${taken.length} objects`;
+  return applied
+    ? `Imported into ${project}/${stack}. The program must declare them under these names; then ` +
+        "pulumi preview shows what differs, and the first pulumi up writes the dependencies into the state."
+    : `Nothing was imported. To import ${counted} into ${project}/${stack}, add --apply.`;
+};
+
+/** What was, or would be, imported, for people, within 80 columns. */
+export const importReport = (result: ImportResult): string => {
+  const { taken, left, notes } = result;
+  const columns = nameColumns(taken);
+  const rows = taken.map(({ object, logical }) => [
+    object.definition.kind,
+    object.id,
+    wrapped(logical, columns).join("\n"),
+  ]);
+  const lines = [
+    ...(rows.length > 0 ? [...textTable(["kind", "id", "resource"], rows), ""] : []),
+    ...left.flatMap(({ object, reason }) =>
+      wrapped(`Left out: ${objectLabel(object)} (id ${object.id}): ${reason}.`, width),
+    ),
+    ...notes.flatMap((note) => wrapped(`Not read: ${note}`, width)),
+    ...wrapped(nextStep(result), width),
+  ];
+  return `${lines.join("\n")}\n`;
+};
+
+/** An object to be printed, and the resource that is to stand for it. */
+interface PrintedObject {
+  readonly kind: string;
+  /** Logical name of the resource. */
+  readonly name: string;
+  readonly id: string;
+  /** Whether `id` is the name of the object at the service. */
+  readonly isByName: boolean;
+}
+
+interface ImportFileOptions extends AccountOptions {
+  readonly say?: Say;
+}
+
+const definitionNamed = (kind: string): Definition => {
+  const found = resources.find((each) => each.kind.toLowerCase() === kind.toLowerCase());
+  if (found) return found;
+  const kinds = resources.map((each) => each.kind).join(", ");
+  throw new CommandFailure(`There is no kind ${JSON.stringify(kind)}. Kinds: ${kinds}.`, 2);
+};
+
+const byId = async (
+  service: Collections,
+  definition: Definition,
+  id: string,
+): Promise<readonly [string, WireObject]> => {
+  const wire = await service.read(definition, id);
+  if (wire) return [id, wire];
+  throw new CommandFailure(
+    `There is no ${definition.noun} with the id ${id}. Nothing was printed.`,
+  );
+};
+
+const byName = async (
+  service: Collections,
+  definition: Definition,
+  name: string,
+): Promise<readonly [string, WireObject]> => {
+  const { objects } = await service.list(definition);
+  const found = [...objects].filter(([, wire]) => sameScalar(nameOnWire(definition, wire), name));
+  const [one, ...others] = found;
+  if (one && others.length === 0) return one;
+  const called = `${definition.noun} with the name ${JSON.stringify(name)}`;
+  if (!one) throw new CommandFailure(`There is no ${called}. Nothing was printed.`);
+  const ids = found.map(([id]) => id).join(", ");
+  throw new CommandFailure(
+    `${found.length} objects could be meant by the ${called}: ${ids}. Name the one by its id.`,
+  );
+};
+
+/** @throws CommandFailure where a resource, or an object, is named twice: Pulumi would take neither */
+const assertOnce = (candidates: readonly Candidate[]): void => {
+  const names = candidates.flatMap(({ object: { definition, id }, logical }) => [
+    `${definition.kind} ${logical}`,
+    `${definition.kind} with the id ${id}`,
+  ]);
+  const twice = names.find((name, place) => names.indexOf(name) !== place);
+  if (twice !== undefined)
+    throw new CommandFailure(`${twice} is named twice. Nothing was printed.`, 2);
+};
+
+/**
+ * The import file of these objects, as `pulumi import --file` reads it. One call to the service for each;
+ * nothing is written to it.
+ *
+ * @throws CommandFailure where Pulumi is too old, no object or several are meant, or one may not be taken
+ *   over; ConversationError where one cannot be read
+ */
+export const runImportFile = async (
+  named: readonly PrintedObject[],
+  options: ImportFileOptions,
+): Promise<string> => {
+  const wanted = named.map((each) => ({ ...each, definition: definitionNamed(each.kind) }));
+  const stack = await openStack(options);
+  await assertImports(stack.place, "file");
+  const settings = await accountSettings(options);
+  const { env = process.env, signal, clock, profile, say = () => undefined } = options;
+  const access = accessService(settings, { environment: env, say, clock, signal });
+  try {
+    const candidates: Candidate[] = [];
+    for (const { definition, name: logical, id, isByName } of wanted) {
+      const find = isByName ? byName : byId;
+      const [found, wire] = await find(access.service, definition, id);
+      candidates.push({ object: objectInputs(definition, found, wire, settings), logical });
+    }
+    assertOnce(candidates);
+    // After the objects: what a run takes over in between is held by then.
+    const states = await stack.readStates("all");
+    const { left } = divided(candidates, states);
+    if (left.length > 0) throw takeOverRefusal(left, "Correct that first.", "Nothing was printed");
+    const { ownership, first } = importOwnership({ names: stack.names, states });
+    const entries = candidates.map((candidate) =>
+      entryOf(candidate, { ownership, ...(profile ? { profile } : {}) }),
+    );
+    return inImportFile([...first, ...entries]);
+  } finally {
+    await access.close();
+  }
 };

@@ -1,16 +1,311 @@
-import type { JsonObject } from "../../provider/kernel/json.js";
-import { isSameResource, markOf } from "../../provider/lifecycle/ownership/mark.js";
+import type { Definition } from "../../provider/definition/define.js";
+import { naturalKey } from "../../provider/definition/references.js";
+import { asText, isObject, type JsonObject, sameJson } from "../../provider/kernel/json.js";
+import { lifecycle } from "../../provider/lifecycle/index.js";
+import { isSameResource, markOf, objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import {
+  kindOfMarked,
   type MarkedObject,
+  markedObject,
   type Orphan,
   orphansAmong,
+  type StackNames,
 } from "../../provider/lifecycle/ownership/orphans.js";
-import type { PendingOperation } from "../stack/stack-export.js";
-import type { AccountRead } from "../stack/stack-reading.js";
+import { connected, type Declared, resourceIn } from "../../provider/lifecycle/resource.js";
+import { isHeld } from "../../provider/lifecycle/run.js";
+import { describe, seenObjects } from "../../provider/lifecycle/seen-object.js";
+import { type AccountReading, wireReferences } from "../account/read-account.js";
+import { messageOf } from "../command.js";
+import {
+  definitionOfType,
+  logicalName,
+  openedValues,
+  type PendingOperation,
+  type StackExport,
+  type StateResource,
+  stateValue,
+} from "../stack/stack-export.js";
+import { type AccountRead, isOurType, kindIn, type StackReading } from "../stack/stack-reading.js";
 import { withCount } from "../terminal/columns.js";
-import { markedName, namedInStep, pendingSteps } from "./pending-steps.js";
-import { foreignOperations, markedIn, type RepairFacts } from "./repair-facts.js";
-import type { RepairStep } from "./repair-steps.js";
+import type { RepairStep } from "./schemas.js";
+
+/** All that a repair decides by. */
+interface RepairFacts extends StackReading {
+  readonly names: StackNames;
+}
+
+/** What a run began on resources of ours and did not report on; of one resource the last. */
+const pendingOperations = ({ deployment }: StackExport): readonly PendingOperation[] => {
+  const ours = (deployment.pending_operations ?? []).filter(({ resource }) =>
+    isOurType(resource.type),
+  );
+  return [...new Map(ours.map((each) => [each.resource.urn, each])).values()];
+};
+
+/** The resource of a state that stands for an object under a URN, if there is one. */
+const heldResource = (
+  { deployment }: StackExport,
+  urn: string,
+): (StateResource & { readonly id: string }) | undefined => {
+  for (const resource of deployment.resources ?? [])
+    if (resource.urn === urn && resource.delete !== true && resource.id)
+      return { ...resource, id: resource.id };
+  return undefined;
+};
+
+/** What a run began on resources of other packages and did not report on. */
+const foreignOperations = ({ deployment }: StackExport): readonly PendingOperation[] =>
+  (deployment.pending_operations ?? []).filter(({ resource }) => !isOurType(resource.type));
+
+const known = new WeakMap<AccountReading, readonly MarkedObject[]>();
+
+/** What carries a mark in an account. */
+const markedIn = ({ reading }: AccountRead): readonly MarkedObject[] => {
+  const marked =
+    known.get(reading) ??
+    reading.kinds.flatMap(({ definition, objects }) =>
+      [...objects].flatMap(([id, wire]) => markedObject(definition, id, wire) ?? []),
+    );
+  known.set(reading, marked);
+  return marked;
+};
+
+/** What became of a creation that a run began and did not report on. */
+type CreationOutcome =
+  /** The state has the resource by now. */
+  | { readonly outcome: "held" }
+  /** Nothing at the service was made. */
+  | { readonly outcome: "not-made" }
+  /** It made this object; `surplus`: those that other attempts made. */
+  | {
+      readonly outcome: "made";
+      readonly object: MarkedObject;
+      readonly surplus: readonly MarkedObject[];
+    }
+  /** Nobody can tell; in a sentence, with the way out. */
+  | { readonly outcome: "unclear"; readonly why: string };
+
+const unclear = (why: string): CreationOutcome => ({ outcome: "unclear", why });
+
+const isReferredTo = ({ reading }: AccountRead, { id, definition }: MarkedObject): boolean =>
+  reading.kinds.some((kind) =>
+    [...kind.objects.values()].some((wire) =>
+      wireReferences(kind.definition, wire).some(
+        (reference) => reference.id === id && reference.to.kind === definition.kind,
+      ),
+    ),
+  );
+
+/** The one that others refer to already, else the one that was made first. */
+const firstOf = (account: AccountRead, objects: readonly MarkedObject[]) => {
+  const createdOf = ({ definition, id }: MarkedObject): number =>
+    objectTime(kindIn(account, definition).objects.get(id)?.created);
+  const [object, ...surplus] = objects.toSorted(
+    (a, b) =>
+      Number(isReferredTo(account, b)) - Number(isReferredTo(account, a)) ||
+      createdOf(a) - createdOf(b) ||
+      a.id.localeCompare(b.id),
+  );
+  return { object, surplus };
+};
+
+/** Left-overs with the mark of a resource. */
+const madeFor = (
+  { definition, ownMark }: Declared,
+  account: AccountRead,
+  { states }: RepairFacts,
+): readonly MarkedObject[] =>
+  markedIn(account).filter(
+    (object) =>
+      ownMark !== undefined &&
+      object.definition.kind === definition.kind &&
+      isSameResource(object.mark, ownMark) &&
+      !isHeld(states, definition.kind, object.id) &&
+      kindOfMarked(object, states) === "left-over",
+  );
+
+/** Where an object could not carry a mark, only its name speaks for it, and that is not enough. */
+const unmarkedOutcome = (
+  declared: Declared,
+  account: AccountRead,
+  { states }: RepairFacts,
+  urn: string,
+): CreationOutcome => {
+  const { definition } = declared;
+  const named = seenObjects(declared, kindIn(account, definition).objects).find(
+    ({ id, isNamed, mark }) => isNamed && !mark && !isHeld(states, definition.kind, id),
+  );
+  if (declared.isMarked || !named) return { outcome: "not-made" };
+  const shown = describe(definition, { ...named.wire, id: named.id });
+  return unclear(
+    `${definition.kind} ${logicalName(urn)}: its object could not carry a mark. The ${shown} has its name and may be it. ` +
+      `If it is, set adopt: "${named.id}" in the program and run pulumi up, then repair again; if not, give the resource another name.`,
+  );
+};
+
+const outcomeAmong = (
+  found: readonly MarkedObject[],
+  account: AccountRead,
+  urn: string,
+): CreationOutcome => {
+  const serials = found.map(({ mark }) => mark.serial);
+  const isTold = serials.every(
+    (serial, place) => serial !== undefined && serials.indexOf(serial) === place,
+  );
+  const { object, surplus } = firstOf(account, found);
+  if (object && (surplus.length === 0 || isTold)) return { outcome: "made", object, surplus };
+  const ids = found.map(({ id }) => id).join(", ");
+  return unclear(
+    `${logicalName(urn)}: one of these objects is a copy that a person made of the other, and nothing tells which: ${ids}. ` +
+      "Take the mark off the copy (pulumi-conversation orphans --release --id <id>), then repair again.",
+  );
+};
+
+const ofKind = async (
+  definition: Definition,
+  { resource: { urn, inputs } }: PendingOperation,
+  facts: RepairFacts,
+): Promise<CreationOutcome> => {
+  const context = { definition, run: facts.run };
+  const declared = await connected(resourceIn(context, openedValues(inputs)));
+  const account = facts.accountOf(declared.properties.profile);
+  const { problem } = kindIn(account, definition);
+  if (problem !== undefined)
+    return unclear(
+      `${definition.kind} ${logicalName(urn)}: its kind could not be read: ${problem}`,
+    );
+  const found = madeFor(declared, account, facts);
+  if (found.length > 0) return outcomeAmong(found, account, urn);
+  return unmarkedOutcome(declared, account, facts, urn);
+};
+
+/** Finds out what became of a creation: by the state, then by the mark of its resource at the service. */
+const creationOutcome = async (
+  operation: PendingOperation,
+  facts: RepairFacts,
+): Promise<CreationOutcome> => {
+  const { urn, type } = operation.resource;
+  if (heldResource(facts.document, urn)) return { outcome: "held" };
+  const definition = definitionOfType(type);
+  return definition ? ofKind(definition, operation, facts) : { outcome: "not-made" };
+};
+
+/** The name of an object, as far as it is one. */
+const markedName = ({ name }: MarkedObject): string => asText(name);
+
+/** An object as steps name it. */
+const namedInStep = (object: MarkedObject) => ({
+  kind: object.definition.kind,
+  name: markedName(object),
+  id: object.id,
+});
+
+/** A resource for the state; nothing where its object is gone; or why it cannot be read. */
+type Entry = { readonly entry?: JsonObject } | { readonly why: string };
+
+const readEntry = async (
+  resource: StateResource,
+  definition: Definition,
+  id: string,
+  known: JsonObject,
+  { run }: RepairFacts,
+): Promise<Entry> => {
+  const { __provider } = known;
+  const { id: there, props, inputs = {} } = await lifecycle(definition, run).read(id, known);
+  if (there === "") return {};
+  const pointer = __provider === undefined ? {} : { __provider };
+  const valuesOf = (values: JsonObject) => Object.assign({}, stateValue(values), pointer);
+  const values = { inputs: valuesOf(inputs), outputs: valuesOf(props) };
+  return { entry: { ...resource, custom: true, id, ...values } };
+};
+
+/** A resource as the state would have it, had the run not been cut off: with what the object holds now. */
+const stateEntry: typeof readEntry = (resource, definition, id, known, facts) =>
+  readEntry(resource, definition, id, known, facts).catch((error: unknown) => ({
+    why: `${definition.kind} ${logicalName(resource.urn)}: its object (id ${id}) could not be read: ${messageOf(error)}`,
+  }));
+
+/** What is gathered while one operation after the other is looked at. */
+interface PendingSteps {
+  readonly steps: RepairStep[];
+  readonly entries: JsonObject[];
+  readonly left: string[];
+  readonly kept: Set<string>;
+  readonly surplus: Set<string>;
+}
+
+const kindNamed = (type: string): string => type.split(/[:/]/).at(-1) ?? type;
+
+const gatherCreation = async (
+  { resource }: PendingOperation,
+  found: Exclude<CreationOutcome, { readonly outcome: "held" }>,
+  facts: RepairFacts,
+  { steps, entries, left, kept, surplus }: PendingSteps,
+): Promise<void> => {
+  const { urn, type, inputs } = resource;
+  const forget = { action: "forget", kind: kindNamed(type), urn, why: "not-made" } as const;
+  if (found.outcome === "unclear") left.push(found.why);
+  if (found.outcome === "not-made") steps.push(forget);
+  if (found.outcome !== "made") return;
+  const { object } = found;
+  const { definition, id, mark } = object;
+  const known = { ...openedValues(inputs), ...(mark.serial ? { serial: mark.serial } : {}) };
+  const read = await stateEntry(resource, definition, id, known, facts);
+  if ("why" in read) left.push(read.why);
+  // Gone since it was listed.
+  else if (!read.entry) steps.push(forget);
+  else {
+    entries.push(read.entry);
+    kept.add(id);
+    for (const each of found.surplus) surplus.add(each.id);
+    steps.push({ action: "record", urn, ...namedInStep(object) });
+  }
+};
+
+const isAsHeld = (entry: JsonObject, { outputs }: StateResource): boolean =>
+  isObject(entry.outputs) && sameJson(openedValues(entry.outputs), openedValues(outputs));
+
+/**
+ * An update, or a replacement, may have reached the service: what the object holds now is what the next
+ * run compares with.
+ */
+const gatherHeld = async (
+  { type, resource: { urn, type: token } }: PendingOperation,
+  facts: RepairFacts,
+  { steps, entries, left }: PendingSteps,
+): Promise<void> => {
+  const definition = definitionOfType(token);
+  const held = heldResource(facts.document, urn);
+  const isWritten = ["creating", "updating"].includes(type) && definition && held;
+  const outputs = openedValues(held?.outputs);
+  const read: Entry = isWritten ? await stateEntry(held, definition, held.id, outputs, facts) : {};
+  if ("why" in read) {
+    left.push(read.why);
+    return;
+  }
+  if (!isWritten || !read.entry || isAsHeld(read.entry, held)) {
+    const why = type === "creating" ? "held" : "again";
+    steps.push({ action: "forget", kind: kindNamed(token), urn, why });
+    return;
+  }
+  entries.push(read.entry);
+  const name = asText(outputs[naturalKey(definition)]);
+  steps.push({ action: "refresh", urn, kind: definition.kind, name, id: held.id });
+};
+
+/** Decides on every operation that a run began and did not report on. */
+const pendingSteps = async (facts: RepairFacts): Promise<PendingSteps> => {
+  const all: PendingSteps = {
+    ...{ steps: [], entries: [], left: [], kept: new Set<string>(), surplus: new Set<string>() },
+  };
+  for (const operation of pendingOperations(facts.document)) {
+    const found =
+      operation.type === "creating" ? await creationOutcome(operation, facts) : undefined;
+    if (found && found.outcome !== "held") await gatherCreation(operation, found, facts, all);
+    else await gatherHeld(operation, facts, all);
+  }
+  return all;
+};
 
 /** A left-over beside the object that stands for its resource. */
 export interface Duplicate {

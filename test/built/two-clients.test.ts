@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { DriftResult } from "../../cli/drift/drift.js";
+import type { DriftResult } from "../../cli/compare/schemas.js";
 import type { RehearsalFromEmpty } from "../../cli/rehearse/from-empty/rehearse-from-empty.js";
 import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
 import type { CheckedRecord } from "../../cli/rehearse/record/run-check-record.js";

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { type OrphansOptions, runOrphans } from "../../cli/orphans/run-orphans.js";
+import { type OrphansOptions, runOrphans } from "../../cli/repair/orphans.js";
 import { type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { markOf, markText } from "../../provider/lifecycle/ownership/mark.js";

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { runCompare, saveAccount } from "../../../cli/compare/run-compare.js";
+import { runCompare, saveAccount } from "../../../cli/compare/comparison.js";
 import { runExport } from "../../../cli/export/run-export.js";
 import { controlRoutes } from "../../../emulator/control/control-routes.js";
 import { createRequestListener, paths } from "../../../emulator/http/listener.js";

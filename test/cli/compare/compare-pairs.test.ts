@@ -2,10 +2,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { comparedAccount } from "../../../cli/compare/compare-sources.js";
-import type { ComparedAccount, ComparedSide } from "../../../cli/compare/compared-account.js";
-import { comparison } from "../../../cli/compare/comparison.js";
-import { runCompare, saveAccount } from "../../../cli/compare/run-compare.js";
+import {
+  type ComparedAccount,
+  type ComparedSide,
+  comparedAccount,
+} from "../../../cli/compare/compared-account.js";
+import { comparison, runCompare, saveAccount } from "../../../cli/compare/comparison.js";
 import { runExport } from "../../../cli/export/run-export.js";
 import { setUpOrder } from "../../../provider/definition/references.js";
 import { resources } from "../../../provider/resources/index.js";

@@ -1,9 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { compareReport } from "../../../cli/compare/compare-report.js";
-import { comparison } from "../../../cli/compare/comparison.js";
-import { runCompare, saveAccount } from "../../../cli/compare/run-compare.js";
+import { comparison, runCompare, saveAccount } from "../../../cli/compare/comparison.js";
+import { compareReport } from "../../../cli/compare/reports.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { resources } from "../../../provider/resources/index.js";
 import { withoutPace } from "../../support/without-pace.js";

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { DriftResult } from "../../../cli/drift/drift.js";
-import { driftMarkdown, driftMarker } from "../../../cli/drift/drift-markdown.js";
-import { driftReport } from "../../../cli/drift/drift-report.js";
+import { driftMarkdown, driftMarker, driftReport } from "../../../cli/compare/reports.js";
+import type { DriftResult } from "../../../cli/compare/schemas.js";
 import { run } from "../session.js";
 
 const id = "7c144c67-4ace-4e34-8b12-48816836df7d";

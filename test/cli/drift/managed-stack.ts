@@ -1,9 +1,9 @@
 import { onTestFinished } from "vitest";
 import { objectInputs } from "../../../cli/account/object-inputs.js";
 import { readAccount } from "../../../cli/account/read-account.js";
-import { driftOf } from "../../../cli/drift/run-drift.js";
+import { driftOf } from "../../../cli/compare/drift.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
-import { entryOf } from "../../../cli/import/take-over.js";
+import { entryOf } from "../../../cli/import/import-entries.js";
 import { stackExportIn, stateValue } from "../../../cli/stack/stack-export.js";
 import type { StackReading } from "../../../cli/stack/stack-reading.js";
 import { startEmulator } from "../../../emulator/index.js";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { importReport } from "../../../cli/import/import-report.js";
+import { importReport } from "../../../cli/import/run-import.js";
 import { undisclosed } from "../../../provider/kernel/stand-ins.js";
 import {
   markFor,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { runOrphans } from "../../../cli/orphans/run-orphans.js";
-import { repairReport } from "../../../cli/repair/repair-report.js";
+import { runOrphans } from "../../../cli/repair/orphans.js";
+import { repairReport } from "../../../cli/repair/repair.js";
 import { whileAlone } from "../../../cli/stack/while-alone.js";
 import { isObject } from "../../../provider/kernel/json.js";
 import { typeToken } from "../../../provider/pointer.js";

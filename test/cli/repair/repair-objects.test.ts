@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { messageOf } from "../../../cli/command.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
-import { repairReport } from "../../../cli/repair/repair-report.js";
+import { repairReport } from "../../../cli/repair/repair.js";
 import { typeToken } from "../../../provider/pointer.js";
 import { managedStack } from "../drift/managed-stack.js";
 import { pending, type StackSandbox, stackSandbox } from "../stack/stack-sandbox.js";

@@ -4,8 +4,8 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { messageOf } from "../../../cli/command.js";
-import { repairReport } from "../../../cli/repair/repair-report.js";
-import { isRepaired } from "../../../cli/repair/repair-steps.js";
+import { repairReport } from "../../../cli/repair/repair.js";
+import { isRepaired } from "../../../cli/repair/schemas.js";
 import { pending, type StackSandbox, stackSandbox } from "../stack/stack-sandbox.js";
 
 const web = { type: "custom.web", displayName: "Web", icon: "aVZC" };

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
-import { type RepairOptions, runRepair } from "../../../cli/repair/run-repair.js";
+import { type RepairOptions, runRepair } from "../../../cli/repair/repair.js";
 import { openedSecrets } from "../../../cli/stack/stack-export.js";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
 import { withoutPace } from "../../support/without-pace.js";

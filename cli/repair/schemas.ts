@@ -1,4 +1,28 @@
 import { z } from "zod";
+import type { Printed } from "../printed.js";
+
+/** Shape of a marked object that is in no state of its stack. */
+export const foundOrphanSchema = z.strictObject({
+  kind: z.string(),
+  name: z.string(),
+  id: z.string(),
+  label: z.string().describe("Project, stack and logical name, as its mark tells them"),
+  standing: z.enum(["left-over", "held", "copy", "former"]),
+  pending: z
+    .exactOptional(z.literal(true))
+    .describe("A run began to make it and did not report: the next up takes it over"),
+  heldBy: z
+    .exactOptional(z.array(z.strictObject({ stack: z.string(), urn: z.string() })))
+    .describe("The resources that hold it or look it up"),
+  deleted: z.exactOptional(z.boolean()).describe("Only where it was to be deleted: whether it is"),
+  released: z
+    .exactOptional(z.boolean())
+    .describe("Only where it was to be released: whether its mark is gone"),
+  reason: z.exactOptional(z.string()).describe("Why it was not deleted or released"),
+});
+
+/** Shape of what `orphans --json` prints. */
+export const orphansSchema = z.array(foundOrphanSchema);
 
 const object = { kind: z.string(), name: z.string(), id: z.string() };
 
@@ -8,7 +32,7 @@ const outcome = {
 };
 
 /** Shape of one thing that brings a stack in order. */
-export const repairStepSchema = z.discriminatedUnion("action", [
+const repairStepSchema = z.discriminatedUnion("action", [
   z.strictObject({
     action: z.literal("remove-cut-off-files"),
     files: z.array(z.string()),
@@ -53,3 +77,13 @@ export const repairSchema = z.strictObject({
   notes: z.array(z.string()).describe("What settles itself, or needs a look"),
   left: z.array(z.string()).describe("What a repair cannot settle, and who can"),
 });
+
+/** One thing that brings a stack in order after a run that was cut off, in the order in which they are done. */
+export type RepairStep = Printed<z.output<typeof repairStepSchema>>;
+
+/** What a repair found and did. */
+export type RepairResult = Printed<z.output<typeof repairSchema>>;
+
+/** Whether all is in order now. */
+export const isRepaired = ({ applied, steps, left }: RepairResult): boolean =>
+  left.length === 0 && steps.every(({ done }) => !applied || done === true);

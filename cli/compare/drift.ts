@@ -1,0 +1,515 @@
+import { changesOf, extraChanges } from "../../provider/definition/changes.js";
+import type { Definition, Field, Fields } from "../../provider/definition/define.js";
+import { plainText, sameMeaning } from "../../provider/definition/meaning.js";
+import { isMissing, looksMasked } from "../../provider/definition/merge.js";
+import { pairs } from "../../provider/definition/pairs.js";
+import { itemPath, memberPath } from "../../provider/definition/walk.js";
+import { fieldsFromWire } from "../../provider/definition/wire.js";
+import { asText, isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
+import { environmentSecretsIn, holdsUndisclosed } from "../../provider/kernel/stand-ins.js";
+import { lifecycle } from "../../provider/lifecycle/index.js";
+import {
+  isSameResource,
+  markOf,
+  nameOnWire,
+  stackMark,
+} from "../../provider/lifecycle/ownership/mark.js";
+import {
+  kindOfMarked,
+  markedObject,
+  type StackNames,
+} from "../../provider/lifecycle/ownership/orphans.js";
+import { originalMark } from "../../provider/lifecycle/seen-object.js";
+import { type Properties, propertiesIn } from "../../provider/lifecycle/state.js";
+import type { WireObject } from "../../provider/service/collections.js";
+import type { Settings } from "../../provider/service/setting-table.js";
+import type { StackStates } from "../../provider/stacks/stack-states.js";
+import { currentDocuments } from "../forecast/documents.js";
+import { blastRadius } from "../stack/blast-radius.js";
+import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
+import { changesOfPreview } from "../stack/planned-changes.js";
+import { openAccounts, type StackAccountOptions } from "../stack/stack-accounts.js";
+import {
+  definitionOfType,
+  exportStack,
+  openedValues,
+  type StateResource,
+  sealedFields,
+  veiledIn,
+} from "../stack/stack-export.js";
+import {
+  type AccountRead,
+  kindIn,
+  profileIn,
+  profilesIn,
+  readStack,
+  type StackReading,
+} from "../stack/stack-reading.js";
+import type {
+  ChangedObject,
+  DeletedObject,
+  DriftChange,
+  DriftResult,
+  OtherStacksObject,
+  UncheckableSecrets,
+  UnmanagedObject,
+} from "./schemas.js";
+
+/** A secret of a resource: what the state has, and what the service shows in its place. */
+interface SecretPlace {
+  readonly field: Field;
+  /** As a program would write it, such as `basicAuth.password`. */
+  readonly path: string;
+  readonly prior: unknown;
+  readonly live: unknown;
+}
+
+const inEntries = (of: Field, path: string, prior: JsonObject, live: unknown): SecretPlace[] => {
+  const there = isObject(live) ? Object.entries(live) : [];
+  return Object.entries(prior).flatMap(([key, value]) => {
+    const found = there.find(([name]) => plainText(name) === plainText(key));
+    return inField(of, memberPath(path, key), value, found?.[1]);
+  });
+};
+
+const inField = (field: Field, path: string, prior: unknown, live: unknown): SecretPlace[] => {
+  if (isMissing(prior)) return [];
+  if (field.secret) return [{ field, path, prior, live }];
+  if (field.type === "object" && isObject(prior))
+    return inFields(field.fields, prior, isObject(live) ? live : {}, path);
+  if (field.type === "map" && isObject(prior)) return inEntries(field.of, path, prior, live);
+  if (field.type !== "list" || !Array.isArray(prior)) return [];
+  const items: readonly unknown[] = Array.isArray(live) ? live : [];
+  const places = pairs(field, prior, items);
+  return prior.flatMap((item: unknown, at) => {
+    const place = places[at];
+    // An item that is gone is a change of its list, not of its secrets.
+    if (place === undefined) return [];
+    return inField(field.of, itemPath(path, field, item, at), item, items[place]);
+  });
+};
+
+const inFields = (fields: Fields, prior: JsonObject, live: JsonObject, path = ""): SecretPlace[] =>
+  Object.entries(fields).flatMap(([name, field]) =>
+    inField(field, memberPath(path, name), memberOf(prior, name), memberOf(live, name)),
+  );
+
+/**
+ * Every secret that a state gives an object.
+ *
+ * @param prior the values of the state, in clear
+ */
+const secretPlaces = (
+  { fields }: Definition,
+  prior: JsonObject,
+  wire: WireObject,
+  settings: Settings,
+): readonly SecretPlace[] => inFields(fields, prior, fieldsFromWire(fields, wire, settings));
+
+/** What can be told of secrets, for all of an account at once, as a service treats them alike. */
+interface SecretEvidence {
+  /** It has shown one as it is. */
+  readonly echoes: boolean;
+  /** Texts that it shows in place of several secrets. */
+  readonly masks: ReadonlySet<string>;
+  /** Fields of which it has shown something, a mask at least. */
+  readonly shown: ReadonlySet<Field>;
+}
+
+const isSame = ({ field: { secret: _, ...open }, live, prior }: SecretPlace): boolean =>
+  sameMeaning(open, live, prior);
+
+const isShown = ({ live }: SecretPlace): boolean => !isMissing(live) && !looksMasked(asText(live));
+
+/** Whether the state has something else in its place: the name of an environment variable, or what an import did not read. */
+const isElsewhere = ({ prior }: SecretPlace): boolean =>
+  environmentSecretsIn(prior).length > 0 || holdsUndisclosed(prior);
+
+/** What the secrets of an account tell of the service's way with them. */
+const secretEvidence = (all: readonly SecretPlace[]): SecretEvidence => {
+  const places = all.filter((place) => !isElsewhere(place));
+  const others = places.filter((place) => isShown(place) && !isSame(place));
+  const texts = others.map(({ live }) => asText(live));
+  return {
+    echoes: places.some((place) => isShown(place) && isSame(place)),
+    masks: new Set(texts.filter((text, at) => texts.indexOf(text) !== at)),
+    shown: new Set(places.flatMap(({ field, live }) => (isMissing(live) ? [] : [field]))),
+  };
+};
+
+/** A hash or a cipher, as some services show it in place of a secret. */
+const looksHashed = (text: string): boolean =>
+  /^(\$\w+\$|(sha|md5|hmac|v\d+:))/i.test(text) || /^[A-Za-z0-9+/_-]{24,}={0,2}$/.test(text);
+
+/**
+ * How a secret stands: as the state has it, changed by somebody, or hidden so that nobody can tell.
+ *
+ * @param isTouched whether somebody changed the object after it was written
+ */
+const secretStanding = (
+  place: SecretPlace,
+  { echoes, masks, shown }: SecretEvidence,
+  isTouched: boolean,
+): "same" | "changed" | "hidden" => {
+  // The service may have left it out already when it was imported.
+  if (holdsUndisclosed(place.prior)) return "hidden";
+  const isGone = isMissing(place.live) && (shown.has(place.field) || (echoes && isTouched));
+  if (isGone) return "changed";
+  if (!isShown(place) || isElsewhere(place)) return "hidden";
+  if (isSame(place)) return "same";
+  if (echoes) return "changed";
+  const text = asText(place.live);
+  return masks.has(text) || looksHashed(text) ? "hidden" : "changed";
+};
+
+/** A resource of the stack that stands for an object, and the object as it was read. */
+interface ComparedObject {
+  readonly definition: Definition;
+  readonly resource: StateResource;
+  readonly id: string;
+  readonly name: string;
+  readonly account: AccountRead;
+  readonly before: Properties;
+  /** Undefined where it is gone, or where its kind could not be read. */
+  readonly live: WireObject | undefined;
+  /** Whether its kind was read whole, so that absence counts. */
+  readonly isRead: boolean;
+  readonly changes: readonly DriftChange[];
+  readonly secrets: readonly SecretPlace[];
+  /** What the program marks as secret in `extra`: what the service shows there is not compared. */
+  readonly extraSecrets: readonly string[];
+  /** When the object was changed, where that was later than this stack's last write. */
+  readonly changedSince?: string;
+}
+
+/** Fields that the program declares and whose live value means something else. */
+const changesIn = (
+  { fields }: Definition,
+  before: Properties,
+  now: Properties,
+  shown: ReturnType<typeof veiledIn>,
+): readonly DriftChange[] => {
+  // What the program marks as secret there is read as the state has it, so that none of it differs.
+  const inExtra = isObject(before.extra)
+    ? extraChanges(isObject(now.extra) ? now.extra : {}, before.extra)
+    : [];
+  return [...changesOf(fields, now.fields, before.fields), ...inExtra].map(
+    ({ path, from, to }) => ({
+      path,
+      ...(to === undefined ? {} : { state: shown(path, to) }),
+      ...(from === undefined ? {} : { live: shown(path, from) }),
+    }),
+  );
+};
+
+const nameOf = (definition: Definition, live: WireObject | undefined, before: Properties): string =>
+  asText(nameOnWire(definition, live ?? before.fields));
+
+const compared = async (
+  resource: StateResource,
+  id: string,
+  definition: Definition,
+  reading: StackReading,
+): Promise<ComparedObject> => {
+  const values = openedValues(resource.outputs);
+  const account = reading.accountOf(profileIn(resource.inputs));
+  const { objects, problem } = kindIn(account, definition);
+  const before = propertiesIn(values);
+  const live = objects.get(id);
+  const { extraSecrets: marked = [] } = before;
+  const extraSecrets = marked.map((path) => ["extra", path].filter(Boolean).join("."));
+  const isRead = problem === undefined;
+  const found = { definition, resource, id, account, before, live, isRead, extraSecrets };
+  const name = nameOf(definition, live, before);
+  if (!live) return { ...found, name, changes: [], secrets: [] };
+  const { props } = await lifecycle(definition, reading.run).read(id, values);
+  const now = propertiesIn(openedValues(props));
+  const sealed = [resource.inputs, resource.outputs].flatMap((values = {}) =>
+    sealedFields(definition, values),
+  );
+  const isLater = now.record.modified !== before.record.modified;
+  return {
+    ...found,
+    name,
+    changes: changesIn(definition, before, now, veiledIn(sealed)),
+    secrets: secretPlaces(definition, before.fields, live, account.access.settings),
+    ...(isLater && now.record.modified ? { changedSince: now.record.modified } : {}),
+  };
+};
+
+/** Compares every resource of the stack that stands for an object with it. Reads lists only, as far as they show whole objects. */
+const comparedObjects = async (reading: StackReading): Promise<readonly ComparedObject[]> => {
+  const resources = reading.document.deployment.resources ?? [];
+  const all = await Promise.all(
+    resources.map(async (resource) => {
+      const definition = definitionOfType(resource.type);
+      const { id, external, delete: leaving } = resource;
+      if (!definition || !id || external === true || leaving === true) return [];
+      return [await compared(resource, id, definition, reading)];
+    }),
+  );
+  return all.flat();
+};
+
+/** What is in the accounts and not in the stack. */
+interface BesideTheStack {
+  /** What a run has begun to make and not reported on, named for people. */
+  readonly begun: readonly string[];
+  readonly unmanaged: readonly UnmanagedObject[];
+  readonly otherStacks: readonly OtherStacksObject[];
+}
+
+const textIn = (wire: WireObject, name: string): Readonly<Record<string, string>> => {
+  const value = wire[name];
+  return typeof value === "string" ? { [name]: value } : {};
+};
+
+type Place =
+  | { readonly other: string }
+  | { readonly begun: true }
+  | Pick<UnmanagedObject, "standing" | "label">
+  | undefined;
+
+/** `shop/prod`, of `shop/prod kiosk` */
+const stackIn = (label: string): string => label.split(" ")[0] ?? label;
+
+/** Whose an object is; undefined where this stack has it. */
+const placeOf = (
+  definition: Definition,
+  id: string,
+  wire: WireObject,
+  states: StackStates,
+  { project, stack }: StackNames,
+): Place => {
+  const { kind } = definition;
+  const holders = states.holdersOf(kind, id);
+  if (holders.some(({ own }) => own)) return undefined;
+  const [holder] = holders;
+  if (holder) return { other: holder.stack };
+  // What a program only looks up may be managed by anybody, or by nobody.
+  const marked = markedObject(definition, id, wire);
+  if (!marked) return { standing: "foreign" };
+  const { mark } = marked;
+  const { ownership } = states.own;
+  const isBegun = states.pending.some(
+    (each) =>
+      each.kind === kind &&
+      each.owner !== undefined &&
+      isSameResource(markOf(kind, each.owner), mark),
+  );
+  if (isBegun && kindOfMarked(marked, states) === "left-over") return { begun: true };
+  if (ownership !== undefined && mark.stack === stackMark(ownership))
+    return { standing: kindOfMarked(marked, states), label: mark.label };
+  const isSeen = states.ownerships.map(stackMark).includes(mark.stack);
+  if (isSeen) return { standing: kindOfMarked(marked, states), label: mark.label };
+  const of = stackIn(mark.label);
+  // A state that cannot be read from here, such as one in another backend, may well hold it.
+  return of === `${project}/${stack}` ? { standing: "former", label: mark.label } : { other: of };
+};
+
+/** All objects of the accounts that this stack does not hold: in no stack at all, or in another one. */
+const besideTheStack = ({ accounts, states }: StackReading, names: StackNames): BesideTheStack => {
+  const unmanaged: UnmanagedObject[] = [];
+  const otherStacks: OtherStacksObject[] = [];
+  const begun: string[] = [];
+  const all = accounts.flatMap(({ reading }) => reading.kinds);
+  for (const { definition, objects } of all)
+    for (const [id, wire] of objects) {
+      const place = placeOf(definition, id, wire, states, names);
+      if (!place) continue;
+      const named = { kind: definition.kind, name: asText(nameOnWire(definition, wire)), id };
+      if ("begun" in place) begun.push(`${named.kind} "${named.name}" (id ${id})`);
+      else if ("other" in place) otherStacks.push({ ...named, stack: place.other });
+      else
+        unmanaged.push({
+          ...named,
+          ...place,
+          ...textIn(wire, "created"),
+          ...textIn(wire, "modified"),
+        });
+    }
+  return { unmanaged, otherStacks, begun };
+};
+
+interface DriftOptions extends StackOptions, StackAccountOptions {
+  /** Only what the stack's state holds; other objects of the account do not count. */
+  readonly managedOnly?: true;
+  /** Make a preview, too, and look at who still uses what it deletes. */
+  readonly preview?: true;
+}
+
+const managed = ({ definition, name, id, resource }: ComparedObject) => ({
+  ...{ kind: definition.kind, name, id, urn: resource.urn },
+});
+
+/** What a run of this stack began on a resource and did not report on. */
+const interrupted = ({ resource }: ComparedObject, { document }: StackReading): boolean =>
+  Array.isArray(resource.initErrors) ||
+  (document.deployment.pending_operations ?? []).some(
+    (operation) => operation.resource.urn === resource.urn,
+  );
+
+const whoChanged = (object: ComparedObject, reading: StackReading): string => {
+  const { definition, live = {}, changedSince, before } = object;
+  const mark = originalMark(definition, live);
+  const { ownership } = reading.states.own;
+  if (mark && ownership !== undefined && mark.stack !== stackMark(ownership))
+    return `the stack that marked it: ${mark.label}`;
+  if (interrupted(object, reading)) return "perhaps a run of this stack that was cut off or failed";
+  if (changedSince === undefined)
+    return "not known: its time of change is that of this stack's last write";
+  const since = before.record.modified ?? before.record.created;
+  return `not this stack, which wrote it ${since ? `at ${since}` : "before that"}`;
+};
+
+/** The object of the same kind that has the name now. */
+const sameName = ({ definition, account, name }: ComparedObject): string | undefined =>
+  [...kindIn(account, definition).objects].find(
+    ([, wire]) => name !== "" && nameOnWire(definition, wire) === name,
+  )?.[0];
+
+const deletedObject = (object: ComparedObject, reading: StackReading): DeletedObject => {
+  const other = sameName(object);
+  return {
+    ...managed(object),
+    who: interrupted(object, reading)
+      ? "perhaps a run of this stack that was cut off"
+      : "not this stack, whose state still has it",
+    ...(other === undefined ? {} : { sameName: other }),
+  };
+};
+
+const secretsOf = (objects: readonly ComparedObject[]) => {
+  const evidences = new Map(
+    [...Map.groupBy(objects, ({ account }) => account)].map(([account, of]) => [
+      account,
+      secretEvidence(of.flatMap(({ secrets }) => secrets)),
+    ]),
+  );
+  return (object: ComparedObject, standing: "changed" | "hidden"): readonly string[] => {
+    const evidence = evidences.get(object.account);
+    const isTouched = object.changedSince !== undefined;
+    return object.secrets
+      .filter((place) => evidence && secretStanding(place, evidence, isTouched) === standing)
+      .map(({ path }) => path);
+  };
+};
+
+const differences = (objects: readonly ComparedObject[], reading: StackReading) => {
+  const pathsOf = secretsOf(objects);
+  const changed: ChangedObject[] = [];
+  const uncheckable: UncheckableSecrets[] = [];
+  for (const object of objects) {
+    if (!object.live) continue;
+    const secrets = pathsOf(object, "changed").map(
+      (path): DriftChange => ({ path, state: "[secret]", live: "[secret]" }),
+    );
+    const changes = [...object.changes, ...secrets];
+    const { modified } = object.live;
+    const when = typeof modified === "string" ? { modified } : {};
+    if (changes.length > 0)
+      changed.push({ ...managed(object), changes, ...when, who: whoChanged(object, reading) });
+    const paths = [...pathsOf(object, "hidden"), ...object.extraSecrets];
+    const { changedSince } = object;
+    if (paths.length > 0)
+      uncheckable.push({ ...managed(object), paths, ...(changedSince ? { changedSince } : {}) });
+  }
+  return { changed, uncheckable };
+};
+
+const notesOf = (
+  objects: readonly ComparedObject[],
+  { changed, uncheckable }: ReturnType<typeof differences>,
+  { states, accounts }: StackReading,
+): readonly string[] => {
+  const told = new Set([...changed, ...uncheckable].map(({ urn }) => urn));
+  const touched = objects.filter(
+    ({ changedSince, resource }) => changedSince !== undefined && !told.has(resource.urn),
+  );
+  return [
+    ...touched.map(
+      ({ definition, name, changedSince }) =>
+        `${definition.kind} "${name}" was changed at ${changedSince}, in nothing that the program declares.`,
+    ),
+    ...(states.complete
+      ? []
+      : [
+          "Not every stack of the backend could be read; one of the others may hold what is listed as unmanaged.",
+        ]),
+    ...(accounts.every(({ reading }) => reading.consistent)
+      ? []
+      : ["The account changed while it was read; what is listed may be of different moments."]),
+  ];
+};
+
+const begunNote = (object: string): string =>
+  `${object} is being made by a run of this stack. If that run was killed: pulumi-conversation repair.`;
+
+const lockNotes = async ({ readLock, names }: OpenStack): Promise<readonly string[]> => {
+  const lock = await readLock();
+  if (lock.state !== "locked") return [];
+  const by = lock.by ? ` (${lock.by})` : "";
+  return [
+    `${names.project}/${names.stack} is locked${by}: a run may be at work, and what it has just done may be listed.`,
+  ];
+};
+
+/** What differs, by what was read. */
+export const driftOf = async (
+  reading: StackReading,
+  names: StackNames,
+  managedOnly: boolean,
+): Promise<DriftResult> => {
+  const objects = await comparedObjects(reading);
+  const found = differences(objects, reading);
+  const deleted = objects
+    .filter(({ live, isRead }) => !live && isRead)
+    .map((object) => deletedObject(object, reading));
+  const { begun, ...beside } = managedOnly
+    ? { unmanaged: [], otherStacks: [], begun: [] }
+    : besideTheStack(reading, names);
+  const unread = reading.accounts.flatMap((account) =>
+    account.reading.kinds.flatMap(({ definition: { kind }, problem }) =>
+      problem === undefined ? [] : [{ kind, problem }],
+    ),
+  );
+  const { changed } = found;
+  return {
+    ...names,
+    readAt: reading.accounts[0]?.reading.readAt ?? new Date().toISOString(),
+    consistent: reading.accounts.every((account) => account.reading.consistent),
+    drift: changed.length + deleted.length + beside.unmanaged.length > 0,
+    ...found,
+    deleted,
+    ...beside,
+    unread,
+    compared: objects.filter(({ live, isRead }) => live || isRead).length,
+    notes: [...begun.map(begunNote), ...notesOf(objects, found, reading)],
+  };
+};
+
+/**
+ * Compares a stack with the service: what its state has with what is live, and what else is there. Reads
+ * lists, the state and nothing else; changes nothing.
+ *
+ * @throws CommandFailure where the state cannot be read; ConversationError where nothing of the service can
+ */
+export const runDrift = async (options: DriftOptions): Promise<DriftResult> => {
+  const stack = await openStack(options);
+  const locked = await lockNotes(stack);
+  const document = await exportStack(stack.place, "clear");
+  const profiles = profilesIn(document);
+  const opened = await openAccounts(stack, profiles.length > 0 ? profiles : [undefined], options);
+  try {
+    const reading = await readStack(stack, document, opened);
+    const compared = await driftOf(reading, stack.names, options.managedOnly === true);
+    const found = { ...compared, notes: [...locked, ...compared.notes] };
+    if (!options.preview) return found;
+    const { preview } = await currentDocuments("up", stack.place, options.signal);
+    const kinds = reading.accounts.flatMap((account) => account.reading.kinds);
+    const changes = changesOfPreview(preview?.steps ?? []);
+    return { ...found, deletions: blastRadius(changes, { kinds }, reading.states) };
+  } finally {
+    await opened.close();
+  }
+};

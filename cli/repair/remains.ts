@@ -1,0 +1,399 @@
+import { lstatSync, readdirSync, realpathSync } from "node:fs";
+import { copyFile, lstat, readdir, rename, rm } from "node:fs/promises";
+import { connect } from "node:net";
+import { hostname } from "node:os";
+import { basename, dirname, join, sep } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { readPlainFile } from "../../provider/kernel/files.js";
+import { isObject } from "../../provider/kernel/json.js";
+import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
+import { isPulumi, type ProcessFacts, processFacts } from "../../provider/stacks/pulumi-process.js";
+import {
+  type PulumiPlace,
+  printedJson,
+  queryPulumi,
+} from "../../provider/stacks/pulumi-queries.js";
+import {
+  backendFolder,
+  type LockHolder,
+  lockHolderIn,
+  namesInFolder,
+  type StackLock,
+} from "../../provider/stacks/stack-lock.js";
+import { CommandFailure, messageOf } from "../command.js";
+import {
+  isOwnProcess,
+  isRunning,
+  signalProcess,
+  startOfProcess,
+} from "../process/process-group.js";
+import { projectFile, pulumiPlace } from "../pulumi-cli/stack-config.js";
+import { type OpenStack, projectIn, type StackOptions } from "../stack/open-stack.js";
+import { runStackCommand } from "../stack/write-state.js";
+import type { RepairStep } from "./schemas.js";
+
+/** What keeps Pulumi from reading a state of a file backend, in whole paths. */
+interface CutOffFiles {
+  /** Attributes that are empty: without them Pulumi can read the file beside them. */
+  readonly empty: readonly string[];
+  /** States that are cut off, each with the newest copy that Pulumi keeps of it. */
+  readonly damaged: readonly { readonly file: string; readonly copy: string }[];
+  /** The stacks that these files are of. */
+  readonly stacks: readonly string[];
+}
+
+/** Pulumi writes attributes in place: those of a run at work are empty for an instant. */
+const againMs = 200;
+
+/** A state of thousands of objects has some ten million bytes. */
+const largestState = 512 * 1024 * 1024;
+
+/** Of a plain file: a pipe has no size either. */
+const sizeOf = async (path: string): Promise<number | undefined> => {
+  const facts = await lstat(path).catch(() => undefined);
+  return facts?.isFile() ? facts.size : undefined;
+};
+
+/** Whether a file is JSON to its end; undefined where it cannot be read. */
+const isWhole = (path: string): boolean | undefined => {
+  const text = readPlainFile(path, largestState);
+  return text === undefined ? undefined : printedJson(text) !== undefined;
+};
+
+const areEmpty = (paths: readonly string[]): Promise<readonly string[]> =>
+  Promise.all(paths.map(sizeOf)).then((sizes) => paths.filter((_, place) => sizes[place] === 0));
+
+/** Those of the paths that are empty, and stay so. */
+const leftEmpty = async (paths: readonly string[]): Promise<readonly string[]> => {
+  const first = await areEmpty(paths);
+  if (first.length === 0) return [];
+  await pause(againMs);
+  return areEmpty(first);
+};
+
+/** Copies that Pulumi keeps of a state, the newest first: of before its last write, and of before its last runs. */
+const copiesOf = async (file: string): Promise<readonly string[]> => {
+  const [root, project, stack] = [
+    join(file, "../../.."),
+    basename(dirname(file)),
+    basename(file, ".json"),
+  ];
+  const folder = join(root, "backups", project, stack);
+  const names = await readdir(folder).catch(() => []);
+  const backups = names
+    .filter((name) => name.endsWith(".json"))
+    .sort()
+    .reverse();
+  return [`${file}.bak`, ...backups.map((name) => join(folder, name))];
+};
+
+/** The newest copy that is whole, of a state that is not, and stays so. */
+const copyOfDamaged = async (file: string): Promise<string | undefined> => {
+  if (isWhole(file) !== false) return undefined;
+  await pause(againMs);
+  if (isWhole(file) !== false) return undefined;
+  for (const copy of await copiesOf(file)) if (isWhole(copy)) return copy;
+  return undefined;
+};
+
+const damagedAmong = async (paths: readonly string[]): Promise<CutOffFiles["damaged"]> => {
+  const copies = await Promise.all(paths.map(copyOfDamaged));
+  return paths.flatMap((file, place) => {
+    const copy = copies[place];
+    return copy === undefined ? [] : [{ file, copy }];
+  });
+};
+
+/**
+ * Looks for files of a file backend that a run has left cut off, killed in the instant in which it wrote
+ * them: attributes that are empty ("failed to load checkpoint: EOF"), and states that end in the middle.
+ *
+ * @param backend folder of the backend
+ * @param stack default: all stacks of the project
+ */
+export const cutOffFiles = async (
+  backend: string,
+  project: string,
+  stack?: string,
+): Promise<CutOffFiles> => {
+  const root = join(backend, ".pulumi");
+  const names = await readdir(root, { recursive: true }).catch(() => []);
+  const stackOf = (name: string): string | undefined => {
+    const parts = name.split(sep);
+    const at = parts.indexOf(project);
+    return at < 0 ? undefined : parts[at + 1]?.replace(/\.json.*$/, "");
+  };
+  const ours = names.filter((name) => {
+    const of = stackOf(name);
+    return !name.includes(sep) || (of !== undefined && (stack === undefined || of === stack));
+  });
+  const whole = (name: string): string => join(root, name);
+  const states = ours.filter((name) => name.startsWith(`stacks${sep}`) && name.endsWith(".json"));
+  const empty = await leftEmpty(ours.filter((name) => name.endsWith(".attrs")).map(whole));
+  const damaged = await damagedAmong(states.map(whole));
+  const affected = new Set([...empty, ...damaged.map(({ file }) => file)]);
+  const stacks = ours.filter((name) => affected.has(whole(name))).flatMap((n) => stackOf(n) ?? []);
+  return { empty, damaged, stacks: [...new Set(stacks)] };
+};
+
+/** Removes attributes that are empty; what is gone by now is no error. */
+const removeEmpty = async (paths: readonly string[]): Promise<void> => {
+  for (const path of await areEmpty(paths)) await rm(path, { force: true });
+};
+
+/** Puts the copy of a state in its place, at once or not at all. */
+const restoreState = async (file: string, copy: string): Promise<void> => {
+  const draft = `${file}.${process.pid}.tmp`;
+  await copyFile(copy, draft);
+  // They describe the file that goes.
+  await rm(`${file}.attrs`, { force: true });
+  await rename(draft, file);
+};
+
+const isProvider = ({ args }: ProcessFacts): boolean =>
+  args.some((arg) => /[\\/]cmd[\\/]dynamic-provider([\\/]|$)/.test(arg));
+
+const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    const told = (is: boolean): void => {
+      socket.destroy();
+      resolve(is);
+    };
+    socket.once("connect", () => told(true)).once("error", () => told(false));
+  });
+
+/** Whether the engine that a provider serves is gone; its address is the last word of the command line. */
+const isLeft = async ({ args }: ProcessFacts): Promise<boolean> => {
+  const [, port] = /^127\.0\.0\.1:(\d+)$/.exec(args.at(-1) ?? "") ?? [];
+  return port !== undefined && !(await listens(Number(port)));
+};
+
+/**
+ * Processes of dynamic providers that a killed run of a project has left: they wait for ever, and what
+ * they had sent may still be answered. Only where the system tells of processes (Linux).
+ *
+ * @param folder folder of the project
+ */
+const leftProcesses = async (folder: string, project: string): Promise<readonly number[]> => {
+  if (process.platform !== "linux") return [];
+  const here = realpathSync(folder);
+  const found: number[] = [];
+  for (const pid of readdirSync("/proc").map(Number)) {
+    const facts = Number.isInteger(pid) && isOwnProcess(pid) ? processFacts(pid) : undefined;
+    if (!facts || facts.folder !== here || !isProvider(facts)) continue;
+    const of = facts.env.PULUMI_PROJECT ?? facts.env.PULUMI_NODEJS_PROJECT;
+    if ((of === undefined || of === project) && (await isLeft(facts))) found.push(pid);
+  }
+  return found;
+};
+
+const lookEveryMs = 50;
+const patienceMs = 3000;
+
+const isGoneWithin = async (pid: number, limitMs: number): Promise<boolean> => {
+  const deadline = performance.now() + limitMs;
+  while (isRunning(pid)) {
+    if (performance.now() > deadline) return false;
+    await pause(lookEveryMs);
+  }
+  return true;
+};
+
+/** Asks a process to end, and ends it where it does not. @returns whether it is gone */
+const endProcess = async (pid: number): Promise<boolean> => {
+  signalProcess(pid, "SIGINT");
+  if (await isGoneWithin(pid, patienceMs)) return true;
+  signalProcess(pid, "SIGKILL");
+  return isGoneWithin(pid, patienceMs);
+};
+
+/** Whether the run that holds a lock still lives, as far as this machine can see. */
+type LockStanding =
+  | { readonly state: "free" }
+  /** Its run is gone. */
+  | { readonly state: "left"; readonly by: string }
+  | { readonly state: "alive"; readonly by: string }
+  | { readonly state: "unknown"; readonly why: string };
+
+/** A lock file that was just made is empty for an instant; one that stays so was cut off. */
+/** A process that began so much later than the lock was taken is not the one that took it. */
+const laterMs = 5000;
+
+/** Another process may have got the number since. */
+const isAlive = ({ pid, since }: LockHolder): boolean => {
+  if (!isRunning(pid)) return false;
+  const facts = processFacts(pid);
+  if (facts === undefined || isPulumi(facts)) return true;
+  // Packagers and version tools give the CLI other names.
+  const start = startOfProcess(pid);
+  return start === undefined || !(start > since + laterMs);
+};
+
+const standingOf = (holder: LockHolder): LockStanding => {
+  const { pid, host, by } = holder;
+  if (!Number.isInteger(pid))
+    return { state: "unknown", why: "its lock does not tell whose it is" };
+  if (host !== hostname())
+    return { state: "unknown", why: `it was taken on another machine (${by})` };
+  return { state: isAlive(holder) ? "alive" : "left", by };
+};
+
+const standingOfFile = async (file: string): Promise<LockStanding> => {
+  const read = () => lockHolderIn(readPlainFile(file) ?? "");
+  const holder = read() ?? (await pause(againMs).then(read));
+  if (holder) return standingOf(holder);
+  if (readPlainFile(file) !== undefined)
+    return { state: "left", by: "a run that was cut off while it took it" };
+  // Its run may have ended since the folder was read.
+  if (!lstatSync(file, { throwIfNoEntry: false })) return { state: "free" };
+  return { state: "unknown", why: `its lock cannot be read: ${file}` };
+};
+
+const standingsIn = async (folder: string): Promise<readonly LockStanding[]> => {
+  try {
+    const names = (await namesInFolder(folder)).filter((name) => name.endsWith(".json"));
+    return await Promise.all(names.map((name) => standingOfFile(join(folder, name))));
+  } catch (error) {
+    return [{ state: "unknown", why: `its locks cannot be read: ${messageOf(error)}` }];
+  }
+};
+
+/** The least hopeful of several counts. */
+const order = ["alive", "unknown", "left", "free"] as const;
+
+/**
+ * Reads the locks of a stack in a file backend.
+ *
+ * @param backend its folder
+ */
+export const lockInFolder = async (
+  backend: string,
+  { project, stack }: StackNames,
+): Promise<LockStanding> => {
+  const locks = join(backend, ".pulumi", "locks");
+  // The second is where backends are that were made before stacks belonged to projects.
+  const folders = [join(locks, "organization", project, stack), join(locks, stack)];
+  const standings = (await Promise.all(folders.map(standingsIn))).flat();
+  return (
+    order.flatMap((state) => standings.find((each) => each.state === state) ?? [])[0] ?? {
+      state: "free",
+    }
+  );
+};
+
+/**
+ * Whether a run is at work on a stack.
+ *
+ * @param backend folder of a file backend; undefined for other backends, which do not tell whose a lock is
+ */
+const lockStanding = async (
+  backend: string | undefined,
+  names: StackNames,
+  readLock: () => Promise<StackLock>,
+): Promise<LockStanding> => {
+  if (backend !== undefined) return lockInFolder(backend, names);
+  const lock = await readLock();
+  if (lock.state !== "locked") return lock;
+  return {
+    state: "unknown",
+    why: `the backend says that an update is in progress${lock.by ?? ""}`,
+  };
+};
+
+interface RemainsOptions extends StackOptions {
+  readonly apply?: true;
+  readonly ignoreLock?: true;
+}
+
+/** The folder of a file backend; undefined for other backends, and where Pulumi does not tell. */
+const fileBackend = async ({ stack: _, ...place }: PulumiPlace): Promise<string | undefined> => {
+  const answer = await queryPulumi(place, ["whoami", "--verbose", "--json"]);
+  const told = "text" in answer ? printedJson(answer.text) : undefined;
+  const url = isObject(told) && typeof told.url === "string" ? told.url : "";
+  return url.startsWith("file://") ? backendFolder(url, place.folder) : undefined;
+};
+
+const refusal = (lock: LockStanding, name: string, ignoreLock: boolean): string | undefined => {
+  if (lock.state === "alive")
+    return `A run is at work on the stack ${name} (${lock.by}), so nothing was looked at or changed. Wait until it has ended.`;
+  if (lock.state !== "unknown" || ignoreLock) return undefined;
+  return (
+    `Whether a run is at work on the stack ${name} cannot be seen: ${lock.why}. ` +
+    "Make sure that none is, then try again with --ignore-lock."
+  );
+};
+
+/** @throws CommandFailure where a run is at work on a stack, or may be */
+export const assertNoRun = async (
+  { place, names, readLock }: OpenStack,
+  { ignoreLock }: RemainsOptions,
+): Promise<LockStanding> => {
+  const lock = await lockStanding(await fileBackend(place), names, readLock);
+  const refused = refusal(lock, `${names.project}/${names.stack}`, ignoreLock === true);
+  if (refused) throw new CommandFailure(refused);
+  return lock;
+};
+
+/**
+ * Files that keep the state from being read; put in order on demand.
+ *
+ * @throws CommandFailure where a run is at work on their stack, or may be
+ */
+export const fileRemains = async (options: RemainsOptions): Promise<readonly RepairStep[]> => {
+  const { folder = process.cwd(), env = process.env, stack, apply, ignoreLock } = options;
+  const place = pulumiPlace(folder, env, stack);
+  const backend = place && (await fileBackend(place));
+  const project = projectIn(folder);
+  if (backend === undefined || project === undefined) return [];
+  const { empty, damaged, stacks } = await cutOffFiles(backend, project, stack?.split("/").at(-1));
+  for (const of of stacks) {
+    const lock = await lockInFolder(backend, { project, stack: of });
+    const refused = refusal(lock, `${project}/${of}`, ignoreLock === true);
+    if (refused) throw new CommandFailure(refused);
+  }
+  const done = apply ? { done: true } : {};
+  if (apply) await removeEmpty(empty);
+  if (apply) for (const { file, copy } of damaged) await restoreState(file, copy);
+  return [
+    ...(empty.length > 0
+      ? [{ action: "remove-cut-off-files" as const, files: empty, ...done }]
+      : []),
+    ...damaged.map((each) => ({ action: "restore-state" as const, ...each, ...done })),
+  ];
+};
+
+const cancelled = async ({ place }: OpenStack): Promise<string | undefined> => {
+  const { ok, said } = await runStackCommand(place, ["cancel", "--yes"]);
+  return ok ? undefined : said;
+};
+
+const outcomeOf = (reason: string | undefined) =>
+  reason === undefined ? { done: true } : { done: false, reason };
+
+/**
+ * The processes and the lock that a killed run has left; ended and taken away on demand, the processes
+ * first: what they still send is then sent.
+ *
+ * @throws CommandFailure where a run is at work, or may be, or where the lock stays
+ */
+export const lockRemains = async (
+  stack: OpenStack,
+  options: RemainsOptions,
+): Promise<readonly RepairStep[]> => {
+  const { apply, ignoreLock } = options;
+  const lock = await assertNoRun(stack, options);
+  const file = projectFile(stack.place.folder);
+  const folder = file ? dirname(file) : stack.place.folder;
+  const steps: RepairStep[] = [];
+  for (const pid of await leftProcesses(folder, stack.names.project)) {
+    const reason = apply && !(await endProcess(pid)) ? "it does not end" : undefined;
+    steps.push({ action: "end-process", pid, ...(apply ? outcomeOf(reason) : {}) });
+  }
+  const isLeft = lock.state === "left" || (lock.state === "unknown" && ignoreLock === true);
+  if (!isLeft) return steps;
+  const by = lock.state === "left" ? lock.by : lock.why;
+  const reason = apply ? await cancelled(stack) : undefined;
+  if (reason) throw new CommandFailure(`The lock could not be taken away: ${reason}`);
+  return [...steps, { action: "cancel", by, ...(apply ? { done: true } : {}) }];
+};
