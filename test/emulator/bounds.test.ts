@@ -1,12 +1,19 @@
+import { setMaxListeners } from "node:events";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { CallLog } from "../../emulator/http/call-log.js";
 import { HttpError, ValidationErrors } from "../../emulator/http/exchange.js";
+import { RateLimiter } from "../../emulator/http/rate-limit.js";
 import { History, Store, storedReferences } from "../../emulator/objects/store.js";
 import { DocumentArchive } from "../../emulator/runtime/conversation-store.js";
-import { createClock } from "../../emulator/service/clock.js";
+import { CallSlots } from "../../emulator/runtime/outgoing.js";
+import { createClock, dateHeader } from "../../emulator/service/clock.js";
 import { noJournal } from "../../emulator/service/journal.js";
+import { savedSwitches } from "../../emulator/service/switches.js";
 import { Tokens } from "../../emulator/token/tokens.js";
 import { resources } from "../../provider/resources/index.js";
+import { coreMsOf } from "../support/core-time.js";
+import { kindOf, running } from "./running.js";
 
 const created = "2024-01-01T00:00:00.000Z";
 const channel = (id: string, type = id) => ({ id, created, modified: created, type });
@@ -75,32 +82,21 @@ test("an earlier list has what was deleted and not what came since", () => {
   expect(store.allBefore("channels", 0).map(({ id }) => id)).toEqual(["b", "c"]);
 });
 
-test("no more than 2,000 changes can be undone", () => {
-  const history = new History<{
-    readonly id: string;
-    readonly created: string;
-    readonly step: number;
-  }>();
-  for (let step = 0; step < 10_000; step += 1)
-    history.add(1, `o${step}`, { id: `o${step}`, created, step });
-  const undone = history.undone(new Map(), 0);
-  expect(undone.length).toBeGreaterThanOrEqual(1000);
-  expect(undone.length).toBeLessThanOrEqual(2000);
-  expect(Math.max(...undone.map(({ step }) => step))).toBe(9_999);
-});
-
-test("objects with pictures can be undone as far as there is room", () => {
+test.each([
+  ["no more than 2,000 changes", 10_000, 1, 1000, 2000],
+  ["objects with pictures only as far as there is room", 100, 500_000, 4, 8],
+])("undone are %s", (_, changes, length, least, most) => {
   const history = new History<{
     readonly id: string;
     readonly created: string;
     readonly icon: string;
   }>();
-  for (let step = 0; step < 100; step += 1)
-    history.add(1, `o${step}`, { id: `o${step}`, created, icon: "x".repeat(500_000) });
+  for (let step = 0; step < changes; step += 1)
+    history.add(1, `o${step}`, { id: `o${step}`, created, icon: "x".repeat(length) });
   const undone = history.undone(new Map(), 0);
-  expect(undone.length).toBeGreaterThanOrEqual(4);
-  expect(undone.length).toBeLessThanOrEqual(8);
-  expect(undone.map(({ id }) => id)).toContain("o99");
+  expect(undone.length).toBeGreaterThanOrEqual(least);
+  expect(undone.length).toBeLessThanOrEqual(most);
+  expect(undone.map(({ id }) => id)).toContain(`o${changes - 1}`);
 });
 
 /** An object of each kind that refers to whatever is asked for, as far as the kind has such a field. */
@@ -199,4 +195,107 @@ test("whoever asks for a token with every call keeps the newest 50,000", () => {
   expect(() => tokens.authenticate(`Bearer ${first}`)).toThrow("invalid or expired");
   for (const token of [more[0], more.at(-1)])
     expect(tokens.authenticate(`Bearer ${token}`)).toEqual(claims);
+});
+
+const words = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, place) => `w${place}`);
+
+test("callers who make endpoints up fill no memory, and others keep their counts", () => {
+  const log = new CallLog();
+  const call = (template: string) =>
+    log.add({ at: created, method: "GET", template, path: "", status: 200, ms: 0, clientId: "c" });
+  for (const word of words(10_000)) {
+    call(`/case-manager/v3/${word}`);
+    call("/channels");
+  }
+  expect(Object.keys(log.counts()).length).toBeLessThanOrEqual(2_000);
+  expect(log.counts()["GET /channels"]).toEqual({ accepted: 10_000, refused: 0 });
+});
+
+test("callers who make endpoints up keep the bucket of nobody, and fill that of no other", () => {
+  const clock = createClock("manual");
+  const switches = savedSwitches(noJournal, {});
+  const limiter = new RateLimiter({ plan: "basic", burst: 1, clock, switches });
+  expect(limiter.refusal("GET /channels")).toBeUndefined();
+  for (const word of words(10_000)) {
+    limiter.refusal(`GET /case-manager/v3/${word}`, [1, 1, 1]);
+    expect(limiter.refusal("GET /channels")?.status).toBe(429);
+  }
+  expect(limiter.refusal("GET /case-manager/v3/w9999", [1, 1, 1])?.status).toBe(429);
+  expect(limiter.refusal("GET /case-manager/v3/w0", [1, 1, 1])).toBeUndefined();
+});
+
+test("20,000 calls that wait are given up, or let another by, in no time", async () => {
+  const slots = new CallSlots(160, 80);
+  const leaving = words(20_000).map(() => new AbortController());
+  const { signal } = new AbortController();
+  setMaxListeners(0, signal);
+  let outcomes: readonly string[] = [];
+  const ms = await coreMsOf(async () => {
+    const slow = leaving.map((controller) =>
+      slots.take("slow", controller.signal).then(
+        () => "had a turn",
+        () => "given up",
+      ),
+    );
+    for (const turn of words(500).map(() => slots.take("quick", signal))) (await turn)();
+    for (const controller of leaving) controller.abort();
+    outcomes = await Promise.all(slow);
+  });
+  expect(outcomes.filter((outcome) => outcome === "given up")).toHaveLength(20_000 - 80);
+  // With a look at all that wait for each of them it takes half a minute.
+  expect(ms).toBeLessThan(10_000);
+});
+
+const minute = 60_000;
+
+test("every answer tells the emulator's own time, also when its clock is moved by hand", async () => {
+  const service = await running({ clock: "manual" });
+  const channel = kindOf("Channel");
+  const id = await service.make(channel);
+  const dates = async (): Promise<unknown[]> => {
+    const calls = [
+      service.call("GET", "/channels"),
+      service.call("GET", `/channels/${id}`),
+      service.call("GET", "/channels/none"),
+      service.call("GET", "/nothing"),
+      service.call("POST", "/channels", { raw: "{" }),
+      service.call("GET", "/channels", { token: "wrong" }),
+    ];
+    return (await Promise.all(calls)).map(({ headers }) => headers.date);
+  };
+  const before = await dates();
+  expect(new Set(before).size).toBe(1);
+  service.emulator.advance(90 * minute);
+  const [after, ...others] = await dates();
+  expect(Date.parse(String(after)) - Date.parse(String(before[0]))).toBe(90 * minute);
+  expect(new Set(others)).toEqual(new Set([after]));
+});
+
+test("what was made and changed has the time of its answer", async () => {
+  const service = await running({ clock: "manual" });
+  service.emulator.advance(5 * minute);
+  const id = await service.make(kindOf("Channel"));
+  const { headers, json } = await service.call("GET", `/channels/${id}`);
+  const date = Date.parse(String(headers.date));
+  expect(Math.abs(Date.parse(String(json.created)) - date)).toBeLessThan(1_000);
+});
+
+test("a fault may answer with another time", async () => {
+  const service = await running();
+  const date = "Sun, 08 Mar 2026 10:20:30 GMT";
+  await service.control("POST", "/faults", [
+    { on: "GET /channels", kind: "status", status: 503, headers: { date } },
+  ]);
+  expect((await service.call("GET", "/channels")).headers.date).toBe(date);
+});
+
+test("the text is made once for each second", () => {
+  let now = Date.UTC(2026, 2, 8, 10, 20, 30);
+  const header = dateHeader({ now: () => now });
+  expect(header()).toBe("Sun, 08 Mar 2026 10:20:30 GMT");
+  now += 999;
+  expect(header()).toBe("Sun, 08 Mar 2026 10:20:30 GMT");
+  now += 1;
+  expect(header()).toBe("Sun, 08 Mar 2026 10:20:31 GMT");
 });

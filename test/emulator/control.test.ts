@@ -1,6 +1,15 @@
+import { createServer } from "node:http";
 import { networkInterfaces } from "node:os";
-import { expect, test } from "vitest";
-import { kindOf, running, scopes } from "./running.js";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { connectControl, type EmulatorControl } from "../../emulator/index.js";
+import { listenHere } from "../support/loopback-server.js";
+import { kindOf, type Running, running, scopes, start } from "./running.js";
+
+let service: Running;
+beforeAll(async () => {
+  service = await start();
+});
+afterAll(() => service[Symbol.asyncDispose]());
 
 const channel = kindOf("Channel");
 
@@ -24,16 +33,6 @@ test("the manual clock does not leave the calendar", async () => {
   expect((await own.call("GET", "/channels")).status).toBe(200);
   expect(() => own.emulator.advance(-1)).toThrow("forward only");
   expect(() => own.emulator.advance(Number.NaN)).toThrow("forward only");
-});
-
-test("the real clock cannot be moved", async () => {
-  const own = await running({ clock: "real" });
-  const reply = await own.control("POST", "/clock", { advanceMs: 1 });
-  expect({ status: reply.status, names: Object.keys(reply.json) }).toEqual({
-    status: 409,
-    names: ["error"],
-  });
-  expect(() => own.emulator.advance(1)).toThrow("real clock");
 });
 
 test("stats count calls by endpoint, refused ones apart, and tokens", async () => {
@@ -86,11 +85,6 @@ test("the log tells every call in order, without secret, token or body", async (
     expect(text).not.toContain(secret);
 });
 
-test("deliveries are a list", async () => {
-  const own = await running();
-  expect((await own.control("GET", "/deliveries")).text).toBe("[]");
-});
-
 test("a new client may ask for tokens at once, and a changed one has what it has now", async () => {
   const own = await running();
   const ask = (secret: string) =>
@@ -129,14 +123,6 @@ test("reset forgets objects, log, counts, faults and buckets; clients, tokens an
   expect((await own.form(own.emulator.tokenUrl, robot)).status).toBe(200);
 });
 
-test("DELETE /faults disarms everything", async () => {
-  const own = await running();
-  const faultRule = { on: "GET /channels", kind: "hang" };
-  await own.control("POST", "/faults", [faultRule, faultRule]);
-  expect((await own.control("DELETE", "/faults")).status).toBe(204);
-  expect((await own.call("GET", "/channels")).status).toBe(200);
-});
-
 const outside = Object.values(networkInterfaces())
   .flat()
   .find((address) => address && !address.internal && address.family === "IPv4")?.address;
@@ -154,3 +140,406 @@ test.skipIf(!outside)(
     expect((await fetch(`${own.emulator.controlUrl}/switches`, forwarded)).status).toBe(200);
   },
 );
+
+/** The same client in the emulator's process, and over the network. */
+const ways: readonly [string, (own: Running) => EmulatorControl][] = [
+  ["in process", ({ emulator }) => emulator.control],
+  ["by its address", ({ emulator }) => connectControl(emulator.controlUrl)],
+  ["by its address, with a slash", ({ emulator }) => connectControl(`${emulator.controlUrl}/`)],
+];
+
+test.each(ways)("it looks at calls, rates and objects (%s)", async (_, of) => {
+  const own = await running({ plan: "developer", burst: 3 });
+  const control = of(own);
+  await own.call("GET", "/channels");
+  await own.call("GET", "/channels");
+  expect(await control.stats()).toEqual({
+    calls: { "GET /channels": { accepted: 2, refused: 0 } },
+    tokensIssued: 1,
+  });
+  expect(await control.log()).toMatchObject([{ path: "/channels", status: 200 }, {}]);
+  const level = (await control.buckets()).find(({ endpoint }) => endpoint === "GET /channels");
+  expect(level).toEqual({ endpoint: "GET /channels", rate: 0.16, burst: 3, tokens: 1 });
+  const now = await control.advance(1_000);
+  expect(await control.advance(0)).toBe(now);
+  const later = (await control.buckets()).find(({ endpoint }) => endpoint === "GET /channels");
+  expect(later?.tokens).toBeCloseTo(1.16, 9);
+  expect(await control.deliveries()).toEqual([]);
+  expect(await control.conversations()).toEqual([]);
+});
+
+test.each(ways)("it makes things go wrong, and right again (%s)", async (_, of) => {
+  const own = await running();
+  const control = of(own);
+  const rule = { on: "GET /channels", kind: "status", status: 503, body: { a: [1] } } as const;
+  expect(await control.faults(rule)).toEqual([{ ...rule, times: 1, after: 0 }]);
+  expect(await control.faults([rule, rule])).toHaveLength(3);
+  expect((await own.call("GET", "/channels")).status).toBe(503);
+  expect(await control.faults()).toHaveLength(2);
+  await control.clearFaults();
+  expect((await own.call("GET", "/channels")).status).toBe(200);
+});
+
+test.each(ways)(
+  "it turns switches, adds clients, keeps and restores everything (%s)",
+  async (_, of) => {
+    const own = await running();
+    const control = of(own);
+    expect((await control.switches({ pageSize: 3 })).pageSize).toBe(3);
+    expect(await control.switches()).toMatchObject({ pageSize: 3, put: "replace" });
+    await control.clients([
+      { clientId: "one", clientSecret: "s", scopes: [scopes.R] },
+      { clientId: "two", public: true, redirectUris: ["https://x.example/"], scopes: [scopes.R] },
+    ]);
+    await control.clients({ clientId: "three", clientSecret: "s", scopes: [scopes.R] });
+    const id = await own.make(channel);
+    const kept = await control.snapshot();
+    expect(kept.objects.channels).toMatchObject([{ id }]);
+    expect(kept.clients.map(({ clientId }) => clientId)).toEqual([
+      "emulator",
+      "one",
+      "two",
+      "three",
+    ]);
+    await control.reset();
+    expect((await own.call("GET", `/channels/${id}`)).status).toBe(404);
+    await control.restore(kept);
+    expect((await own.call("GET", `/channels/${id}`)).status).toBe(200);
+    expect(await control.snapshot()).toEqual(kept);
+  },
+);
+
+test.each(ways)("a refusal says what was called, and why (%s)", async (_, of) => {
+  const control = of(await running({ clock: "real" }));
+  await expect(control.advance(1)).rejects.toMatchObject({ name: "ControlError", status: 409 });
+  await expect(control.faults({ on: "GET /nothing", kind: "hang" })).rejects.toThrow(
+    'Controlling the emulator: POST /faults was refused (400): A fault\'s "on" must be one of',
+  );
+  await expect(control.clients({ clientId: "", clientSecret: "s", scopes: [] })).rejects.toThrow(
+    "A client is",
+  );
+});
+
+test("it carries the secret, and says where it is missing", async () => {
+  const { emulator } = await running({ controlSecret: "a-secret-of-control" });
+  const secret = emulator.controlSecret ?? "";
+  expect(await connectControl(emulator.controlUrl, { secret }).faults()).toEqual([]);
+  const refused = connectControl(emulator.controlUrl).faults();
+  await expect(refused).rejects.toThrow("was refused (401): The control interface asks for its");
+  await expect(refused).rejects.not.toThrow(secret);
+});
+
+test("what is no emulator is told from one", async () => {
+  const server = createServer((request, response) => {
+    if (request.url === "/down/log") response.writeHead(502).end("<h1>Bad gateway</h1>");
+    else response.end('[{"at": 5}]');
+  });
+  await listenHere(server);
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  await expect(connectControl(`http://127.0.0.1:${port}`).log()).rejects.toThrow(
+    "Controlling the emulator: GET /log answered with what no emulator answers.",
+  );
+  await expect(connectControl(`http://127.0.0.1:${port}/down`).log()).rejects.toThrow(
+    "GET /log was refused (502): no reason was given",
+  );
+});
+
+test("the log is read in parts: with since only what came later", async () => {
+  const own = await running();
+  const part = async (since: number) => (await own.control("GET", `/log?since=${since}`)).json;
+  expect(await part(0)).toEqual({ first: 0, next: 0, entries: [] });
+  await own.call("GET", "/channels");
+  await own.call("GET", "/accounts");
+  expect(await part(0)).toMatchObject({ first: 0, next: 2, entries: [{}, {}] });
+  expect(await part(1)).toMatchObject({ next: 2, entries: [{ path: "/accounts" }] });
+  expect(await part(2)).toMatchObject({ next: 2, entries: [] });
+  await own.control("POST", "/reset");
+  await own.call("GET", "/channels");
+  expect(await part(2)).toMatchObject({ first: 2, next: 3, entries: [{ path: "/channels" }] });
+  // Another emulator counted further.
+  expect(await part(500)).toMatchObject({ entries: [{ path: "/channels" }] });
+  for (const wrong of ["-1", "x", "", "1.5"])
+    expect((await own.control("GET", `/log?since=${wrong}`)).status).toBe(400);
+});
+
+test("a list that outgrows its room still has its places", async () => {
+  const { RecentEntries } = await import("../../emulator/http/call-log.js");
+  const list = new RecentEntries<number>(10);
+  for (let entry = 0; entry < 37; entry += 1) {
+    list.add(entry);
+    const { first, next, entries } = list.since(Math.max(0, entry - 2));
+    expect({ first, next, entries }).toEqual({
+      first: Math.max(0, entry - 9),
+      next: entry + 1,
+      entries: [entry - 2, entry - 1, entry].filter((each) => each >= 0),
+    });
+  }
+});
+
+const reset = (headers: Readonly<Record<string, string>>, raw?: string) =>
+  service.send("POST", "/control/reset", { headers, ...(raw === undefined ? {} : { raw }) });
+
+const own = () => new URL(service.emulator.baseUrl).host;
+
+test.each<[string, () => Record<string, string>]>([
+  ["another site's page", () => ({ origin: "https://evil.example" })],
+  [
+    "another site's page with a simple body",
+    () => ({ origin: "http://evil.example", "content-type": "text/plain" }),
+  ],
+  ["a page without an origin of its own", () => ({ origin: "null" })],
+  ["a page on another port of this machine", () => ({ origin: "http://127.0.0.1:1" })],
+  ["a page whose name was turned to this machine", () => ({ host: "evil.example" })],
+  [
+    "such a page that says its own origin",
+    () => ({ host: "evil.example:80", origin: "http://evil.example:80" }),
+  ],
+  ["a name that only begins like this machine's", () => ({ host: "127.0.0.1.evil.example" })],
+  ["a name that only ends like this machine's", () => ({ host: "evillocalhost" })],
+  ["a link or picture of another site", () => ({ "sec-fetch-site": "cross-site" })],
+  ["a page of a neighbouring origin", () => ({ "sec-fetch-site": "same-site" })],
+])("%s may not control, and changes nothing", async (_, headers) => {
+  await service.make(kindOf("Channel"));
+  const before = (await service.control("GET", "/snapshot")).text;
+  const reply = await reset(headers());
+  expect({ status: reply.status, names: Object.keys(reply.json) }).toEqual({
+    status: 403,
+    names: ["error"],
+  });
+  const read = await service.send("GET", "/control/snapshot", { headers: headers() });
+  expect(read.status).toBe(403);
+  expect(read.headers["access-control-allow-origin"]).toBeUndefined();
+  expect((await service.control("GET", "/snapshot")).text).toBe(before);
+});
+
+test.each([
+  ["text/plain", "{}"],
+  ["application/x-www-form-urlencoded", "a=b"],
+  ["multipart/form-data; boundary=x", "{}"],
+  ["application/jsonp", "{}"],
+])("a body of type %s is refused", async (type, raw) => {
+  await service.make(kindOf("Channel"));
+  expect((await reset({ "content-type": type }, raw)).status).toBe(415);
+  expect((await service.call("GET", "/channels")).text).not.toContain('"count":0');
+});
+
+test("programs and the emulator's own pages may control", async () => {
+  const { port } = new URL(service.emulator.baseUrl);
+  for (const headers of [
+    {},
+    { host: `localhost:${port}` },
+    { host: `emulator.localhost:${port}` },
+    { host: `[::1]:${port}` },
+    { host: own(), origin: `http://${own()}`, "sec-fetch-site": "same-origin" },
+    { "sec-fetch-site": "none" },
+    { "content-type": "application/json; charset=utf-8" },
+  ])
+    expect((await reset(headers)).status).toBe(204);
+});
+
+test("a program that lets fetch name the type of its JSON may control, a browser may not", async () => {
+  const { controlUrl } = service.emulator;
+  const moved = await fetch(`${controlUrl}/clock`, { method: "POST", body: '{"advanceMs":1}' });
+  expect(moved.status).toBe(200);
+  const type = { "content-type": "text/plain;charset=UTF-8" };
+  expect((await reset({ ...type, "sec-fetch-site": "none" })).status).toBe(415);
+});
+
+const secret = "a-secret-of-control";
+
+test("where a secret is asked for, every control call needs it, and the service does not", async () => {
+  const guarded = await running({ controlSecret: secret });
+  const stats = (headers: Readonly<Record<string, string>>) =>
+    guarded.send("GET", "/control/stats", { headers });
+  for (const authorization of [
+    "",
+    "Bearer",
+    "Bearer wrong-secret",
+    `Basic ${secret}`,
+    `Bearer ${secret}x`,
+  ]) {
+    const reply = await stats({ authorization });
+    expect(reply.status).toBe(401);
+    expect(reply.headers["www-authenticate"]).toBe("Bearer");
+    expect(reply.text).not.toContain(secret);
+  }
+  expect((await stats({ authorization: `Bearer ${secret}` })).status).toBe(200);
+  // A container is called by its own name there.
+  expect((await stats({ authorization: `Bearer ${secret}`, host: "emulator:4010" })).status).toBe(
+    200,
+  );
+  expect(
+    (await stats({ authorization: `Bearer ${secret}`, origin: "http://evil.example" })).status,
+  ).toBe(403);
+  expect((await guarded.call("GET", "/channels")).status).toBe(200);
+  expect(await guarded.emulator.control.stats()).toMatchObject({ tokensIssued: 1 });
+});
+
+test("a secret that is not given is made at random", async () => {
+  const [one, other] = [
+    await running({ controlSecret: true }),
+    await running({ controlSecret: true }),
+  ];
+  // No sign at its beginning that a command line takes for an option.
+  expect(one.emulator.controlSecret).toMatch(/^[0-9a-f]{48}$/);
+  expect(one.emulator.controlSecret).not.toBe(other.emulator.controlSecret);
+  expect((await running()).emulator.controlSecret).toBeUndefined();
+});
+
+test.skipIf(!outside)("other hosts may control with the secret only", async () => {
+  const guarded = await running({ host: "0.0.0.0", controlSecret: secret });
+  const url = `http://${outside}:${new URL(guarded.emulator.baseUrl).port}/control/stats`;
+  expect((await fetch(url)).status).toBe(401);
+  expect((await fetch(url, { headers: { authorization: `Bearer ${secret}` } })).status).toBe(200);
+});
+
+const hang = { on: "GET /channels", kind: "hang" };
+
+const status = { on: "GET /channels", kind: "status", status: 500 };
+const robot = { clientId: "a", clientSecret: "b", scopes: [] };
+const spa = { clientId: "a", public: true, redirectUris: ["https://x/"], scopes: [] };
+
+/** Bodies that a control call must refuse, and what the refusal names. */
+const refused: Readonly<Record<string, readonly (readonly [body: unknown, reason: RegExp])[]>> = {
+  "POST /clock": [
+    [{}, /advanceMs/],
+    [{ advanceMs: "1" }, /advanceMs/],
+    [{ advanceMs: -1 }, /advanceMs/],
+    [{ advanceMs: null }, /advanceMs/],
+    [{ advanceMs: 1, more: 1 }, /more/],
+    [[], /advanceMs/],
+  ],
+  "POST /faults": [
+    [{}, /"on"/],
+    [5, /object/],
+    [{ ...hang, on: "GET /nothing" }, /POST \/channels/],
+    [{ ...hang, on: "token" }, /TOKEN/],
+    [{ ...hang, on: "GET /channels?a=1" }, /"on"/],
+    [{ on: "GET /channels" }, /"kind"/],
+    [{ ...hang, kind: "explode" }, /drop-before-commit/],
+    [{ ...hang, kind: "constructor" }, /"kind"/],
+    [{ ...hang, times: 0 }, /times/],
+    [{ ...hang, times: 1.5 }, /times/],
+    [{ ...hang, times: "2" }, /times/],
+    [{ ...hang, after: -1 }, /after/],
+    [{ ...hang, status: 500 }, /status/],
+    [{ ...hang, kind: "status" }, /status/],
+    [{ ...status, status: 100 }, /status/],
+    [{ ...status, status: 600 }, /status/],
+    [{ ...status, status: "500" }, /status/],
+    [{ ...status, headers: [] }, /headers/],
+    [{ ...status, headers: { a: 1 } }, /headers/],
+    [{ ...status, headers: { a: "\n" } }, /headers/],
+    [{ ...status, headers: { a: "→" } }, /headers/],
+    [{ ...status, headers: { "a b": "" } }, /headers/],
+    [{ ...status, headers: { "Content-Length": "1" } }, /headers/],
+    [{ ...hang, kind: "delay" }, /ms/],
+    [{ ...hang, kind: "delay", ms: -1 }, /ms/],
+    [{ ...hang, kind: "delay", ms: "1" }, /ms/],
+    [{ ...hang, kind: "redirect" }, /location/],
+    [{ ...hang, kind: "redirect", location: "" }, /location/],
+    [{ ...hang, kind: "redirect", location: "http://x/\r\na: b" }, /location/],
+    [{ ...hang, kind: "stale-list" }, /ms/],
+    [{ on: "GET /channels/{id}", kind: "stale-list", ms: 1 }, /lists/],
+    [{ on: "POST /channels", kind: "forbidden-list" }, /lists/],
+    [{ on: "TOKEN", kind: "forbidden-list" }, /lists/],
+    [[hang, { ...hang, kind: "explode" }], /"kind"/],
+  ],
+  "POST /clients": [
+    [{}, /clientId/],
+    [{ ...robot, scopes: undefined }, /scopes/],
+    [{ ...robot, clientId: "" }, /clientId/],
+    [{ ...robot, clientSecret: "" }, /clientSecret/],
+    [{ ...robot, scopes: "all" }, /scopes/],
+    [{ ...robot, scopes: [1] }, /scopes/],
+    [{ ...robot, more: 1 }, /more/],
+    [{ ...robot, scopes: ["two words"] }, /one word/],
+    [{ ...robot, scopes: ['"'] }, /one word/],
+    [{ ...spa, redirectUris: undefined }, /redirectUris/],
+    [{ ...spa, redirectUris: [] }, /redirect/],
+    [{ ...spa, redirectUris: ["back"] }, /absolute/],
+    [{ ...spa, redirectUris: ["https://x/ü b"] }, /percent-encoded/],
+    [{ ...spa, clientSecret: "b" }, /public/],
+  ],
+  "PUT /switches": [
+    [[], /switches/],
+    [{ nothing: 1 }, /secrets, put, inUseStatus/],
+    [{ put: "keep", inUseStatus: 418 }, /inUseStatus must be one of 400, 403, 409, 412/],
+  ],
+  "PUT /snapshot": [
+    [{}, /version/],
+    [[], /version/],
+  ],
+};
+
+test.each(
+  Object.entries(refused).flatMap(([call, bodies]) =>
+    bodies.map(([body, reason]) => [call, body, reason] as const),
+  ),
+)("%s with %j is refused", async (call, body, reason) => {
+  const [method = "", path = ""] = call.split(" ");
+  const seen = async () =>
+    Promise.all(
+      ["/snapshot", "/faults"].map(async (at) => (await service.control("GET", at)).text),
+    );
+  const before = await seen();
+  const reply = await service.control(method, path, body);
+  expect(reply.status).toBe(400);
+  expect(reply.json).toEqual({ error: expect.stringMatching(reason) });
+  expect(await seen()).toEqual(before);
+});
+
+test.each(["/clock", "/faults", "/clients"])("POST %s without JSON is refused", async (path) => {
+  const url = service.emulator.controlUrl + path;
+  for (const raw of ["", "{", "advanceMs=1"])
+    expect(await service.send("POST", url, { raw })).toMatchObject({
+      status: 400,
+      json: { error: "The body must be JSON." },
+    });
+});
+
+test.each([
+  ["GET", ""],
+  ["GET", "/"],
+  ["GET", "/nothing"],
+  ["GET", "/%ff"],
+  ["DELETE", "/switches"],
+  ["POST", "/stats"],
+  ["PATCH", "/faults"],
+])("%s %s is no control call", async (method, path) => {
+  const reply = await service.control(method, path);
+  expect({ status: reply.status, names: Object.keys(reply.json) }).toEqual({
+    status: 404,
+    names: ["error"],
+  });
+});
+
+test.each([
+  ["POST", "/faults", '{"on":"GET /channels","kind":"status","status":500,"body":DEEP}'],
+  ["PUT", "/snapshot", '{"version":1,"objects":{"channels":DEEP}}'],
+  ["PUT", "/switches", '{"put":DEEP}'],
+])(
+  "%s %s with a body that is nested too deeply is refused, and leaves nothing",
+  async (method, path, text) => {
+    const raw = text.replace("DEEP", `${"[".repeat(50_000)}${"]".repeat(50_000)}`);
+    const reply = await service.send(method, service.emulator.controlUrl + path, { raw });
+    expect(reply).toMatchObject({
+      status: 400,
+      json: { error: "The body is nested too deeply." },
+    });
+    expect((await service.control("GET", "/faults")).text).toBe("[]");
+    expect((await service.control("GET", "/snapshot")).status).toBe(200);
+  },
+);
+
+test("GET /health says that it is ready, to anybody and by any name", async () => {
+  const own = await running({ plan: "developer", burst: 1, controlSecret: true });
+  for (const headers of [{}, { host: "emulator:4010" }, { origin: "https://elsewhere.example" }]) {
+    const { status, json } = await own.send("GET", "/health", { headers });
+    expect([status, json]).toEqual([200, { status: "ok" }]);
+  }
+  expect((await own.send("HEAD", "/health")).status).toBe(200);
+  expect((await own.emulator.control.stats()).calls).toEqual({});
+});

@@ -1,8 +1,20 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { type EmulatorOptions, startEmulator } from "../../emulator/index.js";
+import { resources } from "../../provider/resources/index.js";
 import { kindOf, Running, scopes } from "./running.js";
 
 const fileIn = (): string => {
@@ -114,4 +126,78 @@ test("a data file that others can read is closed to them", async () => {
   writeFileSync(data, "");
   chmodSync(data, 0o644);
   await once({ data }, async () => expect(statSync(data).mode & 0o777).toBe(0o600));
+});
+
+const stateOf = (file: string) => ({
+  mode: statSync(file).mode & 0o777,
+  text: readFileSync(file, "latin1"),
+  beside: readdirSync(dirname(file)),
+});
+
+test.each<[string, (file: string) => void, string]>([
+  ["a text", (file) => writeFileSync(file, "my notes"), "it is not the data of an emulator"],
+  ["one byte", (file) => writeFileSync(file, "S"), "it is not the data of an emulator"],
+  [
+    "somebody's database",
+    (file) => change(file, "CREATE TABLE users (name)"),
+    "it is a database of something else",
+  ],
+  [
+    "somebody's database with a log of its own",
+    (file) => change(file, "PRAGMA journal_mode = WAL; CREATE TABLE users (name)"),
+    "it is a database of something else",
+  ],
+  [
+    "the data of a newer emulator",
+    (file) => change(file, "CREATE TABLE documents (later); PRAGMA user_version = 2"),
+    "a newer version of the emulator wrote it",
+  ],
+])("%s is refused as a data file, and stays as it is", async (_, make, reason) => {
+  const data = fileIn();
+  make(data);
+  chmodSync(data, 0o644);
+  const before = stateOf(data);
+  await expect(startEmulator({ data })).rejects.toThrow(
+    `The data file ${data} cannot be used: ${reason}.`,
+  );
+  expect(stateOf(data)).toEqual(before);
+});
+
+test("what is no file is refused at once, and keeps its mode", async () => {
+  const pipe = fileIn();
+  execFileSync("mkfifo", ["-m", "644", pipe]);
+  await expect(startEmulator({ data: pipe })).rejects.toThrow("it is no plain file");
+  expect(statSync(pipe).mode & 0o777).toBe(0o644);
+  const mode = statSync("/dev/null").mode;
+  await expect(startEmulator({ data: "/dev/null" })).rejects.toThrow("it is no plain file");
+  expect(statSync("/dev/null").mode).toBe(mode);
+  await expect(startEmulator({ data: dirname(pipe) })).rejects.toThrow("it is a folder");
+});
+
+test("a data file that is cut off or spoiled anywhere is used whole, or refused by its name", async () => {
+  const data = fileIn();
+  await using whole = new Running(await startEmulator({ data, clock: "manual" }));
+  for (const definition of resources) await whole.make(definition);
+  await whole.emulator.close();
+  const good = readFileSync(data);
+  const spoiled = fc.record({
+    at: fc.nat({ max: good.length - 1 }),
+    byte: fc.integer({ min: 0, max: 255 }),
+    isCut: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(spoiled, async ({ at, byte, isCut }) => {
+      writeFileSync(data, good);
+      if (isCut) truncateSync(data, at);
+      else writeFileSync(data, Buffer.from(good).fill(byte, at, Math.min(at + 16, good.length)));
+      const outcome = await startEmulator({ data }).catch((error: Error) => error);
+      if (outcome instanceof Error) {
+        expect(outcome.message).toContain(`The data file ${data} cannot be used: `);
+        return;
+      }
+      const snapshot = await outcome.control.snapshot().finally(() => outcome.close());
+      expect(snapshot.version).toBe(1);
+    }),
+    { numRuns: Number(process.env.FUZZ_SCALE ?? 1) * 40 },
+  );
 });

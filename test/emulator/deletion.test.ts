@@ -91,12 +91,6 @@ test("account, orchestration, participant, client application, then the rest: ri
     expect((await drop(service, kindOf(kind).collection, ids[kind])).status).toBe(204);
 });
 
-test("a channel that no account names can be deleted, though client applications exist", async () => {
-  const service = await running();
-  await service.make(kindOf("ClientApplication"));
-  expect((await drop(service, "channels", await service.make(kindOf("Channel")))).status).toBe(204);
-});
-
 test("with any-client-application any client application holds every channel", async () => {
   const service = await running({ switches: { channelRule: "any-client-application" } });
   const channel = await service.make(kindOf("Channel"));
@@ -166,20 +160,6 @@ test.each<[string, (bot: object, spare: object) => object]>([
     expect((await drop(service, "clientapplications", spare)).status).toBe(204);
   },
 );
-
-test("an authentication is free when the last role that names it is gone", async () => {
-  const service = await running();
-  const ids = await account(service);
-  const role = {
-    name: "customer",
-    version: "v3",
-    callback: "https://x.example.com",
-    notificationEmail: "a@example.com",
-  };
-  const body = { name: "x", roles: [role] };
-  await service.call("PUT", `/clientapplications/${ids.ClientApplication}`, body);
-  expect((await drop(service, "authentications", ids.Authentication)).status).toBe(204);
-});
 
 test.each(resources.map(({ collection }) => collection))(
   "an unknown id of %s is not found",

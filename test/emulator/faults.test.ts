@@ -1,65 +1,116 @@
 import { expect, test } from "vitest";
-import { arm, prepared, stored, token, usual, writing } from "./fault-calls.js";
-import { kindOf, type Running, running } from "./running.js";
+import { kindOf, type Reply, type Running, running } from "./running.js";
 
 const channel = kindOf("Channel");
 
-test.each(writing)("status on %s: answers as told and does not act, once", async (on) => {
-  const rule = { kind: "status", status: 503, body: { a: 1 }, headers: { "retry-after": "7" } };
-  const { call, acted } = await prepared(on, rule);
-  const reply = await call();
-  expect(reply).toMatchObject({ status: 503, json: { a: 1 }, headers: { "retry-after": "7" } });
-  expect(await acted()).toBe(false);
-  expect((await call()).status).toBe(usual[on]);
-  expect(await acted()).toBe(true);
-});
+/** Gives the emulator rules for faults. */
+const arm = async (service: Running, rules: object): Promise<void> => {
+  const reply = await service.control("POST", "/faults", rules);
+  if (reply.status !== 200) throw new Error(reply.text);
+};
 
-test.each(writing)("status-after-commit on %s: acts, then answers as told", async (on) => {
-  const { call, acted } = await prepared(on, { kind: "status-after-commit", status: 500 });
-  expect(await call()).toMatchObject({ status: 500, json: { code: "500-100" } });
-  expect(await acted()).toBe(true);
-});
+/** The channels that the service holds. */
+const stored = async (service: Running): Promise<Record<string, unknown>[]> => {
+  const { json } = await service.control("GET", "/snapshot");
+  return (json.objects as Record<string, Record<string, unknown>[]>).channels ?? [];
+};
 
-test.each(writing)("drop-before-commit on %s: no answer, not acted", async (on) => {
-  const { call, acted } = await prepared(on, { kind: "drop-before-commit" });
-  await expect(call()).rejects.toThrow(/other side closed|ECONNRESET/);
-  expect(await acted()).toBe(false);
-});
+const count = async (service: Running): Promise<number> => (await stored(service)).length;
 
-test.each(writing)("drop-after-commit on %s: no answer, acted", async (on) => {
-  const { call, acted } = await prepared(on, { kind: "drop-after-commit" });
-  await expect(call()).rejects.toThrow(/other side closed|ECONNRESET/);
-  expect(await acted()).toBe(true);
-});
+/** One call each way at an object that exists, and whether the service acted. */
+const calls = {
+  "POST /channels": async (service: Running) => {
+    const body = await service.body(channel);
+    return {
+      call: (signal?: AbortSignal) =>
+        service.call("POST", "/channels", body, signal ? { signal } : {}),
+      acted: async () => (await count(service)) === 2,
+    };
+  },
+  "PUT /channels/{id}": async (service: Running, id: string) => {
+    const body = await service.body(channel, { displayName: "changed" });
+    return {
+      call: (signal?: AbortSignal) =>
+        service.call("PUT", `/channels/${id}`, body, signal ? { signal } : {}),
+      acted: async () => (await stored(service))[0]?.displayName === "changed",
+    };
+  },
+  "DELETE /channels/{id}": async (service: Running, id: string) => ({
+    call: (signal?: AbortSignal) =>
+      service.call("DELETE", `/channels/${id}`, undefined, signal ? { signal } : {}),
+    acted: async () => (await count(service)) === 0,
+  }),
+} as const;
 
-test.each(writing)("truncate on %s: acts, and the answer breaks off", async (on) => {
-  const { call, acted } = await prepared(on, { kind: "truncate" });
-  await expect(call()).rejects.toThrow(/other side closed|ECONNRESET|terminated|aborted/);
-  expect(await acted()).toBe(true);
-});
+type Writing = keyof typeof calls;
 
-test.each(writing)("not-json on %s: acts, then answers with a page", async (on) => {
-  const { call, acted } = await prepared(on, { kind: "not-json" });
-  const { status, text, headers } = await call();
-  expect(status).toBe(usual[on] === 204 ? 200 : usual[on]);
-  expect(headers["content-type"]).toBe("text/html");
-  expect(() => JSON.parse(text)).toThrow();
-  expect(await acted()).toBe(true);
-});
+/** The calls that change something. */
+const writing = Object.keys(calls) as readonly Writing[];
 
-test.each(writing)("no-id on %s: acts, then answers with JSON that has no id", async (on) => {
-  const { call, acted } = await prepared(on, { kind: "no-id" });
-  const { status, text } = await call();
-  expect(status).toBe(usual[on] === 204 ? 200 : usual[on]);
-  expect(JSON.parse(text)).not.toHaveProperty("id");
-  expect(await acted()).toBe(true);
-});
+/** A service with one channel and a rule for the next such call. */
+const prepared = async (on: Writing, rule: object) => {
+  const service = await running();
+  const id = await service.make(channel);
+  const { call, acted } = await calls[on](service, id);
+  await arm(service, { on, ...rule });
+  return { service, call, acted };
+};
 
-test.each(writing)("delay on %s: acts in the end and answers as usual", async (on) => {
-  const { call, acted } = await prepared(on, { kind: "delay", ms: 5 });
-  expect((await call()).status).toBe(usual[on]);
-  expect(await acted()).toBe(true);
-});
+/** Status of the call without a fault. */
+const usual: Readonly<Record<Writing, number>> = {
+  "POST /channels": 201,
+  "PUT /channels/{id}": 204,
+  "DELETE /channels/{id}": 204,
+};
+
+/** Asks for a token. */
+const token = (service: Running): Promise<Reply> =>
+  service.form(service.emulator.tokenUrl, service.credentials());
+
+const broken = /other side closed|ECONNRESET|terminated|aborted/;
+const location = "https://elsewhere.example.com/";
+const odd = { status: 503, body: { a: 1 }, headers: { "retry-after": "7" } };
+
+/** Each fault of one call: its members, the answer (undefined: none comes), and whether the service acts. */
+const kinds: readonly (readonly [kind: string, rule: object, answer: unknown, acts: boolean])[] = [
+  ["status", odd, { status: 503, json: { a: 1 }, headers: { "retry-after": "7" } }, false],
+  ["status-after-commit", { status: 500 }, { status: 500, json: { code: "500-100" } }, true],
+  ["drop-before-commit", {}, undefined, false],
+  ["drop-after-commit", {}, undefined, true],
+  ["truncate", {}, undefined, true],
+  ["delay", { ms: 5 }, {}, true],
+  ["redirect", { location }, { status: 307, headers: { location } }, false],
+];
+
+test.each(kinds.flatMap((row) => writing.map((on) => [...row, on] as const)))(
+  "%s %j: the answer is %j, acts: %s (%s)",
+  async (kind, rule, answer, acts, on) => {
+    const { call, acted } = await prepared(on, { kind, ...rule });
+    if (answer === undefined) await expect(call()).rejects.toThrow(broken);
+    else expect(await call()).toMatchObject({ status: usual[on], ...Object(answer) });
+    expect(await acted()).toBe(acts);
+    if (acts) return;
+    expect((await call()).status).toBe(usual[on]);
+    expect(await acted()).toBe(true);
+  },
+);
+
+test.each(writing)(
+  "not-json and no-id on %s: acts, then answers with what cannot be used",
+  async (on) => {
+    for (const kind of ["not-json", "no-id"]) {
+      const { call, acted } = await prepared(on, { kind });
+      const { status, text, headers } = await call();
+      expect(status).toBe(usual[on] === 204 ? 200 : usual[on]);
+      if (kind === "no-id") expect(JSON.parse(text)).not.toHaveProperty("id");
+      else {
+        expect(headers["content-type"]).toBe("text/html");
+        expect(() => JSON.parse(text)).toThrow();
+      }
+      expect(await acted()).toBe(true);
+    }
+  },
+);
 
 test.each(writing)("hang on %s: no answer, not acted; others are served meanwhile", async (on) => {
   const { service, call, acted } = await prepared(on, { kind: "hang" });
@@ -71,13 +122,6 @@ test.each(writing)("hang on %s: no answer, not acted; others are served meanwhil
   leaving.abort();
   expect(await outcome).toBe("AbortError");
   expect((await call()).status).toBe(usual[on]);
-});
-
-test.each(writing)("redirect on %s: sends elsewhere and does not act", async (on) => {
-  const location = "https://elsewhere.example.com/";
-  const { call, acted } = await prepared(on, { kind: "redirect", location });
-  expect(await call()).toMatchObject({ status: 307, headers: { location } });
-  expect(await acted()).toBe(false);
 });
 
 /** The first bytes of an answer, and then the caller goes away. */
@@ -154,31 +198,23 @@ test("forbidden-list forbids the list and nothing else", async () => {
 const issued = async (service: Running) =>
   (await service.control("GET", "/stats")).json.tokensIssued;
 
-test.each<[string, object, number, number]>([
+test.each<[string, object, number | undefined, number]>([
   ["status", { status: 503 }, 503, 0],
-  ["redirect", { location: "https://elsewhere.example.com/" }, 307, 0],
+  ["redirect", { location }, 307, 0],
   ["status-after-commit", { status: 500 }, 500, 1],
   ["not-json", {}, 200, 1],
   ["no-id", {}, 200, 1],
   ["delay", { ms: 1 }, 200, 1],
+  ["drop-before-commit", {}, undefined, 0],
+  ["drop-after-commit", {}, undefined, 1],
+  ["truncate", {}, undefined, 1],
 ])("%s works at the token address, too", async (kind, more, status, acted) => {
   const service = await running();
   await arm(service, { on: "TOKEN", kind, ...more });
-  expect((await token(service)).status).toBe(status);
+  if (status === undefined) await expect(token(service)).rejects.toThrow(broken);
+  else expect((await token(service)).status).toBe(status);
   expect(await issued(service)).toBe(acted);
   expect((await token(service)).json).toHaveProperty("access_token");
-});
-
-test.each([
-  ["drop-before-commit", 0],
-  ["drop-after-commit", 1],
-  ["truncate", 1],
-])("%s works at the token address, too", async (kind, acted) => {
-  const service = await running();
-  await arm(service, { on: "TOKEN", kind });
-  await expect(token(service)).rejects.toThrow(/other side closed|ECONNRESET|terminated|aborted/);
-  expect(await issued(service)).toBe(acted);
-  expect((await token(service)).status).toBe(200);
 });
 
 test("no-id at the token address leaves the token out", async () => {
@@ -188,3 +224,107 @@ test("no-id at the token address leaves the token out", async () => {
   expect(json).toMatchObject({ token_type: "Bearer" });
   expect(json).not.toHaveProperty("access_token");
 });
+
+const statuses = async (service: Running, calls: number): Promise<number[]> => {
+  const seen: number[] = [];
+  for (let call = 0; call < calls; call += 1)
+    seen.push((await service.call("GET", "/channels")).status);
+  return seen;
+};
+
+test("times and after count the calls of the endpoint", async () => {
+  const service = await running();
+  await arm(service, { on: "GET /channels", kind: "status", status: 500, times: 2, after: 1 });
+  await service.make(channel);
+  expect(await statuses(service, 5)).toEqual([200, 500, 500, 200, 200]);
+});
+
+test.each<[string, object[], number[]]>([
+  [
+    "rules on one endpoint come one after the other",
+    [{ status: 500 }, { status: 503, times: 2 }],
+    [500, 503, 503, 200],
+  ],
+  [
+    "after counts from when the rule was given, also the calls that an earlier rule takes",
+    [{ status: 500 }, { status: 502 }, { status: 503, after: 2 }],
+    [500, 502, 503, 200],
+  ],
+])("%s", async (_, rules, expected) => {
+  const service = await running();
+  const on = "GET /channels";
+  await arm(
+    service,
+    rules.map((rule) => ({ on, kind: "status", ...rule })),
+  );
+  expect(await statuses(service, 4)).toEqual(expected);
+});
+
+test("a call without a token or beyond the rate uses no fault up", async () => {
+  const service = await running({ plan: "developer", burst: 1 });
+  await arm(service, { on: "GET /channels", kind: "status", status: 500, after: 1 });
+  expect((await service.call("GET", "/channels", undefined, { token: null })).status).toBe(401);
+  expect(await statuses(service, 2)).toEqual([200, 429]);
+  service.emulator.advance(6250);
+  expect(await statuses(service, 1)).toEqual([500]);
+});
+
+test("a call that a fault spoils is in the log and in the counts, with its client", async () => {
+  const service = await running();
+  await arm(service, { on: "GET /channels", kind: "status", status: 500 });
+  await service.call("GET", "/channels");
+  const { json } = await service.control("GET", "/log");
+  expect(json.items).toMatchObject([{ status: 500, clientId: "emulator" }]);
+  expect((await service.control("GET", "/stats")).json.calls).toEqual({
+    "GET /channels": { accepted: 1, refused: 0 },
+  });
+});
+
+test.each([
+  ["any JSON", { status: 500, body: null }, "null"],
+  ["none, with a status below 400", { status: 202 }, ""],
+])("the body of a fault can be %s", async (_, rule, text) => {
+  const service = await running();
+  await arm(service, { on: "GET /channels", kind: "status", ...rule });
+  expect((await service.call("GET", "/channels")).text).toBe(text);
+});
+
+test.each(["status", "status-after-commit"])(
+  "text as the body of %s is sent as it is, as a page unless a header says otherwise",
+  async (kind) => {
+    const service = await running();
+    const rule = { on: "GET /channels", kind, status: 503, body: "<p>closed</p>" };
+    await arm(service, [rule, { ...rule, headers: { "Content-Type": "text/plain" } }]);
+    for (const type of ["text/html", "text/plain"]) {
+      const { headers, text } = await service.call("GET", "/channels");
+      expect({ type: headers["content-type"], text }).toEqual({ type, text: "<p>closed</p>" });
+    }
+  },
+);
+
+test.each([
+  [500, { code: "500-100", developerMessage: expect.any(String) }],
+  [429, { code: "429-001", developerMessage: "Too many requests." }],
+])("a status of %d without a body has an error body of the service", async (status, body) => {
+  const service = await running();
+  await arm(service, [
+    { on: "GET /channels", kind: "status", status },
+    { on: "TOKEN", kind: "status", status },
+  ]);
+  expect((await service.call("GET", "/channels", undefined, { token: "x" })).status).toBe(401);
+  expect((await token(service)).json).toEqual(body);
+  expect((await service.call("GET", "/channels")).json).toEqual(body);
+});
+
+test.each([204, 205, 304])(
+  "an answer with the status %s ends at its head, whatever the rule holds",
+  async (status) => {
+    const service = await running();
+    const rule = { on: "GET /channels", kind: "status", status, body: { a: 1 } };
+    await service.control("POST", "/faults", rule);
+    const reply = await service.call("GET", "/channels");
+    expect([reply.status, reply.text]).toEqual([status, ""]);
+    expect(Number(reply.headers["content-length"] ?? 0)).toBe(0);
+    expect((await service.call("GET", "/channels")).status).toBe(200);
+  },
+);

@@ -232,15 +232,6 @@ export const fieldCases = (fields: Fields, place: Place, ids: Ids): Case[] =>
     return [...presence, ...inner(field, at, ids)];
   });
 
-/** The body with another value at a place. */
-export const changed = (body: unknown, place: Place, value: unknown): unknown => {
-  const [step, ...rest] = place;
-  if (step === undefined) return value;
-  if (Array.isArray(body))
-    return body.map((item, at) => (at === step ? changed(item, rest, value) : item));
-  return { ...(body as object), [step]: changed((body as JsonObject)[step], rest, value) };
-};
-
 export const holds = (body: unknown, place: Place): boolean => {
   const [step, ...rest] = place;
   if (step === undefined) return true;

@@ -2,8 +2,7 @@ import { connect } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { resources } from "../../provider/resources/index.js";
-import { changed } from "./field-cases.js";
-import { places } from "./places.js";
+import { changedAt, placesIn } from "../support/json-places.js";
 import { type Running, start } from "./running.js";
 
 /** `npm run test:long` sends 60 times as many requests. */
@@ -65,9 +64,9 @@ test("any value at any place of a good body is taken or refused, and what is tak
       ),
       async (collection, at, value) => {
         const body = bodies.get(collection) ?? {};
-        const all = places(body);
+        const all = placesIn(body);
         const place = all[at % all.length] ?? [];
-        const reply = await service.call("POST", `/${collection}`, changed(body, place, value));
+        const reply = await service.call("POST", `/${collection}`, changedAt(body, place, value));
         expectAnswer(reply);
         if (reply.status !== 201) return;
         const path = `/${collection}/${reply.json.id}`;
@@ -107,9 +106,9 @@ test("any value at any place of a message or an asset is taken or refused", asyn
       fc.nat(),
       fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(...notConvertible)),
       async ([path, body], at, value) => {
-        const all = places(body);
+        const all = placesIn(body);
         const place = all[at % all.length] ?? [];
-        expectAnswer(await service.call("POST", path, changed(body, place, value)));
+        expectAnswer(await service.call("POST", path, changedAt(body, place, value)));
       },
     ),
     { numRuns: 300 * scale },

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { resources } from "../../provider/resources/index.js";
 import { kindOf, type Running, running } from "./running.js";
 
 const channel = kindOf("Channel");
@@ -32,15 +31,6 @@ test.each(Object.entries(keys))("the list of %s is under %s, empty at first", as
     status: 200,
     json: { paginationInfo: { count: 0, pagenum: 1, pagesize: 10 }, [key]: [] },
   });
-});
-
-test.each(resources.map(({ kind }) => kind))("the items of a list are whole: %s", async (kind) => {
-  const service = await running();
-  const definition = kindOf(kind);
-  const id = await service.make(definition);
-  const { json: item } = await service.call("GET", `/${definition.collection}/${id}`);
-  const { json } = await service.call("GET", `/${definition.collection}`);
-  expect(json[definition.listKey]).toContainEqual(item);
 });
 
 test("pages follow each other in the order of creation, without gap or repetition", async () => {

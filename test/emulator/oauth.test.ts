@@ -72,17 +72,6 @@ test.each([
   expect(reply.json.error_description).toBe("there are more than 100 parameters");
 });
 
-test("once the emulator's own client is put anew its old secret is no good", async () => {
-  const own = await running();
-  const { clientId } = own.emulator;
-  const client = { clientId, clientSecret: "new", scopes: Object.values(scopes) };
-  expect((await own.control("POST", "/clients", client)).status).toBe(201);
-  const asked = (changes: object) =>
-    own.form(own.emulator.tokenUrl, own.credentials({ ...changes }));
-  expect((await asked({})).status).toBe(401);
-  expect((await asked({ client_secret: "new" })).status).toBe(200);
-});
-
 test("a parameter given twice is refused", async () => {
   const raw = `${new URLSearchParams(service.credentials())}&scope=${scopes.R}`;
   const headers = { "content-type": "application/x-www-form-urlencoded" };

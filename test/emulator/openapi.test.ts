@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { run } from "../cli/session.js";
-import { changed } from "./field-cases.js";
+import { changedAt } from "../support/json-places.js";
 import { type Running, running, scopes } from "./running.js";
 
 let document: JsonObject;
@@ -121,7 +121,7 @@ test("what the emulator refuses for its form, the schema refuses", async () => {
     const body = await own.body(definition);
     for (const [name, field] of Object.entries(definition.fields)) {
       const wrong = field.type === "text" || field.type === "reference" ? 5 : "wrong";
-      const broken = changed(body, [field.wire ?? name], wrong);
+      const broken = changedAt(body, [field.wire ?? name], wrong);
       expect([name, check(definition.kind, broken) !== ""]).toEqual([name, true]);
       if (!field.required) continue;
       const missing = Object.fromEntries(

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { switchTable } from "../../emulator/service/switches.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
-import { changed } from "./field-cases.js";
-import { places } from "./places.js";
+import { changedAt, placesIn } from "../support/json-places.js";
 import { kindOf, type Reply, type Running, scopes } from "./running.js";
 
 /** One step: what is done, and numbers and a value that decide how. */
@@ -70,8 +69,8 @@ class History {
         return [await this.#call("POST", path, path, await this.service.body(definition))];
       case "create odd": {
         const body = await this.service.body(definition);
-        const place = oneOf(places(body), which) ?? [];
-        return [await this.#call("POST", path, path, changed(body, place, odd))];
+        const place = oneOf(placesIn(body), which) ?? [];
+        return [await this.#call("POST", path, path, changedAt(body, place, odd))];
       }
       case "list": {
         const query = ["", "?$pagesize=2", "?$pagenum=2", "?$pagesize=0", "?name=a"];

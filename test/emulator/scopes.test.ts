@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Running, running, scopes, start } from "./running.js";
+import { type Running, scopes, start } from "./running.js";
 
 type Label = keyof typeof scopes;
 
@@ -65,23 +65,6 @@ test.each(operations)("%s %s needs one of %j", async (method, path, enough) => {
     combination.some((label) => enough.includes(label)) ? "allowed" : "403-197",
   ]);
   expect(replies).toEqual(expected);
-});
-
-test("a client cannot ask for more scopes than it has", async () => {
-  const own = await running();
-  await own.control("POST", "/clients", {
-    clientId: "reader",
-    clientSecret: "secret",
-    scopes: [scopes.R],
-  });
-  const given = await own.form(
-    own.emulator.tokenUrl,
-    own.credentials({ client_id: "reader", client_secret: "secret" }),
-  );
-  expect(given.json.scope).toBe(scopes.R);
-  const token = String(given.json.access_token);
-  expect((await own.call("GET", "/channels", undefined, { token })).status).toBe(200);
-  expect((await own.call("POST", "/channels", {}, { token })).status).toBe(403);
 });
 
 test("the refusal names the scopes that would do", async () => {

@@ -1,13 +1,22 @@
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
-import { type Case, changed, fieldCases, holds, type Ids, samples } from "./field-cases.js";
-import { kindOf, type Running, start } from "./running.js";
+import { changedAt } from "../support/json-places.js";
+import { type Case, fieldCases, holds, type Ids, samples } from "./field-cases.js";
+import { kindOf, type Running, running, start } from "./running.js";
 
 let service: Running;
+let application: { id: string };
+let participant: { id: string };
+let channel: { id: string };
 const ids = new Map<string, string>();
 beforeAll(async () => {
   service = await start();
   for (const definition of resources) ids.set(definition.kind, await service.make(definition));
+  application = { id: await service.make(kindOf("ClientApplication")) };
+  participant = { id: await service.make(kindOf("Participant"), { application }) };
+  channel = { id: await service.make(kindOf("Channel")) };
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
@@ -25,7 +34,7 @@ const withOwnName = (kind: string, body: object, { place, value, code }: Case): 
 };
 
 const outcome = async (kind: string, base: object, each: Case): Promise<string> => {
-  const body = changed(withOwnName(kind, base, each), each.place, each.value);
+  const body = changedAt(withOwnName(kind, base, each), each.place, each.value);
   const { status, json, text } = await service.call("POST", `/${kindOf(kind).collection}`, body);
   if (status === 201) {
     await service.call("DELETE", `/${kindOf(kind).collection}/${json.id}`);
@@ -79,4 +88,170 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
       );
     }
   });
+});
+
+const unknown = { id: "00000000-0000-4000-8000-000000000000" };
+const role = (authentication: object) => ({
+  name: "customer",
+  version: "v3",
+  callback: "https://x.example.com",
+  notificationEmail: "a@example.com",
+  authentication,
+});
+const bots = (changes: object) => ({
+  applications: { botConfiguration: { bots: [{ ...application, participant, ...changes }] } },
+});
+
+/** Every reference of the reference graph, given the id of the wrong object. */
+const references: readonly (readonly [
+  kind: string,
+  key: string,
+  changes: (wrong: { id: string }) => JsonObject,
+])[] = [
+  ["ClientApplication", "roles[0].authentication.id", (wrong) => ({ roles: [role(wrong)] })],
+  ["Participant", "application.id", (wrong) => ({ application: wrong })],
+  ["Orchestration", "applications.botConfiguration.bots[0].id", (wrong) => bots(wrong)],
+  [
+    "Orchestration",
+    "applications.botConfiguration.bots[0].participant.id",
+    (wrong) => bots({ participant: wrong }),
+  ],
+  [
+    "Orchestration",
+    "applications.botConfiguration.bots[0].onEscalation.agent.id",
+    (wrong) => bots({ onEscalation: { agent: wrong } }),
+  ],
+  [
+    "Orchestration",
+    "applications.customerConfiguration.customer.id",
+    (wrong) => ({
+      applications: {
+        agentConfiguration: { agents: [application] },
+        customerConfiguration: { customer: wrong },
+      },
+    }),
+  ],
+  [
+    "Orchestration",
+    "applications.agentConfiguration.agents[1].id",
+    (wrong) => ({ applications: { agentConfiguration: { agents: [application, wrong] } } }),
+  ],
+  ["Account", "channel.id", (wrong) => ({ channel: wrong })],
+  [
+    "Account",
+    "chatConfigurations.orchestration.id",
+    (wrong) => ({ chatConfigurations: { orchestration: wrong } }),
+  ],
+];
+
+const post = async (kind: string, changes: JsonObject, at = service) =>
+  at.call("POST", `/${kindOf(kind).collection}`, await at.body(kindOf(kind), changes));
+
+test.each(references)(
+  "%s: a wrong %s is refused and named, and changes nothing",
+  async (...row) => {
+    const [kind, key, changes] = row;
+    const refused = { status: 400, json: { code: "400-152", details: [{ key }] } };
+    const path = `/${kindOf(kind).collection}/${await service.make(kindOf(kind))}`;
+    const before = (await service.call("GET", path)).text;
+    for (const wrong of [unknown, key === "channel.id" ? application : channel]) {
+      expect(await post(kind, changes(wrong))).toMatchObject(refused);
+      const body = await service.body(kindOf(kind), changes(wrong));
+      expect(await service.call("PUT", path, body)).toMatchObject(refused);
+    }
+    expect((await service.call("GET", path)).text).toBe(before);
+  },
+);
+
+test("unknownReference accept takes any id", async () => {
+  const own = await running({ switches: { unknownReference: "accept" } });
+  expect((await post("Account", { channel: unknown }, own)).status).toBe(201);
+});
+
+test("the entry point is another product's object and is not looked up", async () => {
+  const chatConfigurations = { entryPoint: { id: "4711" } };
+  expect((await post("Account", { chatConfigurations })).status).toBe(201);
+});
+
+test("a reference is case sensitive and stands for itself only", async () => {
+  const upper = { id: channel.id.toUpperCase() };
+  const expected = upper.id === channel.id ? 201 : 400;
+  expect((await post("Account", { channel: upper })).status).toBe(expected);
+});
+
+test.each([
+  ["no body", ""],
+  ["blanks", "   "],
+  ["half of an object", '{"name":'],
+  ["an array", "[]"],
+  ["a text", '"text"'],
+  ["null", "null"],
+  ["bytes that are no UTF-8", Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ["2,000 nested arrays", `{"name":${"[".repeat(2000)}${"]".repeat(2000)}}`],
+])("%s is no body", async (_, raw) => {
+  const headers = { "content-type": "application/json" };
+  const { status, json } = await service.call("POST", "/channels", undefined, { raw, headers });
+  expect({ status, code: json.code }).toEqual({ status: 400, code: "400-100" });
+});
+
+const patches = ["application/merge-patch+json", "application/json-patch+json"];
+
+test.each([undefined, "text/plain", "application/jsonp", ...patches])(
+  "a body of type %s is refused",
+  async (type) => {
+    const raw = JSON.stringify(await service.body(kindOf("Channel")));
+    const headers = type === undefined ? {} : { "content-type": type };
+    const { status, json } = await service.call("POST", "/channels", undefined, { raw, headers });
+    expect({ status, code: json.code }).toEqual({ status: 400, code: "400-100" });
+  },
+);
+
+test("a body of more than 2 MiB is refused, and the refusal can be read", async () => {
+  const body = await service.body(kindOf("Channel"), { more: "x".repeat(8 * 1024 * 1024) });
+  const reply = await service.call("POST", "/channels", body);
+  expect(reply).toMatchObject({ status: 400, json: { code: "400-10424" } });
+});
+
+test("a message for users comes only where it is asked for", async () => {
+  const headers = { "X-platform-error-message": "yes" };
+  const asked = await service.call("POST", "/channels", {}, { headers });
+  expect(asked.json.userMessage).toBe(asked.json.developerMessage);
+  expect(isObject((await service.call("POST", "/channels", {})).json)).toBe(true);
+  expect((await service.call("POST", "/channels", {})).json).not.toHaveProperty("userMessage");
+});
+
+test("members named like members of objects are kept as they are", async () => {
+  const raw = JSON.stringify(await service.body(kindOf("Channel"))).replace(
+    "{",
+    '{"__proto__":{"a":1},"constructor":2,',
+  );
+  const headers = { "content-type": "application/json" };
+  const { json } = await service.call("POST", "/channels", undefined, { raw, headers });
+  const { text } = await service.call("GET", `/channels/${json.id}`);
+  expect(text).toContain('"__proto__":{"a":1}');
+  expect(text).toContain('"constructor":2');
+});
+
+test("a number beyond all numbers is no number", async () => {
+  const body = await service.body(kindOf("Orchestration"));
+  const raw = JSON.stringify(body).replace('"bypassVaDuration":15', '"bypassVaDuration":1e400');
+  expect(raw).toContain("1e400");
+  const headers = { "content-type": "application/json" };
+  const { json } = await service.call("POST", "/orchestrations", undefined, { raw, headers });
+  expect(json.code).toBe("400-152");
+});
+
+test("a call whose caller goes away within the body is in the log without a status of its own", async () => {
+  const own = await running();
+  const { port } = new URL(own.emulator.baseUrl);
+  const socket = connect(Number(port), "127.0.0.1");
+  const head = `POST /conversation/v3/channels HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${await own.token()}`;
+  socket.write(
+    `${head}\r\nContent-Type: application/json\r\nContent-Length: 200\r\n\r\n{"type":`,
+    () => socket.destroy(),
+  );
+  await expect.poll(() => own.emulator.control.log()).toHaveLength(1);
+  expect(await own.emulator.control.log()).toMatchObject([
+    { method: "POST", template: "/channels", status: 0 },
+  ]);
 });

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isConversationError } from "../../sdk/runtime/index.js";
-import { changedAt, hostile, placesIn } from "./support/hostile-values.js";
+import { changedAt, placesIn } from "../support/json-places.js";
+import { hostile } from "./support/hostile-values.js";
 import { memberOf, type PublicSurface, publicSurface } from "./support/public-surface.js";
 import { rightCalls } from "./support/right-calls.js";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { changedAt } from "./support/hostile-values.js";
+import { changedAt } from "../support/json-places.js";
 import { type PublicSurface, publicSurface } from "./support/public-surface.js";
 import { asset, list, rightCalls, text } from "./support/right-calls.js";
 

@@ -70,27 +70,3 @@ export const hostile: fc.Arbitrary<() => unknown> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...makers) },
   { weight: 1, arbitrary: fc.anything().map((value) => () => value) },
 );
-
-type Path = readonly (string | number)[];
-
-/** The place of every value inside a value, the whole included. */
-export const placesIn = (value: unknown): readonly Path[] => [
-  [],
-  ...(typeof value === "object" && value !== null && Object.getPrototypeOf(value) !== null
-    ? Object.entries(value).flatMap(([name, inner]) =>
-        placesIn(inner).map((path) => [Array.isArray(value) ? Number(name) : name, ...path]),
-      )
-    : []),
-];
-
-/** A copy of a value in which one place holds something else. */
-export const changedAt = (value: unknown, [first, ...rest]: Path, other: unknown): unknown => {
-  if (first === undefined) return other;
-  if (Array.isArray(value)) {
-    return value.map((inner, index) => (index === first ? changedAt(inner, rest, other) : inner));
-  }
-  const members = Object.entries(Object(value));
-  return Object.fromEntries(
-    members.map(([name, inner]) => [name, name === first ? changedAt(inner, rest, other) : inner]),
-  );
-};
