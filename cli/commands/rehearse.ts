@@ -6,7 +6,7 @@ import {
   textOption,
   textsOption,
 } from "../command.js";
-import { optionNotHandedOn } from "../rehearse/run-options.js";
+import { optionNotHandedOn } from "../rehearse/pulumi-options.js";
 import { planOption, stackOption, switchesOption } from "./common-options.js";
 
 const assertPulumiOptions = (args: readonly string[], isAlone: boolean): void => {
@@ -29,7 +29,7 @@ const scopesNamed = async (
   named: string | undefined,
 ): Promise<{ readonly asScopes?: readonly string[] }> => {
   if (named === undefined) return {};
-  const { parseScopes } = await import("../rehearse/service/deploying-client.js");
+  const { parseScopes } = await import("../rehearse/accounts.js");
   return { asScopes: parseScopes(named) };
 };
 
@@ -107,7 +107,7 @@ lost with members is made by the program, but without these as they are.`,
   },
   uses: {
     usual: {
-      json: async () => (await import("../rehearse/outcome/outcome.js")).rehearsalSchema,
+      json: async () => (await import("../rehearse/rehearsal-schema.js")).rehearsalSchema,
       exits: {
         0: "it goes through",
         3: "it will be refused",
@@ -116,8 +116,7 @@ lost with members is made by the program, but without these as they are.`,
       },
     },
     check: {
-      json: async () =>
-        (await import("../rehearse/record/checked-record-schema.js")).checkedRecordSchema,
+      json: async () => (await import("../rehearse/rehearsal-schema.js")).checkedRecordSchema,
       exits: {
         0: "it holds",
         2: "wrong command line, or no change record of this stack",
@@ -126,8 +125,7 @@ lost with members is made by the program, but without these as they are.`,
       },
     },
     fromEmpty: {
-      json: async () =>
-        (await import("../rehearse/from-empty/from-empty-schema.js")).fromEmptySchema,
+      json: async () => (await import("../rehearse/rehearsal-schema.js")).fromEmptySchema,
       exits: {
         0: "the program makes all that is in the account",
         3: "the program cannot make everything anew",
@@ -151,9 +149,7 @@ lost with members is made by the program, but without these as they are.`,
     const { asScopes, stack: name, ...others } = rest;
     const place = name === undefined ? {} : { stack: name };
     if (check !== undefined) {
-      const { checkedRecordText, runCheckRecord } = await import(
-        "../rehearse/record/run-check-record.js"
-      );
+      const { checkedRecordText, runCheckRecord } = await import("../rehearse/change-record.js");
       return interruptible(session, async (means) => {
         const checked = await runCheckRecord({ file: check, ...place, ...means });
         return {
@@ -165,8 +161,8 @@ lost with members is made by the program, but without these as they are.`,
     }
     const options = { ...others, ...place, ...(await scopesNamed(asScopes)) };
     if (fromEmpty) {
-      const { rehearseFromEmpty } = await import("../rehearse/from-empty/rehearse-from-empty.js");
-      const { fromEmptyReport } = await import("../rehearse/from-empty/from-empty-report.js");
+      const { rehearseFromEmpty } = await import("../rehearse/from-empty.js");
+      const { fromEmptyReport } = await import("../rehearse/rehearsal-report.js");
       return interruptible(session, async (means) => {
         const rebuilt = await rehearseFromEmpty({ ...options, ...means });
         const { outcome, lost } = rebuilt;
@@ -177,9 +173,8 @@ lost with members is made by the program, but without these as they are.`,
         };
       });
     }
-    const { rehearseAndRecord } = await import("../rehearse/rehearse-and-record.js");
-    const { rehearsalReport } = await import("../rehearse/report/rehearsal-report.js");
-    const { rehearsalMarkdown } = await import("../rehearse/report/rehearsal-markdown.js");
+    const { rehearseAndRecord } = await import("../rehearse/rehearse.js");
+    const { rehearsalMarkdown, rehearsalReport } = await import("../rehearse/rehearsal-report.js");
     const operation = destroy ? "destroy" : "up";
     return interruptible(session, async (means) => {
       const rehearsal = await rehearseAndRecord(

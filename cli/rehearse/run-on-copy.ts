@@ -1,18 +1,261 @@
+import { existsSync, readFileSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
+import { z } from "zod";
 import type { Switches } from "../../emulator/index.js";
+import { jsonIn } from "../../provider/kernel/json.js";
+import { typeToken } from "../../provider/pointer.js";
 import { mostConnections } from "../../provider/service/http/transport.js";
 import type { StackState } from "../../provider/stacks/stack-states.js";
-import { type CopiedStack, copyStack } from "./copy/copied-stack.js";
-import type { OriginalStack } from "./copy/original-stack.js";
-import { comesToRest, eventsOf, type LookAhead, lookAhead } from "./look-ahead.js";
-import type { EngineRun } from "./outcome/engine-events.js";
-import { excluding } from "./run-options.js";
-import type { CopiedObjects } from "./service/account-copy.js";
-import type { DeployingClient } from "./service/deploying-client.js";
-import { type EmulatedTenant, emulateTenant, knownSwitches } from "./service/emulated-tenant.js";
-import type { RehearsedCall } from "./service/recording-relay.js";
-import { RehearsedTime } from "./service/rehearsed-time.js";
-import type { RunConditions } from "./service/run-conditions.js";
-import type { TenantReading } from "./service/tenant-reading.js";
+import { CommandFailure } from "../command.js";
+import { readDocument } from "../forecast/documents.js";
+import type { Ended } from "../process/run-command.js";
+import { definitionOfType } from "../stack/stack-export.js";
+import type { DeployingClient, RunConditions, TenantReading } from "./accounts.js";
+import {
+  type CopiedObjects,
+  type EmulatedTenant,
+  emulateTenant,
+  knownSwitches,
+  type RehearsedCall,
+} from "./emulated-account.js";
+import {
+  asksToRefresh,
+  excluding,
+  forPreview,
+  forSecondLook,
+  isPart,
+  namesTargets,
+  runsProgram,
+} from "./pulumi-options.js";
+import { RehearsedTime } from "./rehearsed-time.js";
+import {
+  type CopiedStack,
+  copyStack,
+  type OriginalStack,
+  type ReferencedStack,
+  readReferenced,
+  stackReferencesIn,
+  unknownStackIn,
+} from "./stack-copy.js";
+
+const metadata = z.object({ op: z.string(), urn: z.string(), type: z.string() });
+const withMetadata = z.object({ metadata });
+
+const eventSchema = z.object({
+  resourcePreEvent: withMetadata.optional(),
+  resOutputsEvent: withMetadata.optional(),
+  resOpFailedEvent: withMetadata.optional(),
+  diagnosticEvent: z
+    .object({ urn: z.string().optional(), message: z.string(), severity: z.string() })
+    .optional(),
+  summaryEvent: z.object({ result: z.string().optional() }).optional(),
+});
+
+/** What the engine did with one resource. */
+export interface EngineStep {
+  readonly urn: string;
+  readonly type: string;
+  /** Pulumi's word, such as `create`, `update`, `same`. */
+  readonly operation: string;
+  readonly failed: boolean;
+}
+
+/** An error that was shown; without a URN it is about the run as a whole. */
+export interface EngineError {
+  readonly urn?: string;
+  readonly message: string;
+}
+
+/** A run of the engine, as its events tell it. */
+export interface EngineRun {
+  /** In the order in which they ended; what began and never ended comes last. */
+  readonly steps: readonly EngineStep[];
+  readonly errors: readonly EngineError[];
+}
+
+/** Pulumi marks colours in messages: `<{%reset%}>`. */
+const withoutColour = (text: string): string =>
+  stripVTControlCharacters(text.replace(/<\{%[\w ]*%\}>/g, "")).trim();
+
+/** Reads what `--event-log` has written: an event on each line. */
+export const engineRunIn = (log: string): EngineRun => {
+  const begun = new Map<string, EngineStep>();
+  const ended: EngineStep[] = [];
+  const errors: EngineError[] = [];
+  const end = ({ op, urn, type }: z.infer<typeof metadata>, failed: boolean): void => {
+    begun.delete(`${op} ${urn}`);
+    ended.push({ urn, type, operation: op, failed });
+  };
+  for (const line of log.split("\n")) {
+    // Most lines are for debugging, and long.
+    if (line.trim() === "" || line.includes('"severity":"debug"')) continue;
+    const event = eventSchema.safeParse(jsonIn(line)).data;
+    if (!event) continue;
+    const { resourcePreEvent, resOutputsEvent, resOpFailedEvent, diagnosticEvent } = event;
+    if (resourcePreEvent) {
+      const { op, urn, type } = resourcePreEvent.metadata;
+      begun.set(`${op} ${urn}`, { urn, type, operation: op, failed: false });
+    }
+    if (resOutputsEvent) end(resOutputsEvent.metadata, false);
+    if (resOpFailedEvent) end(resOpFailedEvent.metadata, true);
+    if (diagnosticEvent?.severity === "error") {
+      const { urn, message } = diagnosticEvent;
+      errors.push({ ...(urn ? { urn } : {}), message: withoutColour(message) });
+    }
+  }
+  return { steps: [...ended, ...begun.values()], errors };
+};
+
+/** What is known of a run before it: the same for every run on a copy of the same. */
+interface LookAhead {
+  /** URNs of what is not run, as it reaches beyond the account. */
+  readonly leftOut: readonly string[];
+  /** URNs of what is to be deleted. */
+  readonly deletions: readonly string[];
+  /** Stacks to which the program refers. */
+  readonly referenced: readonly ReferencedStack[];
+  /** What could not be copied, each a sentence. */
+  readonly missing: readonly string[];
+}
+
+/** What is looked at, and which resources of other packages count as ours. */
+interface LookAheadOptions {
+  readonly operation: "up" | "destroy";
+  readonly original: OriginalStack;
+  /** Options of the run as the person gives them. */
+  readonly args: readonly string[];
+  /** Types of other packages that are run, too. */
+  readonly also: readonly string[];
+  /** Whether the program is answered that this is no dry run, as in a real update. */
+  readonly runsEffects: boolean;
+}
+
+/** Steps that change something. */
+const changing = /create|update|delete|replace|import/;
+
+const ownTypes = new Set([typeToken("Ownership"), "pulumi:pulumi:Stack"]);
+
+const isRun = (type: string, custom: boolean, also: readonly string[]): boolean =>
+  !custom ||
+  ownTypes.has(type) ||
+  /^pulumi:(providers:|pulumi:StackReference$)/.test(type) ||
+  definitionOfType(type) !== undefined ||
+  also.includes(type);
+
+/** Resources of the state that reach beyond the account. */
+const foreignIn = ({ original, also }: LookAheadOptions): readonly string[] =>
+  (original.document.deployment.resources ?? []).flatMap(({ type, urn, custom }) =>
+    isRun(type, custom === true, also) ? [] : [urn],
+  );
+
+/** What the engine says of its last run on a copy. */
+const eventsOf = ({ eventFile }: CopiedStack): EngineRun =>
+  engineRunIn(existsSync(eventFile) ? readFileSync(eventFile, "utf8") : "");
+
+/** @throws CommandFailure where the program would not see a dry run: it would do for real what it guards with that */
+const assertDryRun = (copy: CopiedStack, { runsEffects }: LookAheadOptions): void => {
+  if (runsEffects || copy.hasSeenDryRun()) return;
+  throw new CommandFailure(
+    "Nothing was rehearsed: the program would not see a dry run, and do for real whatever it guards with pulumi.runtime.isDryRun(). " +
+      "Only programs that run on Node.js with @pulumi/pulumi 3.216 or newer see one. With --run-effects it is rehearsed as it is.",
+  );
+};
+
+/** A preview on the copy, with the outputs of the stacks that the program turns out to refer to. */
+const previewWith = async (
+  copy: CopiedStack,
+  { original, args }: LookAheadOptions,
+  leaving: readonly string[],
+) => {
+  const referenced: ReferencedStack[] = [];
+  const missing: string[] = [];
+  const asked = new Set<string>();
+  const add = async (name: string): Promise<boolean> => {
+    if (asked.has(name)) return false;
+    asked.add(name);
+    const read = await readReferenced(original.stack, name);
+    if (!read) return false;
+    if ("problem" in read) missing.push(read.problem);
+    else {
+      referenced.push(read);
+      copy.addStack(read);
+    }
+    return !("problem" in read);
+  };
+  for (const name of stackReferencesIn(original.document)) await add(name);
+  for (;;) {
+    const words = ["preview", "--json", "--event-log", copy.eventFile];
+    const ended = await copy.pulumi([...words, ...leaving, ...forPreview(args)]);
+    const unknown = unknownStackIn(eventsOf(copy).errors.map(({ message }) => message));
+    // New in the program, so that no state tells of it.
+    if (ended.code !== 0 && unknown !== undefined && (await add(unknown))) continue;
+    return { ended, referenced, missing };
+  }
+};
+
+/**
+ * What a preview tells: why it was refused, or which steps are of packages that are not run. Without it
+ * nothing is run, whatever options a person gives: it is what keeps a run from reaching beyond the account.
+ */
+const lookAtPreview = async (copy: CopiedStack, options: LookAheadOptions) => {
+  const { args, also } = options;
+  // A refresh asks the services of the others for what they have.
+  const unread = asksToRefresh(args) ? foreignIn(options) : [];
+  const { ended, ...found } = await previewWith(copy, options, excluding(unread, args));
+  const preview = ended.code === 0 ? readDocument(ended.stdout)?.preview : undefined;
+  if (!preview) return { ended, leftOut: unread, deletions: [], ...found };
+  assertDryRun(copy, options);
+  const foreign = preview.steps.flatMap(({ op, urn, newState, oldState }) => {
+    const resource = newState ?? oldState;
+    const isForeign = resource && !isRun(resource.type, resource.custom === true, also);
+    return isForeign && changing.test(op) ? [urn] : [];
+  });
+  if (foreign[0] !== undefined && namesTargets(args))
+    throw new CommandFailure(
+      `The run would change ${foreign[0]}, which is no object of the account, and Pulumi leaves nothing out beside --target. Rehearse without that target, or allow its type with --also.`,
+      2,
+    );
+  const deletions = preview.steps.filter(({ op }) => op === "delete").map(({ urn }) => urn);
+  return { leftOut: [...new Set([...unread, ...foreign])], deletions, ...found };
+};
+
+/**
+ * Looks what a run on a copy is going to do.
+ *
+ * @returns `ended` where the preview was refused, so that there is nothing to run
+ */
+const lookAhead = async (
+  copy: CopiedStack,
+  { holdings }: StackState,
+  options: LookAheadOptions,
+): Promise<LookAhead & { readonly ended?: Ended }> => {
+  const { operation, args, original } = options;
+  if (operation === "up") return lookAtPreview(copy, options);
+  const deletions = isPart(args) ? [] : holdings.map(({ urn }) => urn);
+  const ahead = { leftOut: foreignIn(options), deletions, referenced: [], missing: [] };
+  if (!runsProgram(args, original.stack.env)) return ahead;
+  const leaving = excluding(ahead.leftOut, args);
+  const words = ["destroy", "--preview-only", "--event-log", copy.eventFile];
+  const ended = await copy.pulumi([...words, ...leaving, ...forPreview(args)]);
+  if (ended.code !== 0) return { ...ahead, ended };
+  assertDryRun(copy, options);
+  return ahead;
+};
+
+/** Whether nothing is left to be done by a second run, and nothing has changed outside. */
+const comesToRest = async (
+  copy: CopiedStack,
+  options: LookAheadOptions,
+  { leftOut }: LookAhead,
+): Promise<boolean> => {
+  const args = ["--refresh", ...forSecondLook(options.args)];
+  const leaving = excluding([...new Set([...foreignIn(options), ...leftOut])], args);
+  const ended = await copy.pulumi(["preview", "--json", ...leaving, ...args]);
+  const preview = ended.code === 0 ? readDocument(ended.stdout)?.preview : undefined;
+  return (
+    preview?.steps.every(({ op, urn }) => !changing.test(op) || leftOut.includes(urn)) ?? false
+  );
+};
 
 /** What is run on a copy, and where. */
 export interface CopyRunOptions {
@@ -183,7 +426,7 @@ export const runOnCopy = (options: CopyRunOptions): Promise<CopyRun> =>
   onCopy(options, (copied) => runIn(copied, options));
 
 /** A run, and what came after it. */
-export interface RunAndAfter<B> {
+interface RunAndAfter<B> {
   readonly run: CopyRun;
   /** Whether a second run would find nothing to do, where that was looked for. */
   readonly settled: boolean | undefined;

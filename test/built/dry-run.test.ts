@@ -9,8 +9,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import type { RehearsalFromEmpty } from "../../cli/rehearse/from-empty/rehearse-from-empty.js";
-import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
+import type { RehearsalFromEmpty } from "../../cli/rehearse/from-empty.js";
+import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
 let project: EmulatedProject | undefined;

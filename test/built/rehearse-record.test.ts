@@ -13,9 +13,9 @@ import {
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { RehearsalFromEmpty } from "../../cli/rehearse/from-empty/rehearse-from-empty.js";
-import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
-import type { CheckedRecord } from "../../cli/rehearse/record/run-check-record.js";
+import type { CheckedRecord } from "../../cli/rehearse/change-record.js";
+import type { RehearsalFromEmpty } from "../../cli/rehearse/from-empty.js";
+import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
 import { pageCommands } from "../docs/page-commands.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { pageShell } from "../support/page-shell.js";

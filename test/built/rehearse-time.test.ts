@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
+import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 import { type LimitedService, limitedService } from "../support/limited-service.js";
 import { accountProgram, type DeclaredItem } from "../support/rehearsed-account.js";

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { engineRunIn } from "../../cli/rehearse/outcome/engine-events.js";
-import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
+import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
+import { engineRunIn } from "../../cli/rehearse/run-on-copy.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 import { type LimitedService, limitedService } from "../support/limited-service.js";
 import {

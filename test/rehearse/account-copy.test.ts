@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { copyAccount, stateBodies } from "../../cli/rehearse/service/account-copy.js";
-import type { TenantReading } from "../../cli/rehearse/service/tenant-reading.js";
+import type { TenantReading } from "../../cli/rehearse/accounts.js";
+import { copyAccount, stateBodies } from "../../cli/rehearse/emulated-account.js";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";

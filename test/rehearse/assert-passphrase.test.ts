@@ -1,8 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { assertPassphrase } from "../../cli/rehearse/copy/assert-passphrase.js";
-import { createCrypter } from "../../cli/rehearse/copy/passphrase-crypter.js";
+import { assertPassphrase, createCrypter } from "../../cli/rehearse/stack-copy.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";
 
 /** Whether a stack whose file has this content is read with these variables, and why not. */

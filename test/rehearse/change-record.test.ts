@@ -1,12 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  accountDigest,
-  changeRecord,
-  outcomeDigest,
-} from "../../cli/rehearse/record/change-record.js";
-import { jsonDigest } from "../../cli/rehearse/record/digest.js";
+import { accountDigest, changeRecord, outcomeDigest } from "../../cli/rehearse/change-record.js";
+import { jsonDigest } from "../../cli/rehearse/recorded-program.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { configWith, withoutWaysOut } from "../../cli/rehearse/copy/copied-settings.js";
-import { profilesOf } from "../../cli/rehearse/copy/original-stack.js";
+import { configWith, profilesOf, withoutWaysOut } from "../../cli/rehearse/stack-copy.js";
 import { describeSettings, readSettings } from "../../provider/service/settings.js";
 
 const stackWith = (env: NodeJS.ProcessEnv, config: Readonly<Record<string, string>>) => ({

@@ -1,13 +1,12 @@
 import { expect, test } from "vitest";
-import { accountDigest, unreadKinds } from "../../cli/rehearse/record/change-record.js";
-import { scopeChanges } from "../../cli/rehearse/record/recorded-settings.js";
 import {
   deployingClient,
   parseScopes,
   refusedLists,
   scopesInUse,
-} from "../../cli/rehearse/service/deploying-client.js";
-import type { TenantReading } from "../../cli/rehearse/service/tenant-reading.js";
+  type TenantReading,
+} from "../../cli/rehearse/accounts.js";
+import { accountDigest, scopeChanges, unreadKinds } from "../../cli/rehearse/change-record.js";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { resources } from "../../provider/resources/index.js";
 import { defaultScopes, scopes } from "../../provider/service/http/operations.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { membersWithSecrets } from "../../cli/rehearse/service/known-secrets.js";
+import { membersWithSecrets } from "../../cli/rehearse/emulated-account.js";
 import { hideSecrets } from "../../emulator/objects/forms.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { clientApplication } from "../../provider/resources/client-application.js";

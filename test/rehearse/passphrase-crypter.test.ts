@@ -1,6 +1,6 @@
 import { createDecipheriv, pbkdf2Sync } from "node:crypto";
 import { expect, test } from "vitest";
-import { createCrypter, hasPassphrase } from "../../cli/rehearse/copy/passphrase-crypter.js";
+import { createCrypter, hasPassphrase } from "../../cli/rehearse/stack-copy.js";
 import { encryptedValue, openedSecrets } from "../../cli/stack/stack-export.js";
 
 /** Decrypts as Pulumi does, from its documentation of the passphrase provider. */

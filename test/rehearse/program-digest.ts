@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { jsonDigest } from "../../cli/rehearse/record/digest.js";
 import {
+  jsonDigest,
   type ProgramSearchOptions,
   readProgram,
-} from "../../cli/rehearse/record/recorded-program.js";
+} from "../../cli/rehearse/recorded-program.js";
 
 /** How a run with `--record record.json` finds the project of stack `prod` in a folder. */
 export const optionsIn = (folder: string): ProgramSearchOptions => ({

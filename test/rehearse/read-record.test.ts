@@ -6,10 +6,10 @@ import { CommandFailure } from "../../cli/command.js";
 import {
   type ChangeRecord,
   changeRecord,
+  checkedRecordText,
   outcomeDigest,
-} from "../../cli/rehearse/record/change-record.js";
-import { readRecord } from "../../cli/rehearse/record/read-record.js";
-import { checkedRecordText } from "../../cli/rehearse/record/run-check-record.js";
+  readRecord,
+} from "../../cli/rehearse/change-record.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";
 

@@ -1,9 +1,12 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { jsonDigest } from "../../cli/rehearse/record/digest.js";
-import { programChanges, readProgram } from "../../cli/rehearse/record/recorded-program.js";
-import { fileIdentity } from "../../cli/rehearse/record/written-files.js";
+import {
+  fileIdentity,
+  jsonDigest,
+  programChanges,
+  readProgram,
+} from "../../cli/rehearse/recorded-program.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";
 import { optionsIn, programDigest } from "./program-digest.js";
 

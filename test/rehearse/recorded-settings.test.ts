@@ -5,7 +5,7 @@ import {
   recordedSettings,
   resolvedSettings,
   settingChanges,
-} from "../../cli/rehearse/record/recorded-settings.js";
+} from "../../cli/rehearse/change-record.js";
 import { readSettings } from "../../provider/service/settings.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";
 

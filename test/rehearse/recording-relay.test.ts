@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { type RecordingRelay, startRelay } from "../../cli/rehearse/service/recording-relay.js";
-import { RehearsedTime } from "../../cli/rehearse/service/rehearsed-time.js";
+import { type RecordingRelay, startRelay } from "../../cli/rehearse/emulated-account.js";
+import { RehearsedTime } from "../../cli/rehearse/rehearsed-time.js";
 import { paths } from "../../emulator/http/listener.js";
 import { type Emulator, startEmulator } from "../../emulator/index.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stackReferencesIn, unknownStackIn } from "../../cli/rehearse/copy/referenced-stacks.js";
+import { stackReferencesIn, unknownStackIn } from "../../cli/rehearse/stack-copy.js";
 
 test("the stacks that a state refers to are named once each, as the program calls them", () => {
   const reference = (name: string) => ({

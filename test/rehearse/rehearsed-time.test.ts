@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RehearsedTime } from "../../cli/rehearse/service/rehearsed-time.js";
+import { RehearsedTime } from "../../cli/rehearse/rehearsed-time.js";
 
 test("an hour of waiting passes at once, and what is due happens in the order of time", async () => {
   const time = new RehearsedTime(1);

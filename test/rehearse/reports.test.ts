@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import type { Rehearsal } from "../../cli/rehearse/outcome/outcome.js";
-import { rehearsalMarkdown } from "../../cli/rehearse/report/rehearsal-markdown.js";
-import { rehearsalReport } from "../../cli/rehearse/report/rehearsal-report.js";
+import { rehearsalMarkdown, rehearsalReport } from "../../cli/rehearse/rehearsal-report.js";
+import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
 import { wrappedText } from "../../cli/terminal/columns.js";
 
 const id = "7d1e3c80-3b5f-4a6e-9a55-0123456789ab";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runConditions } from "../../cli/rehearse/service/run-conditions.js";
+import { runConditions } from "../../cli/rehearse/accounts.js";
 import { readSettings } from "../../provider/service/settings.js";
 
 const environment = {

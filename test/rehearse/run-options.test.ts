@@ -5,7 +5,7 @@ import {
   forSecondLook,
   isPart,
   optionNotHandedOn,
-} from "../../cli/rehearse/run-options.js";
+} from "../../cli/rehearse/pulumi-options.js";
 
 test("a preview gets what it takes", () => {
   const args = ["--yes", "--target", "urn:a", "--show-secrets", "--strict", "-f", "--parallel=4"];

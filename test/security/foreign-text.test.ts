@@ -4,7 +4,7 @@ import fc from "fast-check";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { driftMarkdown } from "../../cli/compare/reports.js";
-import { rehearsalMarkdown } from "../../cli/rehearse/report/rehearsal-markdown.js";
+import { rehearsalMarkdown } from "../../cli/rehearse/rehearsal-report.js";
 import { codeSpan, markdownTable } from "../../cli/terminal/columns.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { inertOutput, inertText } from "../../provider/kernel/text.js";

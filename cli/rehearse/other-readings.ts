@@ -1,12 +1,12 @@
-import type { Switches, SwitchName } from "../../../emulator/index.js";
-import { holdsSecret } from "../../../provider/definition/walk.js";
-import { fieldsByWireName } from "../../../provider/definition/wire.js";
-import { resources } from "../../../provider/resources/index.js";
-import { wireReferences } from "../../account/read-account.js";
-import type { CopyRun } from "../run-on-copy.js";
-import type { RehearsedCall } from "../service/recording-relay.js";
-import type { AccountChange, Refusal, RehearsedOutcome } from "./outcome.js";
-import { serverSet } from "./rehearsed-changes.js";
+import type { Switches, SwitchName } from "../../emulator/index.js";
+import { holdsSecret } from "../../provider/definition/walk.js";
+import { fieldsByWireName } from "../../provider/definition/wire.js";
+import { resources } from "../../provider/resources/index.js";
+import { wireReferences } from "../account/read-account.js";
+import type { RehearsedCall } from "./emulated-account.js";
+import { serverSet } from "./outcome.js";
+import type { AccountChange, Refusal, RehearsedOutcome } from "./rehearsal-schema.js";
+import type { CopyRun } from "./run-on-copy.js";
 
 /** Something uncertain about the service that may decide what a run comes to. */
 interface UncertainSwitch {

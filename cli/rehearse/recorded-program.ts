@@ -1,6 +1,9 @@
+import { hash } from "node:crypto";
 import {
   type Dirent,
   existsSync,
+  fstatSync,
+  lstatSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -9,15 +12,162 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { z } from "zod";
-import { packageVersion } from "../../../provider/kernel/package.js";
-import { projectDocument, stackFile } from "../../pulumi-cli/project-document.js";
-import { pulumiHomeIn } from "../../pulumi-cli/pulumi-cli.js";
-import { projectFile } from "../../pulumi-cli/stack-config.js";
-import type { OpenStack } from "../../stack/open-stack.js";
-import { digestOf, digestSchema } from "./digest.js";
-import { importedFiles } from "./imported-files.js";
-import { linkedPackages } from "./linked-packages.js";
-import { type FileIdentity, fileIdentity, redirectedTo } from "./written-files.js";
+import { isObject, jsonIn } from "../../provider/kernel/json.js";
+import { packageVersion } from "../../provider/kernel/package.js";
+import { projectDocument, stackFile } from "../pulumi-cli/project-document.js";
+import { pulumiHomeIn } from "../pulumi-cli/pulumi-cli.js";
+import { projectFile } from "../pulumi-cli/stack-config.js";
+import type { OpenStack } from "../stack/open-stack.js";
+
+/** SHA-256 in hexadecimal. */
+export const digestSchema = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** JSON whose members are in one order, so that the same content is the same text. */
+const canonical = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((name) => [name, canonical(value[name])]),
+  );
+};
+
+/** SHA-256 of a text or of bytes, in hexadecimal. */
+const digestOf = (content: string | Uint8Array): string => hash("sha256", content);
+
+/** The digest of a JSON value, whatever the order of its members. */
+export const jsonDigest = (value: unknown): string =>
+  digestOf(JSON.stringify(canonical(value)) ?? "undefined");
+
+/** A file by device and number, whatever it is called: `undefined` for what is none. */
+type FileIdentity = string;
+
+const identityIn = (
+  stat: () => { isFile(): boolean; dev: bigint; ino: bigint } | undefined,
+): FileIdentity | undefined => {
+  try {
+    const found = stat();
+    return found?.isFile() ? `${found.dev}:${found.ino}` : undefined;
+  } catch {
+    // A closed descriptor, or a link that leads nowhere.
+    return undefined;
+  }
+};
+
+/** The file at a path, or behind a link there. */
+export const fileIdentity = (path: string): FileIdentity | undefined =>
+  identityIn(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
+
+/**
+ * The files to which standard output and standard error of this process go. A shell makes them before the
+ * process begins.
+ */
+const redirectedTo = (): readonly FileIdentity[] =>
+  [1, 2].flatMap((descriptor) => identityIn(() => fstatSync(descriptor, { bigint: true })) ?? []);
+
+/** Its version stands for it. */
+const thisPackage = "pulumi-conversation";
+
+const dependencyLists = ["dependencies", "devDependencies", "optionalDependencies"];
+
+const dependenciesOf = (folder: string): readonly string[] => {
+  const file = join(folder, "package.json");
+  const json = existsSync(file) ? jsonIn(readFileSync(file, "utf8")) : undefined;
+  if (!isObject(json)) return [];
+  return dependencyLists.flatMap((list) => {
+    const named = json[list];
+    return isObject(named) ? Object.keys(named) : [];
+  });
+};
+
+/** Where a package is found from a folder: there, or in a folder above. */
+const installedAt = (folder: string, name: string): string | undefined => {
+  const path = join(folder, "node_modules", name);
+  if (lstatSync(path, { throwIfNoEntry: false })) return path;
+  const parent = dirname(folder);
+  return parent === folder ? undefined : installedAt(parent, name);
+};
+
+const linkedFolder = (folder: string, name: string): string | undefined => {
+  const path = name === thisPackage ? undefined : installedAt(folder, name);
+  if (path === undefined || !existsSync(path)) return undefined;
+  const real = realpathSync(path);
+  // Package managers link what they have installed, too: that is below a folder of this name.
+  return /[/\\]node_modules[/\\]/.test(real) ? undefined : real;
+};
+
+/**
+ * Folders of the packages on which a program depends and that are links to sources: those of the same
+ * workspace, and those of `file:` and `link:`. No lock file tells of what is in them.
+ */
+const linkedPackages = (folders: readonly string[]): readonly string[] => {
+  const waiting = [...folders];
+  const found = new Set<string>();
+  for (const folder of waiting)
+    for (const name of dependenciesOf(folder)) {
+      const linked = linkedFolder(folder, name);
+      if (linked === undefined || found.has(linked) || folders.includes(linked)) continue;
+      found.add(linked);
+      waiting.push(linked);
+    }
+  return [...found];
+};
+
+const source = /\.(?:[cm]?[jt]sx?|json)$/;
+
+/** A path in quotes that leads on from where it stands, as programs import and open files by. */
+const relativePaths = /["'`](\.{1,2}\/[^"'`\n$*?<>|]+)["'`]/g;
+
+const forms = ["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs", "json"];
+
+/** What a path of an import may stand for: TypeScript writes the name of the file that it will be. */
+const candidates = (path: string): readonly string[] => [
+  path,
+  ...[".ts", ".tsx"].map((form) => path.replace(/\.jsx?$/, form)),
+  path.replace(/\.([cm])js$/, ".$1ts"),
+  ...forms.map((form) => `${path}.${form}`),
+  ...forms.map((form) => join(path, `index.${form}`)),
+];
+
+const isFile = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+/** The files that a source names, from where it is or from where the program is run. */
+const namedIn = (file: string, root: string): readonly string[] => {
+  const paths = [...readFileSync(file, "utf8").matchAll(relativePaths)].map(
+    ([, path = ""]) => path,
+  );
+  return paths.flatMap((path) =>
+    [dirname(file), root].flatMap((from) => {
+      const found = candidates(resolve(from, path)).find(isFile);
+      return found === undefined ? [] : [found];
+    }),
+  );
+};
+
+/**
+ * The files outside of a program's folders that its sources name, and those that these name: modules,
+ * settings of the compiler, files that are read. Without what is installed.
+ *
+ * @param files those of the program, absolute
+ * @param root where the program is run
+ */
+const importedFiles = (files: readonly string[], root: string): readonly string[] => {
+  const known = new Set(files);
+  const waiting = [...files];
+  const found: string[] = [];
+  for (const file of waiting) {
+    if (!source.test(file) || !isFile(file)) continue;
+    for (const named of namedIn(file, root)) {
+      if (known.has(named) || /[/\\]node_modules[/\\]/.test(named)) continue;
+      known.add(named);
+      waiting.push(named);
+      found.push(named);
+    }
+  }
+  return found;
+};
 
 /** A program as a record binds it. */
 export const recordedProgramSchema = z.strictObject({

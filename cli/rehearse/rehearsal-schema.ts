@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Printed } from "../../printed.js";
+import type { Printed } from "../printed.js";
 
 const seconds = z.number().min(0);
 
@@ -95,7 +95,7 @@ export const rehearsalSchema = z.strictObject({
 });
 
 /** Shape of the outcome that `rehearse --from-empty --json` prints. */
-export const rebuiltSchema = outcomeSchema.omit({ calls: true, changes: true, undeclared: true });
+const rebuiltSchema = outcomeSchema.omit({ calls: true, changes: true, undeclared: true });
 
 /** An object of the account. */
 export type NamedObject = Printed<z.output<typeof namedSchema>>;
@@ -115,3 +115,55 @@ export type RehearsedOutcome = Printed<z.output<typeof outcomeSchema>>;
 export type OtherReading = Printed<z.output<typeof otherReadingSchema>>;
 /** A whole rehearsal, as `--json` prints it. */
 export type Rehearsal = Printed<z.output<typeof rehearsalSchema>>;
+
+/** Shape of what the account has beyond the program. */
+export const lostSchema = z.strictObject({
+  kind: z.string(),
+  name: z.string(),
+  id: z.string(),
+  members: z
+    .exactOptional(z.array(z.string()))
+    .describe("What the made object lacks or has otherwise; left out: all of it is missing"),
+  profile: z.exactOptional(z.string()),
+  stack: z.exactOptional(z.string()).describe("Another stack that makes it"),
+});
+
+/** Shape of what `rehearse --from-empty --json` prints. */
+export const fromEmptySchema = z.strictObject({
+  project: z.string(),
+  stack: z.string(),
+  plan: z.string(),
+  parallel: z.int().min(1),
+  outcome: rebuiltSchema.describe("What making everything anew comes to"),
+  liveObjects: z.int().min(0).describe("Objects in the account now"),
+  lost: z.array(lostSchema).describe("What is in the account and not made by the program"),
+  notes: z.array(z.string()),
+});
+
+/** A kind whose list the client may not read. */
+export const unreadKindSchema = z.strictObject({
+  kind: z.string(),
+  profile: z.exactOptional(z.string()),
+});
+
+export type UnreadKind = Printed<z.infer<typeof unreadKindSchema>>;
+
+/** Shape of what `rehearse --check --json` prints. */
+export const checkedRecordSchema = z.strictObject({
+  holds: z.boolean(),
+  changed: z
+    .array(z.enum(["program", "settings", "state", "account", "outcome"]))
+    .describe("Parts that are no longer as they were; with other settings the account is not read"),
+  differences: z
+    .strictObject({ program: z.array(z.string()), settings: z.array(z.string()) })
+    .describe("Each file that is new, is gone or changed, and each setting that is another one"),
+  unread: z
+    .array(unreadKindSchema)
+    .describe("Kinds that the rehearsal could not read: they are not compared"),
+  passes: z.boolean().describe("Whether the rehearsal went through"),
+  madeAt: z.string().describe("When the rehearsal was made"),
+  operation: z.enum(["up", "destroy"]),
+  project: z.string(),
+  stack: z.string(),
+  args: z.array(z.string()).describe("Options of the run that was rehearsed"),
+});

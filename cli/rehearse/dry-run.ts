@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { getCallSites } from "node:util";
-import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 
 /* Loaded into the process of a program before all else (`node --require`). The engine makes a real update on
    the copy, so Pulumi's SDK has to act as in one; the program is to act as in a preview. All copies of the

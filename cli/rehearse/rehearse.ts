@@ -1,13 +1,32 @@
+import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Switches } from "../../emulator/index.js";
 import type { Plan } from "../../provider/service/plans.js";
+import { CommandFailure, messageOf } from "../command.js";
 import { keepHeapSmall } from "../process/small-heap.js";
 import { openStack } from "../stack/open-stack.js";
 import { withCount } from "../terminal/columns.js";
-import { type OriginalStack, readOriginal } from "./copy/original-stack.js";
-import { laterRefusals, outcomeOf } from "./outcome/build-outcome.js";
-import { differencesBetween, otherReadingsOf } from "./outcome/other-readings.js";
-import type { OtherReading, Rehearsal, RehearsedOutcome } from "./outcome/outcome.js";
-import { stateDigest } from "./record/change-record.js";
+import {
+  deployingClient,
+  type RunConditions,
+  readAccounts,
+  runConditions,
+  type TenantReading,
+} from "./accounts.js";
+import {
+  accountDigest,
+  changeRecord,
+  recordedSettings,
+  resolvedSettings,
+  stateDigest,
+  unreadKinds,
+} from "./change-record.js";
+import { knownSwitches } from "./emulated-account.js";
+import { differencesBetween, otherReadingsOf } from "./other-readings.js";
+import { laterRefusals, outcomeOf } from "./outcome.js";
+import { parallelIn } from "./pulumi-options.js";
+import { programOf } from "./recorded-program.js";
+import type { OtherReading, Rehearsal, RehearsedOutcome } from "./rehearsal-schema.js";
 import {
   type CopyRun,
   type CopyRunOptions,
@@ -15,15 +34,10 @@ import {
   runAndLookAfter,
   runOnCopy,
 } from "./run-on-copy.js";
-import { parallelIn } from "./run-options.js";
-import { deployingClient } from "./service/deploying-client.js";
-import { knownSwitches } from "./service/emulated-tenant.js";
-import { readAccounts } from "./service/read-accounts.js";
-import { type RunConditions, runConditions } from "./service/run-conditions.js";
-import type { TenantReading } from "./service/tenant-reading.js";
+import { type OriginalStack, readOriginal } from "./stack-copy.js";
 
 /** What is rehearsed, and under which conditions. */
-export interface RehearseOptions {
+interface RehearseOptions {
   readonly operation: "up" | "destroy";
   /** Options for `pulumi up` or `pulumi destroy`. */
   readonly args: readonly string[];
@@ -46,7 +60,7 @@ export interface RehearseOptions {
 }
 
 /** A rehearsal, and what it was made from. */
-export interface RehearsalResult {
+interface RehearsalResult {
   readonly rehearsal: Rehearsal;
   readonly original: OriginalStack;
   readonly readings: readonly TenantReading[];
@@ -120,7 +134,7 @@ const cutOffNotes = ({ document }: OriginalStack): readonly string[] => {
  *
  * @throws CommandFailure where the stack cannot be read; ConversationError where the service cannot
  */
-export const runRehearse = async (options: RehearseOptions): Promise<RehearsalResult> => {
+const runRehearse = async (options: RehearseOptions): Promise<RehearsalResult> => {
   const { operation, args, also = [], switches = {}, say, signal } = options;
   const notes: string[] = [];
   keepHeapSmall();
@@ -191,4 +205,51 @@ const refusedLater = async (
   const goesOn = args.includes("--continue-on-error");
   const others = goesOn ? [] : (await rehearse({ args: [...args, "--continue-on-error"] })).outcome;
   return laterRefusals(run, "refusals" in others ? others.refusals : [], names.stack, states);
+};
+
+const writeRecord = async (
+  file: string,
+  { rehearsal, original, readings }: RehearsalResult,
+  { args, asScopes }: RehearseOptions,
+  state: string,
+): Promise<void> => {
+  const path = resolve(file);
+  const record = changeRecord(rehearsal, args, {
+    program: programOf(original.stack, path),
+    settings: recordedSettings(
+      resolvedSettings(
+        readings.map(({ settings }) => settings),
+        original,
+        asScopes !== undefined,
+      ),
+    ),
+    ...(asScopes === undefined ? {} : { asScopes: [...asScopes] }),
+    unread: [...unreadKinds(readings)],
+    digests: { state, account: accountDigest(readings) },
+  });
+  try {
+    writeFileSync(path, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
+  } catch (error) {
+    throw new CommandFailure(`The change record could not be written: ${messageOf(error)}`);
+  }
+};
+
+/**
+ * Rehearses, and writes the change record if one is wanted.
+ *
+ * @param record file for the change record
+ */
+export const rehearseAndRecord = async (
+  options: RehearseOptions,
+  record: string | undefined,
+): Promise<Rehearsal> => {
+  const result = await runRehearse(options);
+  const { rehearsal, original, stateBefore } = result;
+  const stateAfter = await stateDigest(original.stack);
+  if (stateAfter !== stateBefore)
+    throw new CommandFailure(
+      "The state of the stack was changed by somebody else during the rehearsal, so what it said is of the past. Rehearse again.",
+    );
+  if (record !== undefined) await writeRecord(record, result, options, stateAfter);
+  return rehearsal;
 };

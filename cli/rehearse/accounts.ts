@@ -1,0 +1,327 @@
+import { isConversationError } from "../../provider/kernel/errors.js";
+import { isObject, jsonIn } from "../../provider/kernel/json.js";
+import { nearestHint, quoted } from "../../provider/kernel/text.js";
+import {
+  defaultScopes,
+  endpointName,
+  isScope,
+  type Scope,
+  scopes as serviceScopes,
+  setUpOperation,
+} from "../../provider/service/http/operations.js";
+import type { Pace } from "../../provider/service/http/pace.js";
+import type { Settings } from "../../provider/service/setting-table.js";
+import { readSettings } from "../../provider/service/settings.js";
+import { accessService, type ServiceAccess } from "../account/open-account.js";
+import { type AccountReading, type KindReading, readAccount } from "../account/read-account.js";
+import { CommandFailure } from "../command.js";
+import { type ConditionOptions, type Conditions, givenConditions } from "../forecast/conditions.js";
+import { defaultParallel } from "../forecast/simulation/engine.js";
+import { type OriginalStack, profilesOf } from "./stack-copy.js";
+
+/** A tenant as a rehearsal needs to know it. */
+export interface TenantReading {
+  readonly settings: Settings;
+  readonly account: AccountReading;
+  /** Scopes that the token grants, where the token address tells them. */
+  readonly scopes?: readonly string[];
+  /** The usual time from a call to its answer, in milliseconds. */
+  readonly roundTripMs: number;
+  /** Objects on a page where the caller asks for no number, where the service tells. */
+  readonly pageSize?: number;
+}
+
+interface TenantReadingOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+  /** Told what is going on. */
+  readonly say: (text: string) => void;
+}
+
+/** The lower quartile: what a busy machine adds to some of the calls is not the service's. */
+const usualOf = (durations: readonly number[]): number =>
+  durations.toSorted((a, b) => a - b)[Math.floor(durations.length / 4)] ?? 0;
+
+/** What the answers tell beside what they hold. */
+interface Observed {
+  readonly durations: number[];
+  pageSize: number | undefined;
+}
+
+/** The pages of an emulator hold as many objects at most. */
+const mostOnPage = 75;
+
+const pageSizeIn = (text: string): number | undefined => {
+  const body = jsonIn(text);
+  const info = isObject(body) ? body.paginationInfo : undefined;
+  const size = isObject(info) ? Number(info.pagesize) : Number.NaN;
+  return Number.isInteger(size) && size >= 1 && size <= mostOnPage ? size : undefined;
+};
+
+/** Notes how long each attempt takes, the wait for its turn left aside. */
+const observing =
+  (pace: Pace, observed: Observed): Pace =>
+  (endpoint, attempt, signal) =>
+    pace(
+      endpoint,
+      async () => {
+        const from = performance.now();
+        const answer = await attempt();
+        observed.durations.push(performance.now() - from);
+        if (endpoint.method === "GET") observed.pageSize ??= pageSizeIn(answer.text);
+        return answer;
+      },
+      signal,
+    );
+
+const readWith = async (access: ServiceAccess, { say, signal }: TenantReadingOptions) => {
+  const { settings, service } = access;
+  const of = settings.profile === undefined ? "" : ` of profile ${settings.profile}`;
+  let toldAt = performance.now();
+  const account = await readAccount(access, {
+    signal,
+    onProgress: ({ objects, callsLeft, remainingMs }) => {
+      if (performance.now() - toldAt < 5000) return;
+      toldAt = performance.now();
+      const left = `${callsLeft} calls left, about ${Math.ceil(remainingMs / 1000)} s`;
+      say(`Reading the account${of}: ${objects} objects, ${left}.`);
+    },
+  });
+  const { scopes } = await service.token();
+  return { account, ...(scopes ? { scopes } : {}) };
+};
+
+/**
+ * Reads the account of a tenant, by lists only, and what else tells how a run would fare there.
+ *
+ * @throws ConversationError where nothing can be read
+ */
+const readTenant = async (
+  settings: Settings,
+  options: TenantReadingOptions,
+): Promise<TenantReading> => {
+  const { env, say, signal } = options;
+  const observed: Observed = { durations: [], pageSize: undefined };
+  const access = accessService(settings, {
+    ...{ environment: env, say, signal },
+    observed: (pace) => observing(pace, observed),
+  });
+  try {
+    const read = await readWith(access, options);
+    const { durations, pageSize } = observed;
+    return {
+      settings,
+      ...read,
+      roundTripMs: usualOf(durations),
+      ...(pageSize === undefined ? {} : { pageSize }),
+    };
+  } finally {
+    await access.close();
+  }
+};
+
+/** The accounts that a program may reach. */
+interface AccountReadings {
+  readonly readings: readonly TenantReading[];
+  /** What should be known about them, each a sentence. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * The settings of every profile that can be used; of the default one, where there is no other.
+ *
+ * @param notes gets a sentence for each profile that cannot
+ * @throws ConversationError where settings are missing or wrong
+ */
+export const settingsOfAccounts = (
+  original: OriginalStack,
+  notes: string[] = [],
+): readonly Settings[] => {
+  const profiles = profilesOf(original);
+  return [undefined, ...profiles].flatMap((profile) => {
+    try {
+      return [readSettings(original.source, profile)];
+    } catch (error) {
+      const isOnlyOne = profile === undefined && profiles.length === 0;
+      if (isOnlyOne || !isConversationError(error, "SETTINGS_MISSING")) throw error;
+      if (profile !== undefined)
+        notes.push(`The settings of profile ${profile} are incomplete; its account was not read.`);
+      return [];
+    }
+  });
+};
+
+/**
+ * Reads the account of every profile that the stack may use, by lists only.
+ *
+ * @throws ConversationError where settings are missing, or an account cannot be read
+ */
+export const readAccounts = async (
+  original: OriginalStack,
+  options: Omit<TenantReadingOptions, "env"> & { readonly env?: NodeJS.ProcessEnv },
+): Promise<AccountReadings> => {
+  const { env = process.env, say, signal } = options;
+  const notes: string[] = [];
+  const readings: TenantReading[] = [];
+  for (const settings of settingsOfAccounts(original, notes)) {
+    say(`Reading the account at ${settings.baseUrl} …`);
+    const reading = await readTenant(settings, { env, say, signal });
+    if (!reading.account.consistent)
+      notes.push("The account changed while it was read, so what is said of it may be wrong.");
+    readings.push(reading);
+  }
+  return { readings, notes };
+};
+
+/** Under which limits a run on a copy takes place. */
+export interface RunConditions {
+  /** Plan of the first account: the default one, where it has settings. */
+  readonly plan: Conditions["plan"];
+  /** Steps that run together. */
+  readonly parallel: number;
+  /** The limits of each account, in the order of the readings. */
+  readonly accounts: readonly Conditions[];
+  /** What had to be assumed, and which account has another plan than the first: sentences. */
+  readonly notes: readonly string[];
+}
+
+const otherPlan = (profile: string | undefined, { plan }: Conditions): string =>
+  `The account of profile ${profile} is on the plan ${plan}; its calls keep to that.`;
+
+/**
+ * The limits of every account: of the command line first, then of its profile's settings, what a probe
+ * found out included.
+ */
+export const runConditions = (
+  options: ConditionOptions,
+  { source }: Pick<OriginalStack, "source">,
+  readings: readonly Pick<TenantReading, "settings">[],
+): RunConditions => {
+  const found = readings.map(({ settings: { plan, burst, profile } }) =>
+    givenConditions(
+      { ...(plan ? { plan } : {}), ...(burst ? { burst } : {}), ...options },
+      source,
+      profile,
+    ),
+  );
+  const accounts = found.map(({ conditions }) => conditions);
+  const plan = accounts[0]?.plan ?? options.plan ?? "enterprise";
+  const others = accounts.flatMap((each, place) =>
+    each.plan === plan ? [] : [otherPlan(readings[place]?.settings.profile, each)],
+  );
+  return {
+    plan,
+    parallel: options.parallel ?? defaultParallel(source.environment),
+    accounts,
+    notes: [...found.flatMap(({ assumed }) => assumed), ...others],
+  };
+};
+
+/** As much of a tenant as tells what its client may do. */
+export type ClientReading = Pick<TenantReading, "scopes" | "settings"> & {
+  readonly account: {
+    readonly kinds: readonly Pick<KindReading, "definition" | "error">[];
+  };
+};
+
+/** The client with which the run will take place, which may be another one than that which reads. */
+export interface DeployingClient {
+  readonly scopes: readonly string[];
+  /** Whether it is another one: what the client that reads is refused for its scopes does not bind it. */
+  readonly isOther: boolean;
+  /** What had to be assumed, and how to say it: a sentence. */
+  readonly assumed?: string;
+}
+
+const prefix = "app.conversation.conversationmgr.";
+
+const shortNames = defaultScopes.map((scope) => scope.slice(prefix.length));
+
+const scopeOf = (word: string): Scope => {
+  const found = defaultScopes.find((scope) => scope === word || scope === prefix + word);
+  if (found) return found;
+  throw new CommandFailure(
+    `--as-scopes: the service has no scope ${quoted(word)}, only ${shortNames.join(", ")} (or in full, ${serviceScopes.manage} and so on)${nearestHint(word, shortNames)}`,
+    2,
+  );
+};
+
+/**
+ * The scopes that a person names, separated by blanks or commas, with or without what they all begin with.
+ *
+ * @throws CommandFailure where the service has no such scope, or none is named
+ */
+export const parseScopes = (text: string): readonly Scope[] => {
+  const words = text.split(/[\s,]+/).filter(Boolean);
+  return [...new Set((words.length > 0 ? words : [""]).map(scopeOf))];
+};
+
+const listScopes = ({ definition }: Pick<KindReading, "definition">): readonly Scope[] =>
+  setUpOperation(definition, "list").scopes;
+
+const isForbidden = ({ error }: Pick<KindReading, "error">): boolean =>
+  isConversationError(error, "FORBIDDEN");
+
+const allows = (scopes: readonly string[], kind: Pick<KindReading, "definition">): boolean =>
+  listScopes(kind).some((scope) => scopes.includes(scope));
+
+/** Without the scopes that would have given a list which was refused, if that explains the other lists, too. */
+const withoutRefused = (
+  scopes: readonly string[],
+  { account: { kinds } }: ClientReading,
+): readonly string[] => {
+  const refused = new Set<string>(kinds.filter(isForbidden).flatMap(listScopes));
+  const left = scopes.filter((scope) => !refused.has(scope));
+  return kinds.every((kind) => kind.error !== undefined || allows(left, kind)) ? left : scopes;
+};
+
+/**
+ * The scopes of the token that was used for reading: as the token address tells them in words of the
+ * specification, else those that were asked for, as far as no answer shows that they were not granted.
+ */
+export const scopesInUse = (reading: ClientReading): readonly string[] => {
+  const { scopes, settings } = reading;
+  if (scopes?.some(isScope)) return scopes;
+  const asked = settings.scope.split(" ");
+  return withoutRefused(asked.some(isScope) ? asked : defaultScopes, reading);
+};
+
+const assumption = (reading: ClientReading, scopes: readonly string[]): string => {
+  const refused = reading.account.kinds.find((kind) => isForbidden(kind) && !allows(scopes, kind));
+  const why =
+    reading.scopes?.some(isScope) || !refused
+      ? `has only ${scopes.join(", ")}`
+      : `may only read, as ${endpointName(setUpOperation(refused.definition, "list"))} was refused`;
+  const { profile } = reading.settings;
+  const whose = profile === undefined ? "of these settings" : `of profile ${profile}`;
+  return `The client ${whose} ${why}, so it is assumed that another one deploys, with all scopes of the service; say which it has with --as-scopes.`;
+};
+
+/**
+ * The client that will deploy: with the scopes that are given, else the one that reads. Where that may
+ * change nothing, it is not the one that deploys.
+ */
+export const deployingClient = (
+  reading: ClientReading,
+  given?: readonly string[],
+): DeployingClient => {
+  if (given) return { scopes: given, isOther: true };
+  const scopes = scopesInUse(reading);
+  if (scopes.includes(serviceScopes.manage)) return { scopes, isOther: false };
+  return { scopes: defaultScopes, isOther: true, assumed: assumption(reading, scopes) };
+};
+
+/**
+ * The kinds whose lists the deploying client will be refused, too: those that were refused, but for those
+ * that only the client that reads lacks the scope for.
+ */
+export const refusedLists = (
+  reading: Pick<TenantReading, "scopes" | "settings" | "account">,
+  { scopes, isOther }: DeployingClient,
+): readonly KindReading[] => {
+  const inUse = scopesInUse(reading);
+  return reading.account.kinds.filter((kind) => {
+    if (kind.error === undefined) return false;
+    return !(isOther && isForbidden(kind) && !allows(inUse, kind) && allows(scopes, kind));
+  });
+};

@@ -1,0 +1,518 @@
+import { randomBytes } from "node:crypto";
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { controlRoutes } from "../../emulator/control/control-routes.js";
+import { createRequestListener, paths } from "../../emulator/http/listener.js";
+import type { FaultRule, StoredObject, Switches } from "../../emulator/index.js";
+import { createService, type EmulatedService } from "../../emulator/service/service.js";
+import { parseSwitches } from "../../emulator/service/switches.js";
+import type { Field, Fields, ListField, MapField } from "../../provider/definition/define.js";
+import { isMissing, looksMasked } from "../../provider/definition/merge.js";
+import { entriesByKey, itemsOf, partnersOf } from "../../provider/definition/pairs.js";
+import { holdsSecret } from "../../provider/definition/walk.js";
+import { bodyOf, fieldsByWireName, membersOf } from "../../provider/definition/wire.js";
+import {
+  isObject,
+  type JsonObject,
+  jsonIn,
+  memberOf,
+  objectOf,
+} from "../../provider/kernel/json.js";
+import { propertiesIn } from "../../provider/lifecycle/state.js";
+import { unlimitedBurst } from "../../provider/pacing/pacer.js";
+import { resources } from "../../provider/resources/index.js";
+import {
+  type Endpoint,
+  endpointName,
+  type Method,
+  setUpOperation,
+} from "../../provider/service/http/operations.js";
+import type { SettingKey, Settings } from "../../provider/service/setting-table.js";
+import { describeSettings } from "../../provider/service/settings.js";
+import type { KindReading } from "../account/read-account.js";
+import { type Conditions, endpointLimit } from "../forecast/conditions.js";
+import { rateBucket } from "../forecast/simulation/simulated-service.js";
+import { foundSwitches } from "../probe/probe-findings.js";
+import { definitionOfType, openedValues, type StackExport } from "../stack/stack-export.js";
+import { profileIn } from "../stack/stack-reading.js";
+import { type DeployingClient, refusedLists, type TenantReading } from "./accounts.js";
+import type { RehearsedTime } from "./rehearsed-time.js";
+
+/** Stands for a secret that nobody here knows where the service leaves it out: an object must have one. */
+const unknownSecret = "not-known";
+
+/** What a service does with the secrets of the objects that it gives back. */
+interface SecretsSeen {
+  masked: number;
+  omitted: number;
+  echoed: number;
+}
+
+/** A secret as the copy is to have it: what the state knows, where the service hides it. */
+const secretOf = (live: unknown, known: unknown, seen: SecretsSeen): unknown => {
+  if (isMissing(live)) {
+    if (known === undefined) return undefined;
+    seen.omitted += 1;
+    return known;
+  }
+  const isHidden = typeof live === "string" && looksMasked(live) && live !== known;
+  seen[isHidden ? "masked" : "echoed"] += 1;
+  return isHidden ? (known ?? live) : live;
+};
+
+const inList = (field: ListField, live: unknown, known: unknown, seen: SecretsSeen): unknown => {
+  const items = itemsOf(field, live);
+  const partners = partnersOf(field, items, itemsOf(field, known));
+  const revealed = items.map((item, place) => revealedValue(field.of, item, partners[place], seen));
+  if (Array.isArray(live)) return revealed;
+  return field.envelope && isObject(live) ? { ...live, [field.envelope]: revealed } : live;
+};
+
+const inMap = (field: MapField, live: unknown, known: unknown, seen: SecretsSeen): unknown => {
+  if (!Array.isArray(live)) return live;
+  const { key, value } = membersOf(field);
+  const entries = entriesByKey(field, known);
+  return live.map((entry: unknown) =>
+    isObject(entry)
+      ? {
+          ...entry,
+          [value]:
+            revealedValue(field.of, entry[value], entries.get(String(entry[key]))?.[value], seen) ??
+            unknownSecret,
+        }
+      : entry,
+  );
+};
+
+const revealedValue = (field: Field, live: unknown, known: unknown, seen: SecretsSeen): unknown => {
+  if (field.secret)
+    return secretOf(live, known, seen) ?? (field.required ? unknownSecret : undefined);
+  if (!holdsSecret(field) || isMissing(live)) return live;
+  switch (field.type) {
+    case "object":
+      return isObject(live)
+        ? membersWithSecrets(field.fields, live, isObject(known) ? known : {}, seen)
+        : live;
+    case "list":
+      return inList(field, live, known, seen);
+    case "map":
+      return inMap(field, live, known, seen);
+    default:
+      return live;
+  }
+};
+
+/**
+ * An object as the service keeps it, as far as that can be known: what it hides comes from the state.
+ *
+ * @param known the object as the state knows it, in the service's JSON; empty where no state does
+ * @param seen counts what the service does with secrets
+ */
+export const membersWithSecrets = (
+  fields: Fields,
+  live: JsonObject,
+  known: JsonObject,
+  seen: SecretsSeen,
+): JsonObject => {
+  const secretFields = [...fieldsByWireName(fields)].flatMap(([name, [, field]]) =>
+    holdsSecret(field) ? [[name, field] as const] : [],
+  );
+  const revealed = secretFields.map(
+    ([name, field]) =>
+      [name, revealedValue(field, memberOf(live, name), memberOf(known, name), seen)] as const,
+  );
+  return objectOf([...Object.entries(live), ...revealed]);
+};
+
+/** Objects of each collection, as an emulator takes them. */
+export type CopiedObjects = Readonly<Record<string, readonly StoredObject[]>>;
+
+/** An account as it was copied. */
+interface AccountCopy {
+  readonly objects: CopiedObjects;
+  readonly secrets: SecretsSeen;
+  /** What could not be copied and why, each a sentence. */
+  readonly missing: readonly string[];
+}
+
+/** What a state knows of the objects of an account, in the service's JSON: by kind and id. */
+type StateBodies = ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
+
+/** What the state of the stack knows of the objects of one account, secrets in clear. */
+export const stateBodies = (document: StackExport, settings: Settings): StateBodies => {
+  const bodies = new Map<string, Map<string, JsonObject>>();
+  for (const { type, id, inputs, external } of document.deployment.resources ?? []) {
+    const definition = definitionOfType(type);
+    const isOther = external === true || profileIn(inputs) !== settings.profile;
+    if (!definition || id === undefined || isOther) continue;
+    const ofKind = bodies.get(definition.kind) ?? new Map<string, JsonObject>();
+    const { fields } = propertiesIn(openedValues(inputs));
+    bodies.set(definition.kind, ofKind.set(id, bodyOf(definition, fields, settings)));
+  }
+  return bodies;
+};
+
+const textOr = (value: unknown, otherwise: string): string =>
+  typeof value === "string" ? value : otherwise;
+
+const epoch = new Date(0).toISOString();
+
+/**
+ * Also what has a form that this product does not know: its name is taken, and its references hold. Where
+ * the list is not whole, what the state holds is there as well.
+ */
+const copyOfKind = (
+  { definition, objects, problem }: KindReading,
+  bodies: StateBodies,
+  secrets: SecretsSeen,
+): readonly StoredObject[] => {
+  const known = bodies.get(definition.kind) ?? new Map<string, JsonObject>();
+  const listed = [...objects].map(([key, wire]) => ({
+    ...membersWithSecrets(definition.fields, wire, known.get(key) ?? {}, secrets),
+    id: textOr(wire.id, key),
+    created: textOr(wire.created, epoch),
+    modified: textOr(wire.modified, epoch),
+  }));
+  const unlisted = problem === undefined ? [] : [...known].filter(([id]) => !objects.has(id));
+  return [
+    ...listed,
+    ...unlisted.map(([id, body]) => ({ ...body, id, created: epoch, modified: epoch })),
+  ];
+};
+
+/** Copies an account: every object with its id, hidden secrets as the state knows them. */
+export const copyAccount = ({ account }: TenantReading, bodies: StateBodies): AccountCopy => {
+  const secrets: SecretsSeen = { masked: 0, omitted: 0, echoed: 0 };
+  return {
+    objects: Object.fromEntries(
+      account.kinds.map((kind) => [kind.definition.collection, copyOfKind(kind, bodies, secrets)]),
+    ),
+    secrets,
+    missing: account.kinds.flatMap(({ definition: { noun }, problem }) =>
+      problem === undefined
+        ? []
+        : [
+            `The ${noun}s are missing in the copy, but for those that the state of the stack has: ${problem}`,
+          ],
+    ),
+  };
+};
+
+/** A call of a rehearsal as it arrived and was answered. */
+export interface RehearsedCall {
+  readonly profile?: string;
+  readonly method: Method;
+  /** Such as `/channels/{id}`. */
+  readonly template: string;
+  readonly collection: string;
+  /** Id in the path, or of what the call has made. */
+  readonly id?: string;
+  readonly status: number;
+  /** Milliseconds of the rehearsed time. */
+  readonly sentAt: number;
+  readonly endedAt: number;
+}
+
+interface RelayOptions {
+  readonly profile: string | undefined;
+  /** Origin of the emulator, such as `http://127.0.0.1:4010`. */
+  readonly target: string;
+  /** Path below which the service is. */
+  readonly basePath: string;
+  readonly time: RehearsedTime;
+  /** For a call that is wanted at a moment the one at which its rate lets it go, in milliseconds. */
+  readonly turnOf: (endpoint: Endpoint, now: number) => number;
+  /** From a call to its answer, in milliseconds. */
+  readonly roundTripMs: number;
+}
+
+/** The way to an emulator that lets every call take the time that it would take at the service. */
+export interface RecordingRelay {
+  /** The address that stands for the target's origin; its path cannot be guessed. */
+  readonly address: string;
+  /** In the order in which they were sent; those for a token are left out. */
+  readonly calls: readonly RehearsedCall[];
+  readonly close: () => Promise<void>;
+}
+
+const textOf = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+};
+
+interface Forwarded {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: Buffer;
+}
+
+const forward = (
+  { method, url, headers }: IncomingMessage,
+  body: Buffer,
+  target: string,
+  agent: Agent,
+): Promise<Forwarded> =>
+  new Promise((resolve, reject) => {
+    const { host: _, ...others } = headers;
+    const sent = request(target + url, { method, headers: others, agent }, (answer) => {
+      textOf(answer).then(
+        (text) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: text }),
+        reject,
+      );
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+
+/** `/channels/7` → its collection, its template and its id. */
+const partsOf = (path: string) => {
+  const [, collection = "", id] = path.split("/");
+  const template = id === undefined ? `/${collection}` : `/${collection}/{id}`;
+  return { collection, template, ...(id === undefined ? {} : { id: decodeURIComponent(id) }) };
+};
+
+const createdId = ({ status, body }: Forwarded): string | undefined => {
+  const made = status === 201 ? jsonIn(body.toString()) : undefined;
+  return isObject(made) && typeof made.id === "string" ? made.id : undefined;
+};
+
+const methods: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+const methodOf = ({ method }: IncomingMessage): Method =>
+  methods.find((known) => known === method) ?? "GET";
+
+/** What a rehearsal never does, as it would reach people: the emulator delivers messages to callbacks. */
+const isMessage = ({ collection }: { readonly collection: string }): boolean =>
+  collection === "conversations" || collection === "assets";
+
+/** Starts a relay on a free port of this machine. */
+export const startRelay = async (options: RelayOptions): Promise<RecordingRelay> => {
+  const { profile, target, basePath, time, turnOf, roundTripMs } = options;
+  const agent = new Agent({ keepAlive: true });
+  const calls: RehearsedCall[] = [];
+
+  const carryOut = async (incoming: IncomingMessage, response: ServerResponse, body: Buffer) => {
+    const [path = ""] = (incoming.url ?? "").split("?");
+    const isToken = !path.startsWith(`${basePath}/`);
+    const parts = partsOf(path.slice(basePath.length));
+    const method = methodOf(incoming);
+    const endpoint = { method, template: parts.template };
+    const sentAt = isToken ? time.now() : turnOf(endpoint, time.now());
+    await time.until(sentAt);
+    const answer = await time.during(() =>
+      isMessage(parts) && !isToken
+        ? Promise.resolve({ status: 403, headers: {}, body: Buffer.alloc(0) })
+        : forward(incoming, body, target, agent),
+    );
+    const endedAt = sentAt + roundTripMs;
+    if (!isToken) {
+      const id = createdId(answer);
+      const of = profile === undefined ? {} : { profile };
+      calls.push({
+        ...of,
+        method,
+        ...parts,
+        ...(id ? { id } : {}),
+        status: answer.status,
+        sentAt,
+        endedAt,
+      });
+    }
+    await time.until(endedAt);
+    const { "transfer-encoding": _, connection: __, ...headers } = answer.headers;
+    response.writeHead(answer.status, headers).end(answer.body);
+    time.answered();
+  };
+
+  // Only the run knows it: calls of others on this machine would count as its own, and hold its time up.
+  const secretPath = `/${randomBytes(24).toString("hex")}`;
+  const server = createServer((incoming, response) => {
+    const { url = "" } = incoming;
+    if (!url.startsWith(`${secretPath}/`)) {
+      incoming.resume();
+      response.writeHead(404).end();
+      return;
+    }
+    incoming.url = url.slice(secretPath.length);
+    time.woken();
+    textOf(incoming)
+      .then((body) => carryOut(incoming, response, body))
+      .catch(() => response.destroy());
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}${secretPath}`,
+    calls,
+    close: async () => {
+      agent.destroy();
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+};
+
+/** An emulator with the account of a tenant, behind a relay that lets time pass as at the service. */
+export interface EmulatedTenant {
+  /** Environment variables and configuration that point a program at it. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly config: Readonly<Record<string, string>>;
+  readonly before: CopiedObjects;
+  readonly missing: readonly string[];
+  /** Whether the lists show what the service does with secrets. */
+  readonly showsSecrets: boolean;
+  readonly calls: readonly RehearsedCall[];
+  /** The objects that it has now. */
+  readonly objects: () => CopiedObjects;
+  readonly close: () => Promise<void>;
+}
+
+interface TenantOptions {
+  readonly reading: TenantReading;
+  readonly client: DeployingClient;
+  readonly document: StackExport;
+  readonly conditions: Conditions;
+  readonly time: RehearsedTime;
+  /** How the emulator behaves where the service's behaviour is not certain. */
+  readonly switches: Partial<Switches>;
+}
+
+/** The relay knows the rates: a run that kept to them by itself would wait in real time. */
+const noLimit = String(unlimitedBurst);
+
+const kept = ["scope", "platformName", "ownershipMark", "put"] as const;
+
+/** What the run is told of the tenant: the emulator's address, and what decides what it does. */
+const valuesFor = (
+  settings: Settings,
+  { scopes, isOther }: DeployingClient,
+  access: Pick<Settings, "baseUrl" | "tokenUrl" | "clientId" | "clientSecret">,
+): Partial<Record<SettingKey, string>> => {
+  const own = kept.flatMap((key) => (settings[key] === undefined ? [] : [[key, settings[key]]]));
+  const scope = isOther ? { scope: scopes.join(" ") } : {};
+  return {
+    ...Object.fromEntries(own),
+    ...scope,
+    ...access,
+    plan: "enterprise",
+    burst: noLimit,
+    share: "1",
+  };
+};
+
+const namedValues = (
+  values: Partial<Record<SettingKey, string>>,
+  profile: string | undefined,
+  source: "environment" | "config",
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    describeSettings(profile).flatMap((names) => {
+      const value = values[names.key];
+      return value === undefined ? [] : [[names[source], value] as const];
+    }),
+  );
+
+/** How the emulator gives secrets back: as the service was seen to. */
+const secretsSwitch = ({ masked, omitted, echoed }: Record<string, number>) => {
+  if (masked) return { secrets: "mask" } as const;
+  if (omitted) return { secrets: "omit" } as const;
+  return echoed ? ({ secrets: "echo" } as const) : {};
+};
+
+/** What an account's settings say of the service, and what a probe of it found out. */
+export const knownSwitches = ({ put, findings }: Settings): Partial<Switches> => {
+  const found = findings === undefined ? {} : foundSwitches(findings);
+  return put === undefined ? found : { ...found, put };
+};
+
+/** Refuses the lists that the service refuses. */
+const forbiddenLists = (kinds: readonly KindReading[]): readonly FaultRule[] =>
+  kinds.map(({ definition }) => {
+    const { method, template } = setUpOperation(definition, "list");
+    return { on: `${method} ${template}`, kind: "forbidden-list", times: 1_000_000, after: 0 };
+  });
+
+/** A bucket for each endpoint, full at the start. */
+const turnsOf = (conditions: Conditions): RelayOptions["turnOf"] => {
+  const buckets = new Map<string, (now: number) => number>();
+  return (endpoint, now) => {
+    const name = endpointName(endpoint);
+    const take = buckets.get(name) ?? rateBucket(endpointLimit(endpoint, conditions));
+    buckets.set(name, take);
+    return take(now / 1000) * 1000;
+  };
+};
+
+const randomSecret = (): string => randomBytes(24).toString("base64url");
+
+/** Not by snapshot: that refuses what has a form which this product does not know. */
+const serve = async (service: EmulatedService) => {
+  const routes = controlRoutes(service, paths.control);
+  // Nobody controls it from outside: it holds the secrets of the stack in clear.
+  const server = createServer(createRequestListener(service, { routes, secret: randomSecret() }));
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+      service.deliveries.close();
+    },
+  };
+};
+
+const clientId = "rehearsal";
+
+/** Starts an emulator of a tenant. */
+export const emulateTenant = async (options: TenantOptions): Promise<EmulatedTenant> => {
+  const { reading, client, document, conditions, time } = options;
+  const { settings, account, roundTripMs, pageSize } = reading;
+  const { profile, platformName } = settings;
+  const isPartial = account.kinds.some(({ problem }) => problem !== undefined);
+  const copy = copyAccount(reading, stateBodies(document, settings));
+  const switches = parseSwitches({
+    platformName,
+    ...(isPartial || copy.missing.length > 0 ? { unknownReference: "accept" } : {}),
+    ...(pageSize === undefined ? {} : { pageSize }),
+    ...secretsSwitch({ ...copy.secrets }),
+    ...options.switches,
+  });
+  const clientSecret = randomSecret();
+  const service = createService({ plan: "none", switches });
+  service.store.replaceAll(copy.objects);
+  service.clients.put({ clientId, clientSecret, scopes: client.scopes });
+  service.faults.add(forbiddenLists(refusedLists(reading, client)));
+  const emulator = await serve(service);
+  const relay = await startRelay({
+    profile,
+    target: emulator.origin,
+    basePath: paths.base,
+    time,
+    roundTripMs,
+    turnOf: turnsOf(conditions),
+  });
+  const access = {
+    baseUrl: relay.address + paths.base,
+    tokenUrl: relay.address + paths.token,
+    clientId,
+    clientSecret,
+  };
+  const values = valuesFor(settings, client, access);
+  return {
+    variables: namedValues(values, profile, "environment"),
+    config: namedValues(values, profile, "config"),
+    before: copy.objects,
+    missing: copy.missing,
+    showsSecrets: Object.values(copy.secrets).some((count) => count > 0),
+    calls: relay.calls,
+    objects: () =>
+      Object.fromEntries(
+        resources.map(({ collection }) => [collection, service.store.all(collection)]),
+      ),
+    close: async () => {
+      await relay.close();
+      await emulator.close();
+    },
+  };
+};

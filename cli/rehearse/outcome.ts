@@ -1,0 +1,419 @@
+import type { StoredObject } from "../../emulator/index.js";
+import { type Definition, outputFields } from "../../provider/definition/define.js";
+import { deletionOrder } from "../../provider/definition/references.js";
+import { sameJson } from "../../provider/kernel/json.js";
+import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
+import { resources } from "../../provider/resources/index.js";
+import type { StackState, StackStates } from "../../provider/stacks/stack-states.js";
+import { wireReferences } from "../account/read-account.js";
+import { definitionOfType, logicalName } from "../stack/stack-export.js";
+import type { CopiedObjects, RehearsedCall } from "./emulated-account.js";
+import type {
+  AccountChange,
+  NamedObject,
+  Obstacle,
+  OutcomeCall,
+  Refusal,
+  RehearsedOutcome,
+  RehearsedStep,
+} from "./rehearsal-schema.js";
+import type { CopyRun, EngineError, EngineRun, EngineStep, RunAccount } from "./run-on-copy.js";
+
+/** What the service itself sets. */
+export const serverSet: ReadonlySet<string> = new Set(["id", ...Object.keys(outputFields)]);
+
+/** An object as people know it. */
+const namedObject = (
+  definition: Definition,
+  object: StoredObject,
+  profile?: string,
+): NamedObject & { readonly id: string } => ({
+  kind: definition.kind,
+  name: String(nameOnWire(definition, object) ?? ""),
+  id: object.id,
+  ...(profile === undefined ? {} : { profile }),
+});
+
+const changedMembers = (before: StoredObject, after: StoredObject): readonly string[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .filter((name) => !serverSet.has(name) && !sameJson(before[name], after[name]))
+    .sort();
+
+const changesOfKind = (
+  definition: Definition,
+  before: readonly StoredObject[],
+  after: readonly StoredObject[],
+  profile: string | undefined,
+): readonly AccountChange[] => {
+  const [old, now] = [before, after].map((list) => new Map(list.map((each) => [each.id, each])));
+  const named = (object: StoredObject) => namedObject(definition, object, profile);
+  const made = after.flatMap((object): AccountChange[] => {
+    if (old?.has(object.id)) return [];
+    const { id: _, ...rest } = named(object);
+    return [{ change: "made", ...rest }];
+  });
+  const others = before.flatMap((object): AccountChange[] => {
+    const left = now?.get(object.id);
+    if (!left) return [{ change: "deleted", ...named(object) }];
+    const members = changedMembers(object, left);
+    return members.length > 0 ? [{ change: "changed", ...named(object), members }] : [];
+  });
+  return [...made, ...others];
+};
+
+/** What a run has changed in an account, kind by kind in set-up order. */
+const rehearsedChanges = (
+  before: CopiedObjects,
+  after: CopiedObjects,
+  profile: string | undefined,
+): readonly AccountChange[] =>
+  resources.flatMap((definition) =>
+    changesOfKind(
+      definition,
+      before[definition.collection] ?? [],
+      after[definition.collection] ?? [],
+      profile,
+    ),
+  );
+
+/** What the engine does without changing anything. */
+const unchanged = new Set(["same", "refresh", "read", "discard", "import"]);
+
+/** Parts of a forced replacement, which is one step for the person who reads. */
+const parts = new Set(["create-replacement", "delete-replaced", "discard-replaced"]);
+
+/** Which object each resource stands for, from the state before and the state after. */
+type IdsByUrn = ReadonlyMap<string, readonly string[]>;
+
+const ownCalls = (
+  { urn, type }: EngineStep,
+  calls: readonly RehearsedCall[],
+  ids: IdsByUrn,
+): readonly RehearsedCall[] => {
+  const collection = definitionOfType(type)?.collection;
+  const own = ids.get(urn) ?? [];
+  return calls.filter(
+    (call) => call.collection === collection && call.id !== undefined && own.includes(call.id),
+  );
+};
+
+/**
+ * What was done, in the order in which it was.
+ *
+ * @param startedAt the start of the run in the time of the calls, in milliseconds
+ */
+const endedSteps = (
+  steps: readonly EngineStep[],
+  calls: readonly RehearsedCall[],
+  ids: IdsByUrn,
+  startedAt: number,
+): readonly RehearsedStep[] => {
+  const seconds = (at: number): number => Math.round((at - startedAt) / 10) / 100;
+  let last = startedAt;
+  return steps
+    .filter(
+      ({ operation, failed }) => !failed && !unchanged.has(operation) && !parts.has(operation),
+    )
+    .flatMap((step): RehearsedStep[] => {
+      const definition = definitionOfType(step.type);
+      if (!definition) return [];
+      const own = ownCalls(step, calls, ids);
+      const from = Math.min(...own.map(({ sentAt }) => sentAt), own.length > 0 ? Infinity : last);
+      last = Math.max(last, ...own.map(({ endedAt }) => endedAt));
+      const to = own.length > 0 ? Math.max(...own.map(({ endedAt }) => endedAt)) : last;
+      return [
+        {
+          urn: step.urn,
+          kind: definition.kind,
+          name: logicalName(step.urn),
+          operation: step.operation,
+          calls: own.length,
+          fromSeconds: seconds(from),
+          toSeconds: seconds(to),
+        },
+      ];
+    })
+    .toSorted((a, b) => a.toSeconds - b.toSeconds);
+};
+
+/** An account as it was when a step was refused, and who has what of it. */
+interface ObstacleSource {
+  readonly objects: CopiedObjects;
+  readonly states: Pick<StackStates, "holdersOf">;
+  readonly profile: string | undefined;
+}
+
+interface PlacedObject {
+  readonly definition: Definition;
+  readonly object: StoredObject;
+}
+
+const allIn = (objects: CopiedObjects): readonly PlacedObject[] =>
+  deletionOrder(resources).flatMap((definition) =>
+    (objects[definition.collection] ?? []).map((object) => ({ definition, object })),
+  );
+
+const obstacleOf = (
+  { definition, object }: PlacedObject,
+  { states, profile }: ObstacleSource,
+): Obstacle => {
+  const [holder] = states.holdersOf(definition.kind, object.id);
+  return {
+    ...namedObject(definition, object, profile),
+    ...(holder ? { stack: holder.stack } : {}),
+  };
+};
+
+const refersTo = ({ definition, object }: PlacedObject, target: Definition, id: string): boolean =>
+  wireReferences(definition, object).some((one) => one.to.kind === target.kind && one.id === id);
+
+/** Everything that uses an object, in the order in which it would have to go. */
+const usersAmong = (target: Definition, id: string, source: ObstacleSource): readonly Obstacle[] =>
+  allIn(source.objects)
+    .filter((each) => refersTo(each, target, id))
+    .map((each) => obstacleOf(each, source));
+
+/** The objects that a message names by their ids. */
+const namedIn = (
+  message: string,
+  own: string | undefined,
+  source: ObstacleSource,
+): readonly Obstacle[] => {
+  const words = new Set(message.match(/[\w-]{4,}/g) ?? []);
+  return allIn(source.objects)
+    .filter(({ object: { id } }) => id !== own && words.has(id))
+    .map((each) => obstacleOf(each, source));
+};
+
+const nounOf = (kind: string): string =>
+  resources.find((definition) => definition.kind === kind)?.noun ?? kind;
+
+/** `the orchestration "night" (id …)` */
+export const obstacleTitle = ({ kind, name, id }: Obstacle): string =>
+  `the ${nounOf(kind)} ${JSON.stringify(name)}${id ? ` (id ${id})` : ""}`;
+
+/** What to do about everything that uses an object which is to be deleted, in this order. */
+const orderOfDeletion = (
+  users: readonly Obstacle[],
+  own: string,
+  what: string,
+): readonly string[] => [
+  ...users.map((user) => {
+    const where =
+      user.stack === undefined
+        ? "by hand, as no stack manages it"
+        : user.stack === own
+          ? "in this program"
+          : `in the stack ${user.stack}`;
+    return `Take the reference to ${what} out of ${obstacleTitle(user)}, or delete that, ${where}.`;
+  }),
+  "Then run this again.",
+];
+
+/** What a refusal is explained with. */
+interface RefusalContext {
+  readonly before: StackState;
+  /** The accounts as they were when the run ended. */
+  readonly accounts: readonly ObstacleSource[];
+  /** The stack as its own obstacles name it. */
+  readonly stack: string;
+}
+
+/** What the engine says of the run when something else has already been said of a step. */
+const isSummary = ({ urn = "", message }: EngineError): boolean =>
+  /:pulumi:pulumi:Stack::/.test(urn) && /^(update|preview|destroy|refresh) failed$/.test(message);
+
+const typeIn = (urn: string): string => urn.split("::")[2]?.split("$").at(-1) ?? "";
+
+/** A message without what Node prints behind it for developers: where in the code it was, and its members. */
+const withoutFrames = (message: string): string =>
+  message.replace(/\n[^\S\n]+at \S[\s\S]*$/, "").replace(/<ref \*\d+> /g, "");
+
+/** What is said more than once is said once. */
+const reasonOf = (messages: readonly string[]): string =>
+  [
+    ...new Set(
+      messages.map((message) =>
+        withoutFrames(message)
+          .split("\n")
+          .map((line) => line.trim())
+          .filter(Boolean)
+          .join(" "),
+      ),
+    ),
+  ].join(" ");
+
+const distinct = (obstacles: readonly Obstacle[]): readonly Obstacle[] => [
+  ...new Map(obstacles.map((each) => [`${each.kind} ${each.id}`, each])).values(),
+];
+
+const refusalOf = (
+  urn: string,
+  operation: string,
+  messages: readonly string[],
+  { before, accounts, stack }: RefusalContext,
+): Refusal => {
+  const reason = reasonOf(messages);
+  const definition = definitionOfType(typeIn(urn));
+  const id = before.holdings.find((holding) => holding.urn === urn)?.id;
+  const users =
+    definition && id !== undefined && operation.startsWith("delete")
+      ? accounts.flatMap((account) => usersAmong(definition, id, account))
+      : [];
+  const named = accounts.flatMap((account) => namedIn(reason, id, account));
+  const what = `the ${definition?.noun ?? "object"} ${logicalName(urn)}`;
+  return {
+    urn,
+    ...(definition ? { kind: definition.kind } : {}),
+    name: logicalName(urn),
+    operation,
+    reason,
+    inTheWay: distinct([...users, ...named]),
+    order: users.length > 0 ? orderOfDeletion(distinct(users), stack, what) : [],
+  };
+};
+
+/**
+ * Deletions that were not reached, and that are refused all the same: somebody uses the object, and
+ * this run neither deletes nor changes that user.
+ */
+const blockedDeletions = (
+  deletions: readonly string[],
+  { before, accounts, stack }: RefusalContext,
+): readonly Refusal[] =>
+  deletions.flatMap((urn): Refusal[] => {
+    const definition = definitionOfType(typeIn(urn));
+    const id = before.holdings.find((holding) => holding.urn === urn)?.id;
+    if (!definition || id === undefined) return [];
+    const isOthers = (user: Obstacle): boolean =>
+      !before.holdings.some((own) => own.kind === user.kind && own.id === user.id);
+    const users = distinct(
+      accounts.flatMap((account) => usersAmong(definition, id, account)),
+    ).filter(isOthers);
+    if (users.length === 0) return [];
+    const name = logicalName(urn);
+    return [
+      {
+        ...{ urn, kind: definition.kind, name, operation: "delete" },
+        reason: `the service refuses to delete the ${definition.noun} ${name}, as it is used.`,
+        inTheWay: users,
+        order: orderOfDeletion(users, stack, `the ${definition.noun} ${name}`),
+      },
+    ];
+  });
+
+const failedSteps = (steps: readonly EngineStep[]): ReadonlyMap<string, EngineStep> =>
+  new Map(steps.filter(({ failed }) => failed).map((step) => [step.urn, step]));
+
+/**
+ * What was refused: steps that failed, and resources that were refused before they became steps.
+ *
+ * @param said the last lines of Pulumi, for a run that failed without an error of its own
+ */
+const refusalsIn = (
+  { steps, errors }: EngineRun,
+  said: readonly string[],
+  context: RefusalContext,
+): readonly Refusal[] => {
+  const failed = failedSteps(steps);
+  const ofResources = Map.groupBy(
+    errors.filter((error) => error.urn !== undefined && !isSummary(error)),
+    ({ urn = "" }) => urn,
+  );
+  const urns = [...new Set([...failed.keys(), ...ofResources.keys()])];
+  const refusals = urns.map((urn) => {
+    const messages = (ofResources.get(urn) ?? []).map(({ message }) => message);
+    return refusalOf(urn, failed.get(urn)?.operation ?? "check", messages, context);
+  });
+  if (refusals.length > 0) return refusals;
+  const general = errors.filter((error) => !isSummary(error)).map(({ message }) => message);
+  const reason = reasonOf(general.length > 0 ? general : said);
+  return [{ operation: "run", reason, inTheWay: [], order: [] }];
+};
+
+type OtherHolders = Pick<StackStates, "holdersOf">;
+
+const idsByUrn = ({ before, after }: CopyRun): IdsByUrn => {
+  const all = [...before.holdings, ...after.holdings];
+  const groups = Map.groupBy(all, ({ urn }) => urn);
+  return new Map([...groups].map(([urn, held]) => [urn, [...new Set(held.map(({ id }) => id))]]));
+};
+
+/** Objects of an account that neither this stack, as it then is, nor another one has. */
+const undeclaredIn = (
+  { after, profile }: RunAccount,
+  run: CopyRun,
+  others: OtherHolders,
+): readonly NamedObject[] => {
+  const held = new Set(run.after.holdings.map(({ kind, id }) => `${kind} ${id}`));
+  return resources.flatMap((definition) =>
+    (after[definition.collection] ?? [])
+      .filter(({ id }) => !held.has(`${definition.kind} ${id}`))
+      .filter(({ id }) => !others.holdersOf(definition.kind, id).some(({ own }) => !own))
+      .map((object) => namedObject(definition, object, profile)),
+  );
+};
+
+const contextOf = (run: CopyRun, stack: string, states: OtherHolders): RefusalContext => ({
+  before: run.before,
+  accounts: run.accounts.map(({ after, profile }) => ({ objects: after, states, profile })),
+  stack,
+});
+
+const refusalsOf = (run: CopyRun, stack: string, states: OtherHolders): readonly Refusal[] => {
+  if (run.succeeded) return [];
+  const refusals = refusalsIn(run.engine, run.said, contextOf(run, stack, states));
+  return run.stage === "preview"
+    ? refusals.map((refusal) => ({ ...refusal, operation: "preview" }))
+    : refusals;
+};
+
+const outcomeCall = (
+  { collection: _, sentAt, endedAt: __, ...call }: RehearsedCall,
+  startedAt: number,
+): OutcomeCall => ({ ...call, seconds: Math.round((sentAt - startedAt) / 10) / 100 });
+
+const countObjects = ({ after }: RunAccount): number =>
+  Object.values(after).reduce((sum, list) => sum + list.length, 0);
+
+/** What a run on a copy says of the run to come. */
+export const outcomeOf = (run: CopyRun, stack: string, states: OtherHolders): RehearsedOutcome => {
+  const isRun = run.stage === "run";
+  const ended = isRun ? run.engine.steps : [];
+  return {
+    passes: run.succeeded,
+    totalSeconds: isRun ? Math.round((run.endedAt - run.startedAt) / 100) / 10 : 0,
+    totalCalls: isRun ? run.calls.length : 0,
+    calls: isRun ? run.calls.map((call) => outcomeCall(call, run.startedAt)) : [],
+    steps: endedSteps(ended, run.calls, idsByUrn(run), run.startedAt),
+    refusals: refusalsOf(run, stack, states),
+    leftOut: run.ahead.leftOut,
+    changes: run.accounts.flatMap(({ before, after, profile }) =>
+      rehearsedChanges(before, after, profile),
+    ),
+    undeclared: run.accounts.flatMap((account) => undeclaredIn(account, run, states)),
+    objects: run.accounts.reduce((sum, account) => sum + countObjects(account), 0),
+  };
+};
+
+/**
+ * Steps whose refusal shows only when the others are out of the way.
+ *
+ * @param run stopped at the first refusal
+ * @param others what a run came to that went on after it
+ */
+export const laterRefusals = (
+  run: CopyRun,
+  others: readonly Refusal[],
+  stack: string,
+  states: OtherHolders,
+): readonly Refusal[] => {
+  const context = contextOf(run, stack, states);
+  const first = refusalsOf(run, stack, states);
+  const all = [...first, ...others, ...blockedDeletions(run.ahead.deletions, context)];
+  const byUrn = new Map(all.toReversed().map((refusal) => [refusal.urn, refusal]));
+  return [...byUrn.values()]
+    .toReversed()
+    .filter(({ urn }) => urn !== undefined && !first.some((other) => other.urn === urn))
+    .map((refusal) => ({ ...refusal, later: true as const }));
+};

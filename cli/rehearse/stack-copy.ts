@@ -1,0 +1,545 @@
+import { createCipheriv, createDecipheriv, pbkdf2, randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
+import { typeToken } from "../../provider/pointer.js";
+import {
+  describeSettings,
+  type SettingDescription,
+  type SettingSource,
+} from "../../provider/service/settings.js";
+import { ownerParts } from "../../provider/stacks/owner.js";
+import { quietEnvironment } from "../../provider/stacks/pulumi-queries.js";
+import {
+  type Holding,
+  type StackState,
+  type StackStates,
+  stateIn,
+} from "../../provider/stacks/stack-states.js";
+import { CommandFailure, messageOf } from "../command.js";
+import { privateFolder } from "../process/private-folder.js";
+import { type Ended, runCommand, type Stops } from "../process/run-command.js";
+import { saltOfStack } from "../pulumi-cli/project-document.js";
+import { frugalRuns, preloading } from "../pulumi-cli/pulumi-cli.js";
+import {
+  type ConfigEntry,
+  projectFile,
+  readStackConfig,
+  stackAdvice,
+} from "../pulumi-cli/stack-config.js";
+import type { OpenStack } from "../stack/open-stack.js";
+import {
+  encryptedValue,
+  exportStack,
+  openedValues,
+  type StackExport,
+} from "../stack/stack-export.js";
+import { dryRunVariable } from "./dry-run.js";
+
+/** A random passphrase, and how Pulumi encrypts with it. */
+interface PassphraseCrypter {
+  /** For PULUMI_CONFIG_PASSPHRASE. */
+  readonly passphrase: string;
+  /** What a stack keeps of it: enough to tell a wrong passphrase, not to decrypt. */
+  readonly salt: string;
+  /** A text as Pulumi keeps it. */
+  readonly encrypt: (text: string) => string;
+}
+
+/** Pulumi's own number of rounds; whoever has the passphrase needs the same key. */
+const rounds = 1_000_000;
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+const cipherName = "aes-256-gcm";
+
+const keyFrom = (passphrase: string, salt: Buffer): Promise<Buffer> =>
+  promisify(pbkdf2)(passphrase, salt, rounds, keyBytes, "sha256");
+
+const encryptWith =
+  (key: Buffer) =>
+  (text: string): string => {
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv(cipherName, key, nonce);
+    const sealed = [cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()];
+    return `v1:${nonce.toString("base64")}:${Buffer.concat(sealed).toString("base64")}`;
+  };
+
+/** Pulumi decrypts this word to tell whether a passphrase is the right one. */
+const checkedWord = "pulumi";
+
+const formOfSalt = /^v1:([\w+/]+=*):v1:([\w+/]+=*):([\w+/]+=*)$/;
+
+/** Whether a stack with this salt has this passphrase; true where the salt is of a form that is not known. */
+export const hasPassphrase = async (passphrase: string, salt: string): Promise<boolean> => {
+  const [random, nonce, word] = (formOfSalt.exec(salt) ?? [])
+    .slice(1)
+    .map((part) => Buffer.from(part, "base64"));
+  if (!random || !nonce || !word || word.length <= tagBytes) return true;
+  const decipher = createDecipheriv(cipherName, await keyFrom(passphrase, random), nonce);
+  decipher.setAuthTag(word.subarray(-tagBytes));
+  try {
+    const text = decipher.update(word.subarray(0, -tagBytes), undefined, "utf8");
+    return text + decipher.final("utf8") === checkedWord;
+  } catch {
+    return false;
+  }
+};
+
+/** Makes a passphrase that nobody knows, so that a copied state holds no secret in clear. */
+export const createCrypter = async (): Promise<PassphraseCrypter> => {
+  const passphrase = randomBytes(24).toString("base64url");
+  const salt = randomBytes(8);
+  const encrypt = encryptWith(await keyFrom(passphrase, salt));
+  return { passphrase, encrypt, salt: `v1:${salt.toString("base64")}:${encrypt(checkedWord)}` };
+};
+
+/** What Pulumi takes without asking a person. */
+const givenPassphrase = (env: NodeJS.ProcessEnv, folder: string): string | undefined => {
+  const { PULUMI_CONFIG_PASSPHRASE: text, PULUMI_CONFIG_PASSPHRASE_FILE: file } = env;
+  return text ?? (file ? readFileSync(resolve(folder, file), "utf8").trim() : undefined);
+};
+
+/**
+ * Refuses a passphrase that is not the one of the stack. Pulumi reads a stack in which nothing is
+ * encrypted with any, but refuses to run it.
+ *
+ * @throws CommandFailure where it is another one
+ */
+export const assertPassphrase = async ({
+  place: { folder },
+  env,
+  names: { project, stack },
+}: Pick<OpenStack, "place" | "env" | "names">): Promise<void> => {
+  const file = projectFile(folder);
+  const salt = file && saltOfStack(file, stack);
+  const passphrase = salt && givenPassphrase(env, folder);
+  if (salt === undefined || passphrase === undefined) return;
+  if (await hasPassphrase(passphrase, salt)) return;
+  throw new CommandFailure(
+    `The passphrase is not the one of the stack ${project}/${stack}, so Pulumi would not run it, and nothing was done. ` +
+      "Set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase of the stack.",
+  );
+};
+
+/** Everything that is copied of a stack; nothing of it is ever changed. */
+export interface OriginalStack {
+  readonly stack: OpenStack;
+  /** Its state, secrets in clear: kept in memory only. */
+  readonly document: StackExport;
+  readonly config: ReadonlyMap<string, ConfigEntry>;
+  readonly source: SettingSource;
+  /** What the states of all stacks of the backend hold. */
+  readonly states: StackStates;
+}
+
+/**
+ * Reads state, configuration and the states beside it.
+ *
+ * @throws CommandFailure where one of the stack's own cannot be read, or the passphrase is another one
+ */
+export const readOriginal = async (stack: OpenStack): Promise<OriginalStack> => {
+  const { place, env } = stack;
+  const [document, config, states] = await Promise.all([
+    exportStack(place, "clear"),
+    readStackConfig(place.folder, env, place.stack),
+    stack.readStates("all"),
+    assertPassphrase(stack),
+  ]);
+  if (config.unread !== undefined)
+    throw new CommandFailure(
+      `The configuration of the stack could not be read, so nothing was done: ${config.unread}\n${stackAdvice(config.unread)}`,
+    );
+  return { stack, document, config: config.entries, source: config.source, states };
+};
+
+/** The same stack as it would be before its first deployment. */
+export const emptied = (original: OriginalStack): OriginalStack => ({
+  ...original,
+  document: {
+    ...original.document,
+    deployment: { ...original.document.deployment, resources: [], pending_operations: [] },
+  },
+});
+
+/** As much of a stack as tells its profiles. */
+type ProfileSources = Pick<OriginalStack, "document" | "config"> & {
+  readonly stack: Pick<OpenStack, "env">;
+};
+
+const profilesInState = ({ document }: Pick<OriginalStack, "document">): readonly string[] =>
+  (document.deployment.resources ?? []).flatMap(({ inputs }) => {
+    const { profile } = openedValues(inputs);
+    return typeof profile === "string" ? [profile] : [];
+  });
+
+const variableOf = /^CONVERSATION_([A-Z][A-Z0-9_]*)_BASE_URL$/;
+const entryOfProfile = /^conversation:([A-Za-z][\w-]*)\.(\w+)$/;
+
+/** A profile as its variables spell it. */
+const wordOf = (profile: string): string => profile.toUpperCase().replaceAll("-", "_");
+
+/**
+ * Profiles that a program may use: those of the state, and those that have a base address in the
+ * configuration or in the environment. Without one no profile reaches anything.
+ */
+export const profilesOf = (original: ProfileSources): readonly string[] => {
+  const words = Object.keys(original.stack.env).flatMap((name) => variableOf.exec(name)?.[1] ?? []);
+  const inConfig = [...original.config.keys()].flatMap((key) => {
+    const [, profile = "", setting] = entryOfProfile.exec(key) ?? [];
+    return profile && (setting === "baseUrl" || words.includes(wordOf(profile))) ? [profile] : [];
+  });
+  const known = [...new Set([...profilesInState(original), ...inConfig])];
+  const others = words.filter((word) => !known.some((profile) => wordOf(profile) === word));
+  return [...known, ...others.map((word) => word.toLowerCase())];
+};
+
+/** Every setting by which a program may reach an account. */
+const settingsReaching = (original: ProfileSources): readonly SettingDescription[] =>
+  [undefined, ...profilesOf(original)].flatMap((profile) => describeSettings(profile));
+
+/** Whatever would lead a run to the real backend, or another stack. */
+const leadsElsewhere = /^PULUMI_(BACKEND_URL|CONFIG_PASSPHRASE|OPTION_|STACK$|ACCESS_TOKEN$)/;
+
+/**
+ * The environment of a stack without what leads to its backend, and without every setting by which a
+ * program may reach an account. Other variables may be the program's own, or hold its secrets.
+ */
+export const withoutWaysOut = (original: ProfileSources): NodeJS.ProcessEnv => {
+  const ours = new Set(settingsReaching(original).map(({ environment }) => environment));
+  return Object.fromEntries(
+    Object.entries(quietEnvironment(original.stack.env)).filter(
+      ([name]) => !leadsElsewhere.test(name) && !ours.has(name),
+    ),
+  );
+};
+
+/**
+ * The configuration of a stack with other settings for its accounts; those that have none are empty,
+ * which counts as missing: what the project file says would count if they were left out.
+ *
+ * @param settings by full key, such as `conversation:baseUrl`
+ */
+export const configWith = (
+  original: ProfileSources,
+  settings: Readonly<Record<string, string>>,
+): ReadonlyMap<string, ConfigEntry> => {
+  const ours = new Set(settingsReaching(original).map(({ config }) => config));
+  const none: ConfigEntry = { text: "", secret: false };
+  const others = [...original.config].map(
+    ([key, entry]) => [key, ours.has(key) ? none : entry] as const,
+  );
+  const given = Object.entries(settings).map(
+    ([key, text]) => [key, { text, secret: false }] as const,
+  );
+  return new Map([...others, ...given]);
+};
+
+/** A stack to which a program refers, as far as it needs it: its outputs, secrets in clear. */
+export interface ReferencedStack {
+  /** Of the form that its URNs have. */
+  readonly project: string;
+  readonly stack: string;
+  /** The resource that stands for the stack in its state. */
+  readonly root: JsonObject;
+}
+
+const rootType = "pulumi:pulumi:Stack";
+
+/** Project and name of the stack that a URN is of. */
+const namesIn = (urn: string): readonly [project: string, stack: string] | undefined => {
+  const [, stack, project] = /^urn:pulumi:(.+?)::(.+?)::/.exec(urn) ?? [];
+  return stack && project ? [project, stack] : undefined;
+};
+
+/** The stacks to which a program referred in the run that made this state, as it calls them. */
+export const stackReferencesIn = ({ deployment }: StackExport): readonly string[] => [
+  ...new Set(
+    (deployment.resources ?? [])
+      .filter(({ type }) => type === "pulumi:pulumi:StackReference")
+      .flatMap(({ inputs }) => openedValues(inputs).name ?? [])
+      .filter((name) => typeof name === "string"),
+  ),
+];
+
+/** The stack of which Pulumi says that the copy's backend has none. */
+export const unknownStackIn = (messages: readonly string[]): string | undefined =>
+  messages.flatMap((message) => /unknown stack "([^"]+)"/.exec(message)?.[1] ?? [])[0];
+
+/**
+ * Reads a stack beside the one that is rehearsed.
+ *
+ * @returns the stack, or why it could not be read; undefined for the rehearsed stack itself, which is there
+ */
+export const readReferenced = async (
+  { place, names }: OpenStack,
+  name: string,
+): Promise<ReferencedStack | { readonly problem: string } | undefined> => {
+  try {
+    const { deployment } = await exportStack({ ...place, stack: name }, "clear");
+    const root = deployment.resources?.find(({ type }) => type === rootType);
+    const [project, stack] = namesIn(root?.urn ?? "") ?? [];
+    if (!root || !project || !stack) return { problem: `The stack ${name} has no outputs yet.` };
+    const isOwn = project === names.project && stack === names.stack;
+    return isOwn ? undefined : { project, stack, root };
+  } catch (error) {
+    return { problem: `The outputs of the stack ${name} could not be read: ${messageOf(error)}` };
+  }
+};
+
+const resourceOf = ({ urn, kind, id, owner, serial }: Holding): JsonObject => ({
+  urn,
+  custom: true,
+  id,
+  type: typeToken(kind),
+  inputs: owner ? { owner } : {},
+  outputs: { ...(owner ? { owner } : {}), ...(serial ? { serial } : {}) },
+});
+
+const ownershipsOf = (holdings: readonly Holding[]): readonly JsonObject[] => {
+  const ids = holdings.flatMap(({ owner }) => (owner ? [ownerParts(owner).ownership] : []));
+  const [project, stack] = namesIn(holdings[0]?.urn ?? "") ?? ["", ""];
+  const type = typeToken(ownershipKind);
+  return [...new Set(ids)].map((id, index) => ({
+    urn: `urn:pulumi:${stack}::${project}::${type}::ownership${index || ""}`,
+    custom: true,
+    id,
+    type,
+  }));
+};
+
+/** A stack in a file backend: what `latest` holds is its state. */
+const writeCheckpoint = (
+  backend: string,
+  [project, stack]: readonly [project: string, stack: string],
+  version: number,
+  latest: JsonObject,
+): void => {
+  const file = join(backend, ".pulumi", "stacks", project, `${stack}.json`);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const checkpoint = { stack: `organization/${project}/${stack}`, latest };
+  writeFileSync(file, JSON.stringify({ version, checkpoint }), { mode: 0o600 });
+};
+
+/** A state as it is written: secrets encrypted with the copy's passphrase. */
+const sealedState = (deployment: JsonObject, { encrypt, salt }: PassphraseCrypter): JsonObject => {
+  const sealed = encryptedValue(deployment, encrypt);
+  return {
+    manifest: manifest(),
+    ...(isObject(sealed) ? sealed : {}),
+    secrets_providers: { type: "passphrase", state: { salt } },
+  };
+};
+
+/**
+ * Puts a stack beside the copied one: what it holds of the service, as whether an object is somebody
+ * else's decides what a run may do with it, and its outputs, where the program refers to it. Nothing
+ * else of it.
+ */
+const copyOther = (
+  backend: string,
+  names: readonly [project: string, stack: string],
+  held: readonly Holding[],
+  root: JsonObject | undefined,
+  crypter: PassphraseCrypter,
+): void => {
+  const resources = [...(root ? [root] : []), ...ownershipsOf(held), ...held.map(resourceOf)];
+  writeCheckpoint(backend, names, 3, sealedState({ resources }, crypter));
+};
+
+/** Puts a stack to which the program refers beside the copied one, with its outputs. */
+const copyReferenced = (
+  { project, stack, root }: ReferencedStack,
+  { holdings }: Pick<StackStates, "holdings">,
+  backend: string,
+  crypter: PassphraseCrypter,
+): void => {
+  const start = `urn:pulumi:${stack}::${project}::`;
+  const held = holdings.filter(({ own, urn }) => !own && urn.startsWith(start));
+  copyOther(backend, [project, stack], held, root, crypter);
+};
+
+/** Puts what the other stacks hold of the service beside the copied one. */
+const copyHoldings = (
+  { holdings }: Pick<StackStates, "holdings">,
+  backend: string,
+  crypter: PassphraseCrypter,
+): void => {
+  const others = holdings.filter(({ own }) => !own);
+  for (const held of Map.groupBy(others, ({ urn }) => urn.split("::", 2).join("::")).values()) {
+    const names = namesIn(held[0]?.urn ?? "");
+    if (names) copyOther(backend, names, held, undefined, crypter);
+  }
+};
+
+/** Pulumi warns where a state names no version of its own. */
+const manifest = (): JsonObject => ({
+  time: new Date().toISOString(),
+  magic: "",
+  version: "",
+});
+
+/** A stack in a private folder: own backend, own passphrase, own settings; the program stays where it is. */
+export interface CopiedStack {
+  /** Where engine events are written. */
+  readonly eventFile: string;
+  /** Runs Pulumi on the copy, in the folder of the program. */
+  readonly pulumi: (args: readonly string[]) => Promise<Ended>;
+  /** Puts a stack beside it to which the program refers. */
+  readonly addStack: (referenced: ReferencedStack) => void;
+  /** Whether a run has asked for a dry run and was answered that it is one. */
+  readonly hasSeenDryRun: () => boolean;
+  /** What its state holds now. */
+  readonly state: () => StackState;
+  /** Other packages whose providers its last run started, such as `aws`. */
+  readonly otherPackages: () => readonly string[];
+  /** Removes the folder and all that is in it. */
+  readonly remove: () => void;
+}
+
+interface CopyOptions {
+  /** Variables that point every profile at its emulator; all other settings of these profiles are taken away. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** The same as entries of the configuration. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Whether the program is answered that this is no dry run, as in a real update. */
+  readonly runsEffects: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Once: what is under way is finished. Twice: it is given up. */
+const stops: Stops = [
+  { signal: "SIGINT", afterMs: 0 },
+  { signal: "SIGINT", afterMs: 1000 },
+  { signal: "SIGKILL", afterMs: 4000 },
+];
+
+/** Where a copied stack keeps its things. */
+const placesIn = (folder: string) => ({
+  backend: join(folder, "backend"),
+  config: join(folder, "stack.yaml"),
+  events: join(folder, "events.json"),
+  cache: join(folder, "cache"),
+  dryRun: join(folder, "dry-run"),
+});
+
+/** Makes the program see a dry run, whatever Pulumi does. */
+const dryRunEnvironment = (nodeOptions: string, seenFile: string) => ({
+  NODE_OPTIONS: preloading(join(__dirname, "dry-run.js"), nodeOptions),
+  [dryRunVariable]: seenFile,
+});
+
+const environmentOf = (
+  original: OriginalStack,
+  { variables, runsEffects }: CopyOptions,
+  { backend, cache, dryRun }: ReturnType<typeof placesIn>,
+  { passphrase }: PassphraseCrypter,
+): NodeJS.ProcessEnv => {
+  const { env } = original.stack;
+  const frugal = frugalRuns(env);
+  const direct = ["127.0.0.1", env.NO_PROXY ?? env.no_proxy].filter(Boolean).join(",");
+  return {
+    ...withoutWaysOut(original),
+    ...frugal,
+    ...(runsEffects ? {} : dryRunEnvironment(frugal.NODE_OPTIONS, dryRun)),
+    PULUMI_BACKEND_URL: `file://${backend}`,
+    PULUMI_CONFIG_PASSPHRASE: passphrase,
+    PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS: "true",
+    // Without it the CLI does not take --event-log.
+    PULUMI_DEBUG_COMMANDS: "true",
+    XDG_CACHE_HOME: cache,
+    NO_PROXY: direct,
+    no_proxy: direct,
+    ...variables,
+  };
+};
+
+const configValue = (
+  { text = "", secret }: ConfigEntry,
+  { encrypt }: PassphraseCrypter,
+): unknown => (secret ? { secure: encrypt(text) } : text);
+
+/** The configuration with all secrets encrypted anew. Every JSON document is a YAML document, too. */
+const configText = (
+  original: OriginalStack,
+  { settings }: CopyOptions,
+  crypter: PassphraseCrypter,
+): string =>
+  JSON.stringify({
+    encryptionsalt: crypter.salt,
+    config: Object.fromEntries(
+      [...configWith(original, settings)].map(([key, entry]) => [key, configValue(entry, crypter)]),
+    ),
+  });
+
+const copyState = (
+  { document, stack }: OriginalStack,
+  backend: string,
+  crypter: PassphraseCrypter,
+): void => {
+  const { project, stack: name } = stack.names;
+  const { version, deployment } = document;
+  writeCheckpoint(backend, [project, name], version, sealedState(deployment, crypter));
+};
+
+/** What a file backend keeps as the latest state of a stack. */
+const latestIn = (file: string): unknown => {
+  const document: unknown = JSON.parse(readFileSync(file, "utf8"));
+  const checkpoint = isObject(document) ? document.checkpoint : undefined;
+  return isObject(checkpoint) ? checkpoint.latest : undefined;
+};
+
+const providerType = "pulumi:providers:";
+/** Runs all dynamic resources, those of this package among them. */
+const dynamicProvider = `${providerType}pulumi-nodejs`;
+
+const packagesIn = (latest: unknown): readonly string[] => {
+  const resources = isObject(latest) && Array.isArray(latest.resources) ? latest.resources : [];
+  const types = resources.flatMap((each: unknown) =>
+    isObject(each) && typeof each.type === "string" ? [each.type] : [],
+  );
+  const others = types.filter((type) => type.startsWith(providerType) && type !== dynamicProvider);
+  return [...new Set(others.map((type) => type.slice(providerType.length)))];
+};
+
+/**
+ * Copies a stack into a folder that only this user can read. It is gone when `remove` is called, and
+ * when this process ends; after SIGKILL with the next copy.
+ */
+export const copyStack = async (
+  original: OriginalStack,
+  options: CopyOptions,
+): Promise<CopiedStack> => {
+  const crypter = await createCrypter();
+  const { folder, remove } = privateFolder("pulumi-conversation-rehearsal-");
+  const places = placesIn(folder);
+  for (const path of [places.backend, places.cache]) mkdirSync(path, { mode: 0o700 });
+  copyState(original, places.backend, crypter);
+  copyHoldings(original.states, places.backend, crypter);
+  writeFileSync(places.config, configText(original, options, crypter), { mode: 0o600 });
+  const { place, names } = original.stack;
+  const env = environmentOf(original, options, places, crypter);
+  const cwd = resolve(place.folder, original.stack.env.PULUMI_OPTION_CWD ?? ".");
+  const stackFile = join(places.backend, ".pulumi", "stacks", names.project, `${names.stack}.json`);
+  return {
+    eventFile: places.events,
+    pulumi: (args) =>
+      runCommand(
+        place.command,
+        [...args, "--stack", names.stack, "--config-file", places.config, "--non-interactive"],
+        {
+          ...{ cwd, stops, signal: options.signal, env },
+        },
+      ),
+    addStack: (referenced) => copyReferenced(referenced, original.states, places.backend, crypter),
+    hasSeenDryRun: () => existsSync(places.dryRun),
+    state: () =>
+      stateIn(JSON.stringify({ deployment: latestIn(stackFile) }), true) ?? {
+        ...{ holdings: [], lookUps: [], pending: [] },
+      },
+    otherPackages: () => packagesIn(latestIn(stackFile)),
+    remove,
+  };
+};
