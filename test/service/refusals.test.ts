@@ -12,25 +12,6 @@ import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
 const { getAsset, createAsset } = runtimeOperations;
 const body429 = { code: "429-001", developerMessage: "Too many requests." };
 
-test.each([
-  [400, "REJECTED", "none"],
-  [403, "FORBIDDEN", "none"],
-  [404, "NOT_FOUND", "none"],
-  [406, "REJECTED", "none"],
-  [409, "REJECTED", "none"],
-  [412, "REJECTED", "none"],
-  [418, "REJECTED", "none"],
-  [500, "UNAVAILABLE", "unknown"],
-] as const)("status %i of a POST becomes %s with effect %s", async (status, code, effect) => {
-  await using live = await connected(json(status, { code: `${status}-1` }));
-  await expect(live.service.request(createAsset, { body: {} })).rejects.toMatchObject({
-    code,
-    effect,
-    details: { method: "POST", template: "/assets", status, serviceCode: `${status}-1` },
-  });
-  expect(live.hub.calls).toHaveLength(1);
-});
-
 test("a refusal tells the call, what the service said, and what to do", async () => {
   await using live = await connected(
     json(400, {

@@ -1,0 +1,358 @@
+import { createServer } from "node:net";
+import fc from "fast-check";
+import { expect, onTestFinished, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { startEmulator } from "../../emulator/index.js";
+import { authentication } from "../../provider/resources/authentication.js";
+import { connectService } from "../../provider/service/connect.js";
+import { httpTransport, type Timer } from "../../provider/service/http/transport.js";
+import { readSettings } from "../../provider/service/settings.js";
+import { calls } from "./support/calls.js";
+import { JumpingClock } from "./support/clocks.js";
+import { connected, failureOf, noPauses } from "./support/connected.js";
+import { FakeHub, type Handler, inTurn, json, portOf, raw } from "./support/fake-hub.js";
+
+const reset: Handler = (_seen, _response, socket) => socket.resetAndDestroy();
+const hangUp: Handler = (_seen, _response, socket) => socket.destroy();
+
+const halfAnswer =
+  (text: string, status = 201): Handler =>
+  (_seen, response) => {
+    response.writeHead(status, { "content-length": "100" });
+    response.write(text, () => setImmediate(() => response.destroy()));
+  };
+
+const found = json(200, { id: "c1" });
+const unclear = { code: "BAD_RESPONSE", effect: "unknown" };
+const unreachable = { code: "UNREACHABLE", effect: "unknown" };
+
+/** What the service does, in turn: what becomes of a call by a method, and how often it is sent. */
+const outcomes: readonly (readonly [
+  what: string,
+  method: keyof typeof calls,
+  answers: readonly Handler[],
+  outcome: object,
+  sent: number,
+])[] = [
+  ["a reset", "POST", [reset], unreachable, 1],
+  ["a hang-up", "POST", [hangUp], unreachable, 1],
+  ["a reset and a hang-up", "GET", [reset, hangUp, found], { status: 200 }, 3],
+  ["a reset and a hang-up", "PUT", [reset, hangUp, found], { status: 200 }, 3],
+  ["a reset and a hang-up", "DELETE", [reset, hangUp, found], { status: 200 }, 3],
+  ["nothing but resets", "GET", [reset], { code: "UNREACHABLE" }, 5],
+  ["a 503", "GET", [raw(503, "<html>"), found], { status: 200 }, 2],
+  ["a 503", "PUT", [raw(503, "<html>"), found], { status: 200 }, 2],
+  ["a 503", "DELETE", [raw(503, "<html>"), found], { status: 200 }, 2],
+  ["a 404", "PUT", [json(404, {})], { code: "NOT_FOUND", effect: "none" }, 1],
+  ["a 404", "DELETE", [json(404, {})], { code: "NOT_FOUND", effect: "none" }, 1],
+  ["a 500, then a 404", "PUT", [raw(500, ""), json(404, {})], { effect: "unknown" }, 2],
+  ["a 500, then a 404", "DELETE", [raw(500, ""), json(404, {})], { effect: "unknown" }, 2],
+  [
+    "half a 201 with its id",
+    "POST",
+    [halfAnswer('{"id":"c-7","na')],
+    { effect: "done", details: { objectId: "c-7" } },
+    1,
+  ],
+  ["half a 201 without an id", "POST", [halfAnswer('{"name":"x')], unreachable, 1],
+  ["half an answer", "GET", [halfAnswer('{"id', 200), found], { body: { id: "c1" } }, 2],
+  ["half an answer", "PUT", [halfAnswer("{", 200)], { status: 200 }, 1],
+  ["half an answer", "DELETE", [halfAnswer("{", 200)], { status: 200 }, 1],
+  [
+    "half a refusal",
+    "POST",
+    [halfAnswer('{"code":"400-1', 400)],
+    { code: "REJECTED", effect: "none" },
+    1,
+  ],
+  ["a page", "POST", [raw(201, "<html>")], unclear, 1],
+  ["a page", "PATCH", [raw(200, "<html>")], unclear, 1],
+  ["a byte order mark", "GET", [raw(200, '\ufeff{"id":"c1"}')], { body: { id: "c1" } }, 1],
+  ...([400, 403, 404, 406, 409, 412, 418, 500, 502, 503, 504] as const).map(
+    (status) =>
+      [
+        `status ${status}`,
+        "POST",
+        [json(status, { code: `${status}-1` })],
+        {
+          code:
+            { 403: "FORBIDDEN", 404: "NOT_FOUND" }[String(status)] ??
+            (status < 500 ? "REJECTED" : "UNAVAILABLE"),
+          effect: status < 500 ? "none" : "unknown",
+          details: { method: "POST", template: "/channels", status, serviceCode: `${status}-1` },
+        },
+        1,
+      ] as const,
+  ),
+];
+
+test.each(outcomes)("after %s a %s ends well, fails, or is sent again", async (...row) => {
+  const [, method, answers, outcome, sent] = row;
+  await using live = await connected(inTurn(...answers));
+  const ended = await live.service.request(...calls[method]).catch((error: unknown) => error);
+  expect(ended).toMatchObject(outcome);
+  expect(live.hub.calls).toHaveLength(sent);
+});
+
+test("a POST whose connection is refused was not sent, so it is repeated", async () => {
+  await using live = await connected(json(201, { id: "c1" }));
+  const closed = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => closed.once("listening", resolve));
+  const port = portOf(closed);
+  await new Promise((resolve) => closed.close(resolve));
+  const settings = live.hub.settings({ baseUrl: `http://127.0.0.1:${port}/v3` });
+  let attempts = 0;
+  const transport = httpTransport();
+  const counted = {
+    ...transport,
+    send: (request: Parameters<typeof transport.send>[0]) => {
+      if (request.url.includes("/v3")) attempts += 1;
+      return transport.send(request);
+    },
+  };
+  const clock = new JumpingClock();
+  const service = connectService(settings, { clock, retry: noPauses, transport: counted });
+  await expect(service.request(...calls.POST)).rejects.toMatchObject({
+    code: "UNREACHABLE",
+    effect: "none",
+    message: expect.stringContaining("ECONNREFUSED"),
+  });
+  expect(attempts).toBe(5);
+  await service.close();
+});
+
+test("a name that does not resolve is told, with no effect", async () => {
+  const hub = await FakeHub.start();
+  const settings = hub.settings({ tokenUrl: "http://no-such-host.invalid/token" });
+  const service = connectService(settings, { retry: { ...noPauses, retries: 0 } });
+  await expect(service.request(...calls.POST)).rejects.toMatchObject({
+    code: "UNREACHABLE",
+    effect: "none",
+    message: expect.stringMatching(/access token.*no-such-host\.invalid/),
+  });
+  await service.close();
+  await hub[Symbol.asyncDispose]();
+});
+
+test("a TLS failure says so and is not repeated", async () => {
+  let connections = 0;
+  // Plain HTTP where TLS is expected: the handshake cannot work.
+  const plain = createServer((socket) => {
+    connections += 1;
+    socket.on("error", () => undefined);
+    socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => plain.once("listening", resolve));
+  const port = portOf(plain);
+  await using live = await connected(
+    json(200, {}),
+    {},
+    { baseUrl: `https://127.0.0.1:${port}/v3` },
+  );
+  await expect(live.service.request(...calls.GET)).rejects.toMatchObject({
+    code: "UNREACHABLE",
+    effect: "none",
+    message: expect.stringMatching(/TLS/),
+  });
+  expect(connections).toBe(1);
+  await new Promise((resolve) => plain.close(resolve));
+});
+
+/** A deadline that comes when the test says so. */
+const manualTimer = () => {
+  const pending = new Set<() => void>();
+  const timer: Timer = (_ms, expire) => {
+    pending.add(expire);
+    return () => pending.delete(expire);
+  };
+  return { timer, expireAll: () => [...pending].forEach((expire) => void expire()) };
+};
+
+test("an answer that drips for ever ends at the deadline, its effect unknown", async () => {
+  const { timer, expireAll } = manualTimer();
+  const drip: Handler = (_seen, response) => {
+    response.writeHead(201);
+    response.write("{", () => expireAll());
+  };
+  await using live = await connected(drip, { transport: httpTransport({ timer }) });
+  await expect(live.service.request(...calls.POST)).rejects.toMatchObject({
+    code: "TIMED_OUT",
+    effect: "unknown",
+  });
+});
+
+test("a service that never answers ends at the deadline; a GET is asked again", async () => {
+  const { timer, expireAll } = manualTimer();
+  const silent: Handler = () => expireAll();
+  await using live = await connected(inTurn(silent, json(200, { id: "c1" })), {
+    transport: httpTransport({ timer }),
+  });
+  expect(await live.service.request(...calls.GET)).toMatchObject({ status: 200 });
+  expect(live.hub.calls).toHaveLength(2);
+});
+
+test("a call whose time is over while it waits for a connection is never written", async () => {
+  const { timer } = manualTimer();
+  const held: (() => void)[] = [];
+  await using hub = await FakeHub.start((...call) => {
+    held.push(() => json(200, {})(...call));
+    if (held.length === 8) expireLast();
+    if (held.length > 8) held.at(-1)?.();
+  });
+  const expiries: (() => void)[] = [];
+  const transport = httpTransport({
+    timer: (ms, expire) => {
+      expiries.push(expire);
+      return timer(ms, expire);
+    },
+  });
+  const expireLast = (): void => expiries.at(-1)?.();
+  const { baseUrl } = hub.settings();
+  const request = (path: string) => ({ method: "POST" as const, url: baseUrl + path, headers: {} });
+  const busy = Array.from({ length: 8 }, () => transport.send(request("/busy")));
+  const late = failureOf(transport.send(request("/late")));
+  expect(await late).toMatchObject({ sent: false });
+  for (const answer of held) answer();
+  await Promise.all(busy);
+  await transport.send(request("/after"));
+  await transport.close();
+  expect(hub.log).not.toContain("POST /late");
+});
+
+test("an https address of a port that speaks plain HTTP is told as that, and not as a certificate", async () => {
+  const emulator = await startEmulator();
+  onTestFinished(() => emulator.close());
+  const environment = {
+    ...emulatorEnvironment(emulator),
+    CONVERSATION_BASE_URL: emulator.baseUrl.replace("http:", "https:"),
+  };
+  const service = connectService(readSettings({ environment, config: () => undefined }));
+  onTestFinished(() => service.close());
+  await expect(service.list(authentication)).rejects.toMatchObject({
+    code: "UNREACHABLE",
+    message: expect.stringMatching(
+      /127\.0\.0\.1:\d+ could not be trusted \(ERR_SSL_\w+\): what answers there speaks no TLS; check the port/,
+    ),
+  });
+});
+
+test("calls go through the proxy where one is set", async () => {
+  await using proxy = await FakeHub.start(json(200, { via: "proxy" }));
+  const environment = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` };
+  const transport = httpTransport({ environment });
+  const url = "http://service.invalid/conversation/v3/channels";
+  const response = await transport.send({ method: "GET", url, headers: {} });
+  await transport.close();
+  expect(response.text).toBe('{"via":"proxy"}');
+});
+
+test("this machine is reached without the proxy", async () => {
+  await using hub = await FakeHub.start(json(200, { via: "nothing" }));
+  const transport = httpTransport({ environment: { HTTP_PROXY: "http://127.0.0.1:1" } });
+  const { baseUrl } = hub.settings();
+  const response = await transport.send({ method: "GET", url: `${baseUrl}/channels`, headers: {} });
+  await transport.close();
+  expect(response.text).toBe('{"via":"nothing"}');
+});
+
+test("a host of NO_PROXY is reached without the proxy", async () => {
+  const environment = { HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "service.invalid" };
+  const transport = httpTransport({ environment });
+  const url = "http://service.invalid/v3/channels";
+  const failure = await failureOf(transport.send({ method: "GET", url, headers: {} }));
+  await transport.close();
+  expect(failure).toMatchObject({
+    sent: false,
+    cause: { code: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/) },
+  });
+});
+
+test.each(["not an address", "ftp://proxy.example.com", "::", "http://user:hunter2@[x"])(
+  "%s as a proxy is told before anything is sent, without its password, and closing goes on",
+  async (address) => {
+    const transport = httpTransport({ environment: { HTTPS_PROXY: address } });
+    const url = "https://service.invalid/v3/channels";
+    for (const _call of [1, 2]) {
+      const failure = await failureOf(transport.send({ method: "GET", url, headers: {} }));
+      expect(failure).toMatchObject({
+        code: "SETTINGS_INVALID",
+        message: expect.stringMatching(/HTTPS_PROXY is no address of a proxy/),
+      });
+      expect(JSON.stringify([failure, String(failure)])).not.toContain("hunter2");
+    }
+    await transport.close();
+  },
+);
+
+test("an answer that is not JSON is asked for twice more on GET", async () => {
+  await using live = await connected(raw(200, "<html>canary</html>"));
+  const error = await failureOf(live.service.request(...calls.GET));
+  expect(error).toMatchObject({ code: "BAD_RESPONSE", effect: "none" });
+  expect(String(error)).not.toContain("canary");
+  expect(live.hub.calls).toHaveLength(3);
+});
+
+/** What somebody in front of the service may answer with. */
+const notJson = fc.oneof(
+  fc.constantFrom("<html>Sign in</html>", "OK", "upstream", "<!doctype html>", "{", "\ufeff<html>"),
+  fc.string({ minLength: 1 }).map((text) => `<p>${text}`),
+);
+
+test("a change or deletion counts only where the service itself answered", () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom("PUT" as const, "DELETE" as const),
+      fc.integer({ min: 0, max: 4 }),
+      notJson,
+      async (method, pages, text) => {
+        const answers = Array.from({ length: pages }, () => raw(200, text));
+        await using live = await connected(inTurn(...answers, raw(204, "")));
+        const outcome = live.service.request(...calls[method]);
+        if (pages <= 2) expect(await outcome).toMatchObject({ status: 204 });
+        else expect(await failureOf(outcome)).toMatchObject(unclear);
+        expect(live.hub.calls).toHaveLength(Math.min(pages + 1, 3));
+      },
+    ),
+    { numRuns: 20 },
+  ));
+
+const huge: Handler = (_seen, response) => {
+  const chunk = "x".repeat(1024 * 1024);
+  const more = (): void => {
+    if (!response.destroyed) response.write(chunk, () => setImmediate(more));
+  };
+  response.writeHead(200);
+  more();
+};
+
+test("an endless answer is cut off and not asked for again", async () => {
+  await using live = await connected(huge);
+  await expect(live.service.request(...calls.GET)).rejects.toMatchObject({
+    code: "BAD_RESPONSE",
+    message: expect.stringContaining("8 MiB"),
+  });
+  expect(live.hub.calls).toHaveLength(1);
+});
+
+test.each([301, 302, 307, 308])(
+  "a %i is not followed, and the token stays here",
+  async (status) => {
+    await using elsewhere = await FakeHub.start(json(200, { id: "c1" }));
+    const location = `http://127.0.0.1:${elsewhere.port}/steal`;
+    await using live = await connected(raw(status, "", { location }));
+    await expect(live.service.request(...calls.GET)).rejects.toMatchObject({
+      code: "BAD_RESPONSE",
+      message: expect.stringContaining("redirected"),
+    });
+    expect([live.hub.calls.length, elsewhere.calls.length]).toEqual([1, 0]);
+  },
+);
+
+test.each([
+  ["plainly", '{"id":"c1","__proto__":{"polluted":1},"a":{}}'],
+  ["in disguise", '{"id":"c1","a":{"\\u005f_proto__":{"polluted":1}}}'],
+])("__proto__ in an answer, written %s, is dropped", async (_, text) => {
+  await using live = await connected(raw(200, text));
+  const { body } = await live.service.request(...calls.GET);
+  expect(JSON.stringify(body)).toBe('{"id":"c1","a":{}}');
+});
