@@ -6,8 +6,7 @@ import { apiReference } from "./generate/api-reference.js";
 import { commandReference, schemaFiles } from "./generate/command-reference.js";
 import { accountPicture, architecturePicture, partImports } from "./generate/pictures.js";
 import {
-  componentSection,
-  componentSources,
+  componentSections,
   resourceReference,
   resourceTable,
   settingsTable,
@@ -43,10 +42,7 @@ const generated = async (): Promise<Readonly<Record<string, string>>> => ({
   "docs/cli.md": await commandReference(),
   ...(await schemaFiles()),
   ...apiReference(root),
-  "docs/resources.md": resourceReference(
-    resources,
-    componentSources.map((component) => componentSection(root, component)),
-  ),
+  "docs/resources.md": resourceReference(resources, componentSections(root)),
   "README.md": between(
     between(current("README.md"), "resources", resourceTable(resources)),
     "settings",

@@ -10,7 +10,7 @@ export const cell = (text: string): string => text.replaceAll("|", "\\|").replac
 const withoutLinks = (text: string): string => text.replaceAll(/\{@link ([^}\s]+)\s*\}/g, "`$1`");
 
 /** What a doc comment says, without its tags. */
-export const commentOf = (node: ts.Node): string =>
+const commentOf = (node: ts.Node): string =>
   withoutLinks(
     ts
       .getJSDocCommentsAndTags(node)
@@ -19,7 +19,7 @@ export const commentOf = (node: ts.Node): string =>
   ).trim();
 
 /** What the tags of one name say, such as `example`. */
-export const tagsOf = (node: ts.Node, tag: string): readonly string[] =>
+const tagsOf = (node: ts.Node, tag: string): readonly string[] =>
   ts
     .getJSDocTags(node)
     .filter(({ tagName }) => tagName.text === tag)
@@ -249,6 +249,24 @@ const section = (declared: ExportedDeclaration): string => {
   ]
     .filter(Boolean)
     .join("\n\n");
+};
+
+/**
+ * The sections of some exports of an entry point, in this order.
+ *
+ * @param declarations a `.d.ts` of the build
+ * @throws Error if it lacks one of them
+ */
+export const exportedSections = (
+  declarations: string,
+  names: readonly string[],
+): readonly string[] => {
+  const all = exportedDeclarations(declarations);
+  return names.map((name) => {
+    const declared = all.find((each) => each.name === name);
+    if (!declared) throw new Error(`${declarations} declares no ${name}`);
+    return section(declared);
+  });
 };
 
 const pageOf = (entry: string, declarations: string): string => {

@@ -5,11 +5,12 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { styleText } from "node:util";
 import { startEmulator } from "../../emulator/index.js";
-import { naturalKey } from "../../provider/definition/references.js";
-import { resources } from "../../provider/resources/index.js";
-import type { Collections, WireObject } from "../../provider/service/collections.js";
+import { asText } from "../../provider/kernel/json.js";
+import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
+import type { WireObject } from "../../provider/service/collections.js";
 import { readSettings } from "../../provider/service/settings.js";
 import { accessService } from "../account/open-account.js";
+import { readAccount } from "../account/read-account.js";
 import { CommandFailure } from "../command.js";
 import { emulatorEnvironment } from "../emulator-settings.js";
 import { tryLock } from "../process/file-lock.js";
@@ -39,23 +40,7 @@ interface ServiceObject {
   readonly body: WireObject;
 }
 
-const listObjects = async (collections: Collections): Promise<readonly ServiceObject[]> => {
-  const perKind = await Promise.all(
-    resources.map(async (definition) => {
-      const { objects } = await collections.list(definition);
-      const key = naturalKey(definition);
-      return [...objects].map(([id, body]) => ({
-        kind: definition.kind,
-        id,
-        name: String(body[key] ?? ""),
-        body,
-      }));
-    }),
-  );
-  return perKind.flat();
-};
-
-/** Asks the service that these settings name for every object of every kind, in set-up order. */
+/** Reads every object of every kind at the service that these settings name, in set-up order. */
 const readObjects = async (
   environment: Readonly<Record<string, string>>,
 ): Promise<readonly ServiceObject[]> => {
@@ -63,7 +48,13 @@ const readObjects = async (
     environment: { ...process.env, ...environment },
   });
   try {
-    return await listObjects(access.service);
+    const { kinds } = await readAccount(access);
+    return kinds.flatMap(({ definition, objects }) =>
+      [...objects].map(([id, body]) => {
+        const name = asText(nameOnWire(definition, body));
+        return { kind: definition.kind, id, name, body };
+      }),
+    );
   } finally {
     await access.close();
   }
