@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { emulatorEnvironment } from "../cli/emulator-settings.js";
-import { runCommand } from "../cli/process/run-command.js";
-import { ensurePulumi } from "../cli/pulumi-cli/ensure-pulumi.js";
-import { environmentFor, ownPulumi, type PulumiCli } from "../cli/pulumi-cli/pulumi-cli.js";
+import { ensurePulumi } from "../cli/get-pulumi/get-pulumi.js";
 import type { Progress } from "../cli/terminal/progress.js";
 import { type Emulator, startEmulator } from "../emulator/index.js";
 import { packageRoot } from "../provider/kernel/package.js";
 import { pointerTo, typeToken } from "../provider/pointer.js";
+import { runCommand } from "../provider/pulumi-cli/processes.js";
+import { environmentFor, ownPulumi, type PulumiCli } from "../provider/pulumi-cli/pulumi-cli.js";
 import { defaultScopes } from "../provider/service/http/operations.js";
 import type { CommandFigure, EngineFigure } from "./figures.js";
 import { kind } from "./session.js";

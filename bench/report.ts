@@ -1,4 +1,4 @@
-import { textTable } from "../cli/terminal/columns.js";
+import { textTable } from "../provider/kernel/columns.js";
 import { clients, ourName, ourNameWithBurst } from "./clients.js";
 import type { CreationFigure, EngineFigure, Figures, OverheadFigure, Skipped } from "./figures.js";
 

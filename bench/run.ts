@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { CommandFailure, messageOf } from "../cli/command.js";
-import { interruption } from "../cli/process/interruption.js";
+import { interruption } from "../cli/interruption.js";
 import { type Progress, progressOn } from "../cli/terminal/progress.js";
 import { packageRoot, packageVersion } from "../provider/kernel/package.js";
 import { plans } from "../provider/service/plans.js";

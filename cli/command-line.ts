@@ -1,4 +1,5 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { wrappedText } from "../provider/kernel/columns.js";
 import {
   CommandFailure,
   type CommandSpec,
@@ -10,7 +11,6 @@ import {
   optionName,
   type Session,
 } from "./command.js";
-import { wrappedText } from "./terminal/columns.js";
 
 /** An option for commander, which says what is wrong with the text of one. */
 const parserOf = (key: string, spec: OptionSpec<unknown>): Option => {

@@ -4,7 +4,7 @@ import { assertNode } from "../provider/kernel/node-version.js";
 /** Serves the converter that `pulumi import --from conversation` starts, until Pulumi ends it. */
 const serve = async (): Promise<void> => {
   assertNode();
-  const { interruption } = await import("./process/interruption.js");
+  const { interruption } = await import("./interruption.js");
   const { serveConverter } = await import("./import/converter.js");
   const { convertState } = await import("./import/converter.js");
   const { signal } = interruption();

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { shellWord } from "../provider/kernel/columns.js";
 import { packageName, packageRoot, packageVersion } from "../provider/kernel/package.js";
-import { shellWord } from "./terminal/columns.js";
 
 /** Where npm gets this package for a new project that is not to have it from the registry. */
 export interface PackedPackage {

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { foldedHelp, wantsColour } from "../provider/kernel/columns.js";
 import { isConversationError } from "../provider/kernel/errors.js";
 import { moreAbout, packageVersion } from "../provider/kernel/package.js";
 import { inertOutput } from "../provider/kernel/text.js";
@@ -18,8 +19,7 @@ import { orphansCommand } from "./commands/orphans.js";
 import { probeCommand } from "./commands/probe.js";
 import { rehearseCommand } from "./commands/rehearse.js";
 import { repairCommand } from "./commands/repair.js";
-import { untilInterrupted } from "./process/interruption.js";
-import { foldedHelp, wantsColour } from "./terminal/columns.js";
+import { untilInterrupted } from "./interruption.js";
 
 /** Every command, in the order of the help. */
 export const commands: readonly CommandSpec[] = [

@@ -1,6 +1,6 @@
 import { packageRoot } from "../provider/kernel/package.js";
 import { CommandFailure, messageOf } from "./command.js";
-import { untilSignal } from "./process/until-signal.js";
+import { untilSignal } from "./interruption.js";
 import { runQuickstart } from "./quickstart/run-quickstart.js";
 
 const USAGE = `npm run quickstart               a complete conversation account on the emulator

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { CommandFailure } from "./command.js";
-import { missingPulumiAdvice } from "./pulumi-cli/ensure-pulumi.js";
+import { missingPulumiAdvice } from "./get-pulumi/get-pulumi.js";
 
 /** Signals that a command gets from whoever wants it to end. */
 const passedOn = ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;

@@ -9,10 +9,10 @@ import {
   startEmulator,
   type TlsFiles,
 } from "../emulator/index.js";
+import type { Printed } from "../provider/kernel/json.js";
 import { CommandFailure, messageOf, type Session } from "./command.js";
 import type { emulatorLineSchema } from "./emulator-schema.js";
 import { emulatorEnvironment, testEnvironment } from "./emulator-settings.js";
-import type { Printed } from "./printed.js";
 
 /** What the command line says of the emulator, with the defaults filled in. */
 export interface EmulatorArguments {

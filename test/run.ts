@@ -2,12 +2,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CommandFailure, messageOf } from "../cli/command.js";
-import { interruption } from "../cli/process/interruption.js";
-import { runCommand } from "../cli/process/run-command.js";
-import { ensurePulumi } from "../cli/pulumi-cli/ensure-pulumi.js";
-import { environmentFor } from "../cli/pulumi-cli/pulumi-cli.js";
+import { ensurePulumi } from "../cli/get-pulumi/get-pulumi.js";
+import { interruption } from "../cli/interruption.js";
 import { progressOn } from "../cli/terminal/progress.js";
 import { packageRoot } from "../provider/kernel/package.js";
+import { runCommand } from "../provider/pulumi-cli/processes.js";
+import { environmentFor } from "../provider/pulumi-cli/pulumi-cli.js";
 import { type Counts, countsIn, countsLine, noTests, sum } from "./test-counts.js";
 
 interface Prepared {

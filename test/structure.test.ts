@@ -28,13 +28,11 @@ const mayImport: Readonly<Record<string, readonly RegExp[]>> = {
     /^provider\/(kernel|definition|resources|service|pacing)\//,
     /^provider\/pointer/,
   ],
-  // A test needs all of it at once: an emulator, the checks of a preview, the search for Pulumi, its
-  // folder and the forecast. Nothing but tests imports it.
-  "sdk/testing": [/^(sdk|emulator|provider)\//, /^cli\/(forecast|process|pulumi-cli)\//],
+  // A test needs an emulator, and Pulumi: both without the commands.
+  "sdk/testing": [/^(sdk|emulator|provider)\//],
   emulator: [/^emulator\//, /^provider\/(kernel|definition|resources)\//],
-  // Never the sdk: the testing kit, which stands above all, takes the forecast and Pulumi from here.
   cli: [/^(cli|emulator|provider)\//],
-  bench: [/./],
+  bench: [/^(bench|cli|sdk|emulator|provider)\//],
   examples: [/^examples\//],
 };
 

@@ -1,5 +1,5 @@
+import { shellWord } from "../../provider/kernel/columns.js";
 import { CommandFailure, command, textOption } from "../command.js";
-import { shellWord } from "../terminal/columns.js";
 import { stackOption } from "./common-options.js";
 
 const oneSide = (a: string): string => {

@@ -1,5 +1,6 @@
 import { planNames } from "../../emulator/http/rate-limit.js";
 import { switchTable } from "../../emulator/service/switches.js";
+import { indented, wrapped } from "../../provider/kernel/columns.js";
 import {
   CommandFailure,
   choiceOption,
@@ -9,7 +10,6 @@ import {
   textOption,
   withDefault,
 } from "../command.js";
-import { indented, wrapped } from "../terminal/columns.js";
 import { switchesOption } from "./common-options.js";
 
 const LAST_PORT = 65_535;

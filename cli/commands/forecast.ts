@@ -1,3 +1,4 @@
+import { forecastOperations } from "../../provider/forecast/planned-steps.js";
 import { plans } from "../../provider/service/plans.js";
 import {
   choiceOption,
@@ -9,7 +10,6 @@ import {
   textsOption,
   withDefault,
 } from "../command.js";
-import { forecastOperations } from "../forecast/simulation/workload.js";
 import { stackOption } from "./common-options.js";
 
 const plan = parsedOption(
@@ -66,7 +66,7 @@ export const forecastCommand = command({
   },
   uses: {
     usual: {
-      json: async () => (await import("../forecast/forecast-schema.js")).printedForecastSchema,
+      json: async () => (await import("../forecast/printed-forecast.js")).printedForecastSchema,
       exits: {
         0: "done",
         3: "the run goes beyond a budget",
@@ -77,7 +77,7 @@ export const forecastCommand = command({
   },
   work: async ({ json: _, ...options }, session) => {
     const { runForecast } = await import("../forecast/run-forecast.js");
-    const { untilSignal } = await import("../process/until-signal.js");
+    const { untilSignal } = await import("../interruption.js");
     return untilSignal((signal) => runForecast({ ...options, signal }, session));
   },
 });

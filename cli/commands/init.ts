@@ -46,7 +46,7 @@ made up. Neither is ever an argument of a command.`,
   },
   work: async ({ json, yes, ...given }, session, [folder = "."]) => {
     const { runInit } = await import("../init/run-init.js");
-    const { shellWord } = await import("../terminal/columns.js");
+    const { shellWord } = await import("../../provider/kernel/columns.js");
     const { progressOn } = await import("../terminal/progress.js");
     const { askPerson } = await import("../init/init-answers.js");
     const asks = !json && !yes && process.stdin.isTTY === true && process.stderr.isTTY === true;

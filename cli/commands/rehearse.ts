@@ -41,7 +41,7 @@ const interruptible = async <T>(
     readonly signal: AbortSignal;
   }) => Promise<T>,
 ): Promise<T> => {
-  const { untilSignal } = await import("../process/until-signal.js");
+  const { untilSignal } = await import("../interruption.js");
   return untilSignal((signal) => work({ say: (line) => err(`${line}\n`), signal }));
 };
 

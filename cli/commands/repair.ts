@@ -45,7 +45,7 @@ is never deleted.`,
   work: async ({ json: _, ...options }, session) => {
     const { repairReport, runRepair } = await import("../repair/repair.js");
     const { isRepaired } = await import("../repair/schemas.js");
-    const { untilSignal } = await import("../process/until-signal.js");
+    const { untilSignal } = await import("../interruption.js");
     const say = (line: string) => session.err(`${line}\n`);
     return untilSignal(async (signal) => {
       const result = await runRepair({ ...options, say, signal });

@@ -9,24 +9,23 @@ import { fieldsFromWire, neutralVendor, type VendorName } from "../../provider/d
 import { asText, isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import { propertiesIn } from "../../provider/lifecycle/state.js";
-import { resources } from "../../provider/resources/index.js";
-import type { WireObject } from "../../provider/service/collections.js";
-import { listingKeys } from "../../provider/service/lists.js";
-import { printedJson } from "../../provider/stacks/pulumi-queries.js";
-import { savedAccountIn } from "../account/object-inputs.js";
-import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
-import { CommandFailure, messageOf } from "../command.js";
-import { openStack } from "../stack/open-stack.js";
+import { printedJson } from "../../provider/pulumi-cli/pulumi-queries.js";
 import {
   definitionOfType,
-  exportStack,
   isEncrypted,
   logicalName,
   openedValues,
   type StateResource,
   sealedFields,
   stackExportIn,
-} from "../stack/stack-export.js";
+} from "../../provider/pulumi-cli/stack-documents.js";
+import { resources } from "../../provider/resources/index.js";
+import type { WireObject } from "../../provider/service/collections.js";
+import { listingKeys } from "../../provider/service/lists.js";
+import { savedAccountIn } from "../account/object-inputs.js";
+import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
+import { CommandFailure, messageOf } from "../command.js";
+import { exportStack, openStack } from "../stack/open-stack.js";
 
 /** An object of one side, in a program's terms and without secrets. */
 export interface ComparedSide {

@@ -10,14 +10,13 @@ import {
   changeMembers,
   referencesIn,
 } from "../../provider/definition/walk.js";
-import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
 import { digest } from "../../provider/lifecycle/ownership/mark.js";
+import { veiledIn } from "../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../provider/resources/index.js";
 import { savedAccount } from "../account/object-inputs.js";
 import { readAccountInputs } from "../account/open-account.js";
 import { CommandFailure, messageOf } from "../command.js";
-import type { Printed } from "../printed.js";
-import { veiledIn } from "../stack/stack-export.js";
 import {
   type ComparedAccount,
   type ComparedSide,

@@ -21,22 +21,21 @@ import {
 } from "../../provider/lifecycle/ownership/orphans.js";
 import { originalMark } from "../../provider/lifecycle/seen-object.js";
 import { type Properties, propertiesIn } from "../../provider/lifecycle/state.js";
-import type { WireObject } from "../../provider/service/collections.js";
-import type { Settings } from "../../provider/service/setting-table.js";
-import type { StackStates } from "../../provider/stacks/stack-states.js";
-import { currentDocuments } from "../forecast/documents.js";
-import { blastRadius } from "../stack/blast-radius.js";
-import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
-import { changesOfPreview } from "../stack/planned-changes.js";
-import { openAccounts, type StackAccountOptions } from "../stack/stack-accounts.js";
 import {
   definitionOfType,
-  exportStack,
   openedValues,
   type StateResource,
   sealedFields,
   veiledIn,
-} from "../stack/stack-export.js";
+} from "../../provider/pulumi-cli/stack-documents.js";
+import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
+import type { WireObject } from "../../provider/service/collections.js";
+import type { Settings } from "../../provider/service/setting-table.js";
+import { currentDocuments } from "../forecast/documents.js";
+import { blastRadius } from "../stack/blast-radius.js";
+import { exportStack, type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
+import { changesOfPreview } from "../stack/planned-changes.js";
+import { openAccounts, type StackAccountOptions } from "../stack/stack-accounts.js";
 import {
   type AccountRead,
   kindIn,

@@ -1,4 +1,3 @@
-import { blastRadiusLines } from "../stack/blast-radius-report.js";
 import {
   codeSpan,
   foldedLines,
@@ -6,7 +5,8 @@ import {
   markdownTable,
   withCount,
   wrapped,
-} from "../terminal/columns.js";
+} from "../../provider/kernel/columns.js";
+import { blastRadiusLines } from "../stack/blast-radius-report.js";
 import { type Comparison, isDifferent, type OneSided, type SideDifference } from "./comparison.js";
 import type { ChangedObject, DriftChange, DriftResult, UncheckableSecrets } from "./schemas.js";
 

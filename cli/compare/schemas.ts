@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Printed } from "../printed.js";
+import type { Printed } from "../../provider/kernel/json.js";
 import { blastRadiusSchema } from "../stack/blast-radius-schema.js";
 
 const object = { kind: z.string(), name: z.string(), id: z.string() };

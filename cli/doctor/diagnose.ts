@@ -3,7 +3,24 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { styleText } from "node:util";
 import { z } from "zod";
+import { recommendedParallel } from "../../provider/forecast/forecast.js";
+import { countKinds } from "../../provider/forecast/planned-steps.js";
+import { defaultParallel } from "../../provider/forecast/simulation.js";
+import { wrappedWords } from "../../provider/kernel/columns.js";
 import { leastNode } from "../../provider/kernel/node-version.js";
+import { pulumiPlace, readStackConfig } from "../../provider/pulumi-cli/project-files.js";
+import {
+  findProgram,
+  hostLimits,
+  inspectPulumi,
+  isAtLeast,
+} from "../../provider/pulumi-cli/pulumi-cli.js";
+import { queryPulumi } from "../../provider/pulumi-cli/pulumi-queries.js";
+import {
+  type PulumiResource,
+  readDocument,
+  resourcesOf,
+} from "../../provider/pulumi-cli/stack-documents.js";
 import type { Plan } from "../../provider/service/plans.js";
 import { plan as planRule, type Settings } from "../../provider/service/setting-table.js";
 import {
@@ -12,17 +29,9 @@ import {
   type SettingSource,
   settingNames,
 } from "../../provider/service/settings.js";
-import { queryPulumi } from "../../provider/stacks/pulumi-queries.js";
 import { messageOf } from "../command.js";
-import { type PulumiResource, readDocument, resourcesOf } from "../forecast/documents.js";
-import { countKinds } from "../forecast/planned-steps.js";
-import { recommendedParallel } from "../forecast/recommended-parallel.js";
-import { defaultParallel } from "../forecast/simulation/engine.js";
-import { missingPulumiAdvice } from "../pulumi-cli/ensure-pulumi.js";
-import { findProgram, hostLimits, inspectPulumi, isAtLeast } from "../pulumi-cli/pulumi-cli.js";
-import { pulumiPlace, readStackConfig } from "../pulumi-cli/stack-config.js";
+import { missingPulumiAdvice } from "../get-pulumi/get-pulumi.js";
 import { elsewhereAdvice, type HeldResource, stateStanding } from "../stack/objects-elsewhere.js";
-import { wrappedWords } from "../terminal/columns.js";
 import {
   checkCertificates,
   checkConnection,

@@ -1,12 +1,16 @@
 import { z } from "zod";
 import { nearestWord } from "../../provider/kernel/text.js";
+import {
+  type ConfigEntry,
+  type StackConfig,
+  stackAdvice,
+} from "../../provider/pulumi-cli/project-files.js";
 import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
 import {
   configOption,
   type SettingDescription,
   type SettingSource,
 } from "../../provider/service/settings.js";
-import { type ConfigEntry, type StackConfig, stackAdvice } from "../pulumi-cli/stack-config.js";
 
 const statuses = ["ok", "warn", "fail", "skipped"] as const;
 

@@ -1,18 +1,18 @@
 import { readFileSync } from "node:fs";
 import { bodyOf } from "../../provider/definition/wire.js";
+import { shortened, textTable, wrapped } from "../../provider/kernel/columns.js";
 import { isObject, jsonIn, listedObjects } from "../../provider/kernel/json.js";
 import { propertiesIn } from "../../provider/lifecycle/state.js";
 import { typeToken } from "../../provider/pointer.js";
+import { pulumiPlace, stackAdvice } from "../../provider/pulumi-cli/project-files.js";
+import { queryPulumi } from "../../provider/pulumi-cli/pulumi-queries.js";
+import { openedSecrets } from "../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../provider/resources/index.js";
 import { messageTypes } from "../../provider/service/message-types.js";
 import { settingNames } from "../../provider/service/settings.js";
-import { queryPulumi } from "../../provider/stacks/pulumi-queries.js";
 import { savedAccountIn } from "../account/object-inputs.js";
 import { readAccountInputs } from "../account/open-account.js";
 import { CommandFailure } from "../command.js";
-import { pulumiPlace, stackAdvice } from "../pulumi-cli/stack-config.js";
-import { openedSecrets } from "../stack/stack-export.js";
-import { shortened, textTable, wrapped } from "../terminal/columns.js";
 import type { Progress } from "../terminal/progress.js";
 import {
   type ExplainedAccount,

@@ -1,12 +1,12 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { naturalKey } from "../../provider/definition/references.js";
 import { referencesIn } from "../../provider/definition/walk.js";
+import { codeSpan, markdownTable } from "../../provider/kernel/columns.js";
 import { packageName, packageVersion } from "../../provider/kernel/package.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Settings, settingTable } from "../../provider/service/setting-table.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
-import { codeSpan, markdownTable } from "../terminal/columns.js";
 import type { PlannedResource, ProgramPlan } from "./program-plan.js";
 import {
   callMember,

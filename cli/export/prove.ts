@@ -12,17 +12,22 @@ import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.
 import { isId } from "../../provider/kernel/object-id.js";
 import { packageName, packageRoot } from "../../provider/kernel/package.js";
 import { readMark } from "../../provider/lifecycle/ownership/mark.js";
+import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
+import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
+import {
+  environmentFor,
+  environmentOfNobody,
+  frugalRuns,
+  ownPulumi,
+  type PulumiCli,
+} from "../../provider/pulumi-cli/pulumi-cli.js";
+import { printedJson } from "../../provider/pulumi-cli/pulumi-queries.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Settings, settingTable } from "../../provider/service/setting-table.js";
 import { profilePrefix } from "../../provider/service/settings.js";
-import { printedJson } from "../../provider/stacks/pulumi-queries.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { CommandFailure } from "../command.js";
-import { privateFolder } from "../process/private-folder.js";
-import { type Ended, runCommand } from "../process/run-command.js";
-import { ensurePulumi } from "../pulumi-cli/ensure-pulumi.js";
-import { environmentOfNobody } from "../pulumi-cli/own-environment.js";
-import { environmentFor, frugalRuns, ownPulumi, type PulumiCli } from "../pulumi-cli/pulumi-cli.js";
+import { ensurePulumi } from "../get-pulumi/get-pulumi.js";
 import type { Progress } from "../terminal/progress.js";
 
 /** If a service gives no time, any will do. */

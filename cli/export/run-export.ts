@@ -1,12 +1,12 @@
 import { basename, resolve } from "node:path";
 import { z } from "zod";
+import { textTable, wrapped } from "../../provider/kernel/columns.js";
+import type { Printed } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
 import { importFileText, ownershipId, personalPart } from "../import/import-entries.js";
-import type { Printed } from "../printed.js";
-import { textTable, wrapped } from "../terminal/columns.js";
 import type { CommandWork } from "../terminal/progress.js";
 import { formerExport, writeExport } from "./export-folder.js";
 import {

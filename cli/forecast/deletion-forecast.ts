@@ -1,12 +1,11 @@
+import type { ForecastOperation } from "../../provider/forecast/planned-steps.js";
+import { type Documents, resourcesOf } from "../../provider/pulumi-cli/stack-documents.js";
 import { messageOf } from "../command.js";
 import { type BlastRadius, blastRadius, type PlannedChanges } from "../stack/blast-radius.js";
-import { openStack, type StackOptions } from "../stack/open-stack.js";
+import { exportStack, openStack, type StackOptions } from "../stack/open-stack.js";
 import { changesOfDestroy, changesOfPreview } from "../stack/planned-changes.js";
 import { openAccounts, type StackAccountOptions } from "../stack/stack-accounts.js";
-import { exportStack } from "../stack/stack-export.js";
 import { profilesIn, readStack } from "../stack/stack-reading.js";
-import { type Documents, resourcesOf } from "./documents.js";
-import type { ForecastOperation } from "./simulation/workload.js";
 
 /** What a run deletes, by its documents. */
 export const plannedChanges = (

@@ -1,83 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
-import { printedJson } from "../../provider/stacks/pulumi-queries.js";
+import type { ForecastOperation } from "../../provider/forecast/planned-steps.js";
+import { runCommand } from "../../provider/pulumi-cli/processes.js";
+import { stackAdvice } from "../../provider/pulumi-cli/project-files.js";
+import { findProgram, pulumiStops } from "../../provider/pulumi-cli/pulumi-cli.js";
+import { printedJson } from "../../provider/pulumi-cli/pulumi-queries.js";
+import { type Documents, readDocument } from "../../provider/pulumi-cli/stack-documents.js";
 import { CommandFailure, messageOf } from "../command.js";
-import { runCommand } from "../process/run-command.js";
-import { findProgram, pulumiStops } from "../pulumi-cli/pulumi-cli.js";
-import { stackAdvice } from "../pulumi-cli/stack-config.js";
-import type { ForecastOperation } from "./simulation/workload.js";
-
-const names = z.array(z.string()).nullish();
-
-const resource = z.object({
-  urn: z.string(),
-  type: z.string(),
-  id: z.string().nullish(),
-  custom: z.boolean().nullish(),
-  inputs: z.record(z.string(), z.unknown()).nullish(),
-  parent: z.string().nullish(),
-  dependencies: names,
-  propertyDependencies: z.record(z.string(), names).nullish(),
-  deletedWith: z.string().nullish(),
-  retainOnDelete: z.boolean().nullish(),
-  external: z.boolean().nullish(),
-  delete: z.boolean().nullish(),
-});
-
-const previewSchema = z.object({
-  steps: z
-    .array(
-      z.object({
-        op: z.string(),
-        urn: z.string(),
-        oldState: resource.nullish(),
-        newState: resource.nullish(),
-      }),
-    )
-    .default([]),
-  /** Nanoseconds. */
-  duration: z.number().nullish(),
-  changeSummary: z.record(z.string(), z.number()),
-});
-
-const stateSchema = z.object({
-  version: z.number(),
-  deployment: z.object({ resources: z.array(resource).nullish() }),
-});
 
 const errorSchema = z.object({
   diagnostics: z.array(z.object({ message: z.string(), severity: z.string() })),
 });
-
-/** A resource as Pulumi writes it in a preview or in the state of a stack. */
-export type PulumiResource = z.infer<typeof resource>;
-
-/** What `pulumi preview --json` prints. */
-export type Preview = z.infer<typeof previewSchema>;
-
-/** What a forecast is made from. */
-export interface Documents {
-  /** Of `up`; the other operations need none. */
-  readonly preview?: Preview;
-  /** What `pulumi stack export` prints. */
-  readonly state?: z.infer<typeof stateSchema>;
-  /** How long the command took that made the preview. Left out: it was made before. */
-  readonly previewSeconds?: number;
-}
-
-/** One of Pulumi's two documents, told apart by what is in it; undefined for anything else. */
-export const readDocument = (text: string): Documents | undefined => {
-  const json = printedJson(text);
-  const preview = previewSchema.safeParse(json).data;
-  if (preview) return { preview };
-  const state = stateSchema.safeParse(json).data;
-  return state && { state };
-};
-
-/** The resources of a state, in the order in which they were made; none where there is no state. */
-export const resourcesOf = (state: Documents["state"]): readonly PulumiResource[] =>
-  state?.deployment.resources ?? [];
 
 const projectIsMissing = /no Pulumi\.yaml/;
 

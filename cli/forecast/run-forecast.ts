@@ -1,21 +1,25 @@
 import type { z } from "zod";
+import {
+  type ConditionOptions,
+  type Forecast,
+  fasterParallel,
+  forecast,
+  givenConditions,
+} from "../../provider/forecast/forecast.js";
+import { duration, forecastReport } from "../../provider/forecast/forecast-report.js";
+import { type ForecastOperation, workloadOf } from "../../provider/forecast/planned-steps.js";
+import { wrappedText } from "../../provider/kernel/columns.js";
+import type { Printed } from "../../provider/kernel/json.js";
+import { environmentOnly, readStackConfig } from "../../provider/pulumi-cli/project-files.js";
+import { type Documents, resourcesOf } from "../../provider/pulumi-cli/stack-documents.js";
 import { readSettings, type SettingSource } from "../../provider/service/settings.js";
 import type { CommandResult, Session } from "../command.js";
-import type { Printed } from "../printed.js";
-import { environmentOnly, readStackConfig } from "../pulumi-cli/stack-config.js";
 import { blastRadiusLines, blockedDeletionCode } from "../stack/blast-radius-report.js";
 import { elsewhereAdvice, stateStanding } from "../stack/objects-elsewhere.js";
 import { isOurType, profileIn } from "../stack/stack-reading.js";
-import { wrappedText } from "../terminal/columns.js";
-import { type ConditionOptions, givenConditions } from "./conditions.js";
 import { type DeletionForecast, deletionForecast, plannedChanges } from "./deletion-forecast.js";
-import { currentDocuments, type Documents, resourcesOf, savedDocuments } from "./documents.js";
-import { type Forecast, forecast } from "./forecast.js";
-import type { printedForecastSchema } from "./forecast-schema.js";
-import { workloadOf } from "./planned-steps.js";
-import { fasterParallel } from "./recommended-parallel.js";
-import { duration, forecastReport } from "./report.js";
-import type { ForecastOperation } from "./simulation/workload.js";
+import { currentDocuments, savedDocuments } from "./documents.js";
+import type { printedForecastSchema } from "./printed-forecast.js";
 
 /** What a run may cost. */
 interface Budget {

@@ -6,10 +6,9 @@ import {
   outputFields,
 } from "../../provider/definition/define.js";
 import { referencesOf, referencesTo } from "../../provider/definition/references.js";
+import { callsOf, type StepAction } from "../../provider/forecast/planned-steps.js";
 import { allOperations, endpointName, scopes } from "../../provider/service/http/operations.js";
 import { describeSettings } from "../../provider/service/settings.js";
-import { callsOf } from "../forecast/simulation/step-calls.js";
-import type { StepAction } from "../forecast/simulation/workload.js";
 import { cell, exportedSections } from "./api-reference.js";
 import {
   answeredByService,

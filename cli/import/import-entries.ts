@@ -1,19 +1,18 @@
 import { hash, randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import type { z } from "zod";
-import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
 import { inertOutput } from "../../provider/kernel/text.js";
 import { isSameResource, markOf, stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
 import { type Properties, stateInputs, stateOutputs } from "../../provider/lifecycle/state.js";
 import { pointerTo, typeToken } from "../../provider/pointer.js";
-import type { Holding, StackStates } from "../../provider/stacks/stack-states.js";
+import type { Holding, StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { type ObjectInputs, withoutSecrets } from "../account/object-inputs.js";
 import { CommandFailure } from "../command.js";
 import { objectLabel } from "../export/program-files.js";
 import { resourceNames, type SelectionOptions, selected } from "../export/program-plan.js";
-import type { Printed } from "../printed.js";
 import type { importEntrySchema } from "./import-schema.js";
 
 /** A resource that Pulumi takes into a state, as `pulumi import --file` reads it. */

@@ -4,14 +4,19 @@ import { delimiter, join } from "node:path";
 import type { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import { sameScalar } from "../../provider/definition/meaning.js";
+import { textTable, withCount, wrapped } from "../../provider/kernel/columns.js";
+import type { Printed } from "../../provider/kernel/json.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
-import { resources } from "../../provider/resources/index.js";
-import type { Collections, WireObject } from "../../provider/service/collections.js";
+import { type PrivateFolder, privateFolder } from "../../provider/pulumi-cli/own-folders.js";
+import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
+import { isAtLeast, versionIn, writtenOnce } from "../../provider/pulumi-cli/pulumi-cli.js";
 import {
   type PulumiPlace,
   queryPulumi,
   quietEnvironment,
-} from "../../provider/stacks/pulumi-queries.js";
+} from "../../provider/pulumi-cli/pulumi-queries.js";
+import { resources } from "../../provider/resources/index.js";
+import type { Collections, WireObject } from "../../provider/service/collections.js";
 import { objectInputs } from "../account/object-inputs.js";
 import {
   type AccountOptions,
@@ -22,12 +27,7 @@ import {
 } from "../account/open-account.js";
 import { CommandFailure } from "../command.js";
 import { objectLabel } from "../export/program-files.js";
-import type { Printed } from "../printed.js";
-import { type PrivateFolder, privateFolder } from "../process/private-folder.js";
-import { type Ended, runCommand } from "../process/run-command.js";
-import { isAtLeast, versionIn, writtenOnce } from "../pulumi-cli/pulumi-cli.js";
 import { type OpenStack, openStack } from "../stack/open-stack.js";
-import { textTable, withCount, wrapped } from "../terminal/columns.js";
 import { entriesVariable, handOver } from "./converter.js";
 import {
   type Candidate,

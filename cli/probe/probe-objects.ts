@@ -8,10 +8,9 @@ import { deletionOrder, namingOf, naturalKey } from "../../provider/definition/r
 import { bodyOf } from "../../provider/definition/wire.js";
 import { makeFolders, readOwnFile, writeOwnFile } from "../../provider/kernel/files.js";
 import { isObject, type JsonObject, jsonIn } from "../../provider/kernel/json.js";
+import { cacheFolder, ownCacheFolder, tryLock } from "../../provider/pulumi-cli/own-folders.js";
 import { resources } from "../../provider/resources/index.js";
 import { CommandFailure, messageOf } from "../command.js";
-import { cacheFolder, ownCacheFolder } from "../process/cache-folder.js";
-import { tryLock } from "../process/file-lock.js";
 import {
   isRefused,
   listIn,

@@ -2,14 +2,14 @@ import { accessSync, constants, existsSync, statSync, writeFileSync } from "node
 import { dirname, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
+import { textTable, wrappedWords } from "../../provider/kernel/columns.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { rateOf } from "../../provider/pacing/plan-rates.js";
+import { readStackConfig } from "../../provider/pulumi-cli/project-files.js";
 import { httpTransport, type Transport } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { readSettings, type TenantFindings } from "../../provider/service/settings.js";
 import { CommandFailure, type CommandResult, messageOf, type Session } from "../command.js";
-import { readStackConfig } from "../pulumi-cli/stack-config.js";
-import { textTable, wrappedWords } from "../terminal/columns.js";
 import {
   type Answers,
   allOpen,

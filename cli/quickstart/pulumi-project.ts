@@ -1,16 +1,15 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { CommandFailure } from "../command.js";
-import { endProcessesWith } from "../process/process-group.js";
-import { type Ended, runCommand } from "../process/run-command.js";
-import { environmentOfNobody } from "../pulumi-cli/own-environment.js";
+import { type Ended, endProcessesWith, runCommand } from "../../provider/pulumi-cli/processes.js";
 import {
   environmentFor,
+  environmentOfNobody,
   ownPulumi,
   type PulumiCli,
   pulumiStops,
-} from "../pulumi-cli/pulumi-cli.js";
+} from "../../provider/pulumi-cli/pulumi-cli.js";
+import { CommandFailure } from "../command.js";
 import type { Progress } from "../terminal/progress.js";
 
 const STACK = "quickstart";

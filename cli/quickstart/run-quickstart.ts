@@ -5,21 +5,26 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { styleText } from "node:util";
 import { startEmulator } from "../../emulator/index.js";
+import {
+  padded,
+  textTable,
+  wantsColour,
+  wrapped,
+  wrappedText,
+} from "../../provider/kernel/columns.js";
 import { asText } from "../../provider/kernel/json.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
+import { tryLock } from "../../provider/pulumi-cli/own-folders.js";
+import { runCommand } from "../../provider/pulumi-cli/processes.js";
+import { environmentOnly } from "../../provider/pulumi-cli/project-files.js";
+import { environmentOfNobody, hostLimits } from "../../provider/pulumi-cli/pulumi-cli.js";
 import type { WireObject } from "../../provider/service/collections.js";
 import { readSettings } from "../../provider/service/settings.js";
 import { accessService } from "../account/open-account.js";
 import { readAccount } from "../account/read-account.js";
 import { CommandFailure } from "../command.js";
 import { emulatorEnvironment } from "../emulator-settings.js";
-import { tryLock } from "../process/file-lock.js";
-import { runCommand } from "../process/run-command.js";
-import { ensurePulumi } from "../pulumi-cli/ensure-pulumi.js";
-import { environmentOfNobody } from "../pulumi-cli/own-environment.js";
-import { hostLimits } from "../pulumi-cli/pulumi-cli.js";
-import { environmentOnly } from "../pulumi-cli/stack-config.js";
-import { padded, textTable, wantsColour, wrapped, wrappedText } from "../terminal/columns.js";
+import { ensurePulumi } from "../get-pulumi/get-pulumi.js";
 import { type ProgressStream, progressOn } from "../terminal/progress.js";
 import {
   endLeftovers,

@@ -1,3 +1,9 @@
+import {
+  type ConditionOptions,
+  type Conditions,
+  givenConditions,
+} from "../../provider/forecast/forecast.js";
+import { defaultParallel } from "../../provider/forecast/simulation.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { isObject, jsonIn } from "../../provider/kernel/json.js";
 import { nearestHint, quoted } from "../../provider/kernel/text.js";
@@ -15,8 +21,6 @@ import { readSettings } from "../../provider/service/settings.js";
 import { accessService, type ServiceAccess } from "../account/open-account.js";
 import { type AccountReading, type KindReading, readAccount } from "../account/read-account.js";
 import { CommandFailure } from "../command.js";
-import { type ConditionOptions, type Conditions, givenConditions } from "../forecast/conditions.js";
-import { defaultParallel } from "../forecast/simulation/engine.js";
 import { type OriginalStack, profilesOf } from "./stack-copy.js";
 
 /** A tenant as a rehearsal needs to know it. */

@@ -1,7 +1,8 @@
 import { randomBytes, scryptSync } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
-import { isObject, jsonIn } from "../../provider/kernel/json.js";
+import { shellWord } from "../../provider/kernel/columns.js";
+import { isObject, jsonIn, type Printed } from "../../provider/kernel/json.js";
 import { inertText } from "../../provider/kernel/text.js";
 import type { SettingKey, Settings } from "../../provider/service/setting-table.js";
 import {
@@ -11,10 +12,7 @@ import {
 } from "../../provider/service/settings.js";
 import { publicObject } from "../account/object-inputs.js";
 import { CommandFailure, messageOf } from "../command.js";
-import type { Printed } from "../printed.js";
-import { type OpenStack, openStack } from "../stack/open-stack.js";
-import { exportStack } from "../stack/stack-export.js";
-import { shellWord } from "../terminal/columns.js";
+import { exportStack, type OpenStack, openStack } from "../stack/open-stack.js";
 import {
   type ClientReading,
   readAccounts,

@@ -11,6 +11,8 @@ import { isMissing, looksMasked } from "../../provider/definition/merge.js";
 import { entriesByKey, itemsOf, partnersOf } from "../../provider/definition/pairs.js";
 import { holdsSecret } from "../../provider/definition/walk.js";
 import { bodyOf, fieldsByWireName, membersOf } from "../../provider/definition/wire.js";
+import { type Conditions, endpointLimit } from "../../provider/forecast/forecast.js";
+import { rateBucket } from "../../provider/forecast/simulation.js";
 import {
   isObject,
   type JsonObject,
@@ -20,6 +22,11 @@ import {
 } from "../../provider/kernel/json.js";
 import { propertiesIn } from "../../provider/lifecycle/state.js";
 import { unlimitedBurst } from "../../provider/pacing/pacer.js";
+import {
+  definitionOfType,
+  openedValues,
+  type StackExport,
+} from "../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../provider/resources/index.js";
 import {
   type Endpoint,
@@ -30,10 +37,7 @@ import {
 import type { SettingKey, Settings } from "../../provider/service/setting-table.js";
 import { describeSettings } from "../../provider/service/settings.js";
 import type { KindReading } from "../account/read-account.js";
-import { type Conditions, endpointLimit } from "../forecast/conditions.js";
-import { rateBucket } from "../forecast/simulation/simulated-service.js";
 import { foundSwitches } from "../probe/probe-findings.js";
-import { definitionOfType, openedValues, type StackExport } from "../stack/stack-export.js";
 import { profileIn } from "../stack/stack-reading.js";
 import { type DeployingClient, refusedLists, type TenantReading } from "./accounts.js";
 import type { RehearsedTime } from "./rehearsed-time.js";

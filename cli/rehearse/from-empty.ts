@@ -4,15 +4,20 @@ import { sameMeaning } from "../../provider/definition/meaning.js";
 import { isSurelyMask } from "../../provider/definition/merge.js";
 import { naturalKey } from "../../provider/definition/references.js";
 import { fieldsByWireName, fieldsFromWire, wireName } from "../../provider/definition/wire.js";
-import { isObject, type JsonObject, objectOf, sameJson } from "../../provider/kernel/json.js";
+import {
+  isObject,
+  type JsonObject,
+  objectOf,
+  type Printed,
+  sameJson,
+} from "../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
+import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/collections.js";
 import type { Plan } from "../../provider/service/plans.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import type { StackStates } from "../../provider/stacks/stack-states.js";
 import { publicMembers } from "../account/object-inputs.js";
-import type { Printed } from "../printed.js";
 import { openStack } from "../stack/open-stack.js";
 import { deployingClient, readAccounts, runConditions, type TenantReading } from "./accounts.js";
 import { outcomeOf, serverSet } from "./outcome.js";

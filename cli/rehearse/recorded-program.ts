@@ -14,9 +14,12 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { z } from "zod";
 import { isObject, jsonIn } from "../../provider/kernel/json.js";
 import { packageVersion } from "../../provider/kernel/package.js";
-import { projectDocument, stackFile } from "../pulumi-cli/project-document.js";
-import { pulumiHomeIn } from "../pulumi-cli/pulumi-cli.js";
-import { projectFile } from "../pulumi-cli/stack-config.js";
+import {
+  projectDocument,
+  projectFile,
+  stackFile,
+} from "../../provider/pulumi-cli/project-files.js";
+import { pulumiHomeIn } from "../../provider/pulumi-cli/pulumi-cli.js";
 import type { OpenStack } from "../stack/open-stack.js";
 
 /** SHA-256 in hexadecimal. */

@@ -1,5 +1,4 @@
-import { inertText } from "../../provider/kernel/text.js";
-import { duration } from "../forecast/report.js";
+import { duration } from "../../provider/forecast/forecast-report.js";
 import {
   codeSpan,
   foldedLines,
@@ -7,7 +6,8 @@ import {
   textTable,
   withCount,
   wrappedText,
-} from "../terminal/columns.js";
+} from "../../provider/kernel/columns.js";
+import { inertText } from "../../provider/kernel/text.js";
 import type { LostObject, RehearsalFromEmpty } from "./from-empty.js";
 import { obstacleTitle } from "./outcome.js";
 import type {

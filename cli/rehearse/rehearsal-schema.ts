@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Printed } from "../printed.js";
+import type { Printed } from "../../provider/kernel/json.js";
 
 const seconds = z.number().min(0);
 

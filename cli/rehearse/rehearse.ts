@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Switches } from "../../emulator/index.js";
+import { withCount } from "../../provider/kernel/columns.js";
+import { keepHeapSmall } from "../../provider/pulumi-cli/frugal-node.js";
 import type { Plan } from "../../provider/service/plans.js";
 import { CommandFailure, messageOf } from "../command.js";
-import { keepHeapSmall } from "../process/small-heap.js";
 import { openStack } from "../stack/open-stack.js";
-import { withCount } from "../terminal/columns.js";
 import {
   deployingClient,
   type RunConditions,

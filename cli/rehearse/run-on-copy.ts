@@ -4,12 +4,11 @@ import { z } from "zod";
 import type { Switches } from "../../emulator/index.js";
 import { jsonIn } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/pointer.js";
+import type { Ended } from "../../provider/pulumi-cli/processes.js";
+import { definitionOfType, readDocument } from "../../provider/pulumi-cli/stack-documents.js";
+import type { StackState } from "../../provider/pulumi-cli/stack-states.js";
 import { mostConnections } from "../../provider/service/http/transport.js";
-import type { StackState } from "../../provider/stacks/stack-states.js";
 import { CommandFailure } from "../command.js";
-import { readDocument } from "../forecast/documents.js";
-import type { Ended } from "../process/run-command.js";
-import { definitionOfType } from "../stack/stack-export.js";
 import type { DeployingClient, RunConditions, TenantReading } from "./accounts.js";
 import {
   type CopiedObjects,

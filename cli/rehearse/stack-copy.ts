@@ -5,37 +5,36 @@ import { promisify } from "node:util";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
 import { typeToken } from "../../provider/pointer.js";
+import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
+import { ownerParts } from "../../provider/pulumi-cli/owner.js";
+import { type Ended, runCommand, type Stops } from "../../provider/pulumi-cli/processes.js";
 import {
-  describeSettings,
-  type SettingDescription,
-  type SettingSource,
-} from "../../provider/service/settings.js";
-import { ownerParts } from "../../provider/stacks/owner.js";
-import { quietEnvironment } from "../../provider/stacks/pulumi-queries.js";
+  type ConfigEntry,
+  projectFile,
+  readStackConfig,
+  saltOfStack,
+  stackAdvice,
+} from "../../provider/pulumi-cli/project-files.js";
+import { frugalRuns, preloading } from "../../provider/pulumi-cli/pulumi-cli.js";
+import { quietEnvironment } from "../../provider/pulumi-cli/pulumi-queries.js";
+import {
+  encryptedValue,
+  openedValues,
+  type StackExport,
+} from "../../provider/pulumi-cli/stack-documents.js";
 import {
   type Holding,
   type StackState,
   type StackStates,
   stateIn,
-} from "../../provider/stacks/stack-states.js";
+} from "../../provider/pulumi-cli/stack-states.js";
+import {
+  describeSettings,
+  type SettingDescription,
+  type SettingSource,
+} from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
-import { privateFolder } from "../process/private-folder.js";
-import { type Ended, runCommand, type Stops } from "../process/run-command.js";
-import { saltOfStack } from "../pulumi-cli/project-document.js";
-import { frugalRuns, preloading } from "../pulumi-cli/pulumi-cli.js";
-import {
-  type ConfigEntry,
-  projectFile,
-  readStackConfig,
-  stackAdvice,
-} from "../pulumi-cli/stack-config.js";
-import type { OpenStack } from "../stack/open-stack.js";
-import {
-  encryptedValue,
-  exportStack,
-  openedValues,
-  type StackExport,
-} from "../stack/stack-export.js";
+import { exportStack, type OpenStack } from "../stack/open-stack.js";
 import { dryRunVariable } from "./dry-run.js";
 
 /** A random passphrase, and how Pulumi encrypts with it. */

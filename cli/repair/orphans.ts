@@ -1,8 +1,9 @@
 import type { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import { mergeFields } from "../../provider/definition/merge.js";
+import { textTable, wrapped } from "../../provider/kernel/columns.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
-import { asText, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { asText, type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import {
   markedObjects,
@@ -12,18 +13,16 @@ import {
 } from "../../provider/lifecycle/ownership/orphans.js";
 import { describeUser, usersOf } from "../../provider/lifecycle/ownership/users.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
+import type { StackLock } from "../../provider/pulumi-cli/pulumi-queries.js";
+import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/collections.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import type { StackLock } from "../../provider/stacks/stack-lock.js";
-import type { StackStates } from "../../provider/stacks/stack-states.js";
 import { accessService, type ServiceAccess } from "../account/open-account.js";
 import { CommandFailure, messageOf } from "../command.js";
-import type { Printed } from "../printed.js";
 import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
 import type { StackAccountOptions } from "../stack/stack-accounts.js";
 import { whileAlone } from "../stack/while-alone.js";
-import { textTable, wrapped } from "../terminal/columns.js";
 import type { foundOrphanSchema } from "./schemas.js";
 
 /** A marked object that is in no state of its stack, as the command prints it. */

@@ -7,27 +7,27 @@ import { setTimeout as pause } from "node:timers/promises";
 import { readPlainFile } from "../../provider/kernel/files.js";
 import { isObject } from "../../provider/kernel/json.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
-import { isPulumi, type ProcessFacts, processFacts } from "../../provider/stacks/pulumi-process.js";
-import {
-  type PulumiPlace,
-  printedJson,
-  queryPulumi,
-} from "../../provider/stacks/pulumi-queries.js";
-import {
-  backendFolder,
-  type LockHolder,
-  lockHolderIn,
-  namesInFolder,
-  type StackLock,
-} from "../../provider/stacks/stack-lock.js";
-import { CommandFailure, messageOf } from "../command.js";
 import {
   isOwnProcess,
   isRunning,
   signalProcess,
   startOfProcess,
-} from "../process/process-group.js";
-import { projectFile, pulumiPlace } from "../pulumi-cli/stack-config.js";
+} from "../../provider/pulumi-cli/processes.js";
+import { projectFile, pulumiPlace } from "../../provider/pulumi-cli/project-files.js";
+import {
+  backendFolder,
+  isPulumi,
+  type LockHolder,
+  lockHolderIn,
+  namesInFolder,
+  type ProcessFacts,
+  type PulumiPlace,
+  printedJson,
+  processFacts,
+  queryPulumi,
+  type StackLock,
+} from "../../provider/pulumi-cli/pulumi-queries.js";
+import { CommandFailure, messageOf } from "../command.js";
 import { type OpenStack, projectIn, type StackOptions } from "../stack/open-stack.js";
 import { runStackCommand } from "../stack/write-state.js";
 import type { RepairStep } from "./schemas.js";

@@ -1,5 +1,6 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { naturalKey } from "../../provider/definition/references.js";
+import { withCount } from "../../provider/kernel/columns.js";
 import { asText, isObject, type JsonObject, sameJson } from "../../provider/kernel/json.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { isSameResource, markOf, objectTime } from "../../provider/lifecycle/ownership/mark.js";
@@ -14,8 +15,6 @@ import {
 import { connected, type Declared, resourceIn } from "../../provider/lifecycle/resource.js";
 import { isHeld } from "../../provider/lifecycle/run.js";
 import { describe, seenObjects } from "../../provider/lifecycle/seen-object.js";
-import { type AccountReading, wireReferences } from "../account/read-account.js";
-import { messageOf } from "../command.js";
 import {
   definitionOfType,
   logicalName,
@@ -24,9 +23,10 @@ import {
   type StackExport,
   type StateResource,
   stateValue,
-} from "../stack/stack-export.js";
+} from "../../provider/pulumi-cli/stack-documents.js";
+import { type AccountReading, wireReferences } from "../account/read-account.js";
+import { messageOf } from "../command.js";
 import { type AccountRead, isOurType, kindIn, type StackReading } from "../stack/stack-reading.js";
-import { withCount } from "../terminal/columns.js";
 import type { RepairStep } from "./schemas.js";
 
 /** All that a repair decides by. */

@@ -1,12 +1,12 @@
+import { wrapped } from "../../provider/kernel/columns.js";
 import type { Orphan } from "../../provider/lifecycle/ownership/orphans.js";
+import { logicalName, type StackExport } from "../../provider/pulumi-cli/stack-documents.js";
 import { CommandFailure, messageOf } from "../command.js";
-import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
+import { exportStack, type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
 import { openAccounts, type StackAccountOptions } from "../stack/stack-accounts.js";
-import { exportStack, logicalName, type StackExport } from "../stack/stack-export.js";
 import { profilesIn, readStack } from "../stack/stack-reading.js";
 import { whileAlone } from "../stack/while-alone.js";
 import { writeToState } from "../stack/write-state.js";
-import { wrapped } from "../terminal/columns.js";
 import { changeOrphan } from "./orphans.js";
 import { assertNoRun, fileRemains, lockRemains } from "./remains.js";
 import { type Duplicate, type RepairPlan, repairPlan } from "./repair-plan.js";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Printed } from "../printed.js";
+import type { Printed } from "../../provider/kernel/json.js";
 
 /** Shape of a marked object that is in no state of its stack. */
 export const foundOrphanSchema = z.strictObject({

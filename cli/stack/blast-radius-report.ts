@@ -1,4 +1,4 @@
-import { indented } from "../terminal/columns.js";
+import { indented } from "../../provider/kernel/columns.js";
 import type { BlastRadius, RemainingUser } from "./blast-radius.js";
 
 /** Exit code of a run whose deletions the service will refuse. */

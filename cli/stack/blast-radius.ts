@@ -2,12 +2,11 @@ import type { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import { deletionOrder } from "../../provider/definition/references.js";
 import { referencesIn } from "../../provider/definition/walk.js";
-import { asText, type JsonObject } from "../../provider/kernel/json.js";
+import { asText, type JsonObject, type Printed } from "../../provider/kernel/json.js";
 import { markOn, nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
+import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
-import type { StackStates } from "../../provider/stacks/stack-states.js";
 import { type AccountLists, wireReferences } from "../account/read-account.js";
-import type { Printed } from "../printed.js";
 import type {
   blastRadiusSchema,
   blockedDeletionSchema,

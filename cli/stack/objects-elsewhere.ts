@@ -1,12 +1,12 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { isId } from "../../provider/kernel/object-id.js";
+import { definitionOfType, logicalName } from "../../provider/pulumi-cli/stack-documents.js";
 import type { Service } from "../../provider/service/connect.js";
 import { setUpOperation } from "../../provider/service/http/operations.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { askService } from "../account/open-account.js";
 import type { ProfileName } from "./stack-accounts.js";
-import { definitionOfType, logicalName } from "./stack-export.js";
 import { profileIn } from "./stack-reading.js";
 
 /** A resource of a state, as far as it tells an object of the service. */

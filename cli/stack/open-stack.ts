@@ -1,23 +1,28 @@
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
-import type { Settings } from "../../provider/service/setting-table.js";
-import { readSettings } from "../../provider/service/settings.js";
-import { type PulumiPlace, queryPulumi } from "../../provider/stacks/pulumi-queries.js";
-import { type LockReader, lockReader } from "../../provider/stacks/stack-lock.js";
 import {
-  readAllStates,
-  readOwnState,
-  type StackStates,
-  type StateScope,
-} from "../../provider/stacks/stack-states.js";
-import { CommandFailure } from "../command.js";
-import { projectDocument } from "../pulumi-cli/project-document.js";
-import {
+  projectDocument,
   projectFile,
   pulumiPlace,
   readStackConfig,
   type StackConfig,
   stackAdvice,
-} from "../pulumi-cli/stack-config.js";
+} from "../../provider/pulumi-cli/project-files.js";
+import {
+  type LockReader,
+  lockReader,
+  type PulumiPlace,
+  queryPulumi,
+} from "../../provider/pulumi-cli/pulumi-queries.js";
+import { type StackExport, stackExportIn } from "../../provider/pulumi-cli/stack-documents.js";
+import {
+  readAllStates,
+  readOwnState,
+  type StackStates,
+  type StateScope,
+} from "../../provider/pulumi-cli/stack-states.js";
+import type { Settings } from "../../provider/service/setting-table.js";
+import { readSettings } from "../../provider/service/settings.js";
+import { CommandFailure } from "../command.js";
 
 /** Which stack a command is about, and where. */
 export interface StackOptions {
@@ -54,6 +59,21 @@ export const unreadState = (reason: string): CommandFailure =>
   new CommandFailure(
     `The state of the stack could not be read, so nothing was done: ${reason}\n${stackAdvice(reason)}`,
   );
+
+/**
+ * Exports the state of a stack.
+ *
+ * @param secrets `clear`: as what they are; default: encrypted
+ * @throws CommandFailure where it cannot be read
+ */
+export const exportStack = async (place: PulumiPlace, secrets?: "clear"): Promise<StackExport> => {
+  const options = secrets === "clear" ? ["--show-secrets"] : [];
+  const answer = await queryPulumi(place, ["stack", "export", ...options]);
+  if ("reason" in answer) throw unreadState(answer.reason);
+  const read = stackExportIn(answer.text);
+  if (!read) throw unreadState("pulumi stack export printed no state of a stack");
+  return read;
+};
 
 const statesAt = async (place: PulumiPlace, scope: StateScope): Promise<StackStates> => {
   let reason = "no reason given";

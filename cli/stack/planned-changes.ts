@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../provider/kernel/json.js";
+import { definitionOfType, openedValues } from "../../provider/pulumi-cli/stack-documents.js";
 import type { PlannedChanges, PlannedDeletion } from "./blast-radius.js";
-import { definitionOfType, openedValues } from "./stack-export.js";
 
 /** A resource in one of Pulumi's documents, as far as it matters here. */
 export interface DocumentedResource {

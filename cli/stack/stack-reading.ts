@@ -1,12 +1,16 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
 import { typeToken } from "../../provider/pointer.js";
-import type { StackStates } from "../../provider/stacks/stack-states.js";
+import {
+  openedValues,
+  type StackExport,
+  type StateResource,
+} from "../../provider/pulumi-cli/stack-documents.js";
+import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import type { ServiceAccess } from "../account/open-account.js";
 import { type AccountReading, type KindReading, readAccount } from "../account/read-account.js";
 import type { OpenStack } from "./open-stack.js";
 import type { ProfileName, StackAccount, StackAccounts } from "./stack-accounts.js";
-import { openedValues, type StackExport, type StateResource } from "./stack-export.js";
 
 /** An account, and all that was in it. */
 export interface AccountRead {

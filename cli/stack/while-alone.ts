@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
+import { ownCacheFolder, tryLock } from "../../provider/pulumi-cli/own-folders.js";
 import { CommandFailure } from "../command.js";
-import { ownCacheFolder } from "../process/cache-folder.js";
-import { tryLock } from "../process/file-lock.js";
 import type { OpenStack } from "./open-stack.js";
 
 type ChangedStack = Pick<OpenStack, "env" | "names">;

@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
 import { type JsonObject, sameJson } from "../../provider/kernel/json.js";
-import { type PulumiPlace, quietEnvironment } from "../../provider/stacks/pulumi-queries.js";
+import { type PulumiPlace, quietEnvironment } from "../../provider/pulumi-cli/pulumi-queries.js";
+import type { StackExport, StateResource } from "../../provider/pulumi-cli/stack-documents.js";
 import { CommandFailure } from "../command.js";
-import { exportStack, type StackExport, type StateResource } from "./stack-export.js";
+import { exportStack } from "./open-stack.js";
 
 /** What a command that changes something printed, and whether it succeeded. */
 export interface PulumiEnd {

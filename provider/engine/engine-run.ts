@@ -1,9 +1,9 @@
 import type { Definition } from "../definition/define.js";
 import { type Lifecycle, lifecycle } from "../lifecycle/index.js";
 import { createRun, type Run } from "../lifecycle/run.js";
+import { isDestroying } from "../pulumi-cli/pulumi-queries.js";
 import type { Settings } from "../service/setting-table.js";
 import { readSettings } from "../service/settings.js";
-import { isDestroying } from "../stacks/pulumi-process.js";
 import {
   type EngineSession,
   engineNotify,

@@ -1,12 +1,12 @@
 import type { Clock } from "../kernel/clock.js";
 import type { AccountSession, Notify, ObjectHolders, RunEnvironment } from "../lifecycle/run.js";
+import { ownerParts } from "../pulumi-cli/owner.js";
+import { isDestroying } from "../pulumi-cli/pulumi-queries.js";
 import { resources } from "../resources/index.js";
 import type { Service } from "../service/connect.js";
 import type { Plan } from "../service/plans.js";
 import type { Settings } from "../service/setting-table.js";
 import { settingNames } from "../service/settings.js";
-import { ownerParts } from "../stacks/owner.js";
-import { isDestroying } from "../stacks/pulumi-process.js";
 import type { ForeseenCalls } from "./foreseen-calls.js";
 import { currentUrn } from "./resource-urn.js";
 import type { RunProgress } from "./run-progress.js";
@@ -16,7 +16,7 @@ import { engineStatusLine } from "./status-line.js";
 /** The engine deletes without checking first, so the state says what a destruction is going to take. */
 const foreseeDeletions = async (planned: ForeseenCalls): Promise<void> => {
   if (!planned.owner || !isDestroying()) return;
-  const { statesOfThisRun } = await import("../stacks/stack-states.js");
+  const { statesOfThisRun } = await import("../pulumi-cli/stack-states.js");
   const states = await statesOfThisRun(planned.owner, "own").catch(() => undefined);
   if (!states) return;
   for (const { kind } of states.holdings) {
@@ -96,7 +96,7 @@ export const engineStates = (): NonNullable<RunEnvironment["states"]> => {
     const key = `${whose} ${ownerParts(owner).ownership}`;
     const asked =
       known.get(key) ??
-      import("../stacks/stack-states.js").then(({ statesOfThisRun }) =>
+      import("../pulumi-cli/stack-states.js").then(({ statesOfThisRun }) =>
         statesOfThisRun(owner, whose),
       );
     known.set(key, asked);

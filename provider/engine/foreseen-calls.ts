@@ -5,13 +5,13 @@ import { makeOwnFolder, readOwnFile, writeOwnFile } from "../kernel/files.js";
 import { isObject } from "../kernel/json.js";
 import type { ForeseenAction, ForeseenResource } from "../lifecycle/run.js";
 import { bucketFilePath } from "../pacing/file-buckets.js";
+import { cliOfThisRun, type ProcessFacts } from "../pulumi-cli/pulumi-queries.js";
 import {
   type Endpoint,
   endpointName,
   endpointNames,
   type SetUpAction,
 } from "../service/http/operations.js";
-import { cliOfThisRun, type ProcessFacts } from "../stacks/pulumi-process.js";
 
 /** What the life cycle does with an object, call by call; a list serves all objects of a kind. */
 const sequences = {

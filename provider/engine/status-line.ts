@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { inertOutput } from "../kernel/text.js";
-import { cliOfThisRun, type ProcessFacts } from "../stacks/pulumi-process.js";
+import { cliOfThisRun, type ProcessFacts } from "../pulumi-cli/pulumi-queries.js";
 import { methodOf, propertyOf, sdkModule } from "./sdk-module.js";
 
 /** How a message is shown: in passing it is gone with the next one, else it stays in the diagnostics. */

@@ -172,3 +172,6 @@ const isDeep = (text: string): boolean => {
 
 const withoutPrototype = (key: string, value: unknown): unknown =>
   key === "__proto__" ? undefined : value;
+
+/** What a schema says, at every depth not to be changed: what a command prints as JSON. */
+export type Printed<T> = unknown extends T ? T : { readonly [Name in keyof T]: Printed<T[Name]> };

@@ -1,6 +1,6 @@
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { assertId } from "../kernel/object-id.js";
-import type { Holding } from "../stacks/stack-states.js";
+import type { Holding } from "../pulumi-cli/stack-states.js";
 import { isNamesake, type Mark, objectTime } from "./ownership/mark.js";
 import { type Declared, type Found, wholeObject } from "./resource.js";
 import type { ObjectHolders } from "./run.js";

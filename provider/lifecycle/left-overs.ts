@@ -1,5 +1,5 @@
 import { isConversationError } from "../kernel/errors.js";
-import type { Holding } from "../stacks/stack-states.js";
+import type { Holding } from "../pulumi-cli/stack-states.js";
 import { ownObjects } from "./existing.js";
 import { planPut, putInPlace } from "./put.js";
 import { type Declared, wholeObject } from "./resource.js";

@@ -2,10 +2,10 @@ import type { Definition } from "../definition/define.js";
 import type { ConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
+import type { StackStates as AllStates } from "../pulumi-cli/stack-states.js";
 import type { Collections } from "../service/collections.js";
 import type { Settings } from "../service/setting-table.js";
 import { assertDistinctProfiles } from "../service/settings.js";
-import type { StackStates as AllStates } from "../stacks/stack-states.js";
 import type { Properties } from "./state.js";
 
 /** The settings of one account of the service, and the way to talk to it. */

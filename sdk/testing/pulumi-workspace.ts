@@ -7,15 +7,15 @@ import {
   PulumiCommand,
   type Stack,
 } from "@pulumi/pulumi/automation/index.js";
-import { privateFolder } from "../../cli/process/private-folder.js";
+import type { Emulator } from "../../emulator/index.js";
+import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
 import {
   findProgram,
   inspectPulumi,
   LEAST_PULUMI,
   ownPulumi,
   pulumiHomeIn,
-} from "../../cli/pulumi-cli/pulumi-cli.js";
-import type { Emulator } from "../../emulator/index.js";
+} from "../../provider/pulumi-cli/pulumi-cli.js";
 import { describeSettings, settingNames } from "../../provider/service/settings.js";
 import { type EmulatedStackOptions, StackFailure } from "./pulumi-runs.js";
 

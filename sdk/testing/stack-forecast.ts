@@ -1,10 +1,13 @@
 import { AssertionError } from "node:assert";
-import { type ConditionOptions, givenConditions } from "../../cli/forecast/conditions.js";
-import { readDocument, resourcesOf } from "../../cli/forecast/documents.js";
-import { type Forecast, forecast } from "../../cli/forecast/forecast.js";
-import { workloadOf } from "../../cli/forecast/planned-steps.js";
-import { duration, forecastReport } from "../../cli/forecast/report.js";
-import type { ForecastOperation } from "../../cli/forecast/simulation/workload.js";
+import {
+  type ConditionOptions,
+  type Forecast,
+  forecast,
+  givenConditions,
+} from "../../provider/forecast/forecast.js";
+import { duration, forecastReport } from "../../provider/forecast/forecast-report.js";
+import { type ForecastOperation, workloadOf } from "../../provider/forecast/planned-steps.js";
+import { readDocument, resourcesOf } from "../../provider/pulumi-cli/stack-documents.js";
 
 /** What is forecast, and under which limits. */
 export interface ForecastConditions extends ConditionOptions {

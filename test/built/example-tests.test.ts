@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runCommand } from "../../cli/process/run-command.js";
+import { runCommand } from "../../provider/pulumi-cli/processes.js";
 
 const root = join(__dirname, "..", "..");
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { frugalRuns } from "../../cli/pulumi-cli/pulumi-cli.js";
+import { frugalRuns } from "../../provider/pulumi-cli/pulumi-cli.js";
 
 const root = join(__dirname, "..", "..");
 const folders: string[] = [];

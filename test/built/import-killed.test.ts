@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { isRunning } from "../../cli/process/process-group.js";
+import { isRunning } from "../../provider/pulumi-cli/processes.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 import { importKill, importWords, killedImport, locksOf } from "../support/killed-import.js";
 import { oddAccount, oddCanary } from "../support/odd-account.js";

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
-import { isRunning } from "../../cli/process/process-group.js";
+import { isRunning } from "../../provider/pulumi-cli/processes.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { descendants, stopProviders } from "../support/processes.js";
 

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { markedProcesses } from "../../cli/process/process-group.js";
+import { markedProcesses } from "../../provider/pulumi-cli/processes.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { withSlowness } from "../support/slowness.js";
 

@@ -28,7 +28,7 @@ const urnOf = (name: string): string =>
 let project: EmulatedProject;
 
 beforeAll(async () => {
-  const STATES = `${process.cwd()}/dist/provider/stacks/stack-states.js`;
+  const STATES = `${process.cwd()}/dist/provider/pulumi-cli/stack-states.js`;
   project = await emulatedProject(program, {}, { STATES });
   await project.succeed(["stack", "init", "other"]);
   await up({ NAMES: "" });

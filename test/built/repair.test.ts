@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { isRunning } from "../../cli/process/process-group.js";
+import { isRunning } from "../../provider/pulumi-cli/processes.js";
 import { chaosProgram, namesOf, type Round, upOf } from "../support/chaos-rounds.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { follow, guideCommands } from "../support/guide-commands.js";

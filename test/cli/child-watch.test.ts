@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { endProcessesWith, markedProcesses } from "../../cli/process/process-group.js";
+import { endProcessesWith, markedProcesses } from "../../provider/pulumi-cli/processes.js";
 import { descendants } from "../support/processes.js";
 import { withSlowness } from "../support/slowness.js";
 import { temporaryFolder } from "./temporary-folder.js";

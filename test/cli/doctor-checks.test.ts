@@ -7,7 +7,7 @@ import {
   checkScopes,
 } from "../../cli/doctor/service-checks.js";
 import { checkSetting } from "../../cli/doctor/setting-checks.js";
-import { configEntries } from "../../cli/pulumi-cli/stack-config.js";
+import { configEntries } from "../../provider/pulumi-cli/project-files.js";
 import { resources } from "../../provider/resources/index.js";
 import { defaultScopes, scopes } from "../../provider/service/http/operations.js";
 import { describeSettings } from "../../provider/service/settings.js";

@@ -5,7 +5,7 @@ import {
   meantKey,
   settingFor,
 } from "../../cli/doctor/setting-checks.js";
-import { stackAdvice } from "../../cli/pulumi-cli/stack-config.js";
+import { stackAdvice } from "../../provider/pulumi-cli/project-files.js";
 import { proxyFailure } from "../../provider/service/http/transport.js";
 import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
 

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ensurePulumi, type Way } from "../../cli/pulumi-cli/ensure-pulumi.js";
-import { goEnvironment, release } from "../../cli/pulumi-cli/fetch-pulumi.js";
+import { ensurePulumi, goEnvironment, release, type Way } from "../../cli/get-pulumi/get-pulumi.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { fakePulumi, temporaryFolder } from "./temporary-folder.js";
 

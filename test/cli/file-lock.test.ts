@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { tryLock } from "../../cli/process/file-lock.js";
+import { tryLock } from "../../provider/pulumi-cli/own-folders.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 const lockFile = () => join(temporaryFolder(), "below", "lock");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type OrphansResult, orphansReport } from "../../cli/repair/orphans.js";
-import { wrapped } from "../../cli/terminal/columns.js";
+import { wrapped } from "../../provider/kernel/columns.js";
 import { run } from "./session.js";
 
 test("the help tells standings, JSON and exit codes", async () => {

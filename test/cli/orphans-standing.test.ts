@@ -6,8 +6,8 @@ import {
   type MarkedObject,
   orphansAmong,
 } from "../../provider/lifecycle/ownership/orphans.js";
+import { type Holding, type StackState, statesOf } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
-import { type Holding, type StackState, statesOf } from "../../provider/stacks/stack-states.js";
 
 const ownership = "shop/prod/0123456789abcdef";
 const names = { project: "shop", stack: "prod" };

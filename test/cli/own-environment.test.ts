@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { environmentOfNobody } from "../../cli/pulumi-cli/own-environment.js";
+import { environmentOfNobody } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { settingTable } from "../../provider/service/setting-table.js";
 import { settingNames } from "../../provider/service/settings.js";
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, statSync, utimesSync, writeFileSync } from "node
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { privateFolder } from "../../cli/process/private-folder.js";
+import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 const prefix = "private-folder-";

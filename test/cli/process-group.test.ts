@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { endProcessesWith, isRunning } from "../../cli/process/process-group.js";
+import { endProcessesWith, isRunning } from "../../provider/pulumi-cli/processes.js";
 
 const sleeper = (env: NodeJS.ProcessEnv) => spawn("/bin/sleep", ["60"], { env, stdio: "ignore" });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { commands } from "../../cli/program.js";
-import { foldedHelp } from "../../cli/terminal/columns.js";
+import { foldedHelp } from "../../provider/kernel/columns.js";
 import { packageVersion } from "../../provider/kernel/package.js";
 import { run } from "./session.js";
 

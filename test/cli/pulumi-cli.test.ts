@@ -7,7 +7,7 @@ import {
   findProgram,
   hostLimits,
   inspectPulumi,
-} from "../../cli/pulumi-cli/pulumi-cli.js";
+} from "../../provider/pulumi-cli/pulumi-cli.js";
 import { fakePulumi, shellScript, temporaryFolder } from "./temporary-folder.js";
 
 test("the first folder of PATH that holds the program wins", () => {

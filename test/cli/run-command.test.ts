@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isRunning } from "../../cli/process/process-group.js";
-import { runCommand } from "../../cli/process/run-command.js";
+import { isRunning, runCommand } from "../../provider/pulumi-cli/processes.js";
 import { shellScript, temporaryFolder } from "./temporary-folder.js";
 
 const sh = (...lines: string[]) => shellScript(join(temporaryFolder(), "script"), ...lines);

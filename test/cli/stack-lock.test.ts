@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { backendFolder, lockReader } from "../../provider/stacks/stack-lock.js";
+import { backendFolder, lockReader } from "../../provider/pulumi-cli/pulumi-queries.js";
 import { shellScript, temporaryFolder } from "./temporary-folder.js";
 
 /** Asks a CLI that is logged in to a backend. */

@@ -4,16 +4,17 @@ import { expect, test } from "vitest";
 import {
   type ProcessFacts,
   pulumiOfThisRun,
+  queryPulumi,
+  quietEnvironment,
   stackAmong,
-} from "../../provider/stacks/pulumi-process.js";
-import { queryPulumi, quietEnvironment } from "../../provider/stacks/pulumi-queries.js";
+} from "../../provider/pulumi-cli/pulumi-queries.js";
 import {
   readAllStates,
   readOwnState,
   stateIn,
   statesOf,
   statesOfThisRun,
-} from "../../provider/stacks/stack-states.js";
+} from "../../provider/pulumi-cli/stack-states.js";
 import { ownershipOf, type StateResource, stateText } from "./stack-documents.js";
 import { shellScript, temporaryFolder } from "./temporary-folder.js";
 

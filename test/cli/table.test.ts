@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { terminalWidth, textTable, wantsColour, wrapped } from "../../cli/terminal/columns.js";
+import { terminalWidth, textTable, wantsColour, wrapped } from "../../provider/kernel/columns.js";
 import { inertText } from "../../provider/kernel/text.js";
 
 test("columns are as wide as their widest cell", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isAtLeast, versionIn } from "../../cli/pulumi-cli/pulumi-cli.js";
+import { isAtLeast, versionIn } from "../../provider/pulumi-cli/pulumi-cli.js";
 
 test.each([
   ["v3.259.0", [3, 259, 0]],

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { Definition } from "../../provider/definition/define.js";
-import { number } from "../../provider/definition/define.js";
+import { type Definition, number } from "../../provider/definition/define.js";
 import { normaliseFields } from "../../provider/definition/normalise.js";
 import { fieldViolations } from "../../provider/definition/violations.js";
 import type { JsonObject } from "../../provider/kernel/json.js";

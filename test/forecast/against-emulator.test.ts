@@ -1,11 +1,10 @@
 import { afterEach, expect, test } from "vitest";
-import { readDocument } from "../../cli/forecast/documents.js";
-import { simulateRun } from "../../cli/forecast/forecast.js";
-import { workloadOf } from "../../cli/forecast/planned-steps.js";
-import type { ForecastOperation } from "../../cli/forecast/simulation/workload.js";
 import { type Emulator, startEmulator } from "../../emulator/index.js";
+import { simulateRun } from "../../provider/forecast/forecast.js";
+import { type ForecastOperation, workloadOf } from "../../provider/forecast/planned-steps.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
+import { readDocument } from "../../provider/pulumi-cli/stack-documents.js";
 import { connectService } from "../../provider/service/connect.js";
 import { type Plan, plans } from "../../provider/service/plans.js";
 import { readSettings } from "../../provider/service/settings.js";

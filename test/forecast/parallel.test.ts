@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { diagnose } from "../../cli/doctor/diagnose.js";
-import { recommendedParallel } from "../../cli/forecast/recommended-parallel.js";
-import { defaultParallel } from "../../cli/forecast/simulation/engine.js";
+import { recommendedParallel } from "../../provider/forecast/forecast.js";
+import { defaultParallel } from "../../provider/forecast/simulation.js";
 import { shellScript, temporaryFolder } from "../cli/temporary-folder.js";
 import { programs, stateOf } from "./support/program.js";
 

@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
-import type { PulumiResource } from "../../cli/forecast/documents.js";
-import { workloadOf } from "../../cli/forecast/planned-steps.js";
-import { callsOf } from "../../cli/forecast/simulation/step-calls.js";
-import type { ForecastOperation } from "../../cli/forecast/simulation/workload.js";
+import {
+  callsOf,
+  type ForecastOperation,
+  workloadOf,
+} from "../../provider/forecast/planned-steps.js";
 import { typeToken } from "../../provider/pointer.js";
+import type { PulumiResource } from "../../provider/pulumi-cli/stack-documents.js";
 import { endpointName } from "../../provider/service/http/operations.js";
 
 const resource = (

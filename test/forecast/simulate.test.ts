@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { criticalPath } from "../../cli/forecast/forecast.js";
-import { stepFor } from "../../cli/forecast/planned-steps.js";
-import { type SimulationOptions, simulate } from "../../cli/forecast/simulation/simulate.js";
-import { rateBucket } from "../../cli/forecast/simulation/simulated-service.js";
-import { callsOf } from "../../cli/forecast/simulation/step-calls.js";
-import type { PlannedStep } from "../../cli/forecast/simulation/workload.js";
+import { criticalPath } from "../../provider/forecast/forecast.js";
+import { callsOf, type PlannedStep, stepFor } from "../../provider/forecast/planned-steps.js";
+import {
+  rateBucket,
+  type SimulationOptions,
+  simulate,
+} from "../../provider/forecast/simulation.js";
 import { typeToken } from "../../provider/pointer.js";
 
 const step = (kind: string, name: string, after: readonly string[] = [], phase = 0): PlannedStep =>

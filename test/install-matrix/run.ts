@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { messageOf } from "../../cli/command.js";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { interruption } from "../../cli/process/interruption.js";
-import { runCommand } from "../../cli/process/run-command.js";
-import { ensurePulumi } from "../../cli/pulumi-cli/ensure-pulumi.js";
-import { environmentFor, type PulumiCli } from "../../cli/pulumi-cli/pulumi-cli.js";
+import { ensurePulumi } from "../../cli/get-pulumi/get-pulumi.js";
+import { interruption } from "../../cli/interruption.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { startEmulator } from "../../emulator/index.js";
 import { packageRoot } from "../../provider/kernel/package.js";
+import { runCommand } from "../../provider/pulumi-cli/processes.js";
+import { environmentFor, type PulumiCli } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { type Combination, dimensions, pairwise } from "./combinations.js";
 import { installCommands, type MatrixPackage, writeMatrixProject } from "./matrix-project.js";
 

@@ -1,5 +1,5 @@
 import type { ObjectHolders } from "../../provider/lifecycle/run.js";
-import type { Holding } from "../../provider/stacks/stack-states.js";
+import type { Holding } from "../../provider/pulumi-cli/stack-states.js";
 import type { ModelState, StateEntry } from "./engine.js";
 import { modelResources, type Name, names, type StateEdit } from "./scenario.js";
 

@@ -1,6 +1,5 @@
 import { markFor, markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
-import type { ModelResource, Name } from "./scenario.js";
-import { modelResources } from "./scenario.js";
+import { type ModelResource, modelResources, type Name } from "./scenario.js";
 
 type Json = Record<string, unknown>;
 

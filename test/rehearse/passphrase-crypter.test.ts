@@ -1,7 +1,7 @@
 import { createDecipheriv, pbkdf2Sync } from "node:crypto";
 import { expect, test } from "vitest";
 import { createCrypter, hasPassphrase } from "../../cli/rehearse/stack-copy.js";
-import { encryptedValue, openedSecrets } from "../../cli/stack/stack-export.js";
+import { encryptedValue, openedSecrets } from "../../provider/pulumi-cli/stack-documents.js";
 
 /** Decrypts as Pulumi does, from its documentation of the passphrase provider. */
 const decrypt = (passphrase: string, salt: string, sealed: string): string => {

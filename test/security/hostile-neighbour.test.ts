@@ -1,15 +1,14 @@
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { ensurePulumi, release } from "../../cli/get-pulumi/get-pulumi.js";
 import { journalFile, ProbeJournal } from "../../cli/probe/probe-objects.js";
-import { privateFolder } from "../../cli/process/private-folder.js";
-import { ensurePulumi } from "../../cli/pulumi-cli/ensure-pulumi.js";
-import { release } from "../../cli/pulumi-cli/fetch-pulumi.js";
 import { cutOffFiles, lockInFolder } from "../../cli/repair/remains.js";
 import { whileAlone } from "../../cli/stack/while-alone.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { previewMemory } from "../../provider/engine/foreseen-calls.js";
 import { bucketFilePath, fileBuckets } from "../../provider/pacing/file-buckets.js";
+import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";
 import {
   freeAfter,

@@ -3,10 +3,10 @@ import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulat
 import type { Clock } from "../../provider/kernel/clock.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun, type ObjectHolders } from "../../provider/lifecycle/run.js";
+import type { Holding } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import { readSettings } from "../../provider/service/settings.js";
-import type { Holding } from "../../provider/stacks/stack-states.js";
 import { EmulatorControl } from "./emulator-control.js";
 
 type Json = Record<string, unknown>;

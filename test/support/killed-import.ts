@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
-import { isRunning } from "../../cli/process/process-group.js";
+import { isRunning } from "../../provider/pulumi-cli/processes.js";
 import type { CliProject } from "./cli-project.js";
 import { descendants, killTree } from "./processes.js";
 import type { StrictService } from "./strict-service.js";

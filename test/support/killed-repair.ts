@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
-import { isRunning } from "../../cli/process/process-group.js";
+import { isRunning } from "../../provider/pulumi-cli/processes.js";
 import type { EmulatedProject } from "./emulated-project.js";
 import { descendants, killTree } from "./processes.js";
 

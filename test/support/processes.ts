@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { isRunning } from "../../cli/process/process-group.js";
+import { isRunning } from "../../provider/pulumi-cli/processes.js";
 
 const read = (path: string): string => {
   try {

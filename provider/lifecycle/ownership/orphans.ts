@@ -1,7 +1,7 @@
 import type { Definition } from "../../definition/define.js";
 import { deletionOrder } from "../../definition/references.js";
+import type { Holding, StackStates } from "../../pulumi-cli/stack-states.js";
 import type { WireObject } from "../../service/collections.js";
-import type { Holding, StackStates } from "../../stacks/stack-states.js";
 import type { AccountSession } from "../run.js";
 import { isCopy, type Mark, markOf, markOn, nameOnWire, stackLabel, stackMark } from "./mark.js";
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { definitionOfType, openedValues } from "../../../cli/stack/stack-export.js";
 import type { Definition } from "../../../provider/definition/define.js";
 import { holdsSecret } from "../../../provider/definition/walk.js";
 import { toWire, wireName } from "../../../provider/definition/wire.js";
+import { definitionOfType, openedValues } from "../../../provider/pulumi-cli/stack-documents.js";
 import { mutationsOf } from "../../definition/support/mutations.js";
 import { managedStack } from "./managed-stack.js";
 

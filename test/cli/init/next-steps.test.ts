@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { release } from "../../../cli/pulumi-cli/fetch-pulumi.js";
+import { release } from "../../../cli/get-pulumi/get-pulumi.js";
 import { folder, quiet, toFetch, useInitSandbox } from "./init-sandbox.js";
 
 useInitSandbox();

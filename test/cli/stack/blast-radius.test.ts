@@ -4,8 +4,8 @@ import { blastRadius, type PlannedChanges } from "../../../cli/stack/blast-radiu
 import { blastRadiusLines } from "../../../cli/stack/blast-radius-report.js";
 import { changesOfDestroy, changesOfPreview } from "../../../cli/stack/planned-changes.js";
 import { typeToken } from "../../../provider/pointer.js";
+import { type Holding, statesOf } from "../../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../../provider/resources/index.js";
-import { type Holding, statesOf } from "../../../provider/stacks/stack-states.js";
 
 const definitionOf = (kind: string) => {
   const found = resources.find((definition) => definition.kind === kind);

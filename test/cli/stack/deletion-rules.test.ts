@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { blastRadius } from "../../../cli/stack/blast-radius.js";
+import { statesOf } from "../../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../../provider/resources/index.js";
-import { statesOf } from "../../../provider/stacks/stack-states.js";
 import { managedStack } from "../drift/managed-stack.js";
 
 const none = statesOf({ holdings: [], lookUps: [], pending: [] }, [], true);

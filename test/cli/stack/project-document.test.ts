@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { projectDocument, saltOfStack } from "../../../cli/pulumi-cli/project-document.js";
+import { projectDocument, saltOfStack } from "../../../provider/pulumi-cli/project-files.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 const read = (text: string) => {

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { type RepairOptions, runRepair } from "../../../cli/repair/repair.js";
-import { openedSecrets } from "../../../cli/stack/stack-export.js";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { openedSecrets } from "../../../provider/pulumi-cli/stack-documents.js";
 import { withoutPace } from "../../support/without-pace.js";
 import { managedStack } from "../drift/managed-stack.js";
 import { ownershipOf } from "../stack-documents.js";

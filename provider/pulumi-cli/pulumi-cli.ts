@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { runCommand, type Stops } from "../process/run-command.js";
+import { runCommand, type Stops } from "./processes.js";
 
 /** Oldest Pulumi CLI that is used as it is found. */
 export const LEAST_PULUMI = "3.254.0";
@@ -161,3 +161,13 @@ export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
     `--max-semi-space-size=4 ${NODE_OPTIONS ?? ""}`,
   ),
 });
+
+/** What a shell says of Pulumi, and of accounts of the service. */
+const ofTheUser = /^(PULUMI|CONVERSATION)_/i;
+
+/**
+ * The environment without all that may lead to a stack, a backend or an account of the user: for what
+ * is made and taken down again beside them. What it needs of these variables is set anew.
+ */
+export const environmentOfNobody = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !ofTheUser.test(name)));

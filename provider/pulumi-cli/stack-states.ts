@@ -1,13 +1,14 @@
 import { filledText, isObject, type JsonObject, listedObjects } from "../kernel/json.js";
 import { typeToken } from "../pointer.js";
 import { ownerParts } from "./owner.js";
-import { pulumiOfThisRun, type RunningPulumi } from "./pulumi-process.js";
 import {
   isListedAs,
   mayBe,
   type PulumiPlace,
   printedJson,
+  pulumiOfThisRun,
   queryPulumi,
+  type RunningPulumi,
   stacksIn,
 } from "./pulumi-queries.js";
 

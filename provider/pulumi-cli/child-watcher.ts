@@ -1,8 +1,15 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { inGoodOrder, questionsOf, startedBy, startedVariable } from "./child-watch.js";
-import { markedProcesses, outermost, send } from "./process-group.js";
+import {
+  inGoodOrder,
+  markedProcesses,
+  outermost,
+  questionsOf,
+  send,
+  startedBy,
+  startedVariable,
+} from "./processes.js";
 
 /* Runs beside a command, as a process of its own. Each line of its input says that a command is about to
    start (+1), that it has an id (+1 4711), or that it has ended (-1). The end of the input is that of the

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { PulumiCommand } from "@pulumi/pulumi/automation/cmd.js";
-import { release } from "./fetch-pulumi.js";
+import { release } from "./get-pulumi.js";
 
 /** How long the installer's address may take to answer. */
 const PROBE_MS = 10_000;

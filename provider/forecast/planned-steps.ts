@@ -1,13 +1,109 @@
-import type { Definition } from "../../provider/definition/define.js";
-import { definitionOfType, logicalName } from "../stack/stack-export.js";
-import { type Documents, type Preview, type PulumiResource, resourcesOf } from "./documents.js";
+import type { Definition } from "../definition/define.js";
 import {
-  collectionKey,
-  type ForecastOperation,
-  type PlannedStep,
-  type StepAction,
-  type Workload,
-} from "./simulation/workload.js";
+  type Documents,
+  definitionOfType,
+  logicalName,
+  type Preview,
+  type PulumiResource,
+  resourcesOf,
+} from "../pulumi-cli/stack-documents.js";
+import { type Endpoint, type SetUpAction, setUpOperation } from "../service/http/operations.js";
+import { listCalls } from "../service/lists.js";
+
+/** The runs of Pulumi that can be forecast. */
+export const forecastOperations = ["up", "refresh", "destroy"] as const;
+
+export type ForecastOperation = (typeof forecastOperations)[number];
+
+/**
+ * What a run does with a resource. `adopt`: takes over an object that is named by its id. `find`:
+ * looks at it through the list. `get`: looks it up by its id. `none`: no calls.
+ */
+export type StepAction =
+  | "create"
+  | "adopt"
+  | "takeOver"
+  | "update"
+  | "delete"
+  | "find"
+  | "get"
+  | "none";
+
+/** One step of a run. */
+export interface PlannedStep {
+  readonly urn: string;
+  /** For people, such as `Participant orders`. */
+  readonly label: string;
+  readonly action: StepAction;
+  /** Left out: not an object of the service. */
+  readonly definition?: Definition | undefined;
+  readonly profile?: string | undefined;
+  /** Steps of one phase may run together; a phase begins when the one before has ended. */
+  readonly phase: number;
+  /** URNs of steps of the same phase that come before. */
+  readonly after: readonly string[];
+}
+
+/** Everything that a run is going to do. */
+export interface Workload {
+  readonly operation: ForecastOperation;
+  readonly steps: readonly PlannedStep[];
+  /** Objects that are there before the run, by {@link collectionKey}. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** How long Pulumi took for the preview, in seconds. Left out: there was none. */
+  readonly previewSeconds?: number | undefined;
+}
+
+/** A collection of one tenant. */
+export const collectionKey = (definition: Definition, profile: string | undefined): string =>
+  `${profile ?? ""}/${definition.collection}`;
+
+/** Calls that follow each other on one endpoint. */
+export interface PlannedCalls {
+  readonly endpoint: Endpoint;
+  /** Whose buckets these are: each profile stands for a tenant of its own. */
+  readonly profile?: string | undefined;
+  readonly times: number;
+  /** Made once in a run for all steps with the same text, which wait for it together. */
+  readonly sharedAs?: string;
+  /** So many of the steps need only the first of these calls, and only the others need the rest. */
+  readonly servedByFirst?: number;
+}
+
+/** Objects on a page of a list (assumed; the service may be set up otherwise). */
+export const assumedPageSize = 10;
+
+/** The life cycle of each action, call by call. */
+const sequences: Readonly<Record<StepAction, readonly SetUpAction[]>> = {
+  create: ["list", "create"],
+  takeOver: ["list", "update"],
+  adopt: ["list", "get", "update"],
+  update: ["get", "update"],
+  delete: ["delete"],
+  find: ["list"],
+  get: ["get"],
+  none: [],
+};
+
+/** The calls of a step in their order. An access token is not counted: it has no bucket. */
+export const callsOf = (
+  step: PlannedStep,
+  { counts }: Pick<Workload, "counts">,
+  pageSize: number = assumedPageSize,
+): readonly PlannedCalls[] => {
+  const { definition, profile } = step;
+  if (!definition) return [];
+  return sequences[step.action].map((action) => {
+    const { method, template } = setUpOperation(definition, action);
+    const call = { endpoint: { method, template }, profile };
+    if (action !== "list") return { ...call, times: 1 };
+    // One list serves all; it has a page even where there is nothing.
+    const sharedAs = collectionKey(definition, profile);
+    const list = { ...call, sharedAs, times: listCalls(counts.get(sharedAs) ?? 0, pageSize) };
+    // Who looks for one object is content with the page that shows it.
+    return step.action === "find" ? { ...list, servedByFirst: pageSize } : list;
+  });
+};
 
 /** The kind of a resource of this package; undefined for all others, `Ownership` too. */
 const definitionOf = ({ type }: PulumiResource): Definition | undefined => definitionOfType(type);

@@ -1,8 +1,6 @@
-import { durationText } from "../../provider/engine/wait-text.js";
-import { textTable } from "../terminal/columns.js";
-import type { Conditions } from "./conditions.js";
-import type { Forecast, PathPart } from "./forecast.js";
-import type { ParallelChoice } from "./recommended-parallel.js";
+import { durationText } from "../engine/wait-text.js";
+import { textTable } from "../kernel/columns.js";
+import type { Conditions, Forecast, ParallelChoice, PathPart } from "./forecast.js";
 
 /** Seconds as `45.3 s`, `12 min 5 s`, `2 h 3 min`. */
 export const duration = (seconds: number): string =>

@@ -1,9 +1,15 @@
-import { linkSync, lstatSync, rmSync } from "node:fs";
-import { hostname } from "node:os";
-import { dirname } from "node:path";
-import { makeFolders, readOwnFile, writeDraft } from "../../provider/kernel/files.js";
-import { CommandFailure } from "../command.js";
-import { birthOfProcess, isRunning } from "./process-group.js";
+import { linkSync, lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { homedir, hostname, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import {
+  isOwnFolder,
+  keepsWhatIsOurs,
+  makeFolders,
+  makeOwnFolder,
+  readOwnFile,
+  writeDraft,
+} from "../kernel/files.js";
+import { birthOfProcess, isRunning } from "./processes.js";
 
 /** Where it cannot be seen whether its owner still works: nothing that is locked here takes as long. */
 const LONGEST_MS = 3_600_000;
@@ -13,13 +19,13 @@ interface Owner {
   readonly ageMs: number;
 }
 
-/** @throws CommandFailure where something else than a lock of this user has its name */
+/** @throws Error if something else than a lock of this user has its name */
 const ownerOf = (path: string): Owner | undefined => {
   const text = readOwnFile(path);
   const facts = lstatSync(path, { throwIfNoEntry: false });
   if (text !== undefined && facts) return { text, ageMs: Date.now() - facts.mtimeMs };
   if (!facts) return undefined;
-  throw new CommandFailure(
+  throw new Error(
     `${path} is left alone: it has the name of a lock, and is no plain file of this user. Remove it, then try again.`,
   );
 };
@@ -97,4 +103,90 @@ export const tryLock = (path: string): Attempt => {
 const heldBy = (path: string): Attempt => {
   const who = ownerOf(path)?.text.split(" ").slice(0, 3).join(" ");
   return { heldBy: `process ${who ?? "that is just ending"}` };
+};
+
+/** Where this package keeps files of the user that it can do without. */
+export const cacheFolder = (env: NodeJS.ProcessEnv): string =>
+  join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), ".cache"), "pulumi-conversation");
+
+/**
+ * The same, made where it is missing.
+ *
+ * @throws Error where it cannot be had, or is not surely this user's
+ */
+export const ownCacheFolder = (env: NodeJS.ProcessEnv): string => {
+  const folder = cacheFolder(env);
+  makeOwnFolder(folder);
+  return folder;
+};
+
+/** A folder that only this user can read. */
+export interface PrivateFolder {
+  readonly folder: string;
+  /** Removes it with all that is in it. */
+  readonly remove: () => void;
+}
+
+const removeFolder = (folder: string): void =>
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+
+const ownerFile = (folder: string): string => join(folder, "owner");
+
+/** A folder is without its owner for so long only where a process that was just ending wrote into it again. */
+const longestUnownedMs = 600_000;
+
+const isUnowned = (folder: string): boolean => {
+  const { mtimeMs = Date.now() } = lstatSync(folder, { throwIfNoEntry: false }) ?? {};
+  return Date.now() - mtimeMs > longestUnownedMs;
+};
+
+/** What other users made stays, whatever its name is, and nothing is read below it. */
+const isLeft = (folder: string): boolean => {
+  if (!isOwnFolder(folder, "readers")) return false;
+  const owner = lockOwner(ownerFile(folder));
+  return owner === "ended" || (owner === "none" && isUnowned(folder));
+};
+
+/**
+ * Removes what processes of this user have left that could not clean up after themselves: they were
+ * killed. Nothing where another user could put something else in its place meanwhile.
+ */
+const removeAbandoned = (parent: string, prefix: string): void => {
+  if (!keepsWhatIsOurs(parent)) return;
+  for (const name of readdirSync(parent)) {
+    const folder = join(parent, name);
+    if (!name.startsWith(prefix) || !isLeft(folder)) continue;
+    try {
+      removeFolder(folder);
+    } catch {
+      // Something may still be writing into it; the next one removes it.
+    }
+  }
+};
+
+/**
+ * Makes a folder below that for temporary files. It is gone when `remove` is called, and when this
+ * process ends; after SIGKILL when another one is made with the same prefix.
+ *
+ * @param prefix how the name begins
+ */
+export const privateFolder = (prefix: string): PrivateFolder => {
+  removeAbandoned(tmpdir(), prefix);
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  tryLock(ownerFile(folder));
+  const leave = () => {
+    try {
+      removeFolder(folder);
+    } catch {
+      // Something that is just ending still writes into it; the next one removes it.
+    }
+  };
+  process.once("exit", leave);
+  return {
+    folder,
+    remove: () => {
+      process.off("exit", leave);
+      removeFolder(folder);
+    },
+  };
 };

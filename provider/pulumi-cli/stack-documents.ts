@@ -1,14 +1,9 @@
 import { z } from "zod";
-import type { Definition, Field } from "../../provider/definition/define.js";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { typeToken } from "../../provider/pointer.js";
-import { resources } from "../../provider/resources/index.js";
-import {
-  type PulumiPlace,
-  printedJson,
-  queryPulumi,
-} from "../../provider/stacks/pulumi-queries.js";
-import { unreadState } from "./open-stack.js";
+import type { Definition, Field } from "../definition/define.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
+import { typeToken } from "../pointer.js";
+import { resources } from "../resources/index.js";
+import { printedJson } from "./pulumi-queries.js";
 
 const values = z.record(z.string(), z.unknown());
 
@@ -145,17 +140,69 @@ export const logicalName = (urn: string): string => urn.split("::").slice(3).joi
 export const stackExportIn = (text: string): StackExport | undefined =>
   exportSchema.safeParse(printedJson(text)).data;
 
-/**
- * Exports the state of a stack.
- *
- * @param secrets `clear`: as what they are; default: encrypted
- * @throws CommandFailure where it cannot be read
- */
-export const exportStack = async (place: PulumiPlace, secrets?: "clear"): Promise<StackExport> => {
-  const options = secrets === "clear" ? ["--show-secrets"] : [];
-  const answer = await queryPulumi(place, ["stack", "export", ...options]);
-  if ("reason" in answer) throw unreadState(answer.reason);
-  const read = stackExportIn(answer.text);
-  if (!read) throw unreadState("pulumi stack export printed no state of a stack");
-  return read;
+const names = z.array(z.string()).nullish();
+
+const resource = z.object({
+  urn: z.string(),
+  type: z.string(),
+  id: z.string().nullish(),
+  custom: z.boolean().nullish(),
+  inputs: z.record(z.string(), z.unknown()).nullish(),
+  parent: z.string().nullish(),
+  dependencies: names,
+  propertyDependencies: z.record(z.string(), names).nullish(),
+  deletedWith: z.string().nullish(),
+  retainOnDelete: z.boolean().nullish(),
+  external: z.boolean().nullish(),
+  delete: z.boolean().nullish(),
+});
+
+const previewSchema = z.object({
+  steps: z
+    .array(
+      z.object({
+        op: z.string(),
+        urn: z.string(),
+        oldState: resource.nullish(),
+        newState: resource.nullish(),
+      }),
+    )
+    .default([]),
+  /** Nanoseconds. */
+  duration: z.number().nullish(),
+  changeSummary: z.record(z.string(), z.number()),
+});
+
+const stateSchema = z.object({
+  version: z.number(),
+  deployment: z.object({ resources: z.array(resource).nullish() }),
+});
+
+/** A resource as Pulumi writes it in a preview or in the state of a stack. */
+export type PulumiResource = z.infer<typeof resource>;
+
+/** What `pulumi preview --json` prints. */
+export type Preview = z.infer<typeof previewSchema>;
+
+/** What a forecast is made from. */
+export interface Documents {
+  /** Of `up`; the other operations need none. */
+  readonly preview?: Preview;
+  /** What `pulumi stack export` prints. */
+  readonly state?: z.infer<typeof stateSchema>;
+  /** How long the command took that made the preview. Left out: it was made before. */
+  readonly previewSeconds?: number;
+}
+
+/** One of Pulumi's two documents, told apart by what is in it; undefined for anything else. */
+export const readDocument = (text: string): Documents | undefined => {
+  const json = printedJson(text);
+  const preview = previewSchema.safeParse(json).data;
+  if (preview) return { preview };
+  const state = stateSchema.safeParse(json).data;
+  return state && { state };
 };
+
+/** The resources of a state, in the order in which they were made; none where there is no state. */
+export const resourcesOf = (state: Documents["state"]): readonly PulumiResource[] =>
+  state?.deployment.resources ?? [];

@@ -1,4 +1,4 @@
-import { inertText } from "../../provider/kernel/text.js";
+import { inertText } from "./text.js";
 
 /** Characters that take two columns: East Asian wide and full-width ones, and pictures (Unicode, UAX 11). */
 const wide =

@@ -1,3 +1,5 @@
+import { CommandFailure } from "./command.js";
+
 const PARENT_CHECK_MS = 1000;
 
 /** A command that was asked to end has ended so much later, whatever it waits for. */
@@ -93,4 +95,28 @@ export const untilInterrupted = async (): Promise<void> => {
   const { signal, release } = listen({ signals: ["SIGINT", "SIGTERM"], parent: underNpm });
   await new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
   setTimeout(release, SAME_EVENT_MS).unref();
+};
+
+/** Whether the work itself has told that it was interrupted, and what is left. */
+const tellsItself = (error: unknown): boolean =>
+  error instanceof CommandFailure && error.exitCode === interruptedCode;
+
+/**
+ * Does work that a signal ends: with exit code 130 then.
+ *
+ * @param left what the person is told of it. Default: that everything was taken away again
+ */
+export const untilSignal = async <T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  left = "Nothing was written, and nothing is left behind.",
+): Promise<T> => {
+  const { signal, release } = interruption();
+  try {
+    return await work(signal);
+  } catch (error) {
+    if (!signal.aborted || tellsItself(error)) throw error;
+    throw new CommandFailure(`Interrupted. ${left}`, interruptedCode);
+  } finally {
+    release();
+  }
 };

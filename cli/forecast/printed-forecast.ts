@@ -1,0 +1,10 @@
+import { z } from "zod";
+import { forecastSchema } from "../../provider/forecast/forecast.js";
+import { blastRadiusSchema } from "../stack/blast-radius-schema.js";
+
+/** Shape of what `forecast --json` prints. */
+export const printedForecastSchema = forecastSchema.extend({
+  deletions: z
+    .exactOptional(blastRadiusSchema)
+    .describe("Who still uses what the run deletes; left out where it deletes nothing"),
+});

@@ -1,0 +1,307 @@
+import { z } from "zod";
+import { referencesOf } from "../definition/references.js";
+import type { Printed } from "../kernel/json.js";
+import { likelyBurst, rateOf } from "../pacing/plan-rates.js";
+import { typeToken } from "../pointer.js";
+import { resources } from "../resources/index.js";
+import type { Endpoint } from "../service/http/operations.js";
+import { type Plan, plans } from "../service/plans.js";
+import {
+  fraction,
+  type Parsed,
+  plan,
+  type SettingKey,
+  wholeNumber,
+} from "../service/setting-table.js";
+import { type SettingSource, settingLabel, settingNames } from "../service/settings.js";
+import {
+  assumedPageSize,
+  callsOf,
+  forecastOperations,
+  type PlannedStep,
+  stepFor,
+  type Workload,
+} from "./planned-steps.js";
+import {
+  defaultParallel,
+  type EngineTimes,
+  engineTimes,
+  type Simulated,
+  type SimulatedCall,
+  type SimulatedLimit,
+  simulate,
+} from "./simulation.js";
+
+/** Under which limits a run takes place. */
+export interface Conditions {
+  readonly plan: Plan;
+  /** Calls that an endpoint takes in a spike. Left out: about 20 seconds of its rate (assumed). */
+  readonly burst?: number;
+  /** Part of each limit that may be used: above 0, at most 1. */
+  readonly share: number;
+  /** Steps that run together. */
+  readonly parallel: number;
+  /** Objects on a page of a list. */
+  readonly pageSize: number;
+}
+
+/** The limit of an endpoint for this tool. Below the whole share also a spike is kept to that part. */
+export const endpointLimit = (
+  { method, template }: Endpoint,
+  { plan, burst, share }: Conditions,
+): SimulatedLimit => {
+  const question = { service: "Conversation", version: "v3", plan, method, template };
+  const unknown = share < 1 ? 1 : likelyBurst(question).calls;
+  return {
+    rate: rateOf(question) * share,
+    burst: burst === undefined ? unknown : Math.max(1, Math.floor(burst * share)),
+  };
+};
+
+/** What the command line says of the conditions. */
+export type ConditionOptions = Partial<Omit<Conditions, "share">>;
+
+const setting = <T>(
+  key: SettingKey,
+  { environment, config }: SettingSource,
+  parse: (text: string) => Parsed<T>,
+  profile: string | undefined,
+): T | undefined => {
+  const names = settingNames(key, profile);
+  const texts = [environment[names.environment], config(names.config)];
+  const text = texts.find((candidate) => candidate?.trim())?.trim();
+  if (text === undefined) return undefined;
+  const parsed = parse(text);
+  if ("value" in parsed) return parsed.value;
+  throw new Error(`The setting ${settingLabel(key, profile)} ${parsed.rule}.`);
+};
+
+/**
+ * The conditions from the command line first, then the environment, then the stack's configuration;
+ * what had to be assumed is said in sentences for people.
+ *
+ * @param profile default: the settings without a profile
+ */
+export const givenConditions = (
+  options: ConditionOptions,
+  source: SettingSource,
+  profile?: string,
+): { readonly conditions: Conditions; readonly assumed: readonly string[] } => {
+  const known = options.plan ?? setting("plan", source, plan, profile);
+  const burst = options.burst ?? setting("burst", source, wholeNumber, profile);
+  return {
+    conditions: {
+      plan: known ?? "enterprise",
+      share: setting("share", source, fraction, profile) ?? 1,
+      parallel: options.parallel ?? defaultParallel(source.environment),
+      pageSize: options.pageSize ?? assumedPageSize,
+      ...(burst === undefined ? {} : { burst }),
+    },
+    assumed: known
+      ? []
+      : [
+          `The plan${profile === undefined ? "" : ` of profile ${profile}`} is not known, so enterprise is assumed. Say it with --plan or ${settingLabel("plan", profile)}.`,
+        ],
+  };
+};
+
+const seconds = z.number().min(0);
+const endpoint = z.string().describe("Such as POST /participants");
+
+/** Shape of calls of one endpoint in a row, each of which holds up the next. */
+export const pathPartSchema = z.strictObject({
+  endpoint,
+  calls: z.int().min(1),
+  resources: z.array(z.string()).describe("Whose calls these are, such as Participant orders"),
+  fromSeconds: seconds.describe("Since the start, when this part can begin"),
+  toSeconds: seconds,
+  waitsForRate: z.boolean().describe("Whether the calls wait for the rate limit"),
+});
+
+/** Shape of what one endpoint has to bear. */
+export const endpointForecastSchema = z.strictObject({
+  endpoint,
+  calls: z.int().min(1),
+  seconds: seconds.describe("From when the first is wanted to the answer of the last"),
+});
+
+/** Shape of what the run would take on a plan. */
+export const planForecastSchema = z.strictObject({
+  totalSeconds: seconds,
+  savesSeconds: z.number().describe("Below 0: so much longer than on the plan of the forecast"),
+});
+
+/** Shape of a forecast alone. */
+export const forecastSchema = z.strictObject({
+  operation: z.enum(forecastOperations),
+  plan: z.enum(plans),
+  parallel: z.int().min(1),
+  totalSeconds: seconds.describe("Of the command, without the preview that Pulumi makes before"),
+  totalCalls: z.int().min(0),
+  endpoints: z.array(endpointForecastSchema),
+  criticalPath: z
+    .array(pathPartSchema)
+    .describe("The chain of calls that makes the run as long as it is"),
+  plans: z.record(z.string(), planForecastSchema).describe("The same run on each plan"),
+});
+
+/** Calls of one endpoint in a row, each of which holds up the next. */
+export type PathPart = Printed<z.output<typeof pathPartSchema>>;
+
+/** The calls that led to one, in groups of one endpoint. */
+const groupsTo = (last: SimulatedCall | undefined): readonly (readonly SimulatedCall[])[] => {
+  const groups: SimulatedCall[][] = [];
+  for (let call = last; call; call = call.cause) {
+    const group = groups[0];
+    if (group?.[0]?.endpoint === call.endpoint) group.unshift(call);
+    else groups.unshift([call]);
+  }
+  return groups;
+};
+
+/** The chain of calls that makes the run as long as it is; empty where there are none. */
+export const criticalPath = (calls: readonly SimulatedCall[]): readonly PathPart[] => {
+  const last = calls.reduce<SimulatedCall | undefined>(
+    (latest, call) => (latest && latest.endedAt >= call.endedAt ? latest : call),
+    undefined,
+  );
+  return groupsTo(last).flatMap((group) => {
+    const [first, end] = [group[0], group.at(-1)];
+    if (!first || !end) return [];
+    return {
+      endpoint: first.endpoint,
+      calls: group.length,
+      resources: [...new Set(group.map(({ step }) => step.label))],
+      fromSeconds: first.wantedAt,
+      toSeconds: end.endedAt,
+      waitsForRate: group.some(({ sentAt, wantedAt }) => sentAt > wantedAt),
+    };
+  });
+};
+
+/** What one endpoint has to bear. */
+export type EndpointForecast = Printed<z.output<typeof endpointForecastSchema>>;
+
+/** What the run would take on a plan. */
+export type PlanForecast = Printed<z.output<typeof planForecastSchema>>;
+
+/** The forecast of a run, as `--json` prints it. */
+export type Forecast = Printed<z.output<typeof forecastSchema>>;
+
+/** Assumed: the time from a call to its answer. */
+const roundTripSeconds = 0.05;
+
+/** How a run goes on under some conditions. `engine`: left out, as measured. */
+export const simulateRun = (
+  workload: Workload,
+  conditions: Conditions,
+  engine: EngineTimes = engineTimes(workload),
+): Simulated =>
+  simulate(workload.steps, {
+    parallel: conditions.parallel,
+    roundTripSeconds,
+    engine,
+    limitOf: ({ endpoint }) => endpointLimit(endpoint, conditions),
+    callsOf: (step) => callsOf(step, workload, conditions.pageSize),
+  });
+
+const rounded = (seconds: number): number => Math.round(seconds * 10) / 10;
+
+const endpointsOf = ({ calls }: Simulated): readonly EndpointForecast[] =>
+  [...Map.groupBy(calls, ({ endpoint }) => endpoint)].map(([endpoint, own]) => {
+    const from = Math.min(...own.map(({ wantedAt }) => wantedAt));
+    const to = Math.max(...own.map(({ endedAt }) => endedAt));
+    return { endpoint, calls: own.length, seconds: rounded(to - from) };
+  });
+
+const pathOf = ({ calls }: Simulated): readonly PathPart[] =>
+  criticalPath(calls).map((part) => ({
+    ...part,
+    fromSeconds: rounded(part.fromSeconds),
+    toSeconds: rounded(part.toSeconds),
+  }));
+
+/** Says how many calls a run makes and how long it takes, under these conditions and on other plans. */
+export const forecast = (workload: Workload, conditions: Conditions): Forecast => {
+  const { plan, parallel } = conditions;
+  const run = simulateRun(workload, conditions);
+  const onPlan = (other: Plan): PlanForecast => {
+    const { totalSeconds } =
+      other === plan ? run : simulateRun(workload, { ...conditions, plan: other });
+    return {
+      totalSeconds: rounded(totalSeconds),
+      savesSeconds: rounded(rounded(run.totalSeconds) - rounded(totalSeconds)),
+    };
+  };
+  return {
+    operation: workload.operation,
+    plan,
+    parallel,
+    totalSeconds: rounded(run.totalSeconds),
+    totalCalls: run.calls.length,
+    endpoints: endpointsOf(run),
+    criticalPath: pathOf(run),
+    plans: Object.fromEntries(plans.map((other) => [other, onPlan(other)])),
+  };
+};
+
+/** Numbers worth trying: more slots hardly cost anything, but all of them are waited for on Ctrl-C. */
+const choices = [16, 32, 64, 128, 256];
+
+/** A gain below this part of the time is not worth a change. */
+const worthPart = 0.05;
+const closePart = 0.02;
+const worthSeconds = 2;
+
+/** A number of parallel steps, with the time that the run then takes. */
+export type ParallelChoice = Pick<Forecast, "parallel" | "totalSeconds">;
+
+/** The smallest number of parallel steps with which nothing waits for a slot; undefined where the given one will do. */
+export const fasterParallel = (
+  workload: Workload,
+  conditions: Conditions,
+): ParallelChoice | undefined => {
+  const secondsWith = (parallel: number): number =>
+    simulateRun(workload, { ...conditions, parallel }).totalSeconds;
+  const now = secondsWith(conditions.parallel);
+  const candidates = choices
+    .filter((parallel) => parallel > conditions.parallel)
+    .map((parallel) => ({ parallel, totalSeconds: secondsWith(parallel) }));
+  const best = Math.min(now, ...candidates.map(({ totalSeconds }) => totalSeconds));
+  if (now - best < Math.max(worthSeconds, worthPart * now)) return undefined;
+  return candidates.find(({ totalSeconds }) => totalSeconds <= best * (1 + closePart));
+};
+
+/** Objects of one kind that are made, each after the first object of every kind it may refer to. */
+const creations = (kind: string, count: number): readonly PlannedStep[] => {
+  const definition = resources.find((known) => known.kind === kind);
+  const targets = definition ? referencesOf(definition).map(({ to }) => `${to.kind} 1`) : [];
+  return Array.from({ length: count }, (_, index) =>
+    stepFor({ urn: `${kind} ${index + 1}`, type: typeToken(kind) }, "create", 0, targets),
+  );
+};
+
+/** The kinds with the most objects first: the order in which they hold up the others most. */
+const creationOfAll = (counts: Readonly<Record<string, number>>): Workload => ({
+  operation: "up",
+  steps: Object.entries(counts)
+    .sort(([, a], [, b]) => b - a)
+    .flatMap(([kind, count]) => creations(kind, count)),
+  counts: new Map(),
+});
+
+/**
+ * The number for `--parallel` with which making all these objects anew takes hardly longer than
+ * with any higher one.
+ *
+ * @param resourceCounts objects of each kind, such as `{ Channel: 12 }`
+ * @param leastParallel never less than this
+ */
+export const recommendedParallel = (
+  plan: Plan,
+  resourceCounts: Readonly<Record<string, number>>,
+  leastParallel: number,
+): number => {
+  const conditions = { plan, share: 1, parallel: leastParallel, pageSize: assumedPageSize };
+  return fasterParallel(creationOfAll(resourceCounts), conditions)?.parallel ?? leastParallel;
+};

@@ -1,0 +1,369 @@
+import { availableParallelism } from "node:os";
+import { endpointName } from "../service/http/operations.js";
+import type { PlannedCalls, PlannedStep, Workload } from "./planned-steps.js";
+
+/** Simulated time: what is due happens in the order of time, and else in the order it was asked for. */
+export class Timeline {
+  /** Seconds since the start. */
+  now = 0;
+  readonly #due: { readonly at: number; readonly happen: () => void }[] = [];
+
+  at(time: number, happen: () => void): void {
+    const at = Math.max(time, this.now);
+    const place = this.#due.findLastIndex((other) => other.at <= at) + 1;
+    this.#due.splice(place, 0, { at, happen });
+  }
+
+  /** Lets time pass until nothing is left to happen. */
+  run(): void {
+    for (let next = this.#due.shift(); next; next = this.#due.shift()) {
+      this.now = next.at;
+      next.happen();
+    }
+  }
+}
+
+/** Steps for each core that Pulumi runs together where nobody says otherwise. */
+const perCore = 4;
+
+const wholeNumber = (text: string | undefined): number | undefined =>
+  text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+
+/** How many steps Pulumi runs together without `--parallel`: PULUMI_PARALLEL, else 4 for each core. */
+export const defaultParallel = (
+  env: NodeJS.ProcessEnv,
+  cores: number = availableParallelism(),
+): number => wholeNumber(env.PULUMI_PARALLEL) ?? perCore * (wholeNumber(env.GOMAXPROCS) ?? cores);
+
+/** Time that Pulumi itself takes, in seconds. */
+export interface EngineTimes {
+  /** From the start of the command to the first step. */
+  readonly startSeconds: number;
+  /** For each step that makes calls; the engine does this work one step at a time. */
+  readonly stepSeconds: number;
+}
+
+/** What Pulumi took on two cores (measured), in seconds. */
+const measured = {
+  /** Start and end of a run of the program, where no preview tells. */
+  up: 2.4,
+  /** A run that needs no program: refresh and destroy. */
+  withoutProgram: 1.2,
+  /** No run begins sooner. */
+  least: 0.5,
+  step: 0.02,
+};
+
+/** How long Pulumi itself takes: as long as it took for the preview, which runs the same program. */
+export const engineTimes = ({ operation, previewSeconds, steps }: Workload): EngineTimes => {
+  const { step: stepSeconds, least, withoutProgram, up } = measured;
+  if (operation !== "up") return { startSeconds: withoutProgram, stepSeconds };
+  if (previewSeconds === undefined) return { startSeconds: up, stepSeconds };
+  // The steps of the preview come again, and are counted one by one.
+  const changing = steps.filter(({ action }) => action !== "none").length;
+  return { startSeconds: Math.max(least, previewSeconds - changing * stepSeconds), stepSeconds };
+};
+
+/** What runs in a slot: begins for a reason, and releases the slot with what it ended with. */
+type Job<Reason> = (
+  reason: Reason | undefined,
+  release: (last: Reason | undefined) => void,
+) => void;
+
+/** The slots of the engine (`--parallel`): what finds none free waits in order of arrival. */
+export class EngineSlots<Reason> {
+  readonly #waiting: { readonly job: Job<Reason>; readonly seconds: number }[] = [];
+  #free: number;
+  #engineFreeAt = 0;
+
+  constructor(
+    readonly timeline: Timeline,
+    parallel: number,
+    readonly times: EngineTimes,
+  ) {
+    this.#free = parallel;
+  }
+
+  /** @param isWork false: takes no time of the engine that the start does not hold already */
+  run(reason: Reason | undefined, isWork: boolean, job: Job<Reason>): void {
+    const seconds = isWork ? this.times.stepSeconds : 0;
+    if (this.#free === 0) {
+      this.#waiting.push({ job, seconds });
+      return;
+    }
+    this.#free -= 1;
+    this.#begin(job, seconds, reason);
+  }
+
+  #begin(job: Job<Reason>, seconds: number, reason: Reason | undefined): void {
+    this.#engineFreeAt = Math.max(this.#engineFreeAt, this.timeline.now) + seconds;
+    const at = seconds === 0 ? this.timeline.now : this.#engineFreeAt;
+    this.timeline.at(at, () => job(reason, (last) => this.#release(last)));
+  }
+
+  #release(last: Reason | undefined): void {
+    const next = this.#waiting.shift();
+    if (next) this.#begin(next.job, next.seconds, last);
+    else this.#free += 1;
+  }
+}
+
+/** The rate limit of one endpoint. */
+export interface SimulatedLimit {
+  /** Calls per second. */
+  readonly rate: number;
+  /** Calls that a full bucket takes at once. */
+  readonly burst: number;
+}
+
+/**
+ * The bucket of one endpoint over time; full at the start. For a call that is wanted at a time it
+ * gives the time at which it may go, in seconds. Calls must come in the order of time.
+ */
+export const rateBucket = ({ rate, burst }: SimulatedLimit): ((now: number) => number) => {
+  const beforehand = (Math.max(1, burst) - 1) / rate;
+  let fullAt = 0;
+  return (now) => {
+    const goesAt = Math.max(now, fullAt - beforehand);
+    fullAt = Math.max(fullAt, goesAt) + 1 / rate;
+    return goesAt;
+  };
+};
+
+/** A call in simulated time, in seconds since the start. */
+export interface SimulatedCall {
+  readonly step: PlannedStep;
+  /** Such as `POST /channels`, with the profile where there is one. */
+  readonly endpoint: string;
+  readonly wantedAt: number;
+  /** Later than `wantedAt` where the call waited for its rate. */
+  readonly sentAt: number;
+  readonly endedAt: number;
+  /** The call without which this one would have gone earlier. */
+  readonly cause?: SimulatedCall;
+}
+
+type Wake = (last: SimulatedCall) => void;
+
+/** A call that several steps wait for. */
+class AwaitedCall {
+  ended: SimulatedCall | undefined;
+  readonly #waiting: Wake[] = [];
+
+  wait(cause: SimulatedCall | undefined, next: Wake): void {
+    // Found in the list long ago: no reason for what comes now.
+    if (this.ended) next(cause ?? this.ended);
+    else this.#waiting.push(next);
+  }
+
+  end(call: SimulatedCall): void {
+    this.ended = call;
+    for (const wake of this.#waiting) wake(call);
+  }
+}
+
+/** Calls that several steps wait for together: the first of them, or all. */
+class SharedCalls {
+  readonly #first = new AwaitedCall();
+  readonly #last = new AwaitedCall();
+  #served = 0;
+  #rest: "not wanted" | "wanted" | "runs" = "not wanted";
+
+  /** @param send makes so many calls in a row */
+  constructor(
+    readonly calls: PlannedCalls,
+    readonly send: (times: number, cause: SimulatedCall | undefined, done: Wake) => void,
+  ) {}
+
+  start(cause: SimulatedCall | undefined): void {
+    this.send(1, cause, (call) => {
+      if (this.calls.times === 1) this.#last.ended = call;
+      this.#first.end(call);
+      if (this.calls.times === 1) this.#last.end(call);
+      else this.#sendRest();
+    });
+  }
+
+  join(cause: SimulatedCall | undefined, next: Wake): void {
+    this.#served += 1;
+    const needsFirst = this.#served <= (this.calls.servedByFirst ?? 0);
+    (needsFirst ? this.#first : this.#last).wait(cause, next);
+    if (needsFirst || this.#rest === "runs" || this.#last.ended) return;
+    this.#rest = "wanted";
+    this.#sendRest();
+  }
+
+  #sendRest(): void {
+    if (this.#rest !== "wanted" || !this.#first.ended) return;
+    this.#rest = "runs";
+    this.send(this.calls.times - 1, this.#first.ended, (last) => this.#last.end(last));
+  }
+}
+
+/** How the service answers. */
+export interface ServiceModel {
+  readonly roundTripSeconds: number;
+  readonly limitOf: (calls: PlannedCalls) => SimulatedLimit;
+}
+
+/** `GET /channels`, or `GET /channels (profile staging)`: each has a bucket of its own. */
+const bucketName = ({ endpoint, profile }: PlannedCalls): string =>
+  `${endpointName(endpoint)}${profile === undefined ? "" : ` (profile ${profile})`}`;
+
+interface Bucket {
+  readonly take: (now: number) => number;
+  last?: SimulatedCall;
+}
+
+/** The service of a simulation: every call waits for its bucket and takes one round trip. */
+export class SimulatedService {
+  /** In the order in which they were sent. */
+  readonly calls: SimulatedCall[] = [];
+  readonly #buckets = new Map<string, Bucket>();
+  readonly #shared = new Map<string, SharedCalls>();
+
+  constructor(
+    readonly model: ServiceModel,
+    readonly timeline: Timeline,
+  ) {}
+
+  /** Makes the calls of a step, one after the other. */
+  make(
+    step: PlannedStep,
+    [first, ...rest]: readonly PlannedCalls[],
+    cause: SimulatedCall | undefined,
+    done: (last: SimulatedCall | undefined) => void,
+  ): void {
+    if (!first) {
+      done(cause);
+      return;
+    }
+    const next = (last: SimulatedCall) => this.make(step, rest, last, done);
+    if (first.sharedAs === undefined) this.#repeat(step, first, first.times, cause, next);
+    else this.#share(step, first, first.sharedAs, cause, next);
+  }
+
+  #share(
+    step: PlannedStep,
+    calls: PlannedCalls,
+    name: string,
+    cause: SimulatedCall | undefined,
+    next: Wake,
+  ): void {
+    const known = this.#shared.get(name);
+    const shared =
+      known ??
+      new SharedCalls(calls, (times, why, done) => this.#repeat(step, calls, times, why, done));
+    this.#shared.set(name, shared);
+    shared.join(cause, next);
+    if (!known) shared.start(cause);
+  }
+
+  #repeat(
+    step: PlannedStep,
+    calls: PlannedCalls,
+    times: number,
+    cause: SimulatedCall | undefined,
+    next: Wake,
+  ): void {
+    const call = this.#send(step, calls, cause);
+    this.timeline.at(call.endedAt, () => {
+      if (times > 1) this.#repeat(step, calls, times - 1, call, next);
+      else next(call);
+    });
+  }
+
+  #send(step: PlannedStep, calls: PlannedCalls, cause: SimulatedCall | undefined): SimulatedCall {
+    const endpoint = bucketName(calls);
+    const bucket = this.#buckets.get(endpoint) ?? { take: rateBucket(this.model.limitOf(calls)) };
+    this.#buckets.set(endpoint, bucket);
+    const wantedAt = this.timeline.now;
+    const sentAt = bucket.take(wantedAt);
+    const why = sentAt > wantedAt ? bucket.last : cause;
+    const endedAt = sentAt + this.model.roundTripSeconds;
+    const call = { step, endpoint, wantedAt, sentAt, endedAt, ...(why ? { cause: why } : {}) };
+    bucket.last = call;
+    this.calls.push(call);
+    return call;
+  }
+}
+
+interface Waiting {
+  readonly step: PlannedStep;
+  readonly next: PlannedStep[];
+  missing: number;
+}
+
+const waitingSteps = (steps: readonly PlannedStep[]): ReadonlyMap<PlannedStep, Waiting> => {
+  const all = new Map<PlannedStep, Waiting>(
+    steps.map((step) => [step, { step, next: [], missing: 0 }]),
+  );
+  const byUrn = new Map(steps.map((step) => [`${step.phase} ${step.urn}`, step]));
+  for (const waiting of all.values())
+    for (const urn of new Set(waiting.step.after)) {
+      const before = byUrn.get(`${waiting.step.phase} ${urn}`);
+      if (!before || before === waiting.step) continue;
+      all.get(before)?.next.push(waiting.step);
+      waiting.missing += 1;
+    }
+  return all;
+};
+
+/** Which steps may begin, at first and as others end: dependencies within a phase, and one phase after the other. */
+const stepOrder = (steps: readonly PlannedStep[]) => {
+  const waiting = waitingSteps(steps);
+  const phases = [...new Set(steps.map(({ phase }) => phase))].sort((a, b) => a - b);
+  const left = new Map(phases.map((phase) => [phase, 0]));
+  for (const { phase } of steps) left.set(phase, (left.get(phase) ?? 0) + 1);
+  const opened = (phase: number | undefined): readonly PlannedStep[] =>
+    steps.filter((step) => step.phase === phase && waiting.get(step)?.missing === 0);
+  const ended = (step: PlannedStep): readonly PlannedStep[] => {
+    const free = (waiting.get(step)?.next ?? []).filter((next) => {
+      const one = waiting.get(next);
+      if (one) one.missing -= 1;
+      return one?.missing === 0;
+    });
+    const rest = (left.get(step.phase) ?? 0) - 1;
+    left.set(step.phase, rest);
+    return rest === 0 ? opened(phases[phases.indexOf(step.phase) + 1]) : free;
+  };
+  return { first: opened(phases[0]), ended };
+};
+
+export interface SimulationOptions extends ServiceModel {
+  /** Steps that run together. */
+  readonly parallel: number;
+  readonly callsOf: (step: PlannedStep) => readonly PlannedCalls[];
+  readonly engine: EngineTimes;
+}
+
+export interface Simulated {
+  readonly totalSeconds: number;
+  /** In the order in which they were sent. */
+  readonly calls: readonly SimulatedCall[];
+}
+
+/**
+ * Lets a run happen in simulated time: each step waits for what it depends on, then for a free slot
+ * of the engine, which it holds while its calls wait for their rates.
+ */
+export const simulate = (steps: readonly PlannedStep[], options: SimulationOptions): Simulated => {
+  const timeline = new Timeline();
+  const service = new SimulatedService(options, timeline);
+  const slots = new EngineSlots<SimulatedCall>(timeline, options.parallel, options.engine);
+  const order = stepOrder(steps);
+  const start = (step: PlannedStep, cause: SimulatedCall | undefined): void => {
+    const calls = options.callsOf(step);
+    slots.run(cause, calls.length > 0, (reason, release) => {
+      service.make(step, calls, reason, (last) => {
+        release(last);
+        for (const next of order.ended(step)) start(next, last);
+      });
+    });
+  };
+  timeline.at(options.engine.startSeconds, () => {
+    for (const step of order.first) start(step, undefined);
+  });
+  timeline.run();
+  return { totalSeconds: timeline.now, calls: service.calls };
+};

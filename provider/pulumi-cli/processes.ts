@@ -1,0 +1,360 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+
+/** Time that what a command started gets to end by itself after it. */
+const GRACE_MS = 1000;
+const LOOK_EVERY_MS = 50;
+
+/** Sends a signal to a process, or to a group by its number below zero. @returns whether it is there */
+export const send = (target: number, signal: NodeJS.Signals | 0): boolean => {
+  try {
+    return process.kill(target, signal);
+  } catch {
+    return false;
+  }
+};
+
+/** Sends a signal to one process; one that has ended is no error. */
+export const signalProcess = (pid: number | undefined, signal: NodeJS.Signals): void => {
+  if (pid === undefined) return;
+  // A command that must be ended takes its helpers with it; one that is asked to end sees to them itself.
+  if (signal === "SIGKILL") for (const member of membersOf(pid)) send(member, signal);
+  send(pid, signal);
+};
+
+/** What Linux tells of a process behind its name, which is in brackets and may hold spaces: state, parent, group, session … */
+const statOf = (pid: number): readonly string[] => {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+};
+
+const sessionOf = (pid: number): number | undefined => {
+  try {
+    const [state, , , session] = statOf(pid);
+    return state === "Z" ? undefined : Number(session);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Whether a process is there; one that has ended but was not collected by its parent is not. */
+export const isRunning = (pid: number): boolean =>
+  process.platform === "linux" ? sessionOf(pid) !== undefined : send(pid, 0);
+
+const ticksPerSecond = 100;
+
+/** When a process began, in milliseconds since 1970, good to about a second; undefined where that cannot be seen. */
+export const startOfProcess = (pid: number): number | undefined => {
+  try {
+    const ticks = Number(statOf(pid)[19]);
+    const booted = Number(/^btime (\d+)/m.exec(readFileSync("/proc/stat", "utf8"))?.[1]);
+    const start = (booted + ticks / ticksPerSecond) * 1000;
+    return Number.isNaN(start) ? undefined : start;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * What no other process has, not even a later one with the same number, and what no clock that is set
+ * changes: the start of the machine, and the process's since then. Undefined where that cannot be seen.
+ */
+export const birthOfProcess = (pid: number): string | undefined => {
+  try {
+    const machine = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    const ticks = statOf(pid)[19];
+    return ticks === undefined ? undefined : `${machine}/${ticks}`;
+  } catch {
+    return undefined;
+  }
+};
+
+const otherProcesses = (): readonly number[] => {
+  const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
+  return pids.filter((pid) => pid !== process.pid);
+};
+
+/** Whether a process is this user's: of others not even the environment is read, which may take for ever. */
+export const isOwnProcess = (pid: number): boolean => {
+  try {
+    return statSync(`/proc/${pid}`).uid === process.getuid?.();
+  } catch {
+    return false;
+  }
+};
+
+const hasVariable = (pid: number, name: string, values: ReadonlySet<string>): boolean => {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    const found = variables.find((variable) => variable.startsWith(`${name}=`));
+    return found !== undefined && values.has(found.slice(name.length + 1));
+  } catch {
+    // It has ended in the meantime.
+    return false;
+  }
+};
+
+/**
+ * The other processes of this user that carry an environment variable with one of these values. None
+ * where the system does not tell the environment of processes (Linux does).
+ */
+export const markedProcesses = (name: string, values: ReadonlySet<string>): readonly number[] => {
+  if (process.platform !== "linux") return [];
+  return otherProcesses().filter((pid) => isOwnProcess(pid) && hasVariable(pid, name, values));
+};
+
+/** Processes of the session that `leader` opened, also those that moved to a group of their own. */
+const membersOf = (leader: number): readonly number[] => {
+  if (process.platform !== "linux") return send(-leader, 0) ? [-leader] : [];
+  return otherProcesses().filter((pid) => sessionOf(pid) === leader);
+};
+
+/** Waits until none of these processes is left; false where the time runs out first. */
+const isEmptyWithin = async (left: () => readonly number[], limitMs: number): Promise<boolean> => {
+  const deadline = performance.now() + limitMs;
+  while (left().length > 0) {
+    if (performance.now() > deadline) return false;
+    await pause(LOOK_EVERY_MS);
+  }
+  return true;
+};
+
+/**
+ * Ends whatever a command, itself gone, has left behind: in its session, or with its mark.
+ *
+ * @param mark variables of its environment that no other command has
+ */
+export const endGroup = async (
+  leader: number | undefined,
+  mark: Readonly<Record<string, string>>,
+): Promise<void> => {
+  if (leader === undefined || process.platform === "win32") return;
+  const left = () => [
+    ...membersOf(leader),
+    ...Object.entries(mark).flatMap(([name, value]) => markedProcesses(name, new Set([value]))),
+  ];
+  if (await isEmptyWithin(left, GRACE_MS)) return;
+  const killed = left();
+  for (const pid of killed) send(pid, "SIGKILL");
+  // One that is just ending shows no mark any more.
+  await isEmptyWithin(() => [...left(), ...killed.filter(isRunning)], GRACE_MS);
+};
+
+/** Those processes of a list that none of the others has started. */
+export const outermost = (pids: readonly number[]): readonly number[] =>
+  pids.filter((pid) => {
+    try {
+      return !pids.includes(Number(statOf(pid)[1]));
+    } catch {
+      return false;
+    }
+  });
+
+/** Ends what a killed run has left behind, by its mark: see `markedProcesses`. */
+export const endProcessesWith = (name: string, value: string): void => {
+  for (const pid of markedProcesses(name, new Set([value]))) send(pid, "SIGKILL");
+};
+
+/**
+ * Stands in the environment of whatever commands start, and is handed on by it: so it is found also
+ * where it has left its group, as the plugins of Pulumi do.
+ */
+export const startedVariable = "PULUMI_CONVERSATION_STARTED_BY";
+
+/** Names this process, whatever its id is. */
+const run = randomBytes(8).toString("hex");
+
+/** What asks only, and is not reported, has no number. */
+const question = "question";
+
+export const startedBy = (by: string, which: string): string => `${by}-${which}`;
+export const questionsOf = (by: string): string => startedBy(by, question);
+
+/** Said where this process ends in good order: whatever was started has ended. */
+export const inGoodOrder = "done";
+
+let watcher: ChildProcess | undefined;
+let count = 0;
+
+/**
+ * Another process that ends what is left where this one is killed: it sees that by the end of its input.
+ * It is out of reach of a terminal's signals, and carries no mark itself.
+ */
+const startWatcher = (): ChildProcess | undefined => {
+  const script = join(__dirname, "child-watcher.js");
+  if (process.platform === "win32" || !existsSync(script)) return undefined;
+  const started = spawn(process.execPath, [script, run], {
+    ...{ cwd: "/", env: {}, detached: true, stdio: ["pipe", "ignore", "ignore"] },
+  });
+  const lost = () => {
+    if (watcher === started) watcher = undefined;
+  };
+  started.on("error", lost).on("exit", lost).unref();
+  const input = started.stdin;
+  input?.on("error", lost);
+  if (input && "unref" in input && typeof input.unref === "function") input.unref();
+  process.once("exit", () => input?.write(`${inGoodOrder}\n`));
+  return started;
+};
+
+const report = (line: string): void => {
+  watcher ??= startWatcher();
+  watcher?.stdin?.write(`${line}\n`);
+};
+
+/** A command that is watched from before it starts. */
+export interface WatchedCommand {
+  /** To be set in its environment. */
+  readonly mark: Readonly<Record<string, string>>;
+  readonly started: (pid: number | undefined) => void;
+  /** It has ended, and what it left behind with it. */
+  readonly ended: () => void;
+}
+
+/** Has a command, and whatever it starts, end with this process, however that ends. */
+export const watchCommand = (): WatchedCommand => {
+  count += 1;
+  const which = String(count);
+  report(`+${which}`);
+  return {
+    mark: { [startedVariable]: startedBy(run, which) },
+    started: (pid) => report(`+${which} ${pid ?? ""}`),
+    ended: () => report(`-${which}`),
+  };
+};
+
+/** The mark for commands that only ask, and soon end: they need not be reported one by one. */
+export const watchQuestions = (): WatchedCommand["mark"] => {
+  watcher ??= startWatcher();
+  return { [startedVariable]: questionsOf(run) };
+};
+
+/** How to ask a command to stop: signals, each so many milliseconds after the request. */
+export type Stops = readonly { readonly signal: NodeJS.Signals; readonly afterMs: number }[];
+
+export interface CommandOptions {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Aborting asks the command to stop, and ends it and all it started if it does not. */
+  readonly signal?: AbortSignal | undefined;
+  readonly stops?: Stops;
+  /** Longest run; the command is then stopped. */
+  readonly timeoutMs?: number;
+  /** What it reads from standard input. Left out: nothing. */
+  readonly input?: string;
+  /** Each line of both outputs, as it comes. */
+  readonly onLine?: (line: string) => void;
+}
+
+export interface Ended {
+  /** Exit code; undefined where a signal ended it. */
+  readonly code: number | undefined;
+  /** Standard output, whole. */
+  readonly stdout: string;
+  /** The last lines of both outputs in the order they came. */
+  readonly lastLines: readonly string[];
+  readonly timedOut: boolean;
+}
+
+const LAST_LINES = 40;
+
+const STOPS: Stops = [
+  { signal: "SIGTERM", afterMs: 0 },
+  { signal: "SIGKILL", afterMs: 3000 },
+];
+
+/** Gathers what a command says while it says it. */
+const collect = (out: Readable, err: Readable, onLine: (line: string) => void = () => {}) => {
+  const stdout: string[] = [];
+  const lastLines: string[] = [];
+  const take = (line: string): void => {
+    lastLines.push(line);
+    if (lastLines.length > LAST_LINES) lastLines.shift();
+    onLine(line);
+  };
+  const crlfDelay = Number.POSITIVE_INFINITY;
+  createInterface({ input: out, crlfDelay }).on("line", (line) => {
+    stdout.push(line);
+    take(line);
+  });
+  createInterface({ input: err, crlfDelay }).on("line", take);
+  return { stdout, lastLines };
+};
+
+/** Stops a command when it is told to, or when its time is over. */
+const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: CommandOptions) => {
+  const timers: NodeJS.Timeout[] = [];
+  let timedOut = false;
+  const stop = () => {
+    for (const step of stops)
+      timers.push(setTimeout(() => signalProcess(pid, step.signal), step.afterMs));
+  };
+  const overtime = () => {
+    timedOut = true;
+    stop();
+  };
+  if (timeoutMs !== undefined) timers.push(setTimeout(overtime, timeoutMs));
+  signal?.addEventListener("abort", stop, { once: true });
+  if (signal?.aborted) stop();
+  return {
+    timedOut: () => timedOut,
+    settle: () => {
+      for (const timer of timers) clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+    },
+  };
+};
+
+/**
+ * Runs a command to its end in a process group of its own: a Ctrl-C at the
+ * terminal reaches it once, through `signal`, and nothing that it started outlives it. Nor does it
+ * outlive this process, also where that is killed.
+ */
+export const runCommand = (
+  command: string,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<Ended> =>
+  new Promise((done, failed) => {
+    const watched = watchCommand();
+    const child = spawn(command, args, {
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      env: { ...(options.env ?? process.env), ...watched.mark },
+      detached: process.platform !== "win32",
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    watched.started(child.pid);
+    // Whoever does not read may have closed it already.
+    child.stdin.on("error", () => undefined).end(options.input);
+    const { stdout, lastLines } = collect(child.stdout, child.stderr, options.onLine);
+    const { settle, timedOut } = stopper(child.pid, options);
+    // Should this process itself end in a way that nobody foresaw.
+    const abandon = () => signalProcess(child.pid, "SIGKILL");
+    // Before anything else that is done then: it may write into folders that are removed.
+    process.prependListener("exit", abandon);
+    const release = (): void => {
+      settle();
+      process.off("exit", abandon);
+    };
+    let swept: Promise<void> | undefined;
+    child.on("error", (error) => {
+      release();
+      watched.ended();
+      failed(error);
+    });
+    child.on("exit", () => {
+      release();
+      swept = endGroup(child.pid, watched.mark);
+    });
+    child.on("close", async (code) => {
+      await swept;
+      watched.ended();
+      const text = stdout.join("\n");
+      done({ code: code ?? undefined, stdout: text, lastLines, timedOut: timedOut() });
+    });
+  });

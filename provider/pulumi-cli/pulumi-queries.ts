@@ -1,0 +1,335 @@
+import { execFile } from "node:child_process";
+import { readFileSync, readlinkSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { readPlainFile } from "../kernel/files.js";
+import { isObject } from "../kernel/json.js";
+
+/** Where and as whom the Pulumi CLI is asked. */
+export interface PulumiPlace {
+  /** Path of the CLI, or its name, to be looked up on PATH. */
+  readonly command: string;
+  /** Folder of the project. */
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Default: the selected stack. */
+  readonly stack?: string;
+}
+
+/** What the CLI printed, or why there is nothing. */
+export type PulumiAnswer = { readonly text: string } | { readonly reason: string };
+
+const longestMs = 20_000;
+const attempts = 3;
+const againMs = 100;
+const largestBytes = 512 * 1024 * 1024;
+
+/** Options that choose the stack may come from the environment; others would change what is printed. */
+const kept = new Set(["PULUMI_OPTION_CWD", "PULUMI_OPTION_STACK"]);
+
+/** The environment without what makes the CLI log, show secrets or print something else. */
+export const quietEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(
+    Object.entries(env).filter(([name]) => kept.has(name) || !/^PULUMI_(DEBUG|OPTION_)/.test(name)),
+  ),
+  PULUMI_SKIP_UPDATE_CHECK: "true",
+  PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK: "true",
+  PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+});
+
+/** The last line of an error; the CLI colours nothing where it does not write to a terminal. */
+const reasonIn = (stderr: string): string | undefined =>
+  stderr
+    .trim()
+    .split("\n")
+    .findLast((line) => line.trim() !== "")
+    ?.replace(/^error: /, "")
+    .trim();
+
+const once = ({ command, folder, env }: PulumiPlace, args: readonly string[]) =>
+  new Promise<PulumiAnswer>((resolve) => {
+    const options = {
+      cwd: folder,
+      env: quietEnvironment(env),
+      timeout: longestMs,
+      // Whatever is asked here only reads.
+      killSignal: "SIGKILL",
+      maxBuffer: largestBytes,
+      windowsHide: true,
+    } as const;
+    execFile(command, [...args, "--non-interactive"], options, (error, stdout, stderr) => {
+      if (!error) return resolve({ text: stdout });
+      const late = `no answer within ${longestMs / 1000} s`;
+      const missing = error.code === "ENOENT" ? "there is no pulumi on PATH" : "no reason given";
+      resolve({ reason: error.killed ? late : (reasonIn(stderr) ?? missing) });
+    });
+  });
+
+/** Pulumi's file backend writes in place what it keeps beside a state: a reader may see half of it. */
+const isTorn = (reason: string): boolean => /\bEOF\b|unexpected end of JSON/.test(reason);
+
+/** Asks the CLI something that changes nothing. Never throws; a read that met a write is repeated. */
+export const queryPulumi = async (
+  place: PulumiPlace,
+  args: readonly string[],
+): Promise<PulumiAnswer> => {
+  const { stack } = place;
+  const all = stack === undefined ? args : [...args, "--stack", stack];
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await once(place, all);
+    if ("text" in answer || !isTorn(answer.reason) || attempt === attempts) return answer;
+    await pause(againMs);
+  }
+};
+
+/** JSON that Pulumi printed, a large state among it, read as it is; undefined where the text is none. */
+export const printedJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** A stack in the list of the backend. */
+export interface ListedStack {
+  readonly name: string;
+  readonly current: boolean;
+  /** Only Pulumi Cloud says. */
+  readonly updateInProgress?: boolean;
+}
+
+/** What `pulumi stack ls --json` printed; undefined where that is no list of stacks. */
+export const stacksIn = (text: string): readonly ListedStack[] | undefined => {
+  const list = printedJson(text);
+  if (!Array.isArray(list)) return undefined;
+  return list.filter(isObject).flatMap(({ name, current, updateInProgress }) => {
+    const progress = typeof updateInProgress === "boolean" ? { updateInProgress } : {};
+    return typeof name === "string" ? [{ name, current: current === true, ...progress }] : [];
+  });
+};
+
+/** Whether a name of the list stands for the stack asked about: one may leave organisation and project out. */
+export const mayBe = (name: string, asked: string): boolean =>
+  name.endsWith(`/${asked}`) || asked.endsWith(`/${name}`);
+
+/** Whether a stack of the list is surely the one asked about. */
+export const isListedAs = ({ name, current }: ListedStack, asked: string | undefined): boolean =>
+  asked === undefined ? current : name === asked;
+
+/** The CLI that runs, and the stack that its command line names. */
+export interface RunningPulumi extends Omit<PulumiPlace, "stack"> {
+  readonly given?: string;
+}
+
+/** A process as `/proc` shows it. */
+export interface ProcessFacts {
+  readonly parent: number;
+  readonly exe: string;
+  readonly folder: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** Whether a person types and reads: input and output are a terminal. */
+  readonly isTerminal?: boolean;
+}
+
+const deepest = 12;
+
+const listIn = (text: string): readonly string[] => text.split("\0").slice(0, -1);
+
+const environmentIn = (text: string): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    listIn(text).map((entry) => {
+      const at = entry.indexOf("=");
+      return [entry.slice(0, at), entry.slice(at + 1)];
+    }),
+  );
+
+const readable = <T>(read: () => T): T | undefined => {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+};
+
+const isTerminal = (path: string): boolean => /^\/dev\/(pts\/|tty|console)/.test(path);
+
+/** Reads a process of this machine; undefined where it is gone or somebody else's (Linux only). */
+export const processFacts = (pid: number): ProcessFacts | undefined =>
+  readable(() => {
+    const of = (name: string): string => `/proc/${pid}/${name}`;
+    const status = readFileSync(of("status"), "utf8");
+    return {
+      parent: Number(/^PPid:\s*(\d+)/m.exec(status)?.[1]),
+      exe: readlinkSync(of("exe")),
+      folder: readlinkSync(of("cwd")),
+      args: listIn(readFileSync(of("cmdline"), "utf8")),
+      env: readable(() => environmentIn(readFileSync(of("environ"), "utf8"))) ?? process.env,
+      isTerminal: ["fd/0", "fd/1"].every((name) => isTerminal(readlinkSync(of(name)))),
+    };
+  });
+
+/** `pulumi`; some packagers wrap it under another name. */
+export const isPulumi = ({ exe }: Pick<ProcessFacts, "exe">): boolean =>
+  /^\.?pulumi(-wrapped)?_?( \(deleted\))?$/.test(basename(exe));
+
+/** The value of `--stack NAME`, `--stack=NAME`, `-s NAME` or `-sNAME`. */
+export const stackAmong = (args: readonly string[]): string | undefined => {
+  const at = args.findIndex((arg) => arg === "--stack" || arg === "-s");
+  if (at >= 0) return args[at + 1];
+  return args.map((arg) => /^(?:--stack=|-s=?)(.+)$/.exec(arg)?.[1]).find(Boolean);
+};
+
+const ancestor = (
+  pid: number,
+  facts: (pid: number) => ProcessFacts | undefined,
+  depth = 0,
+): (ProcessFacts & { readonly pid: number }) | undefined => {
+  const found = pid > 1 && depth < deepest ? facts(pid) : undefined;
+  if (!found || isPulumi(found)) return found && { ...found, pid };
+  return ancestor(found.parent, facts, depth + 1);
+};
+
+/** The Pulumi CLI that this process runs under; undefined where that cannot be seen. */
+export const cliOfThisRun = (
+  facts: (pid: number) => ProcessFacts | undefined = processFacts,
+): (ProcessFacts & { readonly pid: number }) | undefined => ancestor(process.ppid, facts);
+
+/** `pulumi destroy` and its other names. */
+const destroyWords = ["destroy", "down", "dn"];
+
+/** Whether the Pulumi CLI that this process runs under was asked to destroy the stack; false where that cannot be seen. */
+export const isDestroying = (): boolean =>
+  cliOfThisRun()?.args.some((word) => destroyWords.includes(word)) ?? false;
+
+/**
+ * The Pulumi CLI that this process runs under, with its folder and its environment. Where that
+ * cannot be seen, the one on PATH, in the folder of this process.
+ */
+export const pulumiOfThisRun = (
+  facts: (pid: number) => ProcessFacts | undefined = processFacts,
+): RunningPulumi => {
+  const found = cliOfThisRun(facts);
+  if (!found) return { command: "pulumi", folder: process.cwd(), env: process.env };
+  // Its folder is already the one that --cwd asked for.
+  const { PULUMI_OPTION_CWD: _, ...env } = found.env;
+  const given = stackAmong(found.args);
+  const command = found.exe.endsWith(" (deleted)") ? "pulumi" : found.exe;
+  return { command, folder: found.folder, env, ...(given ? { given } : {}) };
+};
+
+/** Whether a run is at work on a stack, as far as its backend lets that be seen. */
+export type StackLock =
+  | { readonly state: "free" }
+  /** `by`: who holds it, if that is known. */
+  | { readonly state: "locked"; readonly by?: string }
+  | { readonly state: "unknown"; readonly why: string };
+
+/** Looks at the lock of one stack, each time anew. */
+export type LockReader = () => Promise<StackLock>;
+
+const free: StackLock = { state: "free" };
+const unknown = (why: string): StackLock => ({ state: "unknown", why });
+
+/** Folder of a `file://` backend; a path may begin at home, or in the folder of the project. */
+export const backendFolder = (url: string, folder: string, home = homedir()): string => {
+  const path = url.slice("file://".length).split("?")[0] ?? "";
+  const whole = /^~(?=\/|$)/.test(path) ? home + path.slice(1) : path;
+  return resolve(folder, whole.replace(/^\/(?=[A-Za-z]:)/, ""));
+};
+
+/** The run that holds a lock, as the lock's file shows it. */
+export interface LockHolder {
+  readonly pid: number;
+  readonly host: string;
+  /** When it took the lock, in milliseconds since 1970; NaN if the file does not say. */
+  readonly since: number;
+  /** For messages. */
+  readonly by: string;
+}
+
+/** Reads the file of a lock; undefined where it holds no JSON, as one that was cut off while written. */
+export const lockHolderIn = (text: string): LockHolder | undefined => {
+  const lock = printedJson(text);
+  if (!isObject(lock)) return undefined;
+  const { username, hostname: host, pid, timestamp } = lock;
+  const since = Date.parse(String(timestamp));
+  const when = Number.isNaN(since) ? "" : `, since ${new Date(since).toISOString().slice(0, 19)}Z`;
+  const by = `${username}@${host}, process ${pid}${when}`;
+  return { pid: Number(pid), host: String(host), since, by };
+};
+
+/** Whether a file or folder is not there. */
+const isNotThere = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT";
+
+/** What is in a folder; nothing where there is none. @throws where it cannot be read */
+export const namesInFolder = async (folder: string): Promise<readonly string[]> => {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isNotThere(error)) return [];
+    throw error;
+  }
+};
+
+/** Locks of a file backend: one file for each run, in a folder for each stack. */
+const lockInFiles = async (backend: string, project: string, stack: string): Promise<StackLock> => {
+  try {
+    if ((await namesInFolder(join(backend, ".pulumi"))).length === 0)
+      return unknown(`${backend} holds no state of Pulumi`);
+    const locks = join(backend, ".pulumi", "locks");
+    // The second is where backends are that were made before stacks belonged to projects.
+    for (const folder of [join(locks, "organization", project, stack), join(locks, stack)]) {
+      const file = (await namesInFolder(folder)).find((name) => name.endsWith(".json"));
+      if (!file) continue;
+      const by = lockHolderIn(readPlainFile(join(folder, file)) ?? "")?.by;
+      return { state: "locked", ...(by ? { by } : {}) };
+    }
+    return free;
+  } catch (error) {
+    return unknown(error instanceof Error ? error.message : "its folder cannot be read");
+  }
+};
+
+const progressOf = async ({ stack, ...place }: PulumiPlace): Promise<StackLock> => {
+  const answer = await queryPulumi(place, ["stack", "ls", "--json"]);
+  if ("reason" in answer) return unknown(answer.reason);
+  const listed = stacksIn(answer.text) ?? [];
+  const found =
+    listed.find((each) => isListedAs(each, stack)) ??
+    listed.find(({ name }) => mayBe(name, stack ?? ""));
+  if (found?.updateInProgress === undefined) return unknown("Pulumi does not tell");
+  return found.updateInProgress ? { state: "locked" } : free;
+};
+
+const backendUrl = (text: string): string | undefined => {
+  const answer = printedJson(text);
+  return isObject(answer) && typeof answer.url === "string" ? answer.url : undefined;
+};
+
+/**
+ * Finds out where the lock of a stack can be seen: file backends keep it in a folder, Pulumi Cloud
+ * shows updates in progress, other backends keep it out of sight.
+ *
+ * @param stack short name
+ */
+export const lockReader = async (
+  place: PulumiPlace,
+  project: string,
+  stack: string,
+): Promise<LockReader> => {
+  const { stack: _, ...anyStack } = place;
+  const answer = await queryPulumi(anyStack, ["whoami", "--verbose", "--json"]);
+  if ("reason" in answer) return async () => unknown(answer.reason);
+  const url = backendUrl(answer.text);
+  if (url?.startsWith("file://")) {
+    const folder = backendFolder(url, place.folder);
+    return () => lockInFiles(folder, project, stack);
+  }
+  if (url && /^https?:/.test(url)) return () => progressOf(place);
+  return async () => unknown(`the backend ${url?.split(":")[0] ?? ""} does not show its locks`);
+};
