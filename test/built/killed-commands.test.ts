@@ -87,10 +87,10 @@ const timeAtRest = async (work: () => Promise<unknown>): Promise<number> => {
   return result / slowness;
 };
 
-/** Until nothing is left of what was started, or a minute is over. */
-const untilGone = async (mark: string): Promise<void> => {
+/** Until nothing is left of what was started, or the time is over. */
+const untilGone = async (mark: string, withinMs = 60_000): Promise<void> => {
   const start = performance.now();
-  while (started(mark).length > 0 && performance.now() - start < 60_000) await pause(20);
+  while (started(mark).length > 0 && performance.now() - start < withinMs) await pause(20);
 };
 
 /** When a command is interrupted: after some milliseconds, or later, when it has started something. */
@@ -186,6 +186,8 @@ const stopped =
       took = await timeAtRest(() => ended);
     });
     const inTime = took < (twice ? secondStopMs : stopMs);
+    // After the second signal it does not wait until those that it has killed are gone.
+    if (twice) await untilGone(mark, goneMs);
     const left = started(mark).length;
     // Without a code: before it could listen. With its own: the signal came when all was done.
     const said = [null, 130, command.code].includes(code) ? "" : `${code}: ${errors}`;
