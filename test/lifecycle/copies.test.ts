@@ -183,11 +183,12 @@ test("a copy made long after its mark is not taken for a left-over, also under t
   expect(await hub.objects("channels")).toMatchObject([{ id: copy.id, displayName: "Kiosk" }]);
 });
 
-test("a left-over of ours is taken over, and the user is told", async () => {
+test("a left-over of ours is taken over and put into shape, and the user is told", async () => {
   const { id } = await make("Channel", kiosk({ displayName: "Old" }));
   hub.nextRun([]);
   expect((await make("Channel", kiosk({ displayName: "New" }))).id).toBe(id);
   expect(hub.told.join()).toContain(`took over the channel "custom.kiosk" (id ${id})`);
+  expect(await hub.objects("channels")).toMatchObject([{ displayName: "New" }]);
 });
 
 test("marks of release 0.1.0 are still known", async () => {
@@ -200,8 +201,12 @@ test("marks of release 0.1.0 are still known", async () => {
   expect((await hub.objects("channels"))[0]?.description).toMatch(/-[0-9a-z]{15}\]$/);
 });
 
-test("another stack's object is refused with the way out", async () => {
+test("another stack's object is refused with the way out, and left alone", async () => {
   await make("Channel", owned("kiosk", kiosk(), "shop/prod/fedcba9876543210"));
+  const before = await hub.objects("channels");
   hub.nextRun([]);
-  await expect(make("Channel", kiosk())).rejects.toThrow(/orphans --release --id/);
+  await expect(make("Channel", kiosk())).rejects.toThrow(
+    /belongs to another Pulumi resource or state: shop\/prod kiosk.*orphans --release --id/s,
+  );
+  expect(await hub.objects("channels")).toEqual(before);
 });

@@ -1,8 +1,10 @@
-import { afterEach, expect, test } from "vitest";
+import fc from "fast-check";
+import { afterEach, describe, expect, test } from "vitest";
 import { channel } from "../../provider/resources/channel.js";
 import { type Bent, bent } from "../support/bent.js";
+import { owned } from "../support/emulated.js";
 import { oneOfEach } from "./one-of-each.js";
-import { kiosk, stepsOn } from "./steps.js";
+import { kiosk, stepsOn, unsealed } from "./steps.js";
 
 type Json = Record<string, unknown>;
 
@@ -89,3 +91,124 @@ test.each([78, 79, 80])(
     expect((failure as Error).message).not.toMatch(/\\ud83d/i);
   },
 );
+
+const mapped = (change: (value: unknown, key: string) => unknown) => (object: Json) =>
+  JSON.parse(JSON.stringify(object), (key, value) => change(value, key)) as Json;
+
+const isPlain = (key: string) => !["id", "created", "modified", "icon", "name"].includes(key);
+
+/** Ways of a service that change no meaning. */
+const forms: Readonly<Record<string, (object: Json) => Json>> = {
+  "composed characters apart": mapped((value) =>
+    typeof value === "string" ? value.normalize("NFD") : value,
+  ),
+  "numbers and flags as text": mapped((value) =>
+    typeof value === "number" || typeof value === "boolean" ? String(value) : value,
+  ),
+  "null for what is not there": (object) => ({
+    ...Object.fromEntries(
+      ["restrictions", "l10nProperties", "intents", "options", "attributes", "x"].map((name) => [
+        name,
+        null,
+      ]),
+    ),
+    ...object,
+  }),
+  "members the other way round": mapped((value) =>
+    value && typeof value === "object" && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).reverse())
+      : value,
+  ),
+  "ids and ranks added everywhere": mapped((value, key) =>
+    value && typeof value === "object" && !Array.isArray(value) && key !== ""
+      ? { rank: 1, ...value }
+      : value,
+  ),
+  "no flag that has its default": ({ active, ...object }) =>
+    active === true ? object : { active, ...object },
+  "texts without blanks at line ends": mapped((value, key) =>
+    typeof value === "string" && isPlain(key) ? value.replace(/[^\S\r\n]+$/gm, "").trim() : value,
+  ),
+};
+
+const secrets = ["mask", "echo", "omit"] as const;
+const all = Object.entries(forms).flatMap(([label, form]) =>
+  secrets.map((way) => ({ label, form, way })),
+);
+
+describe.each(all)("$label, secrets: $way", ({ form, way }) => {
+  test("a refresh after a creation and after an update finds no drift, in any kind", async () => {
+    hub = await bent({ shown: form }, { switches: { secrets: way } });
+    for (const { kind, id, state, inputs } of (await oneOfEach(steps)).values()) {
+      const changed = { ...inputs, description: "Größe: São Paulo" };
+      const later = await steps.change(kind, id, state, changed);
+      hub.nextRun();
+      const { inputs: now = {}, props } = await hub.of(kind).read(id, later);
+      const checked = await hub.of(kind).check({ ...unsealed(now) }, changed);
+      const olds = { ...unsealed(props), __provider: "pointer" };
+      expect(await hub.of(kind).diff(id, olds, { ...unsealed(checked.inputs) })).toEqual({
+        changes: false,
+      });
+    }
+  });
+});
+
+test("texts of any kind come to rest, and what differs in letters is drift", async () => {
+  hub = await bent();
+  const { id, state } = await steps.make("Channel", kiosk());
+  const text = fc.string({
+    unit: fc.constantFrom(..."aé\u0301😀\n \r[]#…"),
+    minLength: 1,
+    maxLength: 12,
+  });
+  const stripped = ["\r \na", " \n "];
+  let known = state;
+  await fc.assert(
+    fc.asyncProperty(text, fc.constantFrom(...Object.keys(forms)), async (words, form) => {
+      const wanted = `a${words}`;
+      hub.bend.ways = { shown: forms[form] ?? ((object) => object) };
+      known = await steps.change(
+        "Channel",
+        id,
+        known,
+        kiosk({ displayName: wanted, description: wanted }),
+      );
+      hub.nextRun();
+      const { inputs } = await hub.of("Channel").read(id, known);
+      expect(inputs).toMatchObject({ displayName: wanted, description: wanted });
+      hub.bend.ways = { shown: (object) => ({ ...object, displayName: `${wanted}x` }) };
+      hub.nextRun();
+      expect((await hub.of("Channel").read(id, known)).inputs?.displayName).toBe(`${wanted}x`);
+    }),
+    {
+      numRuns: 60,
+      examples: stripped.map((words) => [words, "texts without blanks at line ends"]),
+    },
+  );
+});
+
+test("a description that looks like a mark is a description", async () => {
+  hub = await bent();
+  const marks = fc.constantFrom(
+    "[pulumi: shop/prod kiosk #12345678-123456789abc]",
+    "x [pulumi: other/dev a #12345678-123456789abc-0tow1iob8q046gh]",
+    "x [pulumi: ] #…",
+    "] #12345678-123456789abc]",
+  );
+  const long = fc.integer({ min: 900, max: 1023 });
+  let place = 0;
+  await fc.assert(
+    fc.asyncProperty(marks, fc.option(long, { nil: undefined }), async (mark, length) => {
+      place += 1;
+      const description = length ? `${"d".repeat(length - mark.length)}${mark}` : mark;
+      const inputs = owned(`k${place}`, {
+        ...kiosk({ description, type: `custom.k${place}` }),
+        owner: `shop/prod/0123456789abcdef/k${place}`,
+      });
+      const { id, state } = await steps.make("Channel", inputs);
+      hub.nextRun();
+      expect((await hub.of("Channel").read(id, state)).inputs?.description).toBe(description);
+    }),
+    { numRuns: 30 },
+  );
+});

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { channel as channelDefinition } from "../../provider/resources/channel.js";
+import { clientApplication } from "../../provider/resources/client-application.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
 import { basicInputs, kiosk, stepsOn } from "./steps.js";
 
@@ -109,4 +110,52 @@ test("a refused deletion says in whose state a user is, also after `pulumi state
   };
   expect(await refusal()).toContain(`(id ${app.id}, of this stack: `);
   expect(await refusal("other")).toContain(`(id ${app.id}, in the state of the stack other: `);
+});
+
+/** Acted on by terminals, and by the runners of pipelines wherever they stand in a line. */
+const pieces = [
+  "\u009b2J",
+  "\u202e",
+  "\u200b",
+  "##vso[task.setvariable variable=x]",
+  "##[add-mask]",
+];
+const active = /[\u009b\u202e\u200b]|##vso\[|##\[/;
+
+const failureOf = async (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => "nothing failed",
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+
+test.each(pieces)(
+  "the name of an object in the way of a deletion is only text: %j",
+  async (piece) => {
+    const { id, state } = await make("Authentication", basicInputs("first-password"));
+    await hub.service.create(clientApplication, {
+      name: `desk${piece}`,
+      roles: [
+        {
+          ...{ name: "customer", version: "v3", callback: "https://x.example.com" },
+          ...{ notificationEmail: "a@b.example", authentication: { id } },
+        },
+      ],
+    });
+    hub.nextRun();
+    const said = await failureOf(hub.of("Authentication").delete(id, state));
+    expect(said).toContain('client application "desk');
+    expect(said).not.toMatch(active);
+  },
+);
+
+test.each(pieces)("what the service says is only text: %j", async (piece) => {
+  const inputs = await checked("Channel", kiosk());
+  await hub.faults({
+    on: "POST /channels",
+    ...{ kind: "status", status: 400, times: 1 },
+    body: { code: "400-1", developerMessage: `no ${piece} here` },
+  });
+  const said = await failureOf(hub.of("Channel").create(inputs));
+  expect(said).toContain("no ");
+  expect(said).not.toMatch(active);
 });

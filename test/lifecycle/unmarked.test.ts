@@ -47,6 +47,7 @@ describe.each(ways)("%s", (_, environment, without) => {
       const objects = await hub.objects(collection);
       expect(objects).toHaveLength(before + 1);
       expect(objects.map((object) => object.id)).toContain(id);
+      for (const { description = "" } of objects) expect(description).not.toContain("[pulumi");
     },
   );
 
