@@ -3,7 +3,8 @@ import type { JsonObject } from "../../provider/kernel/json.js";
 import type { Reply } from "../emulator/running.js";
 import type { Hub } from "./hub.js";
 
-const order = (changes: JsonObject = {}): JsonObject => ({
+/** What an asset is created with. */
+export const order = (changes: JsonObject = {}): JsonObject => ({
   channel: { type: "custom.kiosk" },
   sender: { type: "customer" },
   name: "receipt.png",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isObject } from "../../provider/kernel/json.js";
-import { kindOf, scopes } from "../emulator/running.js";
+import { kindOf } from "../emulator/running.js";
 import { address, conversationIn, firstMessage, hub, message, messagesIn, refusal } from "./hub.js";
 
 test("starting answers 202 with the ids of message and conversation", async () => {
@@ -44,12 +44,6 @@ test("an ended conversation takes no more messages (400-630), whoever ended it",
   }
 });
 
-test("a conversation that never was takes no messages (400-630)", async () => {
-  const { send } = await hub();
-  const further = send(message("21822806-0000-4000-8000-097b4f0d68a7", "customer", "text"));
-  expect(await refusal(further)).toEqual([400, "400-630"]);
-});
-
 test("a conversation is over once it was idle for longer than its account allows", async () => {
   const { service, begin, send } = await hub();
   const conversation = await begin();
@@ -60,13 +54,7 @@ test("a conversation is over once it was idle for longer than its account allows
   const further = send(message(conversation, "customer", "text"));
   expect(await refusal(further)).toEqual([400, "400-630"]);
   expect((await service.call("GET", `/conversations/${conversation}`)).status).toBe(200);
-});
-
-test("by a switch idle conversations go on", async () => {
-  const { service, begin, send } = await hub({ switches: { idleTimeout: "ignore" } });
-  const conversation = await begin();
-  service.emulator.advance(86_400_000);
-  service.forgetToken();
+  await service.control("PUT", "/switches", { idleTimeout: "ignore" });
   expect((await send(message(conversation, "customer", "text"))).status).toBe(202);
 });
 
@@ -122,23 +110,6 @@ test("a conversation that never was is not found", async () => {
   const { service } = await hub({ switches: { runningConversationStatus: 400 } });
   const reply = await service.call("GET", "/conversations/21822806-0000-4000-8000-097b4f0d68a7");
   expect([reply.status, reply.json.code]).toEqual([404, "404-101"]);
-});
-
-/** Which of the four scopes open which operation: specification §4.2. */
-test.each([
-  ["POST", "/conversations/messages", ["IM"]],
-  ["GET", "/conversations/x", ["IM", "IR"]],
-  ["POST", "/assets", ["IM"]],
-  ["GET", "/assets/x", ["IM", "IR"]],
-  ["DELETE", "/assets/x", ["IM"]],
-] as const)("%s %s needs %j", async (method, path, allowed: readonly string[]) => {
-  const { service } = await hub();
-  for (const [label, scope] of Object.entries(scopes)) {
-    const token = await service.tokenFor(scope);
-    const reply = await service.call(method, path, method === "POST" ? {} : undefined, { token });
-    const isRefused = reply.json.code === "403-197";
-    expect([label, isRefused]).toEqual([label, !allowed.includes(label)]);
-  }
 });
 
 test("deleting the account leaves its conversations without a recipient", async () => {

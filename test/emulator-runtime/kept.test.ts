@@ -6,23 +6,24 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { AssetStore } from "../../emulator/runtime/asset-store.js";
 import { noJournal, sqliteJournal } from "../../emulator/service/journal.js";
 import { type Running, running } from "../emulator/running.js";
-import { create, send } from "./asset-calls.js";
+import { create, order, send } from "./asset-calls.js";
 import { type Hub, hub, message } from "./hub.js";
 
 /** More than one piece of a data file. */
 const content = randomBytes(600_000);
+
+const dataFile = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "emulator-runtime-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, "data.sqlite");
+};
 
 /** A running and a completed conversation, an asset with its content and one without. */
 const filled = async (all: Hub) => {
   const open = await all.begin();
   const ended = await all.begin();
   await all.send(message(ended, "customer", "conversation.end"));
-  const body = {
-    channel: { type: "custom.kiosk" },
-    sender: { type: "customer" },
-    name: "a.bin",
-    size: content.length,
-  };
+  const body = order({ name: "a.bin", size: content.length });
   const asset = (await all.service.call("POST", "/assets", body)).json;
   await all.service.send("POST", String(asset.contentUrl), {
     raw: content,
@@ -72,30 +73,21 @@ test.each([
   ["conversations", [{ id: "x" }]],
   ["assets", [5]],
   ["assets", [{ id: "x", uploaded: true }]],
-])("a snapshot whose %s are %j is refused, and nothing changes", async (name, value) => {
+  ["assets", "content of another size"],
+])("a snapshot whose %s are %j is refused, and nothing changes", async (name, wrong) => {
   const all = await hub();
   const ids = await filled(all);
   const document = (await all.service.control("GET", "/snapshot")).json;
+  const [asset] = Array.isArray(document.assets) ? document.assets : [];
+  const value = typeof wrong === "string" ? [{ ...asset, content: "AAAA" }] : wrong;
   const reply = await all.service.control("PUT", "/snapshot", { ...document, [name]: value });
   expect(reply.status).toBe(400);
   expect(reply.text).toContain("Nothing was changed");
   await expectAll(all.service, ids);
 });
 
-test("a snapshot with an asset whose content has another size is refused", async () => {
-  const all = await hub();
-  await filled(all);
-  const document = (await all.service.control("GET", "/snapshot")).json;
-  const [asset] = Array.isArray(document.assets) ? document.assets : [];
-  const assets = [{ ...asset, content: "AAAA" }];
-  const reply = await all.service.control("PUT", "/snapshot", { ...document, assets });
-  expect(reply.status).toBe(400);
-});
-
 test("conversations, assets and signed addresses outlive the process with a data file", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "emulator-runtime-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const data = join(folder, "data.sqlite");
+  const data = dataFile();
   const all = await hub({ data });
   const ids = await filled(all);
   const { contentUrl } = (await all.service.call("GET", `/assets/${ids.asset}`)).json;
@@ -108,9 +100,7 @@ test("conversations, assets and signed addresses outlive the process with a data
 });
 
 test("a deleted asset leaves nothing in the data file", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "emulator-runtime-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const data = join(folder, "data.sqlite");
+  const data = dataFile();
   const all = await hub({ data });
   const { asset, empty } = await filled(all);
   for (const id of [asset, empty]) await all.service.call("DELETE", `/assets/${id}`);
@@ -121,9 +111,7 @@ test("a deleted asset leaves nothing in the data file", async () => {
 });
 
 test("a reset of a data file is kept too", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "emulator-runtime-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const data = join(folder, "data.sqlite");
+  const data = dataFile();
   const all = await hub({ data });
   await filled(all);
   await all.service.control("POST", "/reset");

@@ -1,7 +1,8 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { CallSlots } from "../../emulator/runtime/outgoing.js";
-import { firstMessage, type Hub, hub, message } from "./hub.js";
+import { order } from "./asset-calls.js";
+import { firstMessage, type Hub, hub, message, refusal } from "./hub.js";
 
 /** A server that answers the first bytes of every connection with these. */
 const rawServer = async (answer: (socket: Socket, place: number) => void): Promise<string> => {
@@ -144,12 +145,7 @@ test.each([
 test("an attachment at an address of another origin is no asset of this one", async () => {
   const all = await hub();
   const { service } = all;
-  const asset = {
-    channel: { type: "custom.kiosk" },
-    sender: { type: "customer" },
-    name: "a.png",
-    size: 3,
-  };
+  const asset = order({ name: "a.png", size: 3 });
   const { id, contentUrl } = (await service.call("POST", "/assets", asset)).json;
   const own = new URL(String(contentUrl));
   const foreign = `https://files.example.com${own.pathname}${own.search}`;
@@ -164,18 +160,15 @@ test("an attachment at an address of another origin is no asset of this one", as
   // No asset of that id: on the own origin that is refused.
   expect((await all.send(attached(foreign))).status).toBe(202);
   expect((await all.send(attached(own.href))).status).toBe(400);
+  const unknown = firstMessage({ attachments: { attachment: [{ id: "1001" }] } });
+  expect(await refusal(all.send(unknown))).toEqual([400, "400-152"]);
 });
 
 test("an asset is known by every name that the emulator was called by", async () => {
   const all = await hub();
   const { service } = all;
   const { port } = new URL(service.emulator.baseUrl);
-  const asset = {
-    channel: { type: "custom.kiosk" },
-    sender: { type: "customer" },
-    name: "a.png",
-    size: 3,
-  };
+  const asset = order({ name: "a.png", size: 3 });
   const reply = await service.call("POST", "/assets", asset, {
     headers: { host: `emulator.example:${port}` },
   });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../provider/kernel/json.js";
+import { order } from "./asset-calls.js";
 import { answering } from "./callback-server.js";
 import { type Hub, hub, message } from "./hub.js";
 
@@ -7,12 +8,7 @@ const content = "0123456789".repeat(20);
 
 /** An asset whose content is on its way, and what the signed addresses answer. */
 const asset = async ({ service }: Hub) => {
-  const body = {
-    channel: { type: "custom.kiosk" },
-    sender: { type: "customer" },
-    name: "a.png",
-    size: content.length,
-  };
+  const body = order({ size: content.length });
   const { id, contentUrl } = (await service.call("POST", "/assets", body)).json;
   const upload = () =>
     service.send("POST", String(contentUrl), {
@@ -71,16 +67,6 @@ test.each<[JsonObject, number | "cut"]>([
   expect((await download()).text).toBe(content);
 });
 
-test("a download byte by byte is the content at last", async () => {
-  const all = await hub();
-  const { upload, download } = await asset(all);
-  await upload();
-  await all.service.control("POST", "/faults", { on: "DOWNLOAD", kind: "truncate", times: 3 });
-  for (let tries = 0; tries < 3; tries += 1) expect(await fails(download())).toBe(true);
-  const whole = await download();
-  expect([whole.text, whole.headers["content-type"]]).toEqual([content, "image/png"]);
-});
-
 const outcomes = (log: readonly JsonObject[]): unknown[] =>
   log.map(({ status, error }) => status ?? error);
 
@@ -108,15 +94,6 @@ test("a callback that is late is called all the same", async () => {
   await all.service.control("POST", "/faults", { on: "CALLBACK", kind: "delay", ms: 5 });
   await all.begin();
   expect(outcomes(await all.logged(1))).toEqual([200]);
-});
-
-test("a callback that takes longer than it may has not answered, and the message is tried again", async () => {
-  const all = await hub({ callbackDeadlineMs: 20 });
-  await all.service.control("POST", "/faults", { on: "CALLBACK", kind: "delay", ms: 60_000 });
-  await all.begin();
-  expect(outcomes(await all.logged(1))).toEqual(["no answer within 20 ms"]);
-  all.service.emulator.advance(1_000);
-  expect(outcomes(await all.logged(2)).length).toBe(2);
 });
 
 test.each(["truncate", "not-json", "no-id", "drip", "huge"])(

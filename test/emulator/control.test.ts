@@ -3,7 +3,8 @@ import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { connectControl, type EmulatorControl } from "../../emulator/index.js";
 import { listenHere } from "../support/loopback-server.js";
-import { kindOf, type Running, running, scopes, start } from "./running.js";
+import { scopes } from "../support/specification.js";
+import { kindOf, type Running, running, start } from "./running.js";
 
 let service: Running;
 beforeAll(async () => {

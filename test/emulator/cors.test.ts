@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { kindOf, type Running, running, scopes } from "./running.js";
+import { scopes } from "../support/specification.js";
+import { kindOf, type Running, running } from "./running.js";
 
 const origin = "https://shop.example.com";
 

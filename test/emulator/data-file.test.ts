@@ -15,7 +15,8 @@ import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import { resources } from "../../provider/resources/index.js";
-import { kindOf, Running, scopes } from "./running.js";
+import { scopes } from "../support/specification.js";
+import { kindOf, Running } from "./running.js";
 
 const fileIn = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "emulator-data-"));

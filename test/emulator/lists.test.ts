@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { listKeys } from "../support/specification.js";
 import { kindOf, type Running, running } from "./running.js";
 
 const channel = kindOf("Channel");
@@ -15,23 +16,17 @@ const list = async (service: Running, query = "") => {
   return { status, code: json.code, info: json.paginationInfo, ids: items.map(({ id }) => id) };
 };
 
-const keys: Readonly<Record<string, string>> = {
-  authentications: "authentication",
-  clientapplications: "clientApplication",
-  participants: "participant",
-  channels: "channel",
-  orchestrations: "orchestration",
-  accounts: "account",
-};
-
-test.each(Object.entries(keys))("the list of %s is under %s, empty at first", async (path, key) => {
-  const service = await running();
-  const { status, json } = await service.call("GET", `/${path}`);
-  expect({ status, json }).toEqual({
-    status: 200,
-    json: { paginationInfo: { count: 0, pagenum: 1, pagesize: 10 }, [key]: [] },
-  });
-});
+test.each(Object.entries(listKeys))(
+  "the list of %s is under %s, empty at first",
+  async (path, key) => {
+    const service = await running();
+    const { status, json } = await service.call("GET", `/${path}`);
+    expect({ status, json }).toEqual({
+      status: 200,
+      json: { paginationInfo: { count: 0, pagenum: 1, pagesize: 10 }, [key]: [] },
+    });
+  },
+);
 
 test("pages follow each other in the order of creation, without gap or repetition", async () => {
   const service = await running();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Running, running, scopes, start } from "./running.js";
+import { scopes } from "../support/specification.js";
+import { type Running, running, start } from "./running.js";
 
 let service: Running;
 beforeAll(async () => {

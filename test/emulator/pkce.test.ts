@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Running, running, scopes, start } from "./running.js";
+import { scopes } from "../support/specification.js";
+import { type Running, running, start } from "./running.js";
 
 const redirectUri = "https://spa.example.com/back";
 const verifier = "a-code-verifier-of-43-to-128-characters.~_0123";

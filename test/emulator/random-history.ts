@@ -3,7 +3,8 @@ import { switchTable } from "../../emulator/service/switches.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { changedAt, placesIn } from "../support/json-places.js";
-import { kindOf, type Reply, type Running, scopes } from "./running.js";
+import { scopes } from "../support/specification.js";
+import { kindOf, type Reply, type Running } from "./running.js";
 
 /** One step: what is done, and numbers and a value that decide how. */
 export interface Step {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { PlanName } from "../../emulator/index.js";
+import { specialRates, standardRates } from "../support/specification.js";
 import { kindOf, type Running, running } from "./running.js";
 
 const id = "00000000-0000-4000-8000-000000000000";
@@ -175,76 +176,37 @@ test("retryAfter gives a date on the emulator's clock, not before the token", as
   expect(wait).toBeLessThanOrEqual(3000);
 });
 
-/** The table of the specification's §8.3, by hand: service, version, rates of Developer, Basic, Enterprise. */
-const table: readonly [string, string, number, number, number][] = [
-  ["message-router", "v3", 0.16, 0.5, 0.5],
-  ["notification-manager", "v3", 0.16, 0.5, 1],
-  ["secure-messaging-manager", "v3", 0.16, 0.5, 1],
-  ["ai-services", "v3", 0.16, 0.3, 1],
-  ["ai-services", "v4", 30, 30, 30],
-  ["auth-manager", "v3", 1, 10, 60],
-  ["case-manager", "v3", 0.16, 0.5, 1],
-  ["customer-manager", "v3", 0.16, 0.5, 1],
-  ["department-manager", "v3", 0.16, 0.16, 0.5],
-  ["department-manager", "v4", 0.16, 0.16, 0.5],
-  ["events-channel", "v3", 0.16, 0.16, 0.5],
-  ["file-manager", "v3", 0.16, 0.5, 0.5],
-  ["info-manager", "v3", 0.16, 0.16, 0.5],
-  ["info-manager", "v4", 0.16, 0.16, 0.5],
-  ["integration-manager", "v4", 0.16, 0.5, 1],
-  ["micro-services-manager", "v3", 0.16, 0.5, 1],
-  ["personalization-manager", "v4", 0.16, 0.5, 1],
-  ["user-manager", "v3", 1, 10, 60],
-  ["work-assignment-manager", "v3", 0.16, 0.16, 0.5],
-  ["content-manager", "v4", 1, 10, 60],
-  ["event-manager", "v4", 0.5, 0.5, 0.5],
-  ["portal-manager", "v3", 1, 10, 60],
-  ["portal-manager", "v4", 1, 10, 60],
-];
+/** Addresses of another service: `/ai-services/v4/things`. */
+const siblingPath = (service: string, version: string, template: string): string =>
+  `/${service.toLowerCase().replaceAll(" ", "-")}/${version}${template.replace(/\{\w+\}/g, "1001")}`;
 
-/** Endpoints with rates of their own, in the same way. */
-const specialOfSiblings: readonly [string, string, number, number, number][] = [
-  ...["agentavailability", "capacity", "checkeligibility", "chatallowed", "livesessionstatus"].map(
-    (last): [string, string, number, number, number] => [
-      "GET",
-      `/message-router/v3/entrypoint/1001/${last}`,
-      0.16,
-      0.5,
-      1,
-    ],
-  ),
-  ["POST", "/notification-manager/v3/messages", 0.16, 1, 5],
-  ["POST", "/notification-manager/v3/assets", 0.16, 1, 5],
-  ["GET", "/ai-services/v3/instantanswers/suggestions", 10, 20, 40],
-  ["GET", "/ai-services/v3/instantanswers/generative", 0.16, 0.3, 30],
-  ["GET", "/ai-services/v3/instantanswers/extractive", 0.16, 0.3, 30],
-  ["POST", "/user-manager/v3/user", 0.16, 0.16, 0.5],
-  ["PATCH", "/user-manager/v3/user", 0.16, 0.16, 0.5],
-  ["DELETE", "/user-manager/v3/user/7", 0.16, 0.16, 0.5],
-  ["DELETE", "/user-manager/v3/user/ext-id/7", 0.16, 0.16, 0.5],
-  ["POST", "/content-manager/v4/import/content", 0.02, 0.08, 0.17],
-  ["POST", "/content-manager/v4/import/content/validate", 0.02, 0.08, 0.17],
-  ["GET", "/portal-manager/v3/portals/p1/search/typeahead", 10, 20, 60],
+const siblings = ([service]: readonly [string, ...unknown[]]): boolean =>
+  service !== "Conversation";
+
+/** Every service beside the conversation service, and each of its endpoints with a rate of its own. */
+const endpoints = [
+  ...standardRates
+    .filter(siblings)
+    .map(
+      ([name, version, rates]) => ["GET", siblingPath(name, version, "/things"), rates] as const,
+    ),
+  ...specialRates.filter(siblings).map(([name, version, endpoint, rates]) => {
+    const [method = "", template = ""] = endpoint.split(" ");
+    return [method, siblingPath(name, version, template), rates] as const;
+  }),
   // The same path with another method has the standard rate.
-  ["GET", "/user-manager/v3/user", 1, 10, 60],
-  ["POST", "/portal-manager/v3/portals/p1/search/typeahead", 1, 10, 60],
-];
+  ["GET", "/user-manager/v3/user", [1, 10, 60]],
+  ["POST", "/portal-manager/v3/portals/p1/search/typeahead", [1, 10, 60]],
+] as const;
 
 const call = async (own: Running, method: string, path: string) =>
   own.send(method, path, { headers: { authorization: `Bearer ${await own.token()}` } });
 
 const plans = ["developer", "basic", "enterprise"] as const;
 
-const endpoints = [
-  ...table.map(
-    ([service, version, ...rates]) => ["GET", `/${service}/${version}/things`, ...rates] as const,
-  ),
-  ...specialOfSiblings,
-];
-
 test.each(plans)("the services that share the plan keep their rates (%s)", async (plan) => {
   const own = await running({ plan, burst: 1, switches: { tokenLifetime: 86_400 } });
-  for (const [method, path, ...rates] of endpoints) {
+  for (const [method, path, rates] of endpoints) {
     const rate = rates[plans.indexOf(plan)] ?? 0;
     const first = await call(own, method, path);
     expect([path, first.status, first.json]).toEqual([path, 200, {}]);

@@ -8,18 +8,12 @@ import { normaliseFields } from "../../provider/definition/normalise.js";
 import { bodyOf } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
+import { scopes } from "../support/specification.js";
 
 const pemOf = (name: string): string => readFileSync(join(__dirname, "tls", `${name}.pem`), "utf8");
 
 /** A certificate for the names of this machine, and its key: made as docs/emulator.md says. */
 export const ownTls = { cert: pemOf("certificate"), key: pemOf("key") };
-
-export const scopes = {
-  M: "app.conversation.conversationmgr.manage",
-  R: "app.conversation.conversationmgr.read",
-  IM: "app.conversation.conversationmgr.interaction.manage",
-  IR: "app.conversation.conversationmgr.interaction.read",
-} as const;
 
 export interface Reply {
   readonly status: number;

@@ -1,15 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Running, scopes, start } from "./running.js";
-
-type Label = keyof typeof scopes;
+import {
+  runtimeOperations,
+  type ScopeLabel,
+  scopes,
+  setUpOperations,
+} from "../support/specification.js";
+import { type Running, start } from "./running.js";
 
 let service: Running;
 const tokens = new Map<string, string>();
 
 /** Every set of the four scopes but the empty one. */
-const labels = Object.keys(scopes) as readonly Label[];
-const combinations: readonly (readonly Label[])[] = Array.from({ length: 15 }, (_, place) =>
+const labels = Object.keys(scopes) as readonly ScopeLabel[];
+const combinations: readonly (readonly ScopeLabel[])[] = Array.from({ length: 15 }, (_, place) =>
   labels.filter((_label, bit) => ((place + 1) >> bit) & 1),
 );
 
@@ -22,50 +26,29 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-const collections = [
-  "/authentications",
-  "/clientapplications",
-  "/participants",
-  "/channels",
-  "/orchestrations",
-  "/accounts",
-];
-
-/** Specification §4.1 and §4.2; any one of the scopes is enough. */
-const operations: readonly (readonly [method: string, path: string, readonly Label[]])[] = [
-  ...collections.flatMap((path): [string, string, Label[]][] => [
-    ["POST", path, ["M"]],
-    ["GET", path, path === "/authentications" ? ["M"] : ["M", "R"]],
-    ["GET", `${path}/{id}`, ["M", "R"]],
-    ["PUT", `${path}/{id}`, ["M"]],
-    ["DELETE", `${path}/{id}`, ["M"]],
-  ]),
-  ["POST", "/conversations/messages", ["IM"]],
-  ["GET", "/conversations/{id}", ["IM", "IR"]],
-  ["POST", "/assets", ["IM"]],
-  ["GET", "/assets/{id}", ["IM", "IR"]],
-  ["DELETE", "/assets/{id}", ["IM"]],
-];
-
 test("the specification has 35 operations", () => {
-  expect(operations).toHaveLength(35);
+  expect([...setUpOperations, ...runtimeOperations]).toHaveLength(35);
 });
 
-test.each(operations)("%s %s needs one of %j", async (method, path, enough) => {
-  const where = path.replace("{id}", randomUUID());
-  const body = method === "POST" || method === "PUT" ? {} : undefined;
-  const replies = await Promise.all(
-    [...tokens].map(async ([combination, token]) => {
-      const { status, json } = await service.call(method, where, body, { token });
-      return [combination, status === 403 ? json.code : "allowed"];
-    }),
-  );
-  const expected = combinations.map((combination) => [
-    combination.join(" "),
-    combination.some((label) => enough.includes(label)) ? "allowed" : "403-197",
-  ]);
-  expect(replies).toEqual(expected);
-});
+test.each([...setUpOperations, ...runtimeOperations])(
+  "$method $path needs one of $scopes",
+  async (operation) => {
+    const { method, path, scopes: enough } = operation;
+    const where = path.replace("{id}", randomUUID());
+    const body = method === "POST" || method === "PUT" ? {} : undefined;
+    const replies = await Promise.all(
+      [...tokens].map(async ([combination, token]) => {
+        const { status, json } = await service.call(method, where, body, { token });
+        return [combination, status === 403 ? json.code : "allowed"];
+      }),
+    );
+    const expected = combinations.map((combination) => [
+      combination.join(" "),
+      combination.some((label) => enough.includes(label)) ? "allowed" : "403-197",
+    ]);
+    expect(replies).toEqual(expected);
+  },
+);
 
 test("the refusal names the scopes that would do", async () => {
   const token = tokens.get("IM");

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { resources } from "../../provider/resources/index.js";
-import { kindOf, running, scopes } from "./running.js";
+import { scopes } from "../support/specification.js";
+import { kindOf, running } from "./running.js";
 
 const filled = async () => {
   const service = await running();

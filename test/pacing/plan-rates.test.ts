@@ -1,61 +1,7 @@
 import { expect, test } from "vitest";
 import type { Plan } from "../../provider/service/plans.js";
 import { likelyBurst, plans, rateOf, rateRows } from "../../sdk/runtime/index.js";
-
-type Three = readonly [number, number, number];
-
-/** Specification §8.2 and §8.3, standard rates: Developer, Basic, Enterprise. */
-const standard: readonly (readonly [string, string, Three])[] = [
-  ["Conversation", "v3", [0.16, 0.5, 1]],
-  ["Message Router", "v3", [0.16, 0.5, 0.5]],
-  ["Notification Manager", "v3", [0.16, 0.5, 1]],
-  ["Secure Messaging Manager", "v3", [0.16, 0.5, 1]],
-  ["AI Services", "v3", [0.16, 0.3, 1]],
-  ["AI Services", "v4", [30, 30, 30]],
-  ["Auth Manager", "v3", [1, 10, 60]],
-  ["Case Manager", "v3", [0.16, 0.5, 1]],
-  ["Customer Manager", "v3", [0.16, 0.5, 1]],
-  ["Department Manager", "v3", [0.16, 0.16, 0.5]],
-  ["Department Manager", "v4", [0.16, 0.16, 0.5]],
-  ["Events Channel", "v3", [0.16, 0.16, 0.5]],
-  ["File Manager", "v3", [0.16, 0.5, 0.5]],
-  ["Info Manager", "v3", [0.16, 0.16, 0.5]],
-  ["Info Manager", "v4", [0.16, 0.16, 0.5]],
-  ["Integration Manager", "v4", [0.16, 0.5, 1]],
-  ["Micro Services Manager", "v3", [0.16, 0.5, 1]],
-  ["Personalization Manager", "v4", [0.16, 0.5, 1]],
-  ["User Manager", "v3", [1, 10, 60]],
-  ["Work Assignment Manager", "v3", [0.16, 0.16, 0.5]],
-  ["Content Manager", "v4", [1, 10, 60]],
-  ["Event Manager", "v4", [0.5, 0.5, 0.5]],
-  ["Portal Manager", "v3", [1, 10, 60]],
-  ["Portal Manager", "v4", [1, 10, 60]],
-];
-
-/** The special endpoints of the same tables. */
-const special: readonly (readonly [string, string, string, Three])[] = [
-  ["Conversation", "v3", "POST /conversations/messages", [0.16, 1, 5]],
-  ["Conversation", "v3", "GET /conversations/{id}", [0.16, 1, 5]],
-  ["Conversation", "v3", "POST /assets", [0.16, 1, 5]],
-  ["Conversation", "v3", "GET /assets/{id}", [0.16, 1, 5]],
-  ["Message Router", "v3", "GET /entrypoint/{id}/agentavailability", [0.16, 0.5, 1]],
-  ["Message Router", "v3", "GET /entrypoint/{id}/capacity", [0.16, 0.5, 1]],
-  ["Message Router", "v3", "GET /entrypoint/{id}/checkeligibility", [0.16, 0.5, 1]],
-  ["Message Router", "v3", "GET /entrypoint/{id}/chatallowed", [0.16, 0.5, 1]],
-  ["Message Router", "v3", "GET /entrypoint/{id}/livesessionstatus", [0.16, 0.5, 1]],
-  ["Notification Manager", "v3", "POST /messages", [0.16, 1, 5]],
-  ["Notification Manager", "v3", "POST /assets", [0.16, 1, 5]],
-  ["AI Services", "v3", "GET /instantanswers/suggestions", [10, 20, 40]],
-  ["AI Services", "v3", "GET /instantanswers/generative", [0.16, 0.3, 30]],
-  ["AI Services", "v3", "GET /instantanswers/extractive", [0.16, 0.3, 30]],
-  ["User Manager", "v3", "POST /user", [0.16, 0.16, 0.5]],
-  ["User Manager", "v3", "PATCH /user", [0.16, 0.16, 0.5]],
-  ["User Manager", "v3", "DELETE /user/{id}", [0.16, 0.16, 0.5]],
-  ["User Manager", "v3", "DELETE /user/ext-id/{id}", [0.16, 0.16, 0.5]],
-  ["Content Manager", "v4", "POST /import/content", [0.02, 0.08, 0.17]],
-  ["Content Manager", "v4", "POST /import/content/validate", [0.02, 0.08, 0.17]],
-  ["Portal Manager", "v3", "GET /portals/{portalID}/search/typeahead", [10, 20, 60]],
-];
+import { specialRates, standardRates } from "../support/specification.js";
 
 const methodOf = (name: string) => {
   const method = (["GET", "POST", "PATCH", "DELETE"] as const).find((one) => name.startsWith(one));
@@ -69,21 +15,23 @@ const ratesOf = (service: string, version: string, endpoint: string) =>
     return rateOf({ service, version, plan, method: methodOf(endpoint), template });
   });
 
-test.each(standard)("%s %s has its standard rates", (service, version, rates) => {
+test.each(standardRates)("%s %s has its standard rates", (service, version, rates) => {
   expect(ratesOf(service, version, "GET /anything")).toEqual(rates);
 });
 
-test.each(special)("%s %s %s has its own rates", (service, version, endpoint, rates) => {
+test.each(specialRates)("%s %s %s has its own rates", (service, version, endpoint, rates) => {
   expect(ratesOf(service, version, endpoint)).toEqual(rates);
 });
 
 test("the table has every row of the specification and no other", () => {
   const rows = rateRows.flatMap(({ service, versions }) => versions.map((v) => [service, v]));
-  expect(rows).toEqual(standard.map(([service, version]) => [service, version]));
+  expect(rows).toEqual(standardRates.map(([service, version]) => [service, version]));
   const endpoints = rateRows.flatMap(({ service, special: own }) =>
     own.flatMap(({ method, templates }) => templates.map((t) => `${service} ${method} ${t}`)),
   );
-  expect(endpoints.sort()).toEqual(special.map(([service, , name]) => `${service} ${name}`).sort());
+  expect(endpoints.sort()).toEqual(
+    specialRates.map(([service, , name]) => `${service} ${name}`).sort(),
+  );
 });
 
 test("every row says where it comes from", () => {

@@ -6,46 +6,18 @@ import {
   setUpOperation,
 } from "../../provider/service/http/operations.js";
 
+import { runtimeOperations, scopes, setUpOperations } from "../support/specification.js";
+
 const findOperation = (method: string, template: string) =>
   allOperations().find((each) => each.method === method && each.template === template);
 
-const M = "app.conversation.conversationmgr.manage";
-const R = "app.conversation.conversationmgr.read";
-const IM = "app.conversation.conversationmgr.interaction.manage";
-const IR = "app.conversation.conversationmgr.interaction.read";
-
-// Copied by hand from specification §4.2, as the oracle.
-test.each([
-  ["POST", "/conversations/messages", [IM], "special"],
-  ["GET", "/conversations/{id}", [IM, IR], "special"],
-  ["POST", "/assets", [IM], "special"],
-  ["GET", "/assets/{id}", [IM, IR], "special"],
-  ["DELETE", "/assets/{id}", [IM], "standard"],
-])("%s %s is a runtime operation with its scopes and rate", (method, template, scopes, rate) => {
-  expect(findOperation(method, template)).toMatchObject({ scopes, rate });
-});
-
-const collections = [
-  "authentications",
-  "clientapplications",
-  "participants",
-  "channels",
-  "orchestrations",
-  "accounts",
-];
-
-// Specification §4.1.
-test.each(
-  collections.flatMap((collection) => [
-    ["POST", `/${collection}`, [M]],
-    ["GET", `/${collection}`, collection === "authentications" ? [M] : [M, R]],
-    ["GET", `/${collection}/{id}`, [M, R]],
-    ["PUT", `/${collection}/{id}`, [M]],
-    ["DELETE", `/${collection}/{id}`, [M]],
-  ]),
-)("%s %s is a set-up operation at the standard rate", (method, template, scopes) => {
-  expect(findOperation(`${method}`, `${template}`)).toMatchObject({ scopes, rate: "standard" });
-});
+test.each([...setUpOperations, ...runtimeOperations])(
+  "$method $path is an operation with its scopes and rate",
+  ({ method, path, scopes: labels, rate }) => {
+    const expected = { scopes: labels.map((label) => scopes[label]), rate };
+    expect(findOperation(method, path)).toMatchObject(expected);
+  },
+);
 
 test("there are five operations for each kind and five runtime ones, all different", () => {
   const names = allOperations().map(({ method, template }) => `${method} ${template}`);
@@ -57,7 +29,7 @@ test("an unknown operation is not found", () => {
 });
 
 test("the default scopes are the four of the specification", () => {
-  expect([...defaultScopes].sort()).toEqual([IM, IR, M, R].sort());
+  expect([...defaultScopes].sort()).toEqual(Object.values(scopes).sort());
 });
 
 test("titles read as a sentence would say them", () => {

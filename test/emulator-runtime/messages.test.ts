@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../provider/kernel/json.js";
+import { messageSenders, scopes, senders } from "../support/specification.js";
 import { address, firstMessage, hub, message, messagesIn, refusal } from "./hub.js";
 
 const { account, customer } = { account: address, customer: { name: "Ada" } };
@@ -66,14 +67,6 @@ test.each([
   expect([status, json.code]).toEqual([400, code]);
 });
 
-test("an account that is not in use takes no conversation", async () => {
-  const { service, ids, send } = await hub();
-  const before = (await service.call("GET", `/accounts/${ids.account}`)).json;
-  const { attributes: _secret, ...rest } = before;
-  await service.call("PUT", `/accounts/${ids.account}`, { ...rest, active: false });
-  expect(await refusal(send(firstMessage()))).toEqual([400, "400-152"]);
-});
-
 test("of several messages in a request all are taken, or none", async () => {
   const { service, begin, send, bot, logged } = await hub();
   const conversation = await begin();
@@ -129,4 +122,83 @@ test("what stands beside the messages is kept and delivered", async () => {
   await service.call("POST", "/conversations/messages", body);
   await logged(1);
   expect(bot.received[0]?.json.metadata).toEqual(metadata);
+});
+
+test.each(messageSenders)("%s may be sent by %s and by nobody else", async (type, allowed) => {
+  const { begin, send } = await hub({ switches: { channelRestrictions: "ignore" } });
+  for (const sender of senders) {
+    const conversation = await begin();
+    const reply = await send(
+      message(conversation, sender, type, { parent: { messageId: "m-0001" } }),
+    );
+    const isAllowed = allowed.includes(sender);
+    expect([sender, reply.status, reply.json.code]).toEqual(
+      isAllowed ? [sender, 202, undefined] : [sender, 400, "400-196"],
+    );
+    if (isAllowed) expect(messagesIn(reply)[0]?.type).toEqual({ value: type });
+  }
+});
+
+test("a type that nobody knows is refused, with those that the sender may send", async () => {
+  const { begin, send } = await hub();
+  const reply = await send(message(await begin(), "customer", "agent.dance"));
+  expect([reply.status, reply.json.code]).toEqual([400, "400-196"]);
+  expect(reply.json.developerMessage).toContain("text, typing.start");
+});
+
+test("a sender that is none of the five kinds is refused", async () => {
+  const { begin, send } = await hub();
+  const reply = await send(message(await begin(), "business_notification", "text"));
+  expect([reply.status, reply.json.code]).toEqual([400, "400-196"]);
+  expect(reply.json.developerMessage).toContain("messages.message[0].sender.type");
+});
+
+test("the vendor's own word takes the place of the neutral one", async () => {
+  const { service, begin, send } = await hub();
+  await service.control("PUT", "/switches", { platformName: "acme" });
+  const conversation = await begin();
+  expect((await send(message(conversation, "acme_agent", "agent.join"))).status).toBe(202);
+  const neutral = await send(message(conversation, "platform_agent", "agent.join"));
+  expect([neutral.status, neutral.json.code]).toEqual([400, "400-196"]);
+});
+
+test("what is refused is neither kept nor delivered", async () => {
+  const { service, begin, send, logged, bot } = await hub();
+  const conversation = await begin();
+  await logged(1);
+  await send(message(conversation, "customer", "agent.join"));
+  await send(message(conversation, "customer", "text", { messageId: "m-2" }));
+  await logged(2);
+  expect(bot.messageIds).toEqual(["m-0001", "m-2"]);
+  const { conversations } = (await service.control("GET", "/snapshot")).json;
+  expect(conversations).toMatchObject([
+    { messages: [{ messageId: "m-0001" }, { messageId: "m-2" }] },
+  ]);
+});
+
+test("token, rate, scope, body: each is looked at only when the one before is right", async () => {
+  const { service, bot } = await hub({ plan: "enterprise", burst: 7 });
+  const call = async (body: unknown, token?: string | null) => {
+    const options = token === undefined ? {} : { token };
+    return (await service.call("POST", "/conversations/messages", body, options)).json.code;
+  };
+  const reader = await service.tokenFor(scopes.IR);
+  expect(await call({}, null)).toBe("401-104");
+  expect(await call({}, reader)).toBe("403-197");
+  expect(await call({})).toBe("400-143");
+  for (let used = 2; used < 7; used += 1) await call({});
+  expect(await call({}, reader)).toBe("429-001");
+  expect(bot.received.length).toBe(0);
+});
+
+test("a fault that comes after the work leaves the message sent", async () => {
+  const { service, send, bot, logged } = await hub();
+  const on = "POST /conversations/messages";
+  await service.control("POST", "/faults", { on, kind: "status-after-commit", status: 500 });
+  await service.control("POST", "/faults", { on, kind: "status", status: 503 });
+  expect((await send(firstMessage())).status).toBe(500);
+  expect((await send(firstMessage({ messageId: "m-2" }))).status).toBe(503);
+  await send(firstMessage({ messageId: "m-3" }));
+  await logged(2);
+  expect(bot.messageIds.sort()).toEqual(["m-0001", "m-3"]);
 });

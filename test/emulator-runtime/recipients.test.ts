@@ -1,0 +1,356 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../provider/kernel/json.js";
+import { kindOf } from "../emulator/running.js";
+import { order } from "./asset-calls.js";
+import { type CallbackServer, callbackServer } from "./callback-server.js";
+import { firstMessage, type Hub, hub, message, messagesIn, refusal } from "./hub.js";
+
+test("a customer's message goes to the first bot, with what the service adds", async () => {
+  const { begin, bot, customer, agent, logged } = await hub();
+  const conversation = await begin();
+  await logged(1);
+  expect([customer.received.length, bot.received.length, agent.received.length]).toEqual([0, 1, 0]);
+  const [call] = bot.received;
+  expect(call?.method).toBe("POST");
+  expect(call?.path).toBe("/custom_bot");
+  expect(call?.headers["content-type"]).toBe("application/json");
+  expect(call?.headers.authorization).toBeUndefined();
+  expect(call?.message).toMatchObject({
+    messageId: "m-0001",
+    type: { value: "text" },
+    content: { text: "Where is my order?" },
+    conversation: { id: conversation },
+    sender: { type: "customer", participant: { name: "Ada Example" } },
+    recipients: { recipient: [{ type: "custom_bot", participant: { name: "orders-bot" } }] },
+  });
+});
+
+test("a bot's message goes to the customer's application", async () => {
+  const { begin, send, bot, customer, agent, logged } = await hub();
+  const conversation = await begin();
+  await send(message(conversation, "custom_bot", "text", { content: { text: "On its way" } }));
+  await logged(2);
+  expect([customer.received.length, bot.received.length, agent.received.length]).toEqual([1, 1, 0]);
+  expect(customer.received[0]?.path).toBe("/customer");
+  expect(customer.received[0]?.message).toMatchObject({
+    sender: { type: "custom_bot" },
+    recipients: { recipient: [{ type: "customer", participant: { name: "Ada Example" } }] },
+  });
+});
+
+test("after the escalation the customer's messages go to the agent, whose own go to the customer", async () => {
+  const { begin, send, bot, customer, agent, logged } = await hub();
+  const conversation = await begin();
+  await send(message(conversation, "custom_bot", "escalation.transfer", { messageId: "m-2" }));
+  await send(message(conversation, "customer", "text", { messageId: "m-3" }));
+  await send(message(conversation, "platform_agent", "text", { messageId: "m-4" }));
+  await logged(5);
+  expect(bot.messageIds).toEqual(["m-0001"]);
+  expect(agent.messageIds).toEqual(["m-2", "m-3"]);
+  expect(customer.messageIds).toEqual(["m-2", "m-4"]);
+});
+
+test.each([
+  ["the first agent, where the bot names none", { onEscalation: false }],
+  ["the agent that the bot names, where there are no others", { agents: false }],
+] as const)("who takes over is %s", async (_, options) => {
+  const { begin, send, agent, logged } = await hub(options);
+  const conversation = await begin();
+  await send(message(conversation, "custom_bot", "escalation.transfer"));
+  await send(message(conversation, "customer", "text", { messageId: "m-3" }));
+  await logged(4);
+  expect(agent.messageIds.at(-1)).toBe("m-3");
+});
+
+test("without bots the agents get the first message", async () => {
+  const { begin, agent, bot, logged } = await hub({ bots: false });
+  await begin();
+  await logged(1);
+  expect([agent.messageIds, bot.messageIds]).toEqual([["m-0001"], []]);
+});
+
+test("a conversation may be begun by an agent", async () => {
+  const { send, customer, logged } = await hub();
+  const reply = await send(firstMessage({ sender: { type: "platform_agent" } }));
+  expect(reply.status).toBe(202);
+  await logged(1);
+  expect(customer.messageIds).toEqual(["m-0001"]);
+});
+
+test("where nobody is the customer's application the log says so, and the message is accepted", async () => {
+  const { send, begin, logged } = await hub({ customers: false });
+  const conversation = await begin();
+  const reply = await send(message(conversation, "custom_bot", "text", { messageId: "m-2" }));
+  expect(reply.status).toBe(202);
+  const log = await logged(2);
+  expect(log.find(({ messageId }) => messageId === "m-2")).toEqual({
+    at: expect.any(String),
+    url: "",
+    messageId: "m-2",
+    type: "text",
+    attempt: 0,
+    error: "undeliverable: the orchestration names no client application for the role customer",
+  });
+});
+
+test("the vendor's own word is used in roles, senders and recipients", async () => {
+  const { service, bot, ids, begin, logged } = await hub();
+  await service.control("PUT", "/switches", { platformName: "acme" });
+  await service.call("PUT", `/clientapplications/${ids.bot}`, {
+    name: "vendor-bot",
+    roles: [
+      {
+        name: "acme_bot",
+        version: "v3",
+        callback: `${bot.url}/own`,
+        notificationEmail: "a@b.example",
+      },
+    ],
+  });
+  await begin();
+  await logged(1);
+  expect(bot.received[0]?.path).toBe("/own");
+  expect(bot.received[0]?.message.recipients).toMatchObject({ recipient: [{ type: "acme_bot" }] });
+});
+
+/** A second client application with a role, and the server of its callback. */
+const application = async ({ service }: Hub, name: string) => {
+  const server = await callbackServer();
+  const role = {
+    name,
+    version: "v3",
+    notificationEmail: "ops@example.com",
+    callback: `${server.url}/${name}`,
+  };
+  return { server, id: await service.make(kindOf("ClientApplication"), { roles: [role] }) };
+};
+
+const orchestrate = async ({ service, ids }: Hub, applications: JsonObject): Promise<void> => {
+  const put = await service.call("PUT", `/orchestrations/${ids.orchestration}`, {
+    name: "flow",
+    applications,
+  });
+  if (put.status !== 204) throw new Error(put.text);
+};
+
+/** A hub with two bots, each with an agent of its own, and two agents beside. */
+const several = async () => {
+  const all = await hub();
+  const bot = await application(all, "custom_bot");
+  const participant = await all.service.make(kindOf("Participant"), {
+    application: { id: bot.id },
+    name: "returns-bot",
+  });
+  const agent = await application(all, "custom_agent");
+  const applications = (onEscalation: boolean) => {
+    const escalation = (id: string) => (onEscalation ? { onEscalation: { agent: { id } } } : {});
+    return {
+      botConfiguration: {
+        bots: [
+          {
+            id: all.ids.bot,
+            participant: { id: all.ids.participant },
+            ...escalation(all.ids.agent),
+          },
+          { id: bot.id, participant: { id: participant }, ...escalation(agent.id) },
+        ],
+      },
+      customerConfiguration: { customer: { id: all.ids.customer } },
+      agentConfiguration: { agents: [{ id: all.ids.agent }, { id: agent.id }] },
+    };
+  };
+  await orchestrate(all, applications(true));
+  return { all, bot: bot.server, agent: agent.server, participant, botId: bot.id, applications };
+};
+
+const ids = (...servers: readonly CallbackServer[]) => servers.map(({ messageIds }) => messageIds);
+
+test("every bot that the orchestration names gets a customer's message, and the answer names them", async () => {
+  const { all, bot } = await several();
+  const reply = await all.send({
+    messageId: "m-1",
+    type: { value: "text" },
+    content: { text: "Hello" },
+    conversation: {
+      account: { channel: { type: "custom.kiosk" }, address: "kiosk-berlin-01" },
+      customer: { name: "Ada" },
+    },
+    sender: { type: "customer" },
+  });
+  expect(messagesIn(reply)[0]?.recipients).toEqual({
+    recipient: [
+      { type: "custom_bot", participant: { name: "orders-bot" } },
+      { type: "custom_bot", participant: { name: "returns-bot" } },
+    ],
+  });
+  await all.logged(2);
+  expect(ids(all.bot, bot)).toEqual([["m-1"], ["m-1"]]);
+});
+
+test.each([true, false])(
+  "every agent has the conversation after the escalation (named by the bots: %s)",
+  async (byBots) => {
+    const { all, bot, agent, applications } = await several();
+    await orchestrate(all, applications(byBots));
+    const conversation = await all.begin();
+    await all.send(
+      message(conversation, "custom_bot", "escalation.transfer", { messageId: "m-2" }),
+    );
+    await all.send(message(conversation, "customer", "text", { messageId: "m-3" }));
+    await all.logged(7);
+    expect(ids(all.bot, bot)).toEqual([["m-0001"], ["m-0001"]]);
+    expect(ids(all.agent, agent)).toEqual([
+      ["m-2", "m-3"],
+      ["m-2", "m-3"],
+    ]);
+  },
+);
+
+test("with the switch only the first of each gets messages", async () => {
+  const { all, bot, agent } = await several();
+  await all.service.control("PUT", "/switches", { recipients: "first" });
+  const conversation = await all.begin();
+  await all.send(message(conversation, "custom_bot", "escalation.transfer", { messageId: "m-2" }));
+  await all.logged(3);
+  expect(ids(all.bot, bot, all.agent, agent)).toEqual([["m-0001"], [], ["m-2"], []]);
+});
+
+test("one that is named twice gets a message once", async () => {
+  const { all, bot, participant, botId } = await several();
+  const other = await all.service.make(kindOf("Participant"), { application: { id: botId } });
+  const bots = [participant, other].map((id) => ({ id: botId, participant: { id } }));
+  await orchestrate(all, { botConfiguration: { bots } });
+  await all.begin();
+  await all.logged(1);
+  expect(ids(all.bot, bot)).toEqual([[], ["m-0001"]]);
+});
+
+test("a bot that is turned off leaves its messages to the other", async () => {
+  const { all, bot } = await several();
+  const body = await all.service.body(kindOf("Participant"), {
+    application: { id: all.ids.bot },
+    active: false,
+  });
+  await all.service.call("PUT", `/participants/${all.ids.participant}`, body);
+  await all.begin();
+  await all.logged(1);
+  expect(ids(all.bot, bot)).toEqual([[], ["m-0001"]]);
+});
+
+/** Turns an object of the hub off, whatever else it says. */
+const turnOff = async ({ service }: Hub, collection: string, id: string): Promise<void> => {
+  const { objects, ...rest } = (await service.control("GET", "/snapshot")).json;
+  const lists = objects as Record<string, { id: string }[]>;
+  const changed = lists[collection]?.map((each) =>
+    each.id === id ? { ...each, active: false } : each,
+  );
+  const put = await service.control("PUT", "/snapshot", {
+    ...rest,
+    objects: { ...lists, [collection]: changed },
+  });
+  if (put.status !== 204) throw new Error(put.text);
+};
+
+const used = (all: Hub) => all.service.control("PUT", "/switches", { inactiveObjects: "used" });
+
+test.each(["accounts", "channels", "orchestrations"])(
+  "over one of the %s that is not active no conversation runs, unless active has no effect",
+  async (collection) => {
+    const all = await hub();
+    const id = {
+      accounts: all.ids.account,
+      channels: all.ids.channel,
+      orchestrations: all.ids.orchestration,
+    }[collection];
+    const conversation = await all.begin();
+    await turnOff(all, collection, id ?? "");
+    const more = message(conversation, "customer", "text");
+    expect(await refusal(all.send(firstMessage()))).toEqual([400, "400-152"]);
+    expect(await refusal(all.send(more))).toEqual([400, "400-630"]);
+    await used(all);
+    expect((await all.send(firstMessage())).status).toBe(202);
+    expect((await all.send(more)).status).toBe(202);
+  },
+);
+
+test.each(["clientapplications", "participants"])(
+  "a bot whose %s is not active gets no message: the agents have the conversation",
+  async (collection) => {
+    const all = await hub({ onEscalation: false });
+    const id = collection === "participants" ? all.ids.participant : all.ids.bot;
+    await turnOff(all, collection, id);
+    await all.begin();
+    await all.logged(1);
+    expect([all.bot.messageIds, all.agent.messageIds]).toEqual([[], ["m-0001"]]);
+    await used(all);
+    await all.begin({ messageId: "m-2" });
+    await all.logged(2);
+    expect([all.bot.messageIds, all.agent.messageIds]).toEqual([["m-2"], ["m-0001"]]);
+  },
+);
+
+test("a conversation with a bot that was turned off since says so in the log of deliveries", async () => {
+  const all = await hub();
+  const conversation = await all.begin();
+  await all.logged(1);
+  await turnOff(all, "participants", all.ids.participant);
+  await all.send(message(conversation, "customer", "text", { messageId: "m-2" }));
+  expect((await all.logged(1)).at(-1)).toMatchObject({
+    messageId: "m-2",
+    attempt: 0,
+    error: "undeliverable: what the orchestration names for the role custom_bot is not active",
+  });
+});
+
+test("a customer's application that is not active gets no message", async () => {
+  const all = await hub();
+  const conversation = await all.begin();
+  await all.logged(1);
+  await turnOff(all, "clientapplications", all.ids.customer);
+  const answer = message(conversation, "custom_bot", "text");
+  expect((await all.send(answer)).status).toBe(202);
+  expect((await all.logged(1)).at(-1)).toMatchObject({
+    attempt: 0,
+    error: expect.stringMatching(/customer is not active/),
+  });
+  await used(all);
+  await all.send(answer);
+  await all.logged(2);
+  expect(all.customer.received.length).toBe(1);
+});
+
+test("an authentication that is not active signs nobody in", async () => {
+  const all = await hub({
+    switches: { deliveryRetries: 0 },
+    prepare: async (service) => ({
+      authentication: {
+        id: await service.make(kindOf("Authentication"), {
+          type: "basic",
+          oauth2: undefined,
+          basicAuth: { username: "hub", password: "p" },
+        }),
+      },
+    }),
+  });
+  const { json } = await all.service.control("GET", "/snapshot");
+  const { authentications } = json.objects as Record<string, { id: string }[]>;
+  await turnOff(all, "authentications", authentications?.[0]?.id ?? "");
+  await all.begin();
+  expect(await all.logged(1)).toMatchObject([
+    { attempt: 1, error: "the authentication of the role is not active" },
+  ]);
+  expect(all.bot.received.length).toBe(0);
+  await used(all);
+  await all.begin();
+  await all.logged(2);
+  expect(all.bot.received.length).toBe(1);
+});
+
+test("an asset needs a channel of its type that is active", async () => {
+  const all = await hub();
+  const asset = () => all.service.call("POST", "/assets", order());
+  await turnOff(all, "channels", all.ids.channel);
+  expect((await asset()).status).toBe(400);
+  await used(all);
+  expect((await asset()).status).toBe(200);
+});
