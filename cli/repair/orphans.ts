@@ -23,6 +23,7 @@ import { CommandFailure, messageOf } from "../command.js";
 import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
 import type { StackAccountOptions } from "../stack/stack-accounts.js";
 import { whileAlone } from "../stack/while-alone.js";
+import { textReport } from "../terminal/report.js";
 import type { foundOrphanSchema } from "./schemas.js";
 
 /** A marked object that is in no state of its stack, as the command prints it. */
@@ -50,9 +51,6 @@ export interface OrphansResult {
   readonly notes: readonly string[];
 }
 
-const width = 80;
-const leastColumn = 20;
-
 const sections = [
   {
     standing: "left-over",
@@ -79,111 +77,70 @@ const sections = [
   },
 ];
 
-const lastCell = (orphan: FoundOrphan, columns: number): string => {
-  const { name, label, pending, heldBy = [], deleted, released } = orphan;
-  const holders = heldBy.map(({ stack, urn }) => `in ${stack}: ${urn.split("::").at(-1) ?? urn}`);
-  const done = deleted ? ["deleted"] : released ? ["released"] : [];
+const rowOf = (orphan: FoundOrphan): readonly string[] => {
+  const { kind, id, name, label, pending, heldBy = [], deleted, released } = orphan;
   const lines = [
     name,
     label,
     ...(pending ? ["(its creation is pending)"] : []),
-    ...holders,
-    ...done,
+    ...heldBy.map(({ stack, urn }) => `in ${stack}: ${urn.split("::").at(-1) ?? urn}`),
+    ...(deleted ? ["deleted"] : released ? ["released"] : []),
   ];
-  return lines.flatMap((line) => wrapped(line, columns)).join("\n");
+  return [kind, id, lines.join("\n")];
 };
-
-const tableOf = (found: readonly FoundOrphan[]): readonly string[] => {
-  const widest = (texts: readonly string[]) => Math.max(...texts.map((text) => text.length));
-  const taken =
-    widest(["kind", ...found.map(({ kind }) => kind)]) + widest(found.map(({ id }) => id)) + 4;
-  const columns = Math.max(leastColumn, width - taken);
-  return textTable(
-    ["kind", "id", "name, made by"],
-    found.map((orphan) => [orphan.kind, orphan.id, lastCell(orphan, columns)]),
-    { whole: ["kind", "id"] },
-  );
-};
-
-const sectionLines = (
-  { standing, heading, advice }: (typeof sections)[number],
-  found: readonly FoundOrphan[],
-): readonly string[] => {
-  const these = found.filter((orphan) => orphan.standing === standing);
-  if (these.length === 0) return [];
-  const isDone = ({ deleted, released }: FoundOrphan) => deleted === true || released === true;
-  const advised = these.every(isDone) ? [] : wrapped(advice, width);
-  return [heading, "", ...tableOf(these), "", ...advised, ...(advised.length > 0 ? [""] : [])];
-};
-
-const kept = ({ kind, id, reason }: FoundOrphan): readonly string[] =>
-  reason === undefined ? [] : wrapped(`Kept: ${kind} ${id}: ${reason}`, width);
 
 /** What was found and done, for people, within 80 columns. */
 export const orphansReport = ({ found, names: { project, stack } }: OrphansResult): string => {
-  const name = `${project}/${stack}`;
-  const lines =
-    found.length === 0
-      ? [`Nothing at the service is left over from ${name}.`]
-      : sections.flatMap((section) => sectionLines(section, found));
-  return `${[...lines, ...found.flatMap(kept)].join("\n").trimEnd()}\n`;
-};
-
-/** Why an object could not be deleted; a refusal names who still uses it. */
-const reasonOf = async (
-  error: unknown,
-  { definition, id, mark }: Orphan,
-  session: AccountSession,
-): Promise<string> => {
-  if (!isConversationError(error, "REJECTED", "FORBIDDEN")) return messageOf(error);
-  const users = await usersOf(definition, id, session, resources);
-  if (users.length === 0) return messageOf(error);
-  const named = users.map((user) => describeUser(user, mark)).join("; ");
-  return `the service refuses (${error.details.status ?? "no status"}), as it is used by ${named}`;
+  if (found.length === 0) return `Nothing at the service is left over from ${project}/${stack}.\n`;
+  const blocks = sections.flatMap(({ standing, heading, advice }) => {
+    const these = found.filter((orphan) => orphan.standing === standing);
+    if (these.length === 0) return [];
+    const isDone = these.every(({ deleted, released }) => deleted === true || released === true);
+    const columns = ["kind", "id", "name, made by"];
+    const table = textTable(columns, these.map(rowOf), { whole: ["kind", "id"] });
+    return [[heading], table, isDone ? [] : wrapped(advice, 80)];
+  });
+  const kept = found.flatMap(({ kind, id, reason }) =>
+    reason === undefined ? [] : wrapped(`Kept: ${kind} ${id}: ${reason}`, 80),
+  );
+  return textReport(...blocks, kept);
 };
 
 /** Deletes an object. @returns why it is still there; undefined: it is gone */
 const removeOrphan = async (
-  orphan: Orphan,
+  { definition, id, mark }: Orphan,
   session: AccountSession,
 ): Promise<string | undefined> => {
   try {
-    await session.service.remove(orphan.definition, orphan.id);
+    await session.service.remove(definition, id);
     return undefined;
   } catch (error) {
-    return reasonOf(error, orphan, session);
+    if (!isConversationError(error, "REJECTED", "FORBIDDEN")) return messageOf(error);
+    const users = await usersOf(definition, id, session, resources);
+    if (users.length === 0) return messageOf(error);
+    const named = users.map((user) => describeUser(user, mark)).join("; ");
+    return `the service refuses (${error.details.status ?? "no status"}), as it is used by ${named}`;
   }
 };
 
-/** The body of the PUT that takes a mark off, and what it would erase as the service hides it. */
-interface Unmarked {
-  readonly body: JsonObject;
-  /** Paths such as `basicAuth.password`. */
-  readonly hidden: readonly string[];
-}
-
-/** What a person wrote; where that is nothing and a PUT keeps what it leaves out, the name. */
-const descriptionOf = (definition: Definition, live: WireObject, keeps: boolean): JsonObject => {
-  const { description } = readMark(live.description);
-  const written = description ?? (keeps ? nameOnWire(definition, live) : undefined);
-  return objectOf([["description", written]]);
-};
-
-/** A live object without its mark, everything else as it is. */
+/**
+ * The body of the PUT that takes the mark off a live object and leaves everything else as it is, and
+ * what it would erase as the service hides it, such as `basicAuth.password`.
+ */
 const withoutMark = (
   definition: Definition,
   live: WireObject,
   { put }: Pick<Settings, "put">,
-): Unmarked => {
+): { readonly body: JsonObject; readonly hidden: readonly string[] } => {
   const { id: _, created: __, modified, ...rest } = live;
   const keeps = put === "keep";
+  // What a person wrote; if that is nothing and a PUT keeps what it leaves out, the name.
+  const written =
+    readMark(live.description).description ?? (keeps ? nameOnWire(definition, live) : undefined);
   const { body, hidden } = mergeFields({
-    fields: definition.fields,
-    rule: definition.rule,
-    live: rest,
-    desired: descriptionOf(definition, live, keeps),
+    ...{ fields: definition.fields, rule: definition.rule, live: rest, keeps },
+    desired: objectOf([["description", written]]),
     prior: objectOf([["description", live.description]]),
-    keeps,
   });
   return { body: modified === undefined ? body : { ...body, modified }, hidden };
 };
@@ -213,28 +170,30 @@ const releaseOrphan = async (
   }
 };
 
-/** What is to be done with objects, in words for messages. */
-interface Purpose {
-  /** Such as `deleted`. */
-  readonly done: string;
-  readonly option: "--delete" | "--release";
-}
+type Purpose = "delete" | "release";
 
-/** Changes one object; `assertStill` passes right before anything is sent, once nobody else is at work on it. */
-export const changeOrphan = async (
+/**
+ * Deletes or releases an object. Right before anything is sent it looks once more whether a run has
+ * taken the object over in the meantime.
+ *
+ * @param assertNobody passes if nobody else is at work on the stack
+ * @returns why it was not done; undefined: it was
+ */
+export const changeOrphan = (
   orphan: Orphan,
-  { option }: Purpose,
+  purpose: Purpose,
   access: ServiceAccess,
-  assertStill: () => Promise<void>,
-): Promise<FoundOrphan> => {
-  const act = option === "--delete" ? removeOrphan : releaseOrphan;
-  const reason = await access.guarded(assertStill, () => act(orphan, access));
-  const ok = reason === undefined;
-  return {
-    ...shownOrphan(orphan),
-    ...(option === "--delete" ? { deleted: ok } : { released: ok }),
-    ...(ok ? {} : { reason }),
+  stack: OpenStack,
+  assertNobody: () => Promise<unknown>,
+): Promise<string | undefined> => {
+  const assertStill = async (): Promise<void> => {
+    const { definition, id } = orphan;
+    const [holder] = (await stack.readStates("own")).holdersOf(definition.kind, id);
+    if (holder) throw new CommandFailure(`a run has taken it over since: ${holder.urn}`);
+    await assertNobody();
   };
+  const act = purpose === "delete" ? removeOrphan : releaseOrphan;
+  return access.guarded(assertStill, () => act(orphan, access));
 };
 
 const standings = {
@@ -245,7 +204,7 @@ const standings = {
 /** Why one object may not be touched; undefined where it may. */
 const refusalFor = (
   id: string,
-  { option }: Purpose,
+  purpose: Purpose,
   orphans: readonly Orphan[],
   { holdings }: StackStates,
 ): string | undefined => {
@@ -257,7 +216,7 @@ const refusalFor = (
       : "no object with this id carries the mark or the name of the stack";
   }
   if (orphan.standing === "held") return standings.held;
-  return orphan.standing === "copy" && option === "--delete" ? standings.copy : undefined;
+  return orphan.standing === "copy" && purpose === "delete" ? standings.copy : undefined;
 };
 
 /**
@@ -272,7 +231,7 @@ const chosenAmong = (
   states: StackStates,
   ids?: readonly string[],
 ): readonly Orphan[] => {
-  const nothing = `Nothing was ${purpose.done}:`;
+  const nothing = `Nothing was ${purpose}d:`;
   if (ids) {
     const refused = ids.flatMap((id) => {
       const reason = refusalFor(id, purpose, orphans, states);
@@ -299,20 +258,20 @@ export interface OrphansOptions extends StackOptions, StackAccountOptions {
   readonly signal?: AbortSignal;
 }
 
-const atWork = ({ project, stack }: StackNames, by: string | undefined): string =>
-  `the stack ${project}/${stack} is locked${by ? ` (${by})` : ""}, so a run may be at work on these objects. ` +
-  "Wait until it has ended; if it was killed, run: pulumi cancel. Then try again";
-
-/** Why the lock forbids to change anything; undefined where it does not. */
+/** Why the lock forbids to change anything; undefined if it does not. */
 const lockRefusal = (
   lock: StackLock,
-  names: StackNames,
+  { project, stack }: StackNames,
   ignoreLock: boolean,
 ): string | undefined => {
-  if (lock.state === "locked") return atWork(names, lock.by);
+  if (lock.state === "locked")
+    return (
+      `the stack ${project}/${stack} is locked${lock.by ? ` (${lock.by})` : ""}, so a run may be at work on these objects. ` +
+      "Wait until it has ended; if it was killed, run: pulumi cancel. Then try again"
+    );
   if (lock.state === "free" || ignoreLock) return undefined;
   return (
-    `whether a run is at work on the stack ${names.project}/${names.stack} cannot be seen: ${lock.why}. ` +
+    `whether a run is at work on the stack ${project}/${stack} cannot be seen: ${lock.why}. ` +
     "Make sure that none is, then try again with --ignore-lock"
   );
 };
@@ -340,29 +299,6 @@ const notesOf = (
 };
 
 /**
- * Looks once more, right before an object is changed: no run has taken it over in the meantime, and
- * none is at work.
- *
- * @throws CommandFailure where one has or is
- */
-const assertStill = async (
-  { definition, id }: Orphan,
-  stack: OpenStack,
-  ignoreLock: boolean,
-): Promise<void> => {
-  const states = await stack.readStates("own");
-  const holder = states.holdersOf(definition.kind, id)[0];
-  if (holder) throw new CommandFailure(`a run has taken it over since: ${holder.urn}`);
-  const refusal = lockRefusal(await stack.readLock(), stack.names, ignoreLock);
-  if (refusal) throw new CommandFailure(refusal);
-};
-
-const purposeOf = ({ delete: remove, release }: OrphansOptions): Purpose | undefined => {
-  if (remove) return { done: "deleted", option: "--delete" };
-  return release ? { done: "released", option: "--release" } : undefined;
-};
-
-/**
  * Finds, and on demand deletes or releases, what carries a stack's mark or name and is in no state.
  * The service is listed before the lock is looked at, and the lock before the states: so whatever a
  * run makes or takes over meanwhile shows in one of the later looks.
@@ -373,13 +309,12 @@ const purposeOf = ({ delete: remove, release }: OrphansOptions): Purpose | undef
 export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult> => {
   const stack = await openStack(options);
   const orphans = () => orphansOf(stack, options);
-  return purposeOf(options) ? whileAlone(stack, orphans) : orphans();
+  return options.delete || options.release ? whileAlone(stack, orphans) : orphans();
 };
 
 const orphansOf = async (stack: OpenStack, options: OrphansOptions): Promise<OrphansResult> => {
-  const { say = () => undefined, ids, clock, signal } = options;
+  const { say = () => undefined, ids, clock, signal, ignoreLock = false } = options;
   const { names } = stack;
-  const ignoreLock = options.ignoreLock === true;
   const access = accessService(await stack.readSettings(), {
     ...{ environment: stack.env, say, clock, signal },
   });
@@ -389,20 +324,27 @@ const orphansOf = async (stack: OpenStack, options: OrphansOptions): Promise<Orp
     const states = await stack.readStates("all");
     const orphans = orphansAmong(objects, names, states, options.release ? ids : []);
     const notes = notesOf(stack, lock, states);
-    const purpose = purposeOf(options);
+    const purpose = options.delete ? "delete" : options.release && "release";
     if (!purpose) return { names, notes, found: orphans.map(shownOrphan) };
     const refusal = lockRefusal(lock, names, ignoreLock);
-    if (refusal) throw new CommandFailure(`Nothing was ${purpose.done}: ${refusal}.`);
+    if (refusal) throw new CommandFailure(`Nothing was ${purpose}d: ${refusal}.`);
     const chosen = chosenAmong(orphans, purpose, states, ids);
+    const assertUnlocked = async (): Promise<void> => {
+      const since = lockRefusal(await stack.readLock(), names, ignoreLock);
+      if (since) throw new CommandFailure(since);
+    };
     const found: FoundOrphan[] = [];
-    for (const orphan of orphans)
-      found.push(
-        chosen.includes(orphan)
-          ? await changeOrphan(orphan, purpose, access, () =>
-              assertStill(orphan, stack, ignoreLock),
-            )
-          : shownOrphan(orphan),
-      );
+    for (const orphan of orphans) {
+      const shown = shownOrphan(orphan);
+      if (!chosen.includes(orphan)) {
+        found.push(shown);
+        continue;
+      }
+      const reason = await changeOrphan(orphan, purpose, access, stack, assertUnlocked);
+      const isDone = reason === undefined;
+      const done = purpose === "delete" ? { deleted: isDone } : { released: isDone };
+      found.push({ ...shown, ...done, ...(isDone ? {} : { reason }) });
+    }
     return { names, notes, found };
   } finally {
     await access.close();

@@ -1,18 +1,16 @@
-import { wrapped } from "../../provider/kernel/columns.js";
-import type { Orphan } from "../../provider/lifecycle/ownership/orphans.js";
+import { wrappedText } from "../../provider/kernel/columns.js";
 import { logicalName, type StackExport } from "../../provider/pulumi-cli/stack-documents.js";
-import { CommandFailure, messageOf } from "../command.js";
+import { messageOf } from "../command.js";
 import { exportStack, type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
 import { openAccounts, type StackAccountOptions } from "../stack/stack-accounts.js";
 import { profilesIn, readStack } from "../stack/stack-reading.js";
 import { whileAlone } from "../stack/while-alone.js";
 import { writeToState } from "../stack/write-state.js";
+import { textReport } from "../terminal/report.js";
 import { changeOrphan } from "./orphans.js";
 import { assertNoRun, fileRemains, lockRemains } from "./remains.js";
-import { type Duplicate, type RepairPlan, repairPlan } from "./repair-plan.js";
+import { type RepairPlan, repairPlan } from "./repair-plan.js";
 import { isRepaired, type RepairResult, type RepairStep } from "./schemas.js";
-
-const width = 80;
 
 const reasons = {
   held: "the state has it",
@@ -44,23 +42,16 @@ const sentenceOf = (step: RepairStep): string => {
 
 const signOf = ({ done }: RepairStep): string => (done === undefined ? "-" : done ? "✓" : "✗");
 
-const indented = (text: string, sign: string): readonly string[] =>
-  wrapped(text, width - sign.length - 1).map((line, at) =>
-    at === 0 ? `${sign} ${line}` : `${" ".repeat(sign.length)} ${line}`,
-  );
-
 const stepLines = (step: RepairStep): readonly string[] => [
-  ...indented(sentenceOf(step), signOf(step)),
-  ...(step.reason === undefined ? [] : indented(`Not done: ${step.reason}`, " ")),
+  ...wrappedText(sentenceOf(step), `${signOf(step)} `),
+  ...(step.reason === undefined ? [] : wrappedText(`Not done: ${step.reason}`, "  ")),
 ];
 
 const ending = (result: RepairResult): readonly string[] => {
-  const { applied, steps, left } = result;
-  if (!applied && steps.length > 0)
-    return ["", "To do all this: pulumi-conversation repair --apply"];
-  if (applied && left.length === 0 && isRepaired(result) && steps.length > 0)
-    return ["", "All in order. The next pulumi up goes on from here."];
-  return [];
+  const { applied, steps } = result;
+  if (steps.length === 0) return [];
+  if (!applied) return ["To do all this: pulumi-conversation repair --apply"];
+  return isRepaired(result) ? ["All in order. The next pulumi up goes on from here."] : [];
 };
 
 /** What was found and done, for people, within 80 columns. */
@@ -71,16 +62,14 @@ export const repairReport = (result: RepairResult): string => {
     steps.length + left.length === 0
       ? `Nothing to repair: no run of ${name} was cut off.`
       : `A run of ${name} was cut off:`;
-  const section = (sentences: readonly string[]) =>
-    sentences.length === 0 ? [] : ["", ...sentences.flatMap((text) => indented(text, "!"))];
-  const lines = [
-    heading,
-    ...(steps.length > 0 ? ["", ...steps.flatMap(stepLines)] : []),
-    ...section(left),
-    ...section(notes),
-    ...ending(result),
-  ];
-  return `${lines.join("\n")}\n`;
+  const sentences = (all: readonly string[]) => all.flatMap((text) => wrappedText(text, "! "));
+  return textReport(
+    [heading],
+    steps.flatMap(stepLines),
+    sentences(left),
+    sentences(notes),
+    ending(result),
+  );
 };
 
 export interface RepairOptions extends StackOptions, StackAccountOptions {
@@ -108,27 +97,6 @@ const written = async (
   }
 };
 
-/** Looks once more, right before an object is deleted. */
-const assertStillSurplus = async (
-  { definition, id }: Orphan,
-  stack: OpenStack,
-  options: RepairOptions,
-): Promise<void> => {
-  await assertNoRun(stack, options);
-  const holder = (await stack.readStates("own")).holdersOf(definition.kind, id)[0];
-  if (holder) throw new CommandFailure(`a run has taken it over since: ${holder.urn}`);
-};
-
-const deleted = async (
-  { orphan, account }: Duplicate,
-  stack: OpenStack,
-  options: RepairOptions,
-): Promise<string | undefined> => {
-  const purpose = { done: "deleted", option: "--delete" } as const;
-  const still = () => assertStillSurplus(orphan, stack, options);
-  return (await changeOrphan(orphan, purpose, account.access, still)).reason;
-};
-
 const outcome = (step: RepairStep, reason: string | undefined): RepairStep => ({
   ...step,
   done: reason === undefined,
@@ -151,7 +119,11 @@ const performed = async (
     );
     if (!duplicate) continue;
     // Until the state has the object that stays, nothing tells which of them that is.
-    const why = reason ? "the state was not written" : await deleted(duplicate, stack, options);
+    const why = reason
+      ? "the state was not written"
+      : await changeOrphan(duplicate.orphan, "delete", duplicate.account.access, stack, () =>
+          assertNoRun(stack, options),
+        );
     done.push(outcome(step, why));
   }
   return done;
