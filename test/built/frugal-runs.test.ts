@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -25,12 +25,13 @@ console.log(JSON.stringify({
 
 const ofPrograms = ["@pulumi", "pulumi", "cmd", "run"];
 
-const run = (place: readonly string[], env: NodeJS.ProcessEnv = {}) => {
+const run = (place: readonly string[], env: NodeJS.ProcessEnv = {}, text = program) => {
   const folder = mkdtempSync(join(tmpdir(), "conversation-frugal ü-"));
   folders.push(folder);
   const target = join(folder, ...place);
   mkdirSync(target, { recursive: true });
-  writeFileSync(join(target, "index.js"), program);
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  writeFileSync(join(target, "index.js"), text);
   const given = join(folder, "given.js");
   writeFileSync(given, "globalThis.given = true;");
   const NODE_OPTIONS = `--require "${given}"`;
@@ -59,4 +60,18 @@ test("traces of promises stay where a person looks for leaks, and in processes o
   const formatted = { promise: expect.stringMatching(/formatted/) };
   expect(run(ofPrograms, { PULUMI_DEBUG_PROMISE_LEAKS: "1" })).toMatchObject(formatted);
   expect(run(["somewhere", "else"])).toMatchObject(formatted);
+});
+
+test("the resolver of packages is loaded only once somebody asks it, and is the real one then", () => {
+  const resolver = `
+const modules = () => Object.keys(require.cache).filter((path) => path.includes("arborist")).length;
+const { runtime } = require("@pulumi/pulumi");
+const before = modules();
+const Resolver = require("@npmcli/arborist");
+const made = new Resolver({ path: __dirname });
+const isReal = made instanceof Resolver.Arborist && made instanceof require("@npmcli/arborist");
+console.log(JSON.stringify({ computes: typeof runtime.computeCodePaths, before, isReal, more: modules() > 20 }));`;
+  expect(run(ofPrograms, {}, resolver)).toEqual({
+    ...{ computes: "function", before: 1, isReal: true, more: true },
+  });
 });

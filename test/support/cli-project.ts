@@ -11,10 +11,14 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { preloading } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { assertPrinted } from "./printed-json.js";
 import { startTool, toolMain } from "./tool-process.js";
 
 const root = join(__dirname, "..", "..");
+
+/** For hundreds of runs of Pulumi: its SDK leaves out what it takes a fifth of their time to load. */
+export const frugalNode = preloading(join(root, "dist", "provider", "pulumi-cli", "frugal-node.js"));
 
 export interface CliResult {
   readonly code: number;
@@ -104,6 +108,7 @@ export const cliProject = async (
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     PULUMI_HOME: join(folder, "home"),
+    NODE_OPTIONS: frugalNode,
     ...(options.ownCache ? { XDG_CACHE_HOME: join(folder, "cache") } : {}),
     ...environment,
   };

@@ -8,6 +8,8 @@ import {
   type Stack,
 } from "@pulumi/pulumi/automation/index.js";
 
+import { frugalNode } from "./cli-project.js";
+
 /** A stack of the real engine on a backend of its own. */
 export interface TestStack {
   readonly stack: Stack;
@@ -49,6 +51,7 @@ export const testStack = async (
         PULUMI_HOME: join(folder, "home"),
         PULUMI_SKIP_UPDATE_CHECK: "true",
         PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+        NODE_OPTIONS: frugalNode,
         ...environment,
       },
     },
