@@ -37,8 +37,8 @@ const run = (place: readonly string[], env: NodeJS.ProcessEnv = {}, text = progr
   const NODE_OPTIONS = `--require "${given}"`;
   // The built script: what runs here is not compiled.
   const options = frugalRuns({ NODE_OPTIONS }).NODE_OPTIONS.replace(
-    join(root, "cli"),
-    join(root, "dist", "cli"),
+    join(root, "provider"),
+    join(root, "dist", "provider"),
   );
   return JSON.parse(
     execFileSync(process.execPath, [join(target, "index.js")], {

@@ -18,7 +18,9 @@ import { startTool, toolMain } from "./tool-process.js";
 const root = join(__dirname, "..", "..");
 
 /** For hundreds of runs of Pulumi: its SDK leaves out what it takes a fifth of their time to load. */
-export const frugalNode = preloading(join(root, "dist", "provider", "pulumi-cli", "frugal-node.js"));
+export const frugalNode = preloading(
+  join(root, "dist", "provider", "pulumi-cli", "frugal-node.js"),
+);
 
 export interface CliResult {
   readonly code: number;
