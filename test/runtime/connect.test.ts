@@ -2,12 +2,14 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { startEmulator } from "../../emulator/index.js";
 import { systemClock } from "../../provider/kernel/clock.js";
 import { memoryBuckets } from "../../provider/pacing/bucket-store.js";
 import { runtimeSettings } from "../../sdk/runtime/connect.js";
 import { connect } from "../../sdk/runtime/index.js";
+import { running } from "../emulator/running.js";
 import { JumpingClock } from "../service/support/clocks.js";
-import { type FakeHub, json } from "../service/support/fake-hub.js";
+import { json } from "../service/support/fake-hub.js";
 import { connectedClient } from "./support/connected-client.js";
 
 const whole = {
@@ -125,13 +127,20 @@ test("the rate buckets are shared with other processes of the machine", async ()
   }
 });
 
-test("a refused call waits where there are no known limits", async () => {
-  let calls = 0;
-  const handle: Parameters<typeof FakeHub.start>[0] = (...call) => {
-    calls += 1;
-    json(calls === 1 ? 429 : 202, {})(...call);
-  };
-  await using live = await connectedClient(handle);
-  await live.client.messages.end("c-1", "customer");
-  expect(live.clock.slept).toEqual([1_000]);
+test("a running emulator is enough to connect to it, and its calls go at once", async () => {
+  await using service = await running();
+  const clock = new JumpingClock();
+  await using client = connect(service.emulator, { environment: {}, clock });
+  const missing = Array.from({ length: 50 }, () => client.conversations.get("c-1"));
+  const results = await Promise.allSettled(missing);
+  expect(results).toMatchObject(missing.map(() => ({ reason: { code: "NOT_FOUND" } })));
+  expect(clock.slept).toEqual([]);
+});
+
+test("settings may be given beside those of an emulator, and unknown ones of others are refused", async () => {
+  await using emulator = await startEmulator();
+  await using client = connect({ ...emulator, plan: "enterprise" }, { environment: {} });
+  await expect(client.conversations.get("c-1")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  const { controlUrl: _, ...others } = emulator;
+  expect(() => connect(others, { environment: {} })).toThrow("there is no setting");
 });

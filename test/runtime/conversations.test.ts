@@ -91,11 +91,3 @@ test.each([
     code: "BAD_RESPONSE",
   });
 });
-
-test("an id that could name another path is refused before anything is sent", async () => {
-  await using live = await connectedClient(json(200, completed));
-  await expect(live.client.conversations.get("../accounts")).rejects.toMatchObject({
-    code: "ID_INVALID",
-  });
-  expect(live.hub.tokenCalls).toEqual([]);
-});

@@ -4,9 +4,7 @@ import { isConversationError } from "../../sdk/runtime/index.js";
 import { changedAt, placesIn } from "../support/json-places.js";
 import { hostile } from "./support/hostile-values.js";
 import { memberOf, type PublicSurface, publicSurface } from "./support/public-surface.js";
-import { rightCalls } from "./support/right-calls.js";
-
-const runs = Number(process.env.FUZZ_RUNS ?? 400);
+import { asset, list, rightCalls, text } from "./support/right-calls.js";
 
 let surface: PublicSurface;
 
@@ -15,6 +13,82 @@ beforeAll(async () => {
 });
 
 afterAll(() => surface[Symbol.asyncDispose]());
+
+/** The right argument of a function, with other members. */
+const right = (name: string, changes: object): unknown => ({
+  ...Object(rightCalls[name]?.[0]),
+  ...changes,
+});
+
+const circular: Record<string, unknown> = {};
+circular.self = circular;
+
+test.each<[string, readonly unknown[], string]>([
+  [
+    "messages.send",
+    [{ ...text, extra: { a: 1n } }],
+    "extra: must be a JSON object: a is no JSON value",
+  ],
+  ["messages.send", [{ ...text, extra: circular }], "extra: must be a JSON object: self.self"],
+  ["messages.send", [text, { metadata: { a: 5 } }], "metadata.a: must be text"],
+  ["messages.send", [text, { signal: 5 }], "signal: must be an AbortSignal"],
+  ["messages.reply", [5, text], "conversation: must be the id"],
+  ["messages.reply", [5, text], "{ conversationId: id }"],
+  ["messages.reply", [{ id: "c-1" }, text], "give its id itself, or { conversationId: id }"],
+  ["messages.send", [{ ...text, conversation: { id: "c-1" } }], "{ conversationId: id }"],
+  [
+    "messages.reply",
+    [
+      "c-1",
+      {
+        type: "richMessage.listpicker",
+        sender: "custom_bot",
+        content: changedAt(list, ["list", "sections", 0, "items", 0, "actions", 0], {
+          type: "x",
+          big: 1n,
+        }),
+      },
+    ],
+    "actions[0]",
+  ],
+  ["conversations.get", ["\ud800"], "cannot be the id"],
+  ["assets.create", [undefined], "channel must be"],
+  [
+    "assets.upload",
+    [Buffer.from("abc"), { ...asset, timeoutMs: -1 }],
+    "timeoutMs: must be above 0",
+  ],
+  [
+    "assets.upload",
+    [Buffer.from("abc"), { ...asset, onProgress: 5 }],
+    "onProgress: must be a function",
+  ],
+  ["assets.upload", [Buffer.from("abc"), undefined], "name has to be given"],
+  ["assets.download", ["a-1", 5], "the target is no path and no stream"],
+  ["request", [right("request", { params: { id: "\ud800" } })], "params.id: holds half"],
+  ["request", [right("request", { query: { q: "\ud800" } })], "query.q: holds half"],
+  ["request", [right("request", { body: 1n })], "body cannot be written as JSON"],
+  ["request", [right("request", { body: circular })], "body cannot be written as JSON: self"],
+  ["request", [right("request", { method: "HEAD" })], "method: must be one of"],
+  ["connect", [{}, { retry: { retries: -1 } }], "retry.retries: must not be below 0"],
+  ["connect", [{}, { onWait: 5 }], "onWait: must be a function"],
+  ["callbacks", [right("callbacks", { maxWaiting: 0 })], "maxWaiting: must be at least 1"],
+  ["callbacks", [right("callbacks", { onMessage: 5 })], "onMessage: must be a function"],
+  ["callbacks", [right("callbacks", { accepts: ["x"] })], "accepts[0]: must be a message type"],
+  ["rateOf", [right("rateOf", { plan: 5 })], "plan: must be text"],
+  ["authorizationUrl", [right("authorizationUrl", { scope: 5 })], "scope must be text"],
+  ["codeFromRedirect", [5, "s"], "address must be text or a URL"],
+  ["exchangeCode", [right("exchangeCode", { signal: 5 })], "signal must be an AbortSignal"],
+])("%s names what is wrong (%#)", async (name, given, said) => {
+  const before = surface.sentCalls();
+  expect(await surface.failureOf(name, given)).toMatchObject({
+    code: expect.stringMatching(/^(INPUT|ID)_INVALID$/),
+    message: expect.stringContaining(said),
+  });
+  expect(surface.sentCalls()).toBe(before);
+});
+
+const runs = Number(process.env.FUZZ_RUNS ?? 400);
 
 /** What says that the caller has to mend something. `BAD_RESPONSE`: a redirect that holds no code. */
 const callersOwn = [

@@ -5,8 +5,7 @@ import { exchangeCode, type UploadOptions } from "../../sdk/runtime/index.js";
 import { codeFromRedirect } from "../../sdk/runtime/pkce.js";
 import { JumpingClock, ManualClock } from "../service/support/clocks.js";
 import { status } from "./support/asset-hub.js";
-import { message, receiver, served } from "./support/callback-calls.js";
-import { call, never, progressed } from "./support/callback-turns.js";
+import { call, message, never, progressed, receiver, served } from "./support/callback-calls.js";
 import { hubWith, named, whole } from "./support/many-transfers.js";
 
 const fails = (): never => {

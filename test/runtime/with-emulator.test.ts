@@ -1,14 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import {
-  codeFromRedirect,
-  exchangeCode,
   isConversationOver,
   type NewConversation,
   type ReceivedMessage,
-  startAuthorization,
 } from "../../sdk/runtime/index.js";
-import { running } from "../emulator/running.js";
 import { failureOf } from "../service/support/connected.js";
 import { declaredAccount } from "./support/declared-account.js";
 
@@ -124,69 +120,3 @@ test.each(["v1", "v3"] as const)(
     expect(isConversationOver(await failureOf(late))).toBe(true);
   },
 );
-
-const quiet = () => ({ onMessage: () => {} });
-const silent = { bot: quiet, customer: quiet, agent: quiet };
-
-test("an asset that was used in a message cannot be deleted", async () => {
-  await using live = await declaredAccount(silent);
-  const { assets, messages } = live.client;
-  const options = { channel: "custom.kiosk", sender: "customer", name: "receipt.png" } as const;
-  const [used, unused] = [
-    await assets.upload(receipt, options),
-    await assets.upload(receipt, options),
-  ];
-  await messages.start({
-    type: "text",
-    sender: "customer",
-    conversation: start,
-    attachments: [used],
-  });
-  await expect(assets.delete(used.id)).rejects.toMatchObject({ code: "IN_USE" });
-  await assets.delete(unused.id);
-  await expect(assets.get(unused.id)).rejects.toMatchObject({ code: "NOT_FOUND" });
-});
-
-test("10 MiB go up and come down, equal to the byte", async () => {
-  await using live = await declaredAccount(silent);
-  const bytes = randomBytes(10 * 1024 * 1024);
-  const options = { channel: "custom.kiosk", sender: "customer", name: "film.mp4" } as const;
-  const { id } = await live.client.assets.upload(bytes, options);
-  const copy = await live.client.assets.download(id);
-  expect([copy.contentType, bytes.equals(copy.bytes)]).toEqual(["video/mp4", true]);
-});
-
-test.each(["users", "customers"])("a public client of %s signs in with a code", async (variant) => {
-  const service = await running({});
-  const { authUrl, tokenUrl, customerAuthUrl, customerTokenUrl } = service.emulator;
-  const forUsers = variant === "users";
-  const redirectUri = "https://app.example.com/back";
-  const scope = "app.conversation.conversationmgr.interaction.read";
-  await service.control("POST", "/clients", {
-    clientId: "spa-1",
-    public: true,
-    redirectUris: [redirectUri],
-    scopes: [scope],
-  });
-  const address = forUsers ? authUrl : customerAuthUrl;
-  const begun = await startAuthorization({
-    authUrl: address,
-    clientId: "spa-1",
-    redirectUri,
-    scope,
-  });
-  const { headers } = await fetch(begun.url, { redirect: "manual" });
-  const code = codeFromRedirect(headers.get("location") ?? "", begun.state);
-  const exchange = {
-    tokenUrl: forUsers ? tokenUrl : customerTokenUrl,
-    clientId: "spa-1",
-    redirectUri,
-    code,
-    verifier: begun.verifier,
-  };
-  expect(await exchangeCode(exchange)).toMatchObject({ accessToken: expect.any(String), scope });
-  await expect(exchangeCode(exchange)).rejects.toMatchObject({
-    code: "REJECTED",
-    details: { serviceCode: "invalid_grant" },
-  });
-});

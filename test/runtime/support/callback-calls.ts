@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import { type CallbackOptions, type Callbacks, callbacks } from "../../../sdk/runtime/index.js";
 import type { ReceivedMessage } from "../../../sdk/runtime/received-message.js";
+import { settled } from "../../service/support/clocks.js";
 import { portOf } from "../../service/support/fake-hub.js";
 import { closeServer, listenHere } from "../../support/loopback-server.js";
 
@@ -67,4 +68,24 @@ export const served = async (listener: RequestListener) => {
       await closeServer(server);
     },
   };
+};
+
+/** Delivers messages, and does not wait for the work on them. */
+export const call = (handler: Receiver["handler"], ...messages: unknown[]): Promise<Response> =>
+  handler.fetch(
+    new Request("http://x.example/", {
+      method: "POST",
+      headers: { authorization: right },
+      body: JSON.stringify(v3(...messages)),
+    }),
+  );
+
+export const inConversation = (conversation: string, id: string) =>
+  message(id, id, { conversation: { id: conversation } });
+
+export const never = () => new Promise<void>(() => {});
+
+/** Lets what was begun go as far as it can. */
+export const progressed = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await settled();
 };

@@ -2,10 +2,23 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
-import { afterAll, expect, test } from "vitest";
-import { type ContentSource, largestAsset, type UploadOptions } from "../../sdk/runtime/index.js";
+import { PassThrough, Readable } from "node:stream";
+import { afterAll, expect, test, vi } from "vitest";
+import {
+  type ContentSource,
+  type ConversationClient,
+  largestAsset,
+  type UploadOptions,
+} from "../../sdk/runtime/index.js";
 import { AssetHub, status } from "./support/asset-hub.js";
+import {
+  hubWith,
+  repeated,
+  streamed,
+  times,
+  worksAtOnce,
+  wrongProgress,
+} from "./support/many-transfers.js";
 
 const folder = mkdtempSync(join(tmpdir(), "conversation-assets-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -120,19 +133,6 @@ test.each([
   },
 );
 
-test("a stream that fails is the caller's, with its cause", async () => {
-  await using hub = await AssetHub.start();
-  const broken = Readable.from(
-    (async function* () {
-      yield bytes.subarray(0, 9);
-      throw new Error("disk");
-    })(),
-  );
-  await expect(
-    hub.client.assets.upload(broken, { ...named, size: bytes.length }),
-  ).rejects.toMatchObject({ code: "INPUT_INVALID", cause: { message: "disk" } });
-});
-
 test.each([401, 403, 410])("an address answered with %i is renewed once", async (refusal) => {
   await using hub = await AssetHub.start();
   hub.content = [status(refusal), status(200)];
@@ -200,15 +200,6 @@ test.each([
   },
 );
 
-test("an upload that is given up says so", async () => {
-  await using hub = await AssetHub.start();
-  const controller = new AbortController();
-  const onProgress = () => controller.abort();
-  await expect(
-    hub.client.assets.upload(file, { ...from, onProgress, signal: controller.signal }),
-  ).rejects.toMatchObject({ code: "CANCELLED" });
-});
-
 test("an answer without an address cannot be used", async () => {
   await using hub = await AssetHub.start();
   hub.about = { contentUrl: "" };
@@ -216,4 +207,98 @@ test("an answer without an address cannot be used", async () => {
     code: "BAD_RESPONSE",
     effect: "done",
   });
+});
+
+writeFileSync(file, bytes);
+
+test.each<[string, () => ContentSource, UploadOptions]>([
+  ["a file", () => file, from],
+  ["bytes", () => bytes, named],
+  ["a function that opens a stream", () => pieces, { ...named, size: bytes.length }],
+])("%s is sent once more where the address fails for a moment", async (_, source, options) => {
+  await using hub = await AssetHub.start();
+  hub.content = [status(503), status(200)];
+  expect(await hub.client.assets.upload(source(), options)).toMatchObject({ id: "a-1" });
+  expect(hub.log).toEqual([
+    "POST /assets",
+    "POST /content/a-1?signature=s1",
+    "POST /content/a-1?signature=s1",
+  ]);
+  expect(hub.calls.at(-1)?.body.equals(bytes)).toBe(true);
+  expect(hub.clock.slept).toEqual([500]);
+});
+
+test.each<[string, () => ContentSource, string, Record<string, string>]>([
+  ["a stream", pieces, "2026-01-01T01:00:00Z", {}],
+  ["bytes whose address runs out before", () => bytes, "2026-01-01T00:00:00.400Z", {}],
+  ["bytes after a long wait", () => bytes, "2026-01-01T01:00:00Z", { "retry-after": "90" }],
+])("%s: no second attempt where the address fails", async (_, source, until, headers) => {
+  await using hub = await AssetHub.start();
+  hub.about = { contentUrlExpiry: until };
+  hub.content = [status(503, headers), status(200)];
+  const options = { ...named, size: bytes.length };
+  await expect(hub.client.assets.upload(source(), options)).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+  });
+  expect(hub.log).toEqual(["POST /assets", "POST /content/a-1?signature=s1", "DELETE /assets/a-1"]);
+});
+
+test("what tells the progress fails as the caller's, with its cause", async () => {
+  await using hub = await AssetHub.start();
+  const cause = new Error("progress bar");
+  const failing = () => {
+    throw cause;
+  };
+  for (const onProgress of [failing, () => Promise.reject(cause)]) {
+    await expect(hub.client.assets.upload(bytes, { ...named, onProgress })).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+      message: expect.stringContaining("onProgress"),
+      cause,
+    });
+  }
+});
+
+// So many transfers take a while on a busy machine; what counts is the one after them.
+vi.setConfig({ testTimeout: 180_000 });
+
+type Assets = ConversationClient["assets"];
+
+/** Begins, and then nothing more comes. */
+const endless = (): Readable => {
+  const source = new PassThrough();
+  source.write(bytes.subarray(0, 5_000));
+  return source;
+};
+
+const failingSource = (): Readable =>
+  Readable.from(
+    (async function* () {
+      yield bytes.subarray(0, 5_000);
+      throw new Error("disk");
+    })(),
+  );
+
+const abortedUpload = (assets: Assets) => {
+  const controller = new AbortController();
+  const onProgress = () => controller.abort();
+  return assets.upload(endless(), { ...streamed, onProgress, signal: controller.signal });
+};
+
+test.each<[string, string, (assets: Assets) => Promise<unknown>]>([
+  ["whose source fails", "INPUT_INVALID", (assets) => assets.upload(failingSource(), streamed)],
+  ["that are given up", "CANCELLED", abortedUpload],
+  [
+    "whose progress fails",
+    "INPUT_INVALID",
+    (assets) => assets.upload(bytes, { ...named, ...wrongProgress }),
+  ],
+  [
+    "that are longer than announced",
+    "INPUT_INVALID",
+    (assets) => assets.upload(Readable.from([bytes]), { ...named, size: 5 }),
+  ],
+])(`${times} uploads %s leave every connection free`, async (_, code, upload) => {
+  await using hub = await hubWith(status(200));
+  expect(await repeated(() => upload(hub.client.assets))).toEqual(new Set([code]));
+  await worksAtOnce(hub);
 });

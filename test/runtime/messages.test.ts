@@ -1,0 +1,366 @@
+import { expect, test } from "vitest";
+import {
+  isConversationOver,
+  type Message,
+  maySend,
+  messageTypes,
+  type SenderKind,
+  senderKinds,
+} from "../../sdk/runtime/index.js";
+import { failureOf } from "../service/support/connected.js";
+import { inTurn, json } from "../service/support/fake-hub.js";
+import { messageSenders, senders } from "../support/specification.js";
+import { connectedClient } from "./support/connected-client.js";
+
+/** Id of the conversation that the first message starts. */
+const conversation = "21822806-0000-4000-8000-097b4f0d68a7";
+
+/** The answer of the service to messages that get these ids. */
+const answer = (...ids: string[]) =>
+  json(202, {
+    messages: {
+      message: ids.map((id) => ({
+        id,
+        messageId: `own-${id}`,
+        conversation: { id: conversation },
+      })),
+    },
+  });
+
+/** The first message of the public example. */
+const first: Message = {
+  messageId: "m-0001",
+  type: "text",
+  text: "Where is my order?",
+  sender: { kind: "customer", name: "Ada Example" },
+  conversation: {
+    account: { channel: "custom.kiosk", address: "kiosk-berlin-01" },
+    entryPoint: "1007",
+    clientInfo: { timeOffset: 60, referrerName: "kiosk", referrerUrl: "https://shop.example.com" },
+    lookupContact: "email",
+    conversationContact: "email",
+    customer: {
+      name: "Ada Example",
+      attributes: { loyalty: "gold" },
+      contacts: [
+        { type: "phone", subType: "mobile", address: "5550100" },
+        { type: "email", address: "ada@example.com" },
+      ],
+    },
+  },
+  attributes: { k: { value: "v", external: true } },
+};
+
+test("a first message travels as the public example shows", async () => {
+  await using live = await connectedClient(answer("x"));
+  await live.client.messages.send(first, { metadata: { source: "kiosk" } });
+  expect(live.hub.log).toEqual(["POST /conversations/messages"]);
+  expect(live.lastBody).toEqual({
+    metadata: { attributes: [{ name: "source", value: "kiosk" }] },
+    messages: {
+      message: [
+        {
+          messageId: "m-0001",
+          type: { value: "text" },
+          content: { text: "Where is my order?" },
+          conversation: {
+            account: { channel: { type: "custom.kiosk" }, address: "kiosk-berlin-01" },
+            entryPoint: { id: "1007" },
+            clientInfo: {
+              timeOffset: 60,
+              referrerName: "kiosk",
+              referrerUrl: "https://shop.example.com",
+            },
+            lookupContact: "email",
+            conversationContact: "email",
+            customer: {
+              name: "Ada Example",
+              type: "individual",
+              attributes: [{ name: "loyalty", value: "gold" }],
+              contacts: {
+                contact: [
+                  { type: "phone", subType: "mobile", address: "5550100" },
+                  { type: "email", address: "ada@example.com" },
+                ],
+              },
+            },
+          },
+          sender: { type: "customer", participant: { name: "Ada Example" } },
+          attributes: { attribute: [{ external: true, name: "k", value: "v" }] },
+        },
+      ],
+    },
+  });
+});
+
+test("an attachment and a soft deletion travel as the public example shows", async () => {
+  await using live = await connectedClient(answer("x", "y"));
+  const receipt = {
+    name: "receipt.png",
+    contentType: "image/png",
+    size: 20480,
+    url: "https://files.example.com/receipt.png",
+  };
+  const sender = { kind: "customer", name: "Ada Example" } as const;
+  await live.client.messages.send([
+    { messageId: "m-0002", type: "text", sender, conversation, attachments: [receipt] },
+    { type: "delete.soft", sender: "customer", conversation, parent: "m-0001" },
+  ]);
+  expect(live.lastBody).toEqual({
+    messages: {
+      message: [
+        {
+          messageId: "m-0002",
+          type: { value: "text" },
+          conversation: { id: conversation },
+          attachments: { attachment: [receipt] },
+          sender: { type: "customer", participant: { name: "Ada Example" } },
+        },
+        {
+          type: { value: "delete.soft" },
+          conversation: { id: conversation },
+          parent: { messageId: "m-0001" },
+          sender: { type: "customer" },
+        },
+      ],
+    },
+  });
+});
+
+test("a list picker and a rich link get the members that the examples show", async () => {
+  await using live = await connectedClient(answer("x", "y"));
+  const items = [{ id: "7", title: "Shoes" }];
+  const images = [{ imageid: "i", title: "Shoes", url: "https://img.example.com/i.png" }];
+  await live.client.messages.send([
+    {
+      type: "richMessage.listpicker",
+      sender: "custom_bot",
+      conversation,
+      content: { title: "Which order?", list: { sections: [{ title: "Open", items }] } },
+    },
+    {
+      type: "richMessage.richlink",
+      sender: "custom_bot",
+      conversation,
+      content: { imageid: "i", images },
+    },
+  ]);
+  const section = {
+    title: "Open",
+    order: 0,
+    multipleSelection: false,
+    items: [{ id: "7", title: "Shoes", actions: [{ type: "postback" }] }],
+  };
+  expect(live.lastBody).toMatchObject({
+    messages: {
+      message: [
+        {
+          content: {
+            type: "list",
+            version: "1",
+            title: "Which order?",
+            list: { multipleSelection: false, sections: [section] },
+          },
+        },
+        { content: { type: "web_url", version: "1", imageid: "i", images } },
+      ],
+    },
+  });
+});
+
+test("the vendor's own word stands for platform on the wire", async () => {
+  await using live = await connectedClient(answer("x"), { platformName: "acme" });
+  await live.client.messages.send({ type: "agent.join", sender: "platform_agent", conversation });
+  expect(live.lastBody).toMatchObject({
+    messages: { message: [{ sender: { type: "acme_agent" } }] },
+  });
+});
+
+test("further members are merged in at every depth", async () => {
+  await using live = await connectedClient(answer("x"));
+  const extra = { content: { mood: "happy" }, priority: 1 };
+  await live.client.messages.send({
+    type: "text",
+    text: "Hi",
+    sender: "customer",
+    conversation,
+    extra,
+  });
+  expect(live.lastBody).toMatchObject({
+    messages: { message: [{ content: { text: "Hi", mood: "happy" }, priority: 1 }] },
+  });
+});
+
+test("the answer tells conversation and ids, in the order sent", async () => {
+  await using live = await connectedClient(answer("x", "y"));
+  const typing = { type: "typing.start", sender: "customer", conversation } as const;
+  expect(await live.client.messages.send([first, typing])).toEqual({
+    conversationId: conversation,
+    messages: [
+      { id: "x", messageId: "own-x", conversationId: conversation },
+      { id: "y", messageId: "own-y", conversationId: conversation },
+    ],
+  });
+});
+
+test("a message that goes on needs nothing from the answer", async () => {
+  await using live = await connectedClient(json(202, {}));
+  const sent = await live.client.messages.reply("c-9", {
+    type: "text",
+    text: "Hi",
+    sender: "customer",
+  });
+  expect(sent).toEqual({ conversationId: "c-9", messages: [{ conversationId: "c-9" }] });
+});
+
+test("a start whose answer names no conversation says that the message was sent", async () => {
+  await using live = await connectedClient(json(202, { messages: { message: [] } }));
+  await expect(live.client.messages.send(first)).rejects.toMatchObject({
+    code: "BAD_RESPONSE",
+    effect: "done",
+    message: expect.stringContaining("do not send it again"),
+  });
+});
+
+test("reply, escalate and end take what was received from the conversation", async () => {
+  await using live = await connectedClient(answer("x"));
+  const { messages } = live.client;
+  const received = { conversationId: "c-1", id: "m" };
+  const bot = { kind: "custom_bot", name: "orders" } as const;
+  await messages.reply(received, { type: "text", text: "One moment", sender: bot });
+  await messages.escalate(received, bot, { content: { reason: "refund" } });
+  await messages.end("c-1", "custom_agent");
+  const sent = live.hub.calls.map(({ body }) => JSON.parse(body).messages.message[0]);
+  const sender = { type: "custom_bot", participant: { name: "orders" } };
+  expect(sent).toEqual([
+    {
+      type: { value: "text" },
+      content: { text: "One moment" },
+      conversation: { id: "c-1" },
+      sender,
+    },
+    {
+      type: { value: "escalation.transfer" },
+      content: { reason: "refund" },
+      conversation: { id: "c-1" },
+      sender,
+    },
+    {
+      type: { value: "conversation.end" },
+      conversation: { id: "c-1" },
+      sender: { type: "custom_agent" },
+    },
+  ]);
+});
+
+test("a conversation that is over is told from other refusals", async () => {
+  await using live = await connectedClient(
+    inTurn(json(400, { code: "400-630" }), json(400, { code: "400-143" })),
+  );
+  const send = () => failureOf(live.client.messages.end("c-1", "customer"));
+  expect(isConversationOver(await send())).toBe(true);
+  expect(isConversationOver(await send())).toBe(false);
+});
+
+const text = { type: "text", text: "Hi", sender: "customer", conversation: "c-1" };
+
+test.each<[string, unknown, string]>([
+  ["an unknown type", { ...text, type: "text.loud" }, "has no known type"],
+  ["an unknown sender", { ...text, sender: "robot" }, "needs a sender"],
+  ["a sender with more", { ...text, sender: { kind: "customer", id: 1 } }, "needs a sender"],
+  ["a text without text", { ...text, text: undefined }, "needs text, attachments or both"],
+  ["a text that is none", { ...text, text: 5 }, "text:"],
+  ["a member that is not known", { ...text, txet: "Hi" }, '"txet"'],
+  ["no conversation", { ...text, conversation: undefined }, "conversation:"],
+  [
+    "a start without an account",
+    { ...text, conversation: { customer: {} } },
+    "conversation.account",
+  ],
+  ["a typing that holds something", { ...text, type: "typing.start" }, '"text"'],
+  [
+    "an attachment without a place",
+    { ...text, attachments: [{ name: "a.png", contentType: "image/png", size: 1 }] },
+    "attachments[0]: needs url or id",
+  ],
+  [
+    "content that is no JSON",
+    {
+      type: "customer.info",
+      sender: "customer",
+      conversation: "c-1",
+      content: { at: new Date(0) },
+    },
+    "content: must be a JSON object",
+  ],
+  ["no message at all", null, "is not an object"],
+  ["an empty list", [], "is empty"],
+  ["the second of two", [text, { ...text, type: "agent.join" }], "message 2"],
+])("%s is refused before anything is sent", async (_, message, rule) => {
+  await using live = await connectedClient(answer("x"));
+  // @ts-expect-error as a program without type checks would call it
+  const sending = live.client.messages.send(message);
+  await expect(sending).rejects.toMatchObject({
+    code: "INPUT_INVALID",
+    message: expect.stringContaining(rule),
+  });
+  expect([live.hub.calls, live.hub.tokenCalls]).toEqual([[], []]);
+});
+
+const matrix = messageSenders.flatMap(([type, allowed]) =>
+  senders.map((sender) => [sender, allowed.includes(sender) ? "may" : "may not", type] as const),
+);
+
+/** The least that a message of each type holds. */
+const bodies: Readonly<Record<string, object>> = {
+  text: { text: "Hello" },
+  "richMessage.listpicker": {
+    content: {
+      title: "Which?",
+      list: { sections: [{ title: "A", items: [{ id: "1", title: "One" }] }] },
+    },
+  },
+  "richMessage.richlink": {
+    content: { imageid: "i", images: [{ imageid: "i", url: "https://img.example.com/i.png" }] },
+  },
+  "conversation.state": { content: { status: "escalated" } },
+  "delete.soft": { parent: "m-1" },
+};
+
+const accepted = json(202, { messages: { message: [{ id: "x", conversation: { id: "c-1" } }] } });
+
+test("the specification has 30 types and 5 kinds of senders, in this order", () => {
+  expect(messageTypes).toEqual(messageSenders.map(([type]) => type));
+  expect(senderKinds).toEqual(senders);
+});
+
+test.each(matrix)("a %s %s send %s", async (sender, may, type) => {
+  await using live = await connectedClient(accepted);
+  // As a program without type checks would call it.
+  const message = JSON.parse(
+    JSON.stringify({ sender, type, conversation: "c-1", ...bodies[type] }),
+  );
+  const sending = live.client.messages.send(message);
+  if (may === "may") {
+    await sending;
+    expect(live.lastBody).toMatchObject({
+      messages: { message: [{ type: { value: type }, sender: { type: sender } }] },
+    });
+  } else {
+    await expect(sending).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+      effect: "none",
+      message: expect.stringContaining(`a ${sender} may not send`),
+    });
+    expect([live.hub.calls, live.hub.tokenCalls]).toEqual([[], []]);
+  }
+});
+
+test("what may be sent can be asked", () => {
+  const asked = matrix.map(([sender, , type]) => {
+    const kind = senderKinds.find((each): each is SenderKind => each === sender) ?? "customer";
+    const known = messageTypes.find((each) => each === type) ?? "text";
+    return maySend(kind, known) ? "may" : "may not";
+  });
+  expect(asked).toEqual(matrix.map(([, may]) => may));
+});
