@@ -1,10 +1,9 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { referencesIn } from "../../provider/definition/walk.js";
-import { fieldsFromWire, neutralVendor } from "../../provider/definition/wire.js";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { sameJson } from "../../provider/kernel/json.js";
 import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
+import { wireReferences } from "../../provider/lifecycle/ownership/users.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { conversationRate } from "../../provider/pacing/plan-rates.js";
 import { resources } from "../../provider/resources/index.js";
@@ -45,13 +44,6 @@ interface OpenEnd {
   readonly to: Definition;
   readonly id: string;
 }
-
-/** Every reference of an object, as the service's JSON holds it. */
-export const wireReferences = (definition: Definition, wire: WireObject) =>
-  referencesIn(definition.fields, fieldsFromWire(definition.fields, wire, neutralVendor)).flatMap(
-    ({ id, ...rest }) =>
-      typeof id === "string" || typeof id === "number" ? [{ ...rest, id: String(id) }] : [],
-  );
 
 /** References to objects that no list has, among the kinds whose lists are whole. */
 const danglingAmong = ({ kinds }: AccountLists): readonly OpenEnd[] => {

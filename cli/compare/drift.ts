@@ -13,6 +13,7 @@ import {
   markOf,
   nameOnWire,
   stackMark,
+  stackOfLabel,
 } from "../../provider/lifecycle/ownership/mark.js";
 import {
   kindOfMarked,
@@ -269,9 +270,6 @@ type Place =
   | Pick<UnmanagedObject, "standing" | "label">
   | undefined;
 
-/** `shop/prod`, of `shop/prod kiosk` */
-const stackIn = (label: string): string => label.split(" ")[0] ?? label;
-
 /** Whose an object is; undefined where this stack has it. */
 const placeOf = (
   definition: Definition,
@@ -301,7 +299,7 @@ const placeOf = (
     return { standing: kindOfMarked(marked, states), label: mark.label };
   const isSeen = states.ownerships.map(stackMark).includes(mark.stack);
   if (isSeen) return { standing: kindOfMarked(marked, states), label: mark.label };
-  const of = stackIn(mark.label);
+  const of = stackOfLabel(mark.label);
   // A state that cannot be read from here, such as one in another backend, may well hold it.
   return of === `${project}/${stack}` ? { standing: "former", label: mark.label } : { other: of };
 };

@@ -1,8 +1,8 @@
 import type { Switches, SwitchName } from "../../emulator/index.js";
 import { holdsSecret } from "../../provider/definition/walk.js";
 import { fieldsByWireName } from "../../provider/definition/wire.js";
+import { wireReferences } from "../../provider/lifecycle/ownership/users.js";
 import { resources } from "../../provider/resources/index.js";
-import { wireReferences } from "../account/read-account.js";
 import type { RehearsedCall } from "./emulated-account.js";
 import { serverSet } from "./outcome.js";
 import type { AccountChange, Refusal, RehearsedOutcome } from "./rehearsal-schema.js";

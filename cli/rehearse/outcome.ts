@@ -3,10 +3,10 @@ import { type Definition, outputFields } from "../../provider/definition/define.
 import { deletionOrder } from "../../provider/definition/references.js";
 import { sameJson } from "../../provider/kernel/json.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
+import { wireReferences } from "../../provider/lifecycle/ownership/users.js";
 import { definitionOfType, logicalName } from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackState, StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
-import { wireReferences } from "../account/read-account.js";
 import type { CopiedObjects, RehearsedCall } from "./emulated-account.js";
 import type {
   AccountChange,

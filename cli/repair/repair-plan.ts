@@ -7,11 +7,12 @@ import { isSameResource, markOf, objectTime } from "../../provider/lifecycle/own
 import {
   kindOfMarked,
   type MarkedObject,
-  markedObject,
+  markedAmong,
   type Orphan,
   orphansAmong,
   type StackNames,
 } from "../../provider/lifecycle/ownership/orphans.js";
+import { usersAmong } from "../../provider/lifecycle/ownership/users.js";
 import { connected, type Declared, resourceIn } from "../../provider/lifecycle/resource.js";
 import { isHeld } from "../../provider/lifecycle/run.js";
 import { describe, seenObjects } from "../../provider/lifecycle/seen-object.js";
@@ -24,7 +25,6 @@ import {
   type StateResource,
   stateValue,
 } from "../../provider/pulumi-cli/stack-documents.js";
-import { type AccountReading, wireReferences } from "../account/read-account.js";
 import { messageOf } from "../command.js";
 import { type AccountRead, isOurType, kindIn, type StackReading } from "../stack/stack-reading.js";
 import type { RepairStep } from "./schemas.js";
@@ -57,23 +57,8 @@ const heldResource = (
 const foreignOperations = ({ deployment }: StackExport): readonly PendingOperation[] =>
   (deployment.pending_operations ?? []).filter(({ resource }) => !isOurType(resource.type));
 
-const known = new WeakMap<AccountReading, readonly MarkedObject[]>();
-
-/** What carries a mark in an account. */
-const markedIn = ({ reading }: AccountRead): readonly MarkedObject[] => {
-  const marked =
-    known.get(reading) ??
-    reading.kinds.flatMap(({ definition, objects }) =>
-      [...objects].flatMap(([id, wire]) => markedObject(definition, id, wire) ?? []),
-    );
-  known.set(reading, marked);
-  return marked;
-};
-
-/** What became of a creation that a run began and did not report on. */
+/** What became of a creation that a run began and did not report on, and that no state has. */
 type CreationOutcome =
-  /** The state has the resource by now. */
-  | { readonly outcome: "held" }
   /** Nothing at the service was made. */
   | { readonly outcome: "not-made" }
   /** It made this object; `surplus`: those that other attempts made. */
@@ -87,24 +72,14 @@ type CreationOutcome =
 
 const unclear = (why: string): CreationOutcome => ({ outcome: "unclear", why });
 
-const isReferredTo = ({ reading }: AccountRead, { id, definition }: MarkedObject): boolean =>
-  reading.kinds.some((kind) =>
-    [...kind.objects.values()].some((wire) =>
-      wireReferences(kind.definition, wire).some(
-        (reference) => reference.id === id && reference.to.kind === definition.kind,
-      ),
-    ),
-  );
-
 /** The one that others refer to already, else the one that was made first. */
 const firstOf = (account: AccountRead, objects: readonly MarkedObject[]) => {
   const createdOf = ({ definition, id }: MarkedObject): number =>
     objectTime(kindIn(account, definition).objects.get(id)?.created);
+  const usersOf = usersAmong(objects.length > 1 ? account.reading.kinds : []);
+  const isUsed = ({ definition, id }: MarkedObject) => Number(usersOf(definition, id).length > 0);
   const [object, ...surplus] = objects.toSorted(
-    (a, b) =>
-      Number(isReferredTo(account, b)) - Number(isReferredTo(account, a)) ||
-      createdOf(a) - createdOf(b) ||
-      a.id.localeCompare(b.id),
+    (a, b) => isUsed(b) - isUsed(a) || createdOf(a) - createdOf(b) || a.id.localeCompare(b.id),
   );
   return { object, surplus };
 };
@@ -115,16 +90,15 @@ const madeFor = (
   account: AccountRead,
   { states }: RepairFacts,
 ): readonly MarkedObject[] =>
-  markedIn(account).filter(
+  markedAmong([kindIn(account, definition)]).filter(
     (object) =>
       ownMark !== undefined &&
-      object.definition.kind === definition.kind &&
       isSameResource(object.mark, ownMark) &&
       !isHeld(states, definition.kind, object.id) &&
       kindOfMarked(object, states) === "left-over",
   );
 
-/** Where an object could not carry a mark, only its name speaks for it, and that is not enough. */
+/** If an object could not carry a mark, only its name speaks for it, and that is not enough. */
 const unmarkedOutcome = (
   declared: Declared,
   account: AccountRead,
@@ -149,11 +123,11 @@ const outcomeAmong = (
   urn: string,
 ): CreationOutcome => {
   const serials = found.map(({ mark }) => mark.serial);
-  const isTold = serials.every(
+  const areApart = serials.every(
     (serial, place) => serial !== undefined && serials.indexOf(serial) === place,
   );
   const { object, surplus } = firstOf(account, found);
-  if (object && (surplus.length === 0 || isTold)) return { outcome: "made", object, surplus };
+  if (object && (surplus.length === 0 || areApart)) return { outcome: "made", object, surplus };
   const ids = found.map(({ id }) => id).join(", ");
   return unclear(
     `${logicalName(urn)}: one of these objects is a copy that a person made of the other, and nothing tells which: ${ids}. ` +
@@ -161,11 +135,13 @@ const outcomeAmong = (
   );
 };
 
-const ofKind = async (
-  definition: Definition,
-  { resource: { urn, inputs } }: PendingOperation,
+/** Finds out what became of a creation, by the mark of its resource at the service. */
+const creationOutcome = async (
+  { resource: { urn, type, inputs } }: PendingOperation,
   facts: RepairFacts,
 ): Promise<CreationOutcome> => {
+  const definition = definitionOfType(type);
+  if (!definition) return { outcome: "not-made" };
   const context = { definition, run: facts.run };
   const declared = await connected(resourceIn(context, openedValues(inputs)));
   const account = facts.accountOf(declared.properties.profile);
@@ -179,28 +155,12 @@ const ofKind = async (
   return unmarkedOutcome(declared, account, facts, urn);
 };
 
-/** Finds out what became of a creation: by the state, then by the mark of its resource at the service. */
-const creationOutcome = async (
-  operation: PendingOperation,
-  facts: RepairFacts,
-): Promise<CreationOutcome> => {
-  const { urn, type } = operation.resource;
-  if (heldResource(facts.document, urn)) return { outcome: "held" };
-  const definition = definitionOfType(type);
-  return definition ? ofKind(definition, operation, facts) : { outcome: "not-made" };
-};
-
-/** The name of an object, as far as it is one. */
-const markedName = ({ name }: MarkedObject): string => asText(name);
-
 /** An object as steps name it. */
-const namedInStep = (object: MarkedObject) => ({
-  kind: object.definition.kind,
-  name: markedName(object),
-  id: object.id,
+const namedInStep = ({ definition: { kind }, name, id }: MarkedObject) => ({
+  ...{ kind, name: asText(name), id },
 });
 
-/** A resource for the state; nothing where its object is gone; or why it cannot be read. */
+/** A resource for the state; nothing if its object is gone; or why it cannot be read. */
 type Entry = { readonly entry?: JsonObject } | { readonly why: string };
 
 const readEntry = async (
@@ -237,11 +197,12 @@ interface PendingSteps {
 const kindNamed = (type: string): string => type.split(/[:/]/).at(-1) ?? type;
 
 const gatherCreation = async (
-  { resource }: PendingOperation,
-  found: Exclude<CreationOutcome, { readonly outcome: "held" }>,
+  operation: PendingOperation,
   facts: RepairFacts,
   { steps, entries, left, kept, surplus }: PendingSteps,
 ): Promise<void> => {
+  const found = await creationOutcome(operation, facts);
+  const { resource } = operation;
   const { urn, type, inputs } = resource;
   const forget = { action: "forget", kind: kindNamed(type), urn, why: "not-made" } as const;
   if (found.outcome === "unclear") left.push(found.why);
@@ -299,10 +260,9 @@ const pendingSteps = async (facts: RepairFacts): Promise<PendingSteps> => {
     ...{ steps: [], entries: [], left: [], kept: new Set<string>(), surplus: new Set<string>() },
   };
   for (const operation of pendingOperations(facts.document)) {
-    const found =
-      operation.type === "creating" ? await creationOutcome(operation, facts) : undefined;
-    if (found && found.outcome !== "held") await gatherCreation(operation, found, facts, all);
-    else await gatherHeld(operation, facts, all);
+    const isInState = heldResource(facts.document, operation.resource.urn) !== undefined;
+    const isCreation = operation.type === "creating" && !isInState;
+    await (isCreation ? gatherCreation : gatherHeld)(operation, facts, all);
   }
   return all;
 };
@@ -342,11 +302,13 @@ const isDuplicate = (
       ),
   );
 
-const leftOversIn = (account: AccountRead, { names, states }: RepairFacts) =>
-  orphansAmong(markedIn(account), names, states).filter(({ standing }) => standing === "left-over");
+const leftOversIn = ({ reading }: AccountRead, { names, states }: RepairFacts) =>
+  orphansAmong(markedAmong(reading.kinds), names, states).filter(
+    ({ standing }) => standing === "left-over",
+  );
 
-const noteOn = (object: MarkedObject): string =>
-  `${object.definition.kind} "${markedName(object)}" (id ${object.id}) was made by a run that left no note of it. ` +
+const noteOn = ({ definition: { kind }, name, id }: MarkedObject): string =>
+  `${kind} "${asText(name)}" (id ${id}) was made by a run that left no note of it. ` +
   "The next pulumi up takes it over, if the program still declares it; else: pulumi-conversation orphans --delete";
 
 /** So many operations of other packages are named; a run may have left hundreds. */

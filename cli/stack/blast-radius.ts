@@ -3,10 +3,12 @@ import type { Definition } from "../../provider/definition/define.js";
 import { deletionOrder } from "../../provider/definition/references.js";
 import { referencesIn } from "../../provider/definition/walk.js";
 import { asText, type JsonObject, type Printed } from "../../provider/kernel/json.js";
-import { markOn, nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
+import { markOn, nameOnWire, stackOfLabel } from "../../provider/lifecycle/ownership/mark.js";
+import { usersAmong, wireReferences } from "../../provider/lifecycle/ownership/users.js";
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
-import { type AccountLists, wireReferences } from "../account/read-account.js";
+import type { WireObject } from "../../provider/service/collections.js";
+import type { AccountLists } from "../account/read-account.js";
 import type {
   blastRadiusSchema,
   blockedDeletionSchema,
@@ -40,43 +42,18 @@ export type OrderedStep = Printed<z.output<typeof orderedStepSchema>>;
 /** What stands in the way of the deletions of a run. */
 export type BlastRadius = Printed<z.output<typeof blastRadiusSchema>>;
 
-interface Listed {
-  readonly definition: Definition;
-  readonly id: string;
-  readonly wire: JsonObject;
-}
-
-const nameIn = ({ definition, wire }: Pick<Listed, "definition" | "wire">): string =>
-  asText(nameOnWire(definition, wire));
-
-const named = (object: Listed) => ({
-  kind: object.definition.kind,
-  name: nameIn(object),
-  id: object.id,
+const named = (definition: Definition, id: string, wire: WireObject) => ({
+  kind: definition.kind,
+  name: asText(nameOnWire(definition, wire)),
+  id,
 });
 
-/** The stack in a label such as `shop/prod kiosk`. */
-const stackOf = (label: string): string => label.split(" ")[0] ?? label;
-
-const whose = ({ definition, id, wire }: Listed, states: StackStates) => {
-  const [holder] = states.holdersOf(definition.kind, id);
+const whose = ({ kind }: Definition, id: string, wire: WireObject, states: StackStates) => {
+  const [holder] = states.holdersOf(kind, id);
   if (holder?.own) return { managed: "own" as const };
   if (holder) return { managed: "stack" as const, stack: holder.stack };
   const mark = markOn(wire);
-  return mark
-    ? { managed: "unmanaged" as const, stack: stackOf(mark.label) }
-    : { managed: "unmanaged" as const };
-};
-
-/** What an object refers to once the run has changed what it changes: deletions come last. */
-const referencesAfter = (
-  { definition, id, wire }: Listed,
-  states: StackStates,
-  inputsAfter: PlannedChanges["inputsAfter"],
-) => {
-  const holder = states.holdersOf(definition.kind, id).find(({ own }) => own);
-  const inputs = holder && inputsAfter.get(holder.urn);
-  return inputs ? referencesIn(definition.fields, inputs) : wireReferences(definition, wire);
+  return { managed: "unmanaged" as const, ...(mark ? { stack: stackOfLabel(mark.label) } : {}) };
 };
 
 /**
@@ -89,34 +66,38 @@ export const blastRadius = (
   { kinds }: AccountLists,
   states: StackStates,
 ): BlastRadius => {
-  const all = kinds.flatMap(({ definition, objects }) =>
-    [...objects].map(([id, wire]): Listed => ({ definition, id, wire })),
-  );
-  const isDeleted = ({ definition, id }: Pick<Listed, "definition" | "id">): boolean =>
-    deletions.some((each) => each.definition.kind === definition.kind && each.id === id);
-  const staying = all.filter((object) => !isDeleted(object));
-  const references = staying.flatMap((object) =>
-    referencesAfter(object, states, inputsAfter).map((reference) => ({ object, ...reference })),
-  );
-  const blocked = deletions.flatMap((deletion): readonly BlockedDeletion[] => {
-    const target = all.find(
-      ({ definition, id }) => definition.kind === deletion.definition.kind && id === deletion.id,
-    );
-    const users = references
-      .filter(({ to, id }) => to.kind === deletion.definition.kind && id === deletion.id)
-      .map(({ object, path }) => ({ ...named(object), path, ...whose(object, states) }));
-    // What is gone already is deleted without a word.
-    if (!target || users.length === 0) return [];
-    return [{ ...named(target), urn: deletion.urn, users }];
+  const leaving = new Set(deletions.map(({ definition: { kind }, id }) => `${kind} ${id}`));
+  const isDeleted = ({ kind }: Definition, id: string) => leaving.has(`${kind} ${id}`);
+  const staying = kinds.map(({ definition, objects }) => ({
+    definition,
+    objects: [...objects].filter(([id]) => !isDeleted(definition, id)),
+  }));
+  // Deletions come last: what an object refers to once the run has changed what it changes.
+  const usersOf = usersAmong(staying, (definition, wire, id) => {
+    const holder = states.holdersOf(definition.kind, id).find(({ own }) => own);
+    const inputs = holder && inputsAfter.get(holder.urn);
+    return inputs ? referencesIn(definition.fields, inputs) : wireReferences(definition, wire);
   });
-  const order =
-    blocked.length === 0 ? [] : orderThatWorks(blocked, all.filter(isDeleted).map(named));
+  const blocked = deletions.flatMap(({ definition, id, urn }): readonly BlockedDeletion[] => {
+    const wire = kinds.find((each) => each.definition.kind === definition.kind)?.objects.get(id);
+    const users = usersOf(definition, id).map((user) => ({
+      ...named(user.definition, user.id, user.wire),
+      ...{ path: user.path, ...whose(user.definition, user.id, user.wire, states) },
+    }));
+    // What is gone already is deleted, and nothing is said of it.
+    return wire && users.length > 0 ? [{ ...named(definition, id, wire), urn, users }] : [];
+  });
+  const deleted = kinds.flatMap(({ definition, objects }) =>
+    [...objects].flatMap(([id, wire]) =>
+      isDeleted(definition, id) ? [named(definition, id, wire)] : [],
+    ),
+  );
   const unread = kinds.flatMap(({ definition: { kind }, problem }) => (problem ? [kind] : []));
   const isUncertain = deletions.length > 0 && unread.length > 0;
   return {
     deletions: deletions.length,
     blocked: inOrder(blocked),
-    order,
+    order: blocked.length === 0 ? [] : orderThatWorks(blocked, deleted),
     ...(isUncertain ? { unread } : {}),
   };
 };

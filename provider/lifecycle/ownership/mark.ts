@@ -34,6 +34,9 @@ export const stackMark = (ownership: string): string => digest(ownership, 8);
 export const stackLabel = (project: string, stack: string): string =>
   readable(`${project}/${stack}`);
 
+/** The stack in the label of a mark: `shop/prod` in `shop/prod kiosk`. */
+export const stackOfLabel = (label: string): string => label.split(" ")[0] ?? label;
+
 /** The mark of a resource, without what distinguishes its objects. */
 export const markOf = (kind: string, owner: string): Mark => {
   const { project, stack, ownership, name } = ownerParts(owner);

@@ -42,19 +42,32 @@ export interface StackNames {
   readonly stack: string;
 }
 
-/** Every marked object of the service, in an order in which they can be deleted; asks the service. */
+/** The marked objects of these kinds, in an order in which they can be deleted. */
+export const markedAmong = (
+  kinds: readonly {
+    readonly definition: Definition;
+    readonly objects: ReadonlyMap<string, WireObject>;
+  }[],
+): readonly MarkedObject[] =>
+  deletionOrder(kinds.map(({ definition }) => definition)).flatMap((definition) =>
+    [...(kinds.find((each) => each.definition === definition)?.objects ?? [])].flatMap(
+      ([id, wire]) => markedObject(definition, id, wire) ?? [],
+    ),
+  );
+
+/** Every marked object of the service, in that order; asks the service. */
 export const markedObjects = async (
   { service }: Pick<AccountSession, "service">,
   resources: readonly Definition[],
-): Promise<readonly MarkedObject[]> => {
-  const lists = await Promise.all(
-    deletionOrder(resources).map(async (definition) => {
-      const { objects } = await service.list(definition, { fresh: true });
-      return [...objects].flatMap(([id, wire]) => markedObject(definition, id, wire) ?? []);
-    }),
+): Promise<readonly MarkedObject[]> =>
+  markedAmong(
+    await Promise.all(
+      resources.map(async (definition) => ({
+        definition,
+        objects: (await service.list(definition, { fresh: true })).objects,
+      })),
+    ),
   );
-  return lists.flat();
-};
 
 /** An object of a list with its mark; undefined where it carries none. */
 export const markedObject = (
