@@ -2,6 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { changesOf } from "../../provider/definition/changes.js";
 import { sameMeaning } from "../../provider/definition/meaning.js";
+import {
+  type ChangeValue,
+  changeInside,
+  changeMembers,
+  valuesIn,
+} from "../../provider/definition/walk.js";
 import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
@@ -169,4 +175,36 @@ test("another order is told where the order counts", () => {
     of([...bots].reverse(), ["Y", "X"]),
   );
   expect(changes.map(({ path }) => path)).toEqual(["applications.botConfiguration.bots"]);
+});
+
+describe.each(kinds)("$kind", ({ fields, rule }) => {
+  test("a change reaches every value that is collected, and nothing else becomes another one", () => {
+    fc.assert(
+      fc.property(anyValues(fields, rule), (values) => {
+        const reached: unknown[] = [];
+        const same: ChangeValue = (field, value) => {
+          reached.push(value);
+          return changeInside(field, value, same);
+        };
+        expect(changeMembers(fields, values, same)).toEqual(values);
+        expect(reached).toEqual(valuesIn(fields, values).map(({ value }) => value));
+      }),
+    );
+  });
+
+  test("members that no field knows stay, and what becomes nothing goes", () => {
+    fc.assert(
+      fc.property(anyValues(fields, rule), (values) => {
+        const more = { ...values, "not a field": { a: 1 }, __proto: [null] };
+        const without: ChangeValue = (field, value) =>
+          field.secret ? undefined : changeInside(field, value, without);
+        const left = changeMembers(fields, more, without);
+        expect(left).toMatchObject({ "not a field": { a: 1 }, __proto: [null] });
+        const secrets = valuesIn(fields, left).filter(
+          ({ field, value }) => field.secret && value !== undefined,
+        );
+        expect(secrets).toEqual([]);
+      }),
+    );
+  });
 });

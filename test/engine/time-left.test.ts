@@ -124,7 +124,7 @@ const run = (planIsKnown: boolean): fc.Arbitrary<Run> =>
     planIsKnown: fc.constant(planIsKnown),
   });
 
-const numRuns = Number(process.env.PROGRESS_RUNS ?? 40);
+const numRuns = Number(process.env.PROGRESS_RUNS ?? 20);
 const settings = { numRuns, seed: 13 };
 const patience = { timeout: 180_000 + numRuns * 200 };
 

@@ -1,10 +1,24 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { expect, test } from "vitest";
 import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
+import type { Bucket } from "../../provider/pacing/bucket.js";
+import { type BucketStore, memoryBuckets } from "../../provider/pacing/bucket-store.js";
+import { pacedCalls } from "../../provider/pacing/pacer.js";
 import type { Endpoint } from "../../provider/service/http/operations.js";
+import type { Wait } from "../../provider/service/http/pace.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";
 import { tokenEndpoint } from "../../provider/service/token.js";
-import { calling, create, makeCalls, ok, pacer, refusedWith } from "./support/simulation.js";
+import {
+  calling,
+  create,
+  makeCalls,
+  ok,
+  others,
+  pacer,
+  refusedWith,
+  series,
+} from "./support/simulation.js";
 
 const read: Endpoint = { method: "GET", template: "/channels/{id}" };
 const line = { roundTripMs: 20 };
@@ -37,16 +51,9 @@ test("a call without a share of its plan's spike leaves the rest to others", asy
 test.each([0.5, 0.9, 1.5])("nothing fails while others take %f of the rate", async (part) => {
   const time = new VirtualTime();
   const bucket = new TrueBucket(1, 10);
-  let over = false;
-  const others = async () => {
-    while (!over) {
-      bucket.take(time.now());
-      await time.sleep(1000 / part);
-    }
-  };
-  void others();
+  const { stop } = others(time, bucket, 1000 / part);
   const { failed } = await makeCalls(time, pacer(time), 50, calling(time, bucket, line));
-  over = true;
+  stop();
   expect(failed).toBe(0);
 });
 
@@ -160,3 +167,280 @@ test("fetching a token is not held back, and after a refusal waits 1, 2, 4 secon
   await time.during(pace(tokenEndpoint, attempt));
   expect(time.now()).toBe(7_000);
 });
+
+test("a caller that gives up while waiting is told so, sends nothing and holds up nobody", async () => {
+  const time = new VirtualTime();
+  const pace = pacer(time, { burst: 1 });
+  const bucket = new TrueBucket(1, 1);
+  const call = calling(time, bucket, line);
+  const stop = new AbortController();
+  const first = pace(create, call);
+  const given = pace(create, call, stop.signal).catch((error: unknown) => error);
+  const last = pace(create, call);
+  void time.sleep(300).then(() => stop.abort());
+  await time.during(Promise.all([first, last]));
+  expect(await given).toMatchObject({
+    code: "CANCELLED",
+    message: expect.stringContaining("Nothing was sent."),
+  });
+  expect(bucket.accepted).toBe(2);
+  expect(time.now()).toBeLessThanOrEqual(1_100);
+});
+
+test("a call that was given up before it began sends nothing", async () => {
+  const time = new VirtualTime();
+  let sent = 0;
+  const attempt = async () => {
+    sent += 1;
+    return ok;
+  };
+  const call = pacer(time)(create, attempt, AbortSignal.abort());
+  await expect(call).rejects.toMatchObject({ code: "CANCELLED" });
+  expect(sent).toBe(0);
+});
+
+test("an attempt that fails passes its failure on and frees its place", async () => {
+  const time = new VirtualTime();
+  const pace = pacer(time, { burst: 1 });
+  const failing = async () => {
+    throw new Error("connection lost");
+  };
+  await expect(pace(create, failing)).rejects.toThrow("connection lost");
+  expect(await time.during(pace(create, async () => ok))).toBe(ok);
+});
+
+test("waits are announced with the place in the queue, at most every 10 seconds", async () => {
+  const time = new VirtualTime();
+  const told: (Wait & { at: number })[] = [];
+  const onWait = (wait: Wait) => told.push({ ...wait, at: time.now() });
+  const pace = pacer(time, { burst: 1, onWait });
+  await makeCalls(time, pace, 16, calling(time, new TrueBucket(1, 1), line));
+  expect(told[0]).toMatchObject({ method: "POST", template: "/channels", queued: 15 });
+  expect(told.every(({ waitMs }) => waitMs > 2_000)).toBe(true);
+  expect(Math.max(...told.map(({ waitMs }) => waitMs))).toBeGreaterThan(14_000);
+  expect(told.length).toBeGreaterThanOrEqual(12);
+  expect(told.length).toBeLessThanOrEqual(20);
+});
+
+test("a wait that a refusal has made longer is announced at once", async () => {
+  const time = new VirtualTime();
+  const told: (Wait & { readonly caller: number; readonly at: number })[] = [];
+  const caller = new AsyncLocalStorage<number>();
+  const onWait = (wait: Wait) =>
+    told.push({ ...wait, caller: caller.getStore() ?? -1, at: time.now() });
+  const pace = pacer(time, { burst: 1, onWait });
+  // Half of the rate that the pacer knows, so that calls are refused all the time.
+  const bucket = new TrueBucket(0.5, 1);
+  const call = calling(time, bucket, line);
+  const gone: number[] = [];
+  const calls = Array.from({ length: 12 }, (_, index) =>
+    caller.run(index, async () => {
+      await pace(create, () => {
+        gone[index] = time.now();
+        return call();
+      });
+    }),
+  );
+  await time.during(Promise.all(calls));
+  expect(bucket.refused).toBeGreaterThan(0);
+  for (const { caller: who, at, waitMs } of told) {
+    const next = told.find((later) => later.caller === who && later.at > at);
+    // What was told last holds until the call goes, or something else is told.
+    expect(Math.min(next?.at ?? Number.POSITIVE_INFINITY, gone[who] ?? 0) - at).toBeLessThanOrEqual(
+      waitMs + 3000,
+    );
+  }
+});
+
+test("a listener that fails does not fail the call", async () => {
+  const time = new VirtualTime();
+  const onWait = () => {
+    throw new Error("no terminal");
+  };
+  const pace = pacer(time, { burst: 1, onWait });
+  const outcome = await makeCalls(time, pace, 8, calling(time, new TrueBucket(1, 1), line));
+  expect(outcome.failed).toBe(0);
+});
+
+const lateMs = 20;
+
+/** Timers that fire late by up to 20 ms. */
+const lateClock = (time: VirtualTime) => {
+  const random = series();
+  return {
+    now: () => time.now(),
+    wall: () => time.wall(),
+    sleep: (ms: number, signal?: AbortSignal) => time.sleep(ms + random() * lateMs, signal),
+  };
+};
+
+/** A bucket of which another process has found out, wrongly or not, that it saves up nothing. */
+const spaced: Bucket = {
+  at: 0,
+  periodMs: 1000.5 / 30,
+  tokens: 0,
+  spent: 1,
+  idle: 0,
+  burst: 1,
+  unprovedMs: 0,
+  phase: { name: "spaced", leftMs: 3_600_000, factor: 1 },
+};
+
+const foundSpaced = (time: VirtualTime): BucketStore => {
+  const store = memoryBuckets(() => time.now());
+  return {
+    ...store,
+    change: (key, change) =>
+      store.change(key, (kept, now, share) =>
+        change(kept ?? (key.includes("plan") ? undefined : spaced), now, share),
+      ),
+  };
+};
+
+const overIdeal = async (burst: number) => {
+  const time = new VirtualTime();
+  const rate = 30;
+  const bucket = new TrueBucket(rate, burst, 0);
+  const pace = pacer(time, {
+    clock: lateClock(time),
+    store: foundSpaced(time),
+    rates: () => rate,
+  });
+  const { wallMs } = await makeCalls(time, pace, 600, calling(time, bucket, { roundTripMs: 2 }));
+  return { over: wallMs / ((600 / rate) * 1000) - 1, refused: bucket.refused };
+};
+
+test("on timers that are late, a bucket wrongly taken for one without savings is tested again", async () => {
+  const { over, refused } = await overIdeal(20);
+  expect(refused).toBe(0);
+  expect(over).toBeLessThan(0.1);
+});
+
+test("where it saves up nothing indeed, the test costs one refusal", async () => {
+  expect((await overIdeal(1)).refused).toBe(1);
+});
+
+test("a bucket that held two at once is not taken for one without savings after a long stall", async () => {
+  const time = new VirtualTime();
+  const random = series();
+  const stallMs = () => (random() < 0.01 ? 60 : 0);
+  const bucket = new TrueBucket(30, 2);
+  const pace = pacer(time, {
+    clock: {
+      now: () => time.now(),
+      wall: () => time.wall(),
+      sleep: (ms, signal) => time.sleep(ms + 2 * random() + stallMs(), signal),
+    },
+    rates: () => bucket.rate,
+  });
+  const line = { roundTripMs: 2, jitterMs: 1 };
+  const { wallMs } = await makeCalls(time, pace, 602, calling(time, bucket, line));
+  expect(wallMs).toBeLessThanOrEqual(20_000 * 1.03);
+});
+
+/** A pacer that knows no plan, and what it takes it for. */
+const guessing = (time: VirtualTime) => {
+  const guesses: string[] = [];
+  const onPlanGuess = (guess: string) => void guesses.push(guess);
+  return { guesses, pace: pacedCalls({ clock: time, tenant: "t", share: 1, onPlanGuess }) };
+};
+
+test.each([
+  ["basic", 0.5],
+  ["developer", 0.16],
+] as const)("a tenant on %s that did not say so is found out, once", async (plan, rate) => {
+  const time = new VirtualTime();
+  const bucket = new TrueBucket(rate, 10);
+  const { pace, guesses } = guessing(time);
+  const { failed, wallMs } = await makeCalls(time, pace, 60, calling(time, bucket, line));
+  expect(failed).toBe(0);
+  expect(guesses).toEqual([plan]);
+  expect(bucket.refused).toBeLessThanOrEqual(10);
+  expect(wallMs).toBeLessThanOrEqual((50 / rate) * 1000 * 1.1);
+});
+
+test("a tenant on the highest plan is not taken for a lower one", async () => {
+  const time = new VirtualTime();
+  const { pace, guesses } = guessing(time);
+  const bucket = new TrueBucket(1, 1);
+  const { wallMs } = await makeCalls(time, pace, 60, calling(time, bucket, line));
+  expect(guesses).toEqual([]);
+  expect(wallMs).toBeLessThanOrEqual(61_000);
+});
+
+test("a higher rate than the one that was guessed is found when others stop", async () => {
+  const time = new VirtualTime();
+  const bucket = new TrueBucket(1, 10);
+  const { stop } = others(time, bucket, 50);
+  void time.sleep(60_000).then(stop);
+  const { pace } = guessing(time);
+  const { wallMs, failed } = await makeCalls(time, pace, 150, calling(time, bucket, line));
+  expect(failed).toBe(0);
+  // At the lowest rate, which others make it look like, it would be more than 800 s.
+  expect(wallMs).toBeLessThanOrEqual((60 + 150) * 1000 * 1.3);
+});
+
+test("the next process knows the plan that was found out", async () => {
+  const time = new VirtualTime();
+  const store = memoryBuckets(() => time.now());
+  const bucket = new TrueBucket(0.16, 1);
+  const refusals: number[] = [];
+  for (let process = 1; process <= 3; process += 1) {
+    const before = bucket.refused;
+    const pace = pacedCalls({ clock: time, tenant: "t", share: 1, store });
+    await makeCalls(time, pace, 6, calling(time, bucket, line));
+    refusals.push(bucket.refused - before);
+    await time.during(time.sleep(60_000));
+  }
+  expect(refusals[0]).toBeLessThanOrEqual(8);
+  expect(refusals[1]).toBeLessThanOrEqual(1);
+  expect(refusals[2]).toBeLessThanOrEqual(1);
+});
+
+test.each([
+  ["enterprise", "developer", 0.16],
+  ["enterprise", "basic", 0.5],
+  ["basic", "developer", 0.16],
+] as const)(
+  "the configured plan %s is doubted where it is %s, and the user is told once",
+  async (plan, real, rate) => {
+    const time = new VirtualTime();
+    const notices: string[] = [];
+    const bucket = new TrueBucket(rate, 1);
+    const pace = pacedCalls({
+      clock: time,
+      tenant: "t",
+      share: 1,
+      plan,
+      onNotice: (text) => notices.push(text),
+    });
+    const { wallMs, failed } = await makeCalls(time, pace, 51, calling(time, bucket, line));
+    expect(failed).toBe(0);
+    expect(notices).toEqual([
+      expect.stringContaining(`the plan ${real}, not ${plan} as configured`),
+    ]);
+    expect(bucket.refused).toBeLessThanOrEqual(32);
+    expect(wallMs).toBeLessThanOrEqual((50 / rate) * 1000 * 1.15);
+  },
+);
+
+test.each([0.3, 0.75])(
+  "a configured plan is hardly slowed down by others who take %f of it for a while",
+  async (part) => {
+    const time = new VirtualTime();
+    const bucket = new TrueBucket(1, 20);
+    let over = false;
+    const taking = async () => {
+      while (!over) {
+        await time.sleep(1000 / part);
+        while (!over && !bucket.take(time.now())) await time.sleep(50 / part);
+      }
+    };
+    void taking();
+    void time.sleep(60_000).then(() => {
+      over = true;
+    });
+    const { wallMs } = await makeCalls(time, pacer(time), 150, calling(time, bucket, line));
+    expect(wallMs).toBeLessThanOrEqual((130 + 60 * part) * 1000 * 1.1);
+  },
+);

@@ -158,7 +158,7 @@ describe.each(Object.entries(paces))("in the pace %s", (_, paceOf) => {
           expect(waits.every(({ refused }) => refused?.asks === undefined)).toBe(true);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     ));
 
   test("a service that means it once is not left for that", () =>
@@ -171,7 +171,7 @@ describe.each(Object.entries(paces))("in the pace %s", (_, paceOf) => {
         expect(await time.during(call)).toBe(ok);
         expect(time.now()).toBeLessThanOrEqual(longestMs);
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     ));
 });
 
@@ -220,7 +220,7 @@ test("an upload is repeated after what its address asks for, at most a minute, e
         });
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   ));
 
 test("a probe waits a minute at most", () =>
@@ -244,7 +244,7 @@ test("a probe waits a minute at most", () =>
       expect(await client.call("GET", "/channels")).toMatchObject({ status: 200 });
       expect(clock.slept).toEqual([Math.min(header.ms ?? 1000, 60_000)]);
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   ));
 
 describe("a command that only waits", () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { basic, message, receiver, right, v1, v3 } from "./support/callback-calls.js";
 
-const runs = Number(process.env.FUZZ_RUNS ?? 3_000);
+const runs = Number(process.env.FUZZ_RUNS ?? 1_000);
 
 /** Names that the handler looks for, so that random objects come close to real ones. */
 const names = fc.constantFrom(

@@ -88,7 +88,7 @@ test.each<[string, readonly unknown[], string]>([
   expect(surface.sentCalls()).toBe(before);
 });
 
-const runs = Number(process.env.FUZZ_RUNS ?? 400);
+const runs = Number(process.env.FUZZ_RUNS ?? 200);
 
 /** What says that the caller has to mend something. `BAD_RESPONSE`: a redirect that holds no code. */
 const callersOwn = [

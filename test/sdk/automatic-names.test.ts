@@ -21,11 +21,13 @@ class Part extends pulumi.ComponentResource {
 const botsIn = (registered: readonly Registered[]) =>
   registered.filter(({ type }) => type.endsWith(":Participant")).map(({ inputs }) => inputs);
 
-test("directly in the stack they are those of every release", async () => {
+test("directly in the stack they are those of every release, and differ by stack", async () => {
   const registered = await startProgram("s1");
   const made = new sdk.Participant("bot", bot);
   expect(await settled(made.name)).toBe("bot-afe46ce");
   expect(botsIn(registered)[0]).toMatchObject({ name: "bot-afe46ce", autoName: "bot-afe46ce" });
+  await startProgram("s2");
+  expect(await settled(new sdk.Participant("bot", bot).name)).not.toBe("bot-afe46ce");
 });
 
 test("so they are where the stack itself is given as the parent", async () => {

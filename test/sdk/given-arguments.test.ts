@@ -1,8 +1,15 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import fc from "fast-check";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { channel } from "../../provider/resources/channel.js";
 import { resources } from "../../provider/resources/index.js";
 import * as sdk from "../../sdk/index.js";
+import { Channel } from "../../sdk/index.js";
+import { withFileContent } from "../../sdk/resource-class.js";
+import { inputsOf, startProgram } from "./registered.js";
 
 beforeAll(() =>
   pulumi.runtime.setMocks({
@@ -134,13 +141,13 @@ test.each([
 });
 
 const party = { callback: "https://x.example.com", notificationEmail: "o@example.com" };
-const channel = { type: "custom.web", displayName: "Web", icon: "aVZC" };
-const whole = { address: "shop", channel, customer: party, agent: party };
+const webChat = { type: "custom.web", displayName: "Web", icon: "aVZC" };
+const whole = { address: "shop", channel: webChat, customer: party, agent: party };
 
 test.each<[string, object, string]>([
   ["no customer", { ...whole, customer: undefined }, "customer must be an object"],
   ["an id for the channel", { ...whole, channel: "id" }, "channel must be an object"],
-  ["a promise", { ...whole, channel: Promise.resolve(channel) }, "a promise was given"],
+  ["a promise", { ...whole, channel: Promise.resolve(webChat) }, "a promise was given"],
   ["bots in a list", { ...whole, bots: [party] }, "bots must be an object with properties; a list"],
   ["a bot that is missing", { ...whole, bots: { a: undefined } }, "bots.a must be an object"],
   ["nobody to answer", { ...whole, agent: undefined }, "needs bots, or an agent, or both"],
@@ -180,9 +187,7 @@ test.each([
   new pulumi.asset.StringAsset("abc"),
   new pulumi.asset.RemoteAsset("https://x.example.com/i.png"),
 ])("an icon from an asset that is no file is told as that", async (icon) => {
-  const { withFileContent } = await import("../../sdk/resource-class.js");
-  const { channel: definition } = await import("../../provider/resources/channel.js");
-  await expect(withFileContent(definition, "web", { icon }).icon).rejects.toThrow(
+  await expect(withFileContent(channel, "web", { icon }).icon).rejects.toThrow(
     'Channel "web": icon: takes base64 text, or a file of this machine',
   );
 });
@@ -191,4 +196,30 @@ test.each([undefined, {}, { version: null }])("fromEnv with %j names the version
   expect(() => Reflect.apply(sdk.fromEnv, undefined, ["TOKEN", options])).toThrow(
     /the version, such as \{ version: 1 \}, must be/,
   );
+});
+
+const folder = mkdtempSync(join(tmpdir(), "icon-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test("the icon of a channel may be a file", async () => {
+  const file = join(folder, "icon.png");
+  writeFileSync(file, Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff]));
+  const registered = await startProgram();
+  const icon = new pulumi.asset.FileAsset(file);
+  const web = new Channel("web", { type: "custom.web", displayName: "Web", icon });
+  await new Promise((resolve) => web.id.apply(resolve));
+  expect(inputsOf(registered, "web").icon).toBe("iVBOR/8=");
+});
+
+test("a file that cannot be read is named, with the property", async () => {
+  const icon = new pulumi.asset.FileAsset(join(folder, "none.png"));
+  const { icon: content } = withFileContent(channel, "web", { icon });
+  await expect(content).rejects.toThrow(
+    /^Channel "web": icon: the file .*none\.png cannot be read: ENOENT/,
+  );
+});
+
+test("what is no file stays as it is", () => {
+  const args = { icon: "aVZC", displayName: new pulumi.asset.FileAsset("x") };
+  expect(withFileContent(channel, "web", args)).toBe(args);
 });

@@ -13,7 +13,7 @@ import {
   rolesMatchOrchestration,
   secureCallbacks,
 } from "../../sdk/policies/conversation-policies.js";
-import { options, type Props, resource, seen, seenIn } from "./support/policy-resources.js";
+import { type Props, resource, seen, seenIn } from "./support/policy-resources.js";
 
 const application = (name: string, roles: readonly Props[], uses = {}) =>
   resource("ClientApplication", name, { roles }, uses);
@@ -52,13 +52,6 @@ test.each([
   expect(seenIn(noBasicAuthentication, basic, { stacks })).toHaveLength(times);
 });
 
-test("an account with protect is left in peace, and so is every other kind", () => {
-  const account = resource("Account", "shop", {});
-  expect(seenIn(accountProtected, account)).toHaveLength(1);
-  expect(seenIn(accountProtected, { ...account, opts: { ...options, protect: true } })).toEqual([]);
-  expect(seenIn(accountProtected, resource("Channel", "web", {}))).toEqual([]);
-});
-
 test("roles of one application share an authentication by its id", () => {
   const roles = [
     { name: "customer", authentication: "1" },
@@ -71,7 +64,6 @@ test("roles of one application share an authentication by its id", () => {
 });
 
 const bot = application("bot", [{ name: "custom_bot" }]);
-const agent = application("agent", [{ name: "platform_agent" }]);
 const customer = application("customer", [{ name: "customer" }]);
 const participant = resource(
   "Participant",
@@ -89,13 +81,6 @@ const withBot = {
   },
   customerConfiguration: { customer: "c" },
 };
-
-test("an orchestration with the right roles is left in peace", () => {
-  const all = [bot, agent, customer, participant];
-  const resources = [...all, orchestration(withBot, all)];
-  expect(seen(rolesMatchOrchestration, resources)).toEqual([]);
-  expect(seen(botsMatchParticipants, resources)).toEqual([]);
-});
 
 test("an application that is known by its id alone may have the missing role", () => {
   const uses = [bot, customer, participant];

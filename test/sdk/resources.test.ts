@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { pointerTo } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
 import * as sdk from "../../sdk/index.js";
+import { ConversationAccount } from "../../sdk/index.js";
 import { type Registered, settled, startProgram } from "./registered.js";
 
 let registered: readonly Registered[] = [];
@@ -67,25 +68,6 @@ test("a stack has one ownership, two stacks have two", async () => {
   expect(named("c").inputs.owner).toBe("shop/two/1a2b/c");
 });
 
-test("a name left out is made from the logical name, stable, and differs by stack and kind", async () => {
-  const names: unknown[] = [];
-  for (const stack of ["s1", "s1", "s2"]) {
-    registered = await startProgram(stack);
-    const made = new sdk.Participant("bot", { type: "custom_bot", application: "x" });
-    await settled(made.urn);
-    names.push(named("bot").inputs.name);
-  }
-  expect(names[0]).toMatch(/^bot-[0-9a-f]{7}$/);
-  expect(names[1]).toBe(names[0]);
-  expect(names[2]).not.toBe(names[0]);
-});
-
-test("a channel, which has no name, is given none", async () => {
-  const made = new sdk.Channel("plain", { type: "custom.x", displayName: "X", icon: "aa" });
-  await settled(made.urn);
-  expect(named("plain").inputs).not.toHaveProperty("name");
-});
-
 test("the owner tells equal logical names under different parents apart", async () => {
   class Site extends pulumi.ComponentResource {
     constructor(name: string) {
@@ -108,18 +90,8 @@ test("the owner tells equal logical names under different parents apart", async 
   ]);
 });
 
-test("the import option becomes adoption", async () => {
-  const made = new sdk.Channel(
-    "old",
-    { type: "custom.x", displayName: "X", icon: "aa" },
-    { import: "c-1" },
-  );
-  await settled(made.urn);
-  expect(named("old").inputs.adopt).toBe("c-1");
-});
-
-test("the import option beside an argument that says the same is fine", async () => {
-  const args = { type: "custom.x", displayName: "X", icon: "aa", adopt: "c-1" };
+test.each([{}, { adopt: "c-1" }])("the import option becomes adoption, beside %j", async (same) => {
+  const args = { type: "custom.x", displayName: "X", icon: "aa", ...same };
   const made = new sdk.Channel("old", args, { import: "c-1" });
   await settled(made.urn);
   expect(named("old").inputs.adopt).toBe("c-1");
@@ -174,4 +146,29 @@ test("the pointer is short and the same everywhere", () => {
   expect(pointerTo("Channel")).toMatchInlineSnapshot(
     `"exports.handler=()=>{let c,f=require('module').createRequire,s='pulumi-conversation/provider/v1',r=f(process.cwd()+'/');try{r.resolve(s)}catch{r=f(process.argv[1])}return{...r(s).lifecycleOf('Channel',{get:k=>c?.get(k)}),configure:async r=>{c=r.config}}}"`,
   );
+});
+
+const party = (name: string) => ({
+  callback: `https://${name}.example.com/messages`,
+  notificationEmail: "ops@example.com",
+  basicAuth: { username: "hub", password: "made-up" },
+});
+
+const declare = (profile: string | undefined) =>
+  new ConversationAccount("shop", {
+    address: "shop-web",
+    channel: { type: "custom.web", displayName: "Web chat", icon: "aVZC" },
+    customer: party("web"),
+    bots: { orders: party("bot") },
+    agent: party("desk"),
+    profile,
+  });
+
+test.each(["emea", undefined])("every part is on the tenant of profile %s", async (profile) => {
+  const registered = await startProgram();
+  await new Promise((resolve) => pulumi.output(declare(profile).account.id).apply(resolve));
+  const parts = registered.filter(({ type }) => /conversation:(?!Ownership)/.test(type));
+  const made = parts.filter(({ type }) => type.startsWith("pulumi-nodejs:dynamic"));
+  expect(made).toHaveLength(10);
+  for (const { name, inputs } of made) expect(inputs.profile, name).toBe(profile);
 });

@@ -61,6 +61,23 @@ export const makeCalls = async (
   return { wallMs: time.now() - start, failed: failed.length };
 };
 
+/** Somebody else who takes a token every so often, until told to stop. */
+export const others = (time: VirtualTime, bucket: TrueBucket, everyMs: number) => {
+  let over = false;
+  const calls = async () => {
+    while (!over) {
+      bucket.take(time.now());
+      await time.sleep(everyMs);
+    }
+  };
+  void calls();
+  return {
+    stop: () => {
+      over = true;
+    },
+  };
+};
+
 /** A pacer for a tenant on the highest plan who has all of it. */
 export const pacer = (clock: VirtualTime, options: Partial<PacingOptions> = {}): Pace =>
   pacedCalls({ clock, tenant: "t", plan: "enterprise", share: 1, ...options });

@@ -5,7 +5,7 @@ import type { UploadOptions } from "../../../sdk/runtime/index.js";
 import { AssetHub, status } from "./asset-hub.js";
 
 /** Transfers of one sort: `npm run test:long` makes 1,000 of each. */
-export const times = Number(process.env.TRANSFERS ?? 100);
+export const times = Number(process.env.TRANSFERS ?? 50);
 const atOnce = 25;
 export const bytes = randomBytes(100_000);
 export const about = { name: "receipt.png", size: bytes.length, contentType: "image/png" };

@@ -1,10 +1,18 @@
-import { expect, test } from "vitest";
-import { ForeseenCalls } from "../../provider/engine/foreseen-calls.js";
+import { readdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { ForeseenCalls, previewMemory } from "../../provider/engine/foreseen-calls.js";
 import { RunProgress } from "../../provider/engine/run-progress.js";
-import type { RunDisplay } from "../../provider/engine/status-line.js";
+import {
+  displayOfThisRun,
+  engineStatusLine,
+  type RunDisplay,
+} from "../../provider/engine/status-line.js";
 import { channel } from "../../provider/resources/channel.js";
 import { participant } from "../../provider/resources/participant.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";
+import { temporaryFolder } from "../cli/temporary-folder.js";
 
 const settings = { plan: "developer", burst: 1, share: 1 } as const;
 const post = { method: "POST", template: "/channels" } as const;
@@ -184,4 +192,147 @@ test("what is always in sight says the same, and is taken away", async () => {
   await run.pass(1000);
   await waiting.finish();
   expect(seen).toEqual(["0/1 calls, 2 s left, POST /channels decides", ""]);
+});
+
+const script = require.resolve("@pulumi/pulumi/cmd/dynamic-provider");
+const load = createRequire(script);
+
+interface Line {
+  readonly urn: string;
+  readonly message: string;
+}
+
+/** An engine that takes calls which are under way together from the last to the first. */
+const engineThatTakesLastFirst = async () => {
+  const grpc = load("@grpc/grpc-js");
+  const { EngineService } = load("@pulumi/pulumi/proto/engine_grpc_pb.js");
+  const { Empty } = load("google-protobuf/google/protobuf/empty_pb.js");
+  const taken: Line[] = [];
+  const underWay: (() => void)[] = [];
+  const server = new grpc.Server();
+  server.addService(EngineService, {
+    log: (
+      { request }: { request: { getUrn(): string; getMessage(): string } },
+      answer: (error: null, empty: unknown) => void,
+    ) => {
+      if (underWay.length === 0) setImmediate(() => setImmediate(takeAll));
+      underWay.push(() => {
+        taken.push({ urn: request.getUrn(), message: request.getMessage() });
+        answer(null, new Empty());
+      });
+    },
+  });
+  const takeAll = (): void => {
+    for (const take of underWay.splice(0).reverse()) take();
+  };
+  const address = await new Promise<string>((resolve, reject) => {
+    server.bindAsync(
+      "127.0.0.1:0",
+      grpc.ServerCredentials.createInsecure(),
+      (error: Error | null, port: number) => (error ? reject(error) : resolve(`127.0.0.1:${port}`)),
+    );
+  });
+  onTestFinished(() => server.forceShutdown());
+  return { address, taken };
+};
+
+const statusLineTo = (address: string) => {
+  const before = process.argv;
+  process.argv = [process.execPath, script, address];
+  onTestFinished(() => {
+    process.argv = before;
+  });
+  return engineStatusLine();
+};
+
+test("a row ends as it was told last, though the engine takes calls in any order", async () => {
+  const { address, taken } = await engineThatTakesLastFirst();
+  const show = statusLineTo(address);
+  const rows = ["a", "b", undefined];
+  for (const row of rows) {
+    show("2 s left", row);
+    show("kept", row, "info");
+    show("1 s left", row);
+    show("", row);
+  }
+  await expect.poll(() => taken).toHaveLength(9);
+  for (const row of rows) {
+    const messages = taken.filter(({ urn }) => urn === (row ?? "")).map(({ message }) => message);
+    expect(messages).toEqual(["2 s left", "kept", ""]);
+  }
+  show("again", "a");
+  await expect.poll(() => taken.at(-1)).toEqual({ urn: "a", message: "again" });
+});
+
+test("where no engine answers, a line is lost and nothing else", async () => {
+  const { address } = await engineThatTakesLastFirst();
+  const show = statusLineTo(address.replace(/\d+$/, "1"));
+  for (let line = 0; line < 100; line += 1) expect(() => show(`${line}`, "a")).not.toThrow();
+});
+
+const cacheIn = (): { readonly XDG_CACHE_HOME: string } => ({ XDG_CACHE_HOME: temporaryFolder() });
+const up = { pid: 77, args: ["pulumi", "up", "--yes"] };
+const written = () => new Promise(setImmediate);
+const filesIn = (cache: string): readonly string[] =>
+  readdirSync(cache, { recursive: true, encoding: "utf8" }).filter((name) => /\.json$/.test(name));
+
+test("the run of the same command gets what its preview has foreseen, once", async () => {
+  const env = cacheIn();
+  const preview = previewMemory(up, env);
+  expect(preview.foreseen).toEqual({});
+  preview.keep({ " POST /channels": 1 });
+  preview.keep({ " POST /channels": 2 });
+  await written();
+  expect(previewMemory({ ...up, pid: 78 }, env).foreseen).toEqual({});
+  expect(previewMemory(up, env).foreseen).toEqual({ " POST /channels": 2 });
+  expect(previewMemory(up, env).foreseen).toEqual({});
+});
+
+test("only the user can read the file, and files of ended commands are removed", async () => {
+  const env = cacheIn();
+  const preview = previewMemory(up, env);
+  preview.keep({ x: 1 });
+  await written();
+  const [name = ""] = filesIn(env.XDG_CACHE_HOME);
+  const path = join(env.XDG_CACHE_HOME, name);
+  expect(statSync(path).mode & 0o077).toBe(0);
+  utimesSync(path, 0, 0);
+  previewMemory({ ...up, pid: 5 }, env);
+  expect(filesIn(env.XDG_CACHE_HOME)).toEqual([]);
+});
+
+test.each([
+  ["pulumi", "preview"],
+  ["pulumi", "up", "--skip-preview"],
+  ["pulumi", "destroy"],
+])("%s %s %s keeps nothing", async (...args) => {
+  const env = cacheIn();
+  previewMemory({ pid: 1, args }, env).keep({ x: 1 });
+  await written();
+  expect(filesIn(env.XDG_CACHE_HOME)).toEqual([]);
+});
+
+test("a file that was spoiled counts as none", async () => {
+  const env = cacheIn();
+  previewMemory(up, env).keep({ x: 1 });
+  await written();
+  const [name = ""] = filesIn(env.XDG_CACHE_HOME);
+  writeFileSync(join(env.XDG_CACHE_HOME, name), "{");
+  expect(previewMemory(up, env).foreseen).toEqual({});
+});
+
+const cli = { pid: 1, parent: 0, exe: "pulumi", folder: "/", args: ["pulumi", "up"], env: {} };
+
+test.each([
+  ["a terminal", { isTerminal: true }, { isLive: true, everyMs: 1000 }],
+  ["a pipe", { isTerminal: false }, { isLive: false, everyMs: 30_000 }],
+  ["a list of changes", { isTerminal: true, args: ["pulumi", "up", "--diff"] }, { isLive: false }],
+  ["a terminal of a pipeline", { isTerminal: true, env: { CI: "true" } }, { isLive: false }],
+  [
+    "--non-interactive",
+    { isTerminal: true, args: ["pulumi", "up", "--non-interactive"] },
+    { isLive: false },
+  ],
+])("%s is shown what suits it", (_, facts, display) => {
+  expect(displayOfThisRun({ ...cli, ...facts })).toMatchObject(display);
 });
