@@ -337,3 +337,43 @@ export const savedAccountIn = (text: string): SavedAccount | undefined => {
   const known = resources.map(({ kind }) => kind);
   return data?.kinds.every(({ kind }) => known.includes(kind)) ? data : undefined;
 };
+
+/** The content of an emulator, as it gives it at `GET /snapshot`. */
+const snapshotSchema = z.object({
+  objects: z.record(z.string(), z.array(z.looseObject({ id: z.string() }))),
+});
+
+/** An account in a file, kind by kind. */
+interface AccountFile {
+  /** Left out: the file does not say. */
+  readonly readAt?: string;
+  readonly kinds: readonly {
+    readonly definition: Definition;
+    readonly objects: readonly WireObject[];
+    /** Why objects are missing. */
+    readonly problem?: string | undefined;
+  }[];
+}
+
+/** A saved reading, or the snapshot of an emulator; undefined if the text is neither. */
+export const accountInFile = (text: string): AccountFile | undefined => {
+  const saved = savedAccountIn(text);
+  if (saved)
+    return {
+      readAt: saved.readAt,
+      kinds: saved.kinds.flatMap(({ kind, ...rest }) =>
+        resources
+          .filter((definition) => definition.kind === kind)
+          .map((definition) => ({ definition, ...rest })),
+      ),
+    };
+  const { data } = snapshotSchema.safeParse(jsonIn(text));
+  return (
+    data && {
+      kinds: resources.map((definition) => ({
+        definition,
+        objects: data.objects[definition.collection] ?? [],
+      })),
+    }
+  );
+};

@@ -19,10 +19,9 @@ import {
   sealedFields,
   stackExportIn,
 } from "../../provider/pulumi-cli/stack-documents.js";
-import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/collections.js";
 import { listingKeys } from "../../provider/service/lists.js";
-import { savedAccountIn } from "../account/object-inputs.js";
+import { accountInFile } from "../account/object-inputs.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { exportStack, openStack } from "../stack/open-stack.js";
@@ -89,14 +88,6 @@ const sideOfWire = (
 /** Where the project is, whose settings count, and how the reading is told and ended. */
 export type CompareOptions = Omit<AccountOptions, "clock">;
 
-const wireObject = z.looseObject({ id: z.string() });
-
-/** What an emulator gives at `GET /snapshot`. */
-const snapshotSchema = z.object({
-  version: z.literal(1),
-  objects: z.record(z.string(), z.array(wireObject)),
-});
-
 /** What `pulumi import --file` takes. */
 const importSchema = z.object({
   resources: z.array(
@@ -147,40 +138,22 @@ const ofState = (title: string, all: readonly StateResource[]): ComparedAccount 
   return { title, objects, notes: hidden.map((each) => encryptedNote(title, each)) };
 };
 
-const ofSnapshot = (title: string, text: string): ComparedAccount | undefined => {
-  const { data } = snapshotSchema.safeParse(printedJson(text));
-  return (
-    data && {
-      title,
-      objects: resources.flatMap((definition) =>
-        (data.objects[definition.collection] ?? []).map(({ id, ...wire }) =>
-          sideOfWire(definition, id, wire, neutralVendor),
-        ),
-      ),
-      notes: [],
-    }
-  );
-};
-
-const ofSaved = (title: string, text: string): ComparedAccount | undefined => {
-  const saved = savedAccountIn(text);
+const ofAccount = (title: string, text: string): ComparedAccount | undefined => {
+  const file = accountInFile(text);
+  if (!file) return undefined;
+  const { readAt, kinds } = file;
   const keyOf = listingKeys();
-  return (
-    saved && {
-      title: `${title} (${saved.readAt})`,
-      objects: saved.kinds.flatMap(({ kind, objects }) =>
-        resources
-          .filter((definition) => definition.kind === kind)
-          .flatMap((definition) =>
-            objects.map((wire) => sideOfWire(definition, keyOf(wire), wire, neutralVendor)),
-          ),
-      ),
-      unread: saved.kinds.flatMap(({ kind, problem }) => (problem === undefined ? [] : [kind])),
-      notes: saved.kinds.flatMap(({ kind, problem }) =>
-        problem === undefined ? [] : [`${title}: ${kind}: ${problem}`],
-      ),
-    }
+  const unread = kinds.flatMap(({ definition: { kind }, problem }) =>
+    problem === undefined ? [] : [{ kind, problem }],
   );
+  return {
+    title: readAt === undefined ? title : `${title} (${readAt})`,
+    objects: kinds.flatMap(({ definition, objects }) =>
+      objects.map((wire) => sideOfWire(definition, keyOf(wire), wire, neutralVendor)),
+    ),
+    unread: unread.map(({ kind }) => kind),
+    notes: unread.map(({ kind, problem }) => `${title}: ${kind}: ${problem}`),
+  };
 };
 
 const ofImportFile = (title: string, text: string): ComparedAccount | undefined => {
@@ -203,8 +176,7 @@ const ofFile = async (path: string): Promise<ComparedAccount> => {
   });
   const state = stackExportIn(text);
   const found =
-    ofSaved(path, text) ??
-    ofSnapshot(path, text) ??
+    ofAccount(path, text) ??
     (state && ofState(path, state.deployment.resources ?? [])) ??
     ofImportFile(path, text);
   if (found) return found;

@@ -8,14 +8,9 @@ import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { asText, isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
 import { environmentSecretsIn, holdsUndisclosed } from "../../provider/kernel/stand-ins.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
+import { nameOnWire, stackMark, stackOfLabel } from "../../provider/lifecycle/ownership/mark.js";
 import {
-  isSameResource,
-  markOf,
-  nameOnWire,
-  stackMark,
-  stackOfLabel,
-} from "../../provider/lifecycle/ownership/mark.js";
-import {
+  isBegun,
   kindOfMarked,
   markedObject,
   type StackNames,
@@ -288,13 +283,8 @@ const placeOf = (
   if (!marked) return { standing: "foreign" };
   const { mark } = marked;
   const { ownership } = states.own;
-  const isBegun = states.pending.some(
-    (each) =>
-      each.kind === kind &&
-      each.owner !== undefined &&
-      isSameResource(markOf(kind, each.owner), mark),
-  );
-  if (isBegun && kindOfMarked(marked, states) === "left-over") return { begun: true };
+  const isLeftOver = kindOfMarked(marked, states) === "left-over";
+  if (isLeftOver && isBegun(definition, mark, states)) return { begun: true };
   if (ownership !== undefined && mark.stack === stackMark(ownership))
     return { standing: kindOfMarked(marked, states), label: mark.label };
   const isSeen = states.ownerships.map(stackMark).includes(mark.stack);

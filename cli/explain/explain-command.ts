@@ -1,16 +1,19 @@
 import { readFileSync } from "node:fs";
+import type { Definition } from "../../provider/definition/define.js";
 import { bodyOf } from "../../provider/definition/wire.js";
 import { shortened, textTable, wrapped } from "../../provider/kernel/columns.js";
-import { isObject, jsonIn, listedObjects } from "../../provider/kernel/json.js";
 import { propertiesIn } from "../../provider/lifecycle/state.js";
-import { typeToken } from "../../provider/pointer.js";
 import { pulumiPlace, stackAdvice } from "../../provider/pulumi-cli/project-files.js";
 import { queryPulumi } from "../../provider/pulumi-cli/pulumi-queries.js";
-import { openedSecrets } from "../../provider/pulumi-cli/stack-documents.js";
+import {
+  definitionOfType,
+  openedValues,
+  stackExportIn,
+} from "../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../provider/resources/index.js";
 import { messageTypes } from "../../provider/service/message-types.js";
 import { settingNames } from "../../provider/service/settings.js";
-import { savedAccountIn } from "../account/object-inputs.js";
+import { accountInFile } from "../account/object-inputs.js";
 import { readAccountInputs } from "../account/open-account.js";
 import { CommandFailure } from "../command.js";
 import type { Progress } from "../terminal/progress.js";
@@ -221,9 +224,13 @@ interface Source {
 }
 
 const problemsIn = (
-  kinds: readonly { readonly kind: string; readonly problem?: string | undefined }[],
+  kinds: readonly { readonly definition: Definition; readonly problem?: string | undefined }[],
 ): Source["problems"] =>
-  new Map(kinds.flatMap(({ kind, problem }) => (problem === undefined ? [] : [[kind, problem]])));
+  new Map(
+    kinds.flatMap(({ definition: { kind }, problem }) =>
+      problem === undefined ? [] : [[kind, problem]],
+    ),
+  );
 
 const platformNameIn = (env: NodeJS.ProcessEnv, profile: string | undefined): string =>
   env[settingNames("platformName", profile).environment] || "platform";
@@ -236,37 +243,26 @@ const fromAccount = async (options: ExplainOptions): Promise<Source> => {
     platformName: settings.platformName,
     objectsOf: ({ kind }) => [...(lists.get(kind)?.values() ?? [])],
     notes,
-    problems: problemsIn(
-      reading.kinds.map(({ definition: { kind }, problem }) => ({ kind, problem })),
-    ),
+    problems: problemsIn(reading.kinds),
   };
 };
 
 /** A saved reading of an account, or the snapshot of an emulator. */
 const fromFile = (file: string, { env = process.env, profile }: ExplainOptions): Source => {
-  const text = textOf(file);
-  const common = { name: file, platformName: platformNameIn(env, profile) };
-  const saved = savedAccountIn(text);
-  if (saved) {
-    const of = (kind: string) => saved.kinds.find((each) => each.kind === kind);
-    const notes = saved.kinds.flatMap(({ kind, problem }) =>
-      problem ? [`${kind}: ${problem}`] : [],
-    );
-    const problems = problemsIn(saved.kinds);
-    return { ...common, notes, problems, objectsOf: ({ kind }) => of(kind)?.objects ?? [] };
-  }
-  const document = jsonIn(text);
-  const objects = isObject(document) ? document.objects : undefined;
-  if (!isObject(objects))
+  const kinds = accountInFile(textOf(file))?.kinds;
+  if (!kinds)
     throw new CommandFailure(
       `Explaining ${file}: it holds neither a saved account nor the snapshot of an emulator. ` +
         "An emulator gives one at GET /snapshot of its control address.",
     );
   return {
-    ...common,
-    notes: [],
-    problems: new Map(),
-    objectsOf: ({ collection }) => listedObjects(objects[collection]),
+    name: file,
+    platformName: platformNameIn(env, profile),
+    objectsOf: (wanted) => kinds.find(({ definition }) => definition === wanted)?.objects ?? [],
+    notes: kinds.flatMap(({ definition: { kind }, problem }) =>
+      problem ? [`${kind}: ${problem}`] : [],
+    ),
+    problems: problemsIn(kinds),
   };
 };
 
@@ -287,9 +283,7 @@ const fromState = async (options: ExplainOptions): Promise<Source> => {
     throw new CommandFailure(
       `Explaining the state: it could not be read: ${answer.reason}\n${stackAdvice(answer.reason)}`,
     );
-  const document = jsonIn(answer.text);
-  const deployment = isObject(document) ? document.deployment : undefined;
-  const all = listedObjects(isObject(deployment) ? deployment.resources : undefined);
+  const held = stackExportIn(answer.text)?.deployment.resources ?? [];
   const platformName = platformNameIn(env, profile);
   return {
     name: "the state of the stack",
@@ -297,12 +291,10 @@ const fromState = async (options: ExplainOptions): Promise<Source> => {
     notes: [],
     problems: new Map(),
     objectsOf: (definition) =>
-      all
-        .filter((resource) => resource.type === typeToken(definition.kind) && !resource.delete)
+      held
+        .filter(({ type, delete: leaving }) => definitionOfType(type) === definition && !leaving)
         .flatMap(({ id, outputs }) => {
-          const values = openedSecrets(outputs);
-          if (!isObject(values)) return [];
-          const { fields, record, profile: own } = propertiesIn(values);
+          const { fields, record, profile: own } = propertiesIn(openedValues(outputs));
           if (own !== profile) return [];
           return [{ ...bodyOf(definition, fields, { platformName }), ...record, id }];
         }),

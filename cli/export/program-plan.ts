@@ -18,7 +18,7 @@ export interface SelectionOptions {
 }
 
 /** Kinds as people write them: `ClientApplication`, `client-application`, `clientapplications`. */
-const kindNamed = (text: string) => {
+export const kindNamed = (text: string) => {
   const plain = text.toLowerCase().replaceAll(/[\s_-]/g, "");
   return resources.find(({ kind, collection, noun }) =>
     [kind.toLowerCase(), collection.toLowerCase(), `${noun}s`.replaceAll(" ", "")].includes(plain),
@@ -295,6 +295,16 @@ const usedBy = (objects: readonly ObjectInputs[]): ReadonlySet<string> =>
       referencesIn(definition.fields, fields).map(({ to, id }) => `${to.kind} ${id}`),
     ),
   );
+
+/** A resource as commands print it. */
+export const printedResource = ({
+  object,
+  logical,
+}: Pick<PlannedResource, "object" | "logical">) => ({
+  kind: object.definition.kind,
+  id: object.id,
+  name: logical,
+});
 
 const placeOf = ({ object }: PlannedResource): number => resources.indexOf(object.definition);
 

@@ -23,6 +23,7 @@ import {
   type PlanProgramOptions,
   type ProgramPlan,
   planProgram,
+  printedResource,
 } from "./program-plan.js";
 import type { Proof } from "./prove.js";
 import { type PossibleSecret, possibleSecrets } from "./source-text.js";
@@ -157,12 +158,6 @@ export const runExport = async (options: ExportOptions): Promise<ExportResult> =
   };
 };
 
-const shown = ({ object, logical }: PlannedResource) => ({
-  kind: object.definition.kind,
-  id: object.id,
-  name: logical,
-});
-
 /** What `export --json` prints. */
 export const exportJson = (
   result: ExportResult,
@@ -174,22 +169,26 @@ export const exportJson = (
     ...names,
     files: [...texts.keys()],
     kept,
-    resources: plan.declared.map(shown),
-    lookedUp: plan.lookedUp.map(shown),
+    resources: plan.declared.map(printedResource),
+    lookedUp: plan.lookedUp.map(printedResource),
     managed: plan.declared.flatMap((resource) => {
       const { mark } = resource.object;
-      return mark ? [{ ...shown(resource), mark: mark.label }] : [];
+      return mark ? [{ ...printedResource(resource), mark: mark.label }] : [];
     }),
     skipped: plan.skipped.map(({ object, reason }) => ({
       kind: object.definition.kind,
       id: object.id,
       reason,
     })),
-    secrets: source.secrets.map(({ key, resource, path }) => ({ key, ...shown(resource), path })),
+    secrets: source.secrets.map(({ key, resource, path }) => ({
+      key,
+      ...printedResource(resource),
+      path,
+    })),
     undeclared: plan.declared.flatMap((resource) =>
-      (resource.object.undeclared ?? []).map((path) => ({ ...shown(resource), path })),
+      (resource.object.undeclared ?? []).map((path) => ({ ...printedResource(resource), path })),
     ),
-    possibleSecrets: possible.map(({ resource, path }) => ({ ...shown(resource), path })),
+    possibleSecrets: possible.map(({ resource, path }) => ({ ...printedResource(resource), path })),
     notes,
     ...(proof ? { proof } : {}),
   };

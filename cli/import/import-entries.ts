@@ -1,13 +1,15 @@
 import { hash, randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import type { z } from "zod";
-import { isObject, type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
+import type { Printed } from "../../provider/kernel/json.js";
 import { inertOutput } from "../../provider/kernel/text.js";
-import { isSameResource, markOf, stackMark } from "../../provider/lifecycle/ownership/mark.js";
+import { stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
+import { isBegun } from "../../provider/lifecycle/ownership/orphans.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
 import { type Properties, stateInputs, stateOutputs } from "../../provider/lifecycle/state.js";
 import { pointerTo, typeToken } from "../../provider/pointer.js";
+import { stateValue } from "../../provider/pulumi-cli/stack-documents.js";
 import type { Holding, StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { type ObjectInputs, withoutSecrets } from "../account/object-inputs.js";
 import { CommandFailure } from "../command.js";
@@ -17,6 +19,13 @@ import type { importEntrySchema } from "./import-schema.js";
 
 /** A resource that Pulumi takes into a state, as `pulumi import --file` reads it. */
 export type ImportEntry = Printed<z.output<typeof importEntrySchema>>;
+
+/** An object, and the resource that is to stand for it. */
+export interface Candidate {
+  readonly object: ObjectInputs;
+  /** Logical name of the resource. */
+  readonly logical: string;
+}
 
 interface EntryOptions {
   /** Id of the stack's `Ownership`. */
@@ -54,14 +63,16 @@ const propertiesOf = (
   record: { ...(created ? { created } : {}), ...(modified ? { modified } : {}) },
 });
 
-/** An object as an entry, its secrets as the engine's own wire carries them. */
-export const importEntry = (
-  object: ObjectInputs,
-  logical: string,
-  options: EntryOptions,
+/** The entry of an object, secrets as the engine's own wire carries them; as undisclosed, unless they are wanted. */
+export const entryOf = (
+  { object, logical }: Candidate,
+  options: EntryOptions & { readonly withSecrets?: boolean },
 ): ImportEntry => {
   const { definition, id } = object;
-  const properties = propertiesOf(object, logical, options);
+  const fields = options.withSecrets
+    ? object.fields
+    : withoutSecrets(definition.fields, object.fields);
+  const properties = propertiesOf({ ...object, fields }, logical, options);
   const pointer = { __provider: pointerTo(definition.kind) };
   return {
     type: typeToken(definition.kind),
@@ -78,46 +89,23 @@ const ownershipEntry = (id: string, { project, stack }: StackNames): ImportEntry
   return { type: typeToken(ownershipKind), name: "ownership", id, inputs: values, outputs: values };
 };
 
-const isSecretOnWire = (value: JsonObject): boolean =>
-  Object.hasOwn(value, "value") && Object.keys(value).some((name) => /^[0-9a-f]{32}$/.test(name));
-
-/** Secrets in the form that a file has for them. */
-const inFile = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(inFile);
-  if (!isObject(value)) return value;
-  if (!isSecretOnWire(value))
-    return objectOf(Object.entries(value).map(([name, member]) => [name, inFile(member)]));
-  const { value: secret, ...kind } = value;
-  return { ...kind, plaintext: JSON.stringify(secret) };
-};
-
 /** The text of an import file, as `pulumi import --file` reads it. */
 export const inImportFile = (entries: readonly ImportEntry[]): string =>
-  inertOutput(`${JSON.stringify({ resources: inFile(entries) }, null, 2)}\n`, false);
+  inertOutput(`${JSON.stringify({ resources: stateValue(entries) }, null, 2)}\n`, false);
 
 /**
  * The import file of an export: no entry where there is no object. It holds no secret: each is written as
  * undisclosed.
  */
 export const importFileText = (
-  objects: readonly { readonly object: ObjectInputs; readonly logical: string }[],
+  objects: readonly Candidate[],
   options: EntryOptions,
   owner: StackNames,
 ): string => {
   if (objects.length === 0) return inImportFile([]);
-  const entries = objects.map(({ object, logical }) => {
-    const fields = withoutSecrets(object.definition.fields, object.fields);
-    return importEntry({ ...object, fields }, logical, options);
-  });
+  const entries = objects.map((each) => entryOf(each, options));
   return inImportFile([ownershipEntry(options.ownership, owner), ...entries]);
 };
-
-/** An object, and the resource that is to stand for it. */
-export interface Candidate {
-  readonly object: ObjectInputs;
-  /** Logical name of the resource. */
-  readonly logical: string;
-}
 
 /** An object that is not taken over, with the reason. */
 interface LeftObject extends Candidate {
@@ -135,14 +123,6 @@ const namesake = ({ object, logical }: Candidate, { holdings }: StackStates) =>
       urn.split("::").slice(2).join("::") === `${typeToken(kind)}::${logical}`,
   );
 
-/** Whether a run has begun to make an object and did not report on it: its own name is to stand for it. */
-const isBegun = ({ object: { definition, mark } }: Candidate, { pending }: StackStates): boolean =>
-  mark !== undefined &&
-  pending.some(
-    ({ kind, owner }) =>
-      owner !== undefined && kind === definition.kind && isSameResource(markOf(kind, owner), mark),
-  );
-
 /** Why a state must not take an object over; undefined where it may. */
 const obstacle = (candidate: Candidate, states: StackStates): string | undefined => {
   const { definition, id, mark, problem } = candidate.object;
@@ -153,7 +133,7 @@ const obstacle = (candidate: Candidate, states: StackStates): string | undefined
   const isOurs =
     mark !== undefined && ownership !== undefined && mark.stack === stackMark(ownership);
   if (mark && !isOurs) return `it carries the mark of another stack: ${mark.label}`;
-  if (mark && isBegun(candidate, states))
+  if (mark && isBegun(definition, mark, states))
     return `a run of this stack has begun to make it (${mark.label}): pulumi-conversation repair writes it into the state`;
   const other = namesake(candidate, states);
   if (other) return `the state has another object for this name: ${other.urn} (id ${other.id})`;
@@ -194,16 +174,6 @@ export const takeOverRefusal = (
     .map(({ object, reason }) => `  ${objectLabel(object)} (id ${object.id}): ${reason}`);
   const more = left.length > mostShown ? [`  … and ${left.length - mostShown} more`] : [];
   return new CommandFailure([`${outcome}:`, ...lines, ...more, advice].join("\n"));
-};
-
-/** The entry of an object; its secrets as undisclosed, unless they are wanted. */
-export const entryOf = (
-  { object, logical }: Candidate,
-  options: EntryOptions & { readonly withSecrets?: boolean },
-): ImportEntry => {
-  const { definition, fields } = object;
-  const shown = options.withSecrets ? fields : withoutSecrets(definition.fields, fields);
-  return importEntry({ ...object, fields: shown }, logical, options);
 };
 
 export interface PlanImportOptions extends SelectionOptions {

@@ -27,7 +27,9 @@ import {
 } from "../account/open-account.js";
 import { CommandFailure } from "../command.js";
 import { objectLabel } from "../export/program-files.js";
+import { kindNamed, printedResource } from "../export/program-plan.js";
 import { type OpenStack, openStack } from "../stack/open-stack.js";
+import { textReport } from "../terminal/report.js";
 import { entriesVariable, handOver } from "./converter.js";
 import {
   type Candidate,
@@ -110,12 +112,6 @@ const lockedFailure = ({ names }: OpenStack, by?: string): CommandFailure =>
       "Wait until it has ended; if it was killed, run: pulumi-conversation repair. Then import again.",
   );
 
-/** @throws CommandFailure where a run holds the lock: Pulumi would refuse, too, only later and in other words */
-const assertUnlocked = async (stack: OpenStack): Promise<void> => {
-  const lock = await stack.readLock();
-  if (lock.state === "locked") throw lockedFailure(stack, lock.by);
-};
-
 /** What Pulumi says where a run took the lock after it was looked at, such as a second import. */
 const aboutLock = /stack is currently locked by|another update is currently in progress/i;
 
@@ -186,7 +182,9 @@ export const runImport = async (options: ImportOptions): Promise<ImportResult> =
   const plan = planImport(objects, { names: stack.names, states }, options);
   const { apply = false, progress, signal } = options;
   if (apply && plan.taken.length > 0) {
-    await assertUnlocked(stack);
+    const lock = await stack.readLock();
+    // Pulumi would refuse, too, only later and in other words.
+    if (lock.state === "locked") throw lockedFailure(stack, lock.by);
     if (signal?.aborted) throw new CommandFailure("Interrupted. Nothing was imported.", 130);
     const count = withCount(plan.taken.length, "object");
     const step = progress?.step(`Importing ${count}`);
@@ -202,12 +200,6 @@ export const runImport = async (options: ImportOptions): Promise<ImportResult> =
   return { taken, left, names: stack.names, applied: apply && taken.length > 0, notes };
 };
 
-const shown = ({ object, logical }: Candidate) => ({
-  kind: object.definition.kind,
-  id: object.id,
-  name: logical,
-});
-
 /** What `import --json` prints. */
 export const importJson = ({
   names,
@@ -218,18 +210,10 @@ export const importJson = ({
 }: ImportResult): Printed<z.output<typeof importSchema>> => ({
   ...names,
   applied,
-  objects: taken.map(shown),
-  left: left.map((each) => ({ ...shown(each), reason: each.reason })),
+  objects: taken.map(printedResource),
+  left: left.map((each) => ({ ...printedResource(each), reason: each.reason })),
   notes,
 });
-
-const width = 80;
-
-const nameColumns = (taken: readonly Candidate[]): number => {
-  const widest = (texts: readonly string[]) => Math.max(...texts.map((text) => text.length));
-  const kinds = widest(["kind", ...taken.map(({ object }) => object.definition.kind)]);
-  return Math.max(16, width - 4 - kinds - widest(taken.map(({ object }) => object.id)));
-};
 
 /** What is to be done next. */
 const nextStep = ({ names: { project, stack }, applied, taken }: ImportResult): string => {
@@ -245,21 +229,17 @@ const nextStep = ({ names: { project, stack }, applied, taken }: ImportResult): 
 /** What was, or would be, imported, for people, within 80 columns. */
 export const importReport = (result: ImportResult): string => {
   const { taken, left, notes } = result;
-  const columns = nameColumns(taken);
-  const rows = taken.map(({ object, logical }) => [
-    object.definition.kind,
-    object.id,
-    wrapped(logical, columns).join("\n"),
-  ]);
-  const lines = [
-    ...(rows.length > 0 ? [...textTable(["kind", "id", "resource"], rows), ""] : []),
-    ...left.flatMap(({ object, reason }) =>
-      wrapped(`Left out: ${objectLabel(object)} (id ${object.id}): ${reason}.`, width),
-    ),
-    ...notes.flatMap((note) => wrapped(`Not read: ${note}`, width)),
-    ...wrapped(nextStep(result), width),
-  ];
-  return `${lines.join("\n")}\n`;
+  const rows = taken.map(({ object, logical }) => [object.definition.kind, object.id, logical]);
+  return textReport(
+    rows.length > 0 ? textTable(["kind", "id", "resource"], rows, { whole: ["kind", "id"] }) : [],
+    [
+      ...left.flatMap(({ object, reason }) =>
+        wrapped(`Left out: ${objectLabel(object)} (id ${object.id}): ${reason}.`, 80),
+      ),
+      ...notes.flatMap((note) => wrapped(`Not read: ${note}`, 80)),
+      ...wrapped(nextStep(result), 80),
+    ],
+  );
 };
 
 /** An object to be printed, and the resource that is to stand for it. */
@@ -277,7 +257,7 @@ interface ImportFileOptions extends AccountOptions {
 }
 
 const definitionNamed = (kind: string): Definition => {
-  const found = resources.find((each) => each.kind.toLowerCase() === kind.toLowerCase());
+  const found = kindNamed(kind);
   if (found) return found;
   const kinds = resources.map((each) => each.kind).join(", ");
   throw new CommandFailure(`There is no kind ${JSON.stringify(kind)}. Kinds: ${kinds}.`, 2);

@@ -3,7 +3,16 @@ import { deletionOrder } from "../../definition/references.js";
 import type { Holding, StackStates } from "../../pulumi-cli/stack-states.js";
 import type { WireObject } from "../../service/collections.js";
 import type { AccountSession } from "../run.js";
-import { isCopy, type Mark, markOf, markOn, nameOnWire, stackLabel, stackMark } from "./mark.js";
+import {
+  isCopy,
+  isSameResource,
+  type Mark,
+  markOf,
+  markOn,
+  nameOnWire,
+  stackLabel,
+  stackMark,
+} from "./mark.js";
 
 /** An object at the service that carries a mark. */
 export interface MarkedObject {
@@ -81,16 +90,23 @@ export const markedObject = (
 };
 
 const isMarkOf =
-  ({ definition: { kind }, mark }: MarkedObject) =>
-  (owner: string | undefined): boolean => {
-    if (owner === undefined) return false;
-    const { stack, resource } = markOf(kind, owner);
-    return mark.stack === stack && mark.resource === resource;
-  };
+  ({ kind }: Definition, mark: Mark) =>
+  (owner: string | undefined): boolean =>
+    owner !== undefined && isSameResource(markOf(kind, owner), mark);
+
+/** Whether a run has begun to make the object with a mark and did not report on it. */
+export const isBegun = (
+  definition: Definition,
+  mark: Mark,
+  { pending }: Pick<StackStates, "pending">,
+): boolean => {
+  const isItsMark = isMarkOf(definition, mark);
+  return pending.some(({ kind, owner }) => kind === definition.kind && isItsMark(owner));
+};
 
 /** The resource that a state holds with the mark of an object, but for another object. */
 const markedElsewhere = (object: MarkedObject, { holdings }: StackStates): Holding | undefined => {
-  const isItsMark = isMarkOf(object);
+  const isItsMark = isMarkOf(object.definition, object.mark);
   return holdings.find(
     ({ kind, id, owner, writtenOwner }) =>
       kind === object.definition.kind &&
@@ -147,7 +163,6 @@ export const orphansAmong = (
     if (!standing) return [];
     const { kind } = object.definition;
     const heldBy = [...states.holdersOf(kind, object.id), ...states.readersOf(kind, object.id)];
-    const isItsMark = isMarkOf(object);
-    const pending = states.pending.some((each) => each.kind === kind && isItsMark(each.owner));
+    const pending = isBegun(object.definition, object.mark, states);
     return [{ ...object, standing, heldBy, pending }];
   });

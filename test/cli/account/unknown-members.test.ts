@@ -8,7 +8,7 @@ import {
 } from "../../../cli/account/object-inputs.js";
 import { programSource, projectReadme } from "../../../cli/export/program-files.js";
 import { planProgram } from "../../../cli/export/program-plan.js";
-import { importEntry, importFileText } from "../../../cli/import/import-entries.js";
+import { entryOf, importFileText } from "../../../cli/import/import-entries.js";
 import { isObject } from "../../../provider/kernel/json.js";
 import { resources } from "../../../provider/resources/index.js";
 import { randomAccount } from "../../support/random-account.js";
@@ -93,7 +93,7 @@ test("no value of a member that no definition knows is in a file of an export, a
       const { files, secrets } = programSource(plan, { split: "single" });
       const page = { names: project, baseUrl: "x", plan, secrets, possible: [], notes: [] };
       const entries = plan.declared.map((each) =>
-        importEntry(each.object, each.logical, { ownership: "o" }),
+        entryOf(each, { ownership: "o", withSecrets: true }),
       );
       const written = [
         ...files.values(),
