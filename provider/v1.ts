@@ -1,5 +1,5 @@
 import type { EngineConfig } from "./engine/engine-run.js";
-import { rememberUrns } from "./engine/resource-urn.js";
+import { rememberUrns } from "./engine/sdk-module.js";
 import { ConversationError } from "./kernel/errors.js";
 import type { Lifecycle } from "./lifecycle/index.js";
 import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership/ownership.js";

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition } from "../provider/definition/define.js";
-import { wireName } from "../provider/definition/wire.js";
+import { wireName } from "../provider/definition/fields.js";
 import { systemClock } from "../provider/kernel/clock.js";
 import { ConversationError } from "../provider/kernel/errors.js";
 import { memberOf } from "../provider/kernel/json.js";

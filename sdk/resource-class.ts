@@ -7,7 +7,7 @@ import {
   type Fields,
   outputFields,
 } from "../provider/definition/define.js";
-import { namingOf } from "../provider/definition/references.js";
+import { namingOf } from "../provider/definition/fields.js";
 import { isObject, objectOf } from "../provider/kernel/json.js";
 import { secretPathsBelow } from "../provider/kernel/stand-ins.js";
 import { pointerTo, typeToken } from "../provider/pointer.js";

@@ -8,24 +8,20 @@ import {
   type MapField,
   outputFields,
 } from "../../provider/definition/define.js";
-import { looksMasked } from "../../provider/definition/merge.js";
-import { normaliseFields } from "../../provider/definition/normalise.js";
-import { itemsOf, readWire } from "../../provider/definition/pairs.js";
-import { fieldViolations } from "../../provider/definition/violations.js";
 import {
   type ChangeValue,
   changeInside,
   changeMembers,
-  itemPath,
-  memberPath,
-  valuesIn,
-} from "../../provider/definition/walk.js";
-import {
   fieldsByWireName,
   fieldsFromWire,
+  itemPath,
   keyOf,
+  memberPath,
   membersOf,
-} from "../../provider/definition/wire.js";
+  valuesIn,
+} from "../../provider/definition/fields.js";
+import { itemsOf, looksMasked, readWire } from "../../provider/definition/merge.js";
+import { fieldViolations, normaliseFields } from "../../provider/definition/violations.js";
 import {
   filledText,
   isBlank,
@@ -37,10 +33,10 @@ import {
 } from "../../provider/kernel/json.js";
 import { isId } from "../../provider/kernel/object-id.js";
 import { undisclosed } from "../../provider/kernel/stand-ins.js";
+import { originalMark } from "../../provider/lifecycle/existing.js";
 import { type Mark, readMark } from "../../provider/lifecycle/ownership/mark.js";
-import { originalMark } from "../../provider/lifecycle/seen-object.js";
 import { resources } from "../../provider/resources/index.js";
-import type { WireObject } from "../../provider/service/collections.js";
+import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import type { AccountReading } from "./read-account.js";
 

@@ -1,13 +1,13 @@
-import { durationText, refusedText, waitText } from "../../provider/engine/wait-text.js";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
+import { durationText } from "../../provider/kernel/text.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
-import { memoryBuckets } from "../../provider/pacing/bucket-store.js";
 import { servicePaces } from "../../provider/pacing/pacer.js";
+import { memoryBuckets } from "../../provider/pacing/shared-buckets.js";
 import { readStackConfig } from "../../provider/pulumi-cli/project-files.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
-import type { Pace, Wait } from "../../provider/service/http/pace.js";
-import type { OnRepeat } from "../../provider/service/http/retry.js";
+import type { OnRepeat } from "../../provider/service/http/call.js";
+import { type Pace, refusedText, type Wait, waitText } from "../../provider/service/http/pace.js";
 import { httpTransport } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { readSettings } from "../../provider/service/settings.js";

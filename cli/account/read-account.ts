@@ -2,13 +2,13 @@ import type { Definition } from "../../provider/definition/define.js";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { sameJson } from "../../provider/kernel/json.js";
+import { wireReferences } from "../../provider/lifecycle/delete.js";
 import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
-import { wireReferences } from "../../provider/lifecycle/ownership/users.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { conversationRate } from "../../provider/pacing/plan-rates.js";
 import { resources } from "../../provider/resources/index.js";
-import type { ListProgress, WireObject } from "../../provider/service/collections.js";
 import { setUpOperation } from "../../provider/service/http/operations.js";
+import type { ListProgress, WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 
 /** All objects of one kind, or why they could not be read. */

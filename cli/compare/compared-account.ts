@@ -3,12 +3,16 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { naturalKey } from "../../provider/definition/references.js";
-import { changeInside } from "../../provider/definition/walk.js";
-import { fieldsFromWire, neutralVendor, type VendorName } from "../../provider/definition/wire.js";
+import {
+  changeInside,
+  fieldsFromWire,
+  naturalKey,
+  neutralVendor,
+  type VendorName,
+} from "../../provider/definition/fields.js";
 import { asText, isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
-import { propertiesIn } from "../../provider/lifecycle/state.js";
+import { propertiesIn } from "../../provider/lifecycle/resource.js";
 import { printedJson } from "../../provider/pulumi-cli/pulumi-queries.js";
 import {
   definitionOfType,
@@ -19,7 +23,7 @@ import {
   sealedFields,
   stackExportIn,
 } from "../../provider/pulumi-cli/stack-documents.js";
-import type { WireObject } from "../../provider/service/collections.js";
+import type { WireObject } from "../../provider/service/lists.js";
 import { listingKeys } from "../../provider/service/lists.js";
 import { accountInFile } from "../account/object-inputs.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";

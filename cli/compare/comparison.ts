@@ -2,14 +2,15 @@ import { writeFile } from "node:fs/promises";
 import type { z } from "zod";
 import { changesOf } from "../../provider/definition/changes.js";
 import type { Definition } from "../../provider/definition/define.js";
-import { sameFieldsMeaning } from "../../provider/definition/meaning.js";
-import { naturalKey, setUpOrder } from "../../provider/definition/references.js";
 import {
   type ChangeValue,
   changeInside,
   changeMembers,
+  naturalKey,
   referencesIn,
-} from "../../provider/definition/walk.js";
+  setUpOrder,
+} from "../../provider/definition/fields.js";
+import { sameFieldsMeaning } from "../../provider/definition/meaning.js";
 import { type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
 import { digest } from "../../provider/lifecycle/ownership/mark.js";
 import { veiledIn } from "../../provider/pulumi-cli/stack-documents.js";

@@ -1,12 +1,11 @@
 import { changesOf, extraChanges } from "../../provider/definition/changes.js";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { plainText, sameMeaning } from "../../provider/definition/meaning.js";
+import { fieldsFromWire, itemPath, memberPath } from "../../provider/definition/fields.js";
+import { pairs, plainText, sameMeaning } from "../../provider/definition/meaning.js";
 import { isMissing, looksMasked } from "../../provider/definition/merge.js";
-import { pairs } from "../../provider/definition/pairs.js";
-import { itemPath, memberPath } from "../../provider/definition/walk.js";
-import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { asText, isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
 import { environmentSecretsIn, holdsUndisclosed } from "../../provider/kernel/stand-ins.js";
+import { originalMark } from "../../provider/lifecycle/existing.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { nameOnWire, stackMark, stackOfLabel } from "../../provider/lifecycle/ownership/mark.js";
 import {
@@ -15,8 +14,7 @@ import {
   markedObject,
   type StackNames,
 } from "../../provider/lifecycle/ownership/orphans.js";
-import { originalMark } from "../../provider/lifecycle/seen-object.js";
-import { type Properties, propertiesIn } from "../../provider/lifecycle/state.js";
+import { type Properties, propertiesIn } from "../../provider/lifecycle/resource.js";
 import {
   definitionOfType,
   openedValues,
@@ -25,7 +23,7 @@ import {
   veiledIn,
 } from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
-import type { WireObject } from "../../provider/service/collections.js";
+import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { currentDocuments } from "../forecast/documents.js";
 import { blastRadius } from "../stack/blast-radius.js";

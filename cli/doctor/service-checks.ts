@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { isConversationError } from "../../provider/kernel/errors.js";
+import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/http/client.js";
 import {
   allOperations,
   endpointName,
@@ -17,7 +18,6 @@ import {
 } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { settingLabel } from "../../provider/service/settings.js";
-import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/token.js";
 import { messageOf } from "../command.js";
 import { type DoctorCheck, fail, ok, skipped, warn } from "./setting-checks.js";
 

@@ -1,6 +1,5 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { naturalKey } from "../../provider/definition/references.js";
-import { referencesIn } from "../../provider/definition/walk.js";
+import { naturalKey, referencesIn } from "../../provider/definition/fields.js";
 import { codeSpan, markdownTable } from "../../provider/kernel/columns.js";
 import { packageName, packageVersion } from "../../provider/kernel/package.js";
 import { resources } from "../../provider/resources/index.js";

@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
-import { naturalKey } from "../../provider/definition/references.js";
-import { referencesIn } from "../../provider/definition/walk.js";
+import { naturalKey, referencesIn } from "../../provider/definition/fields.js";
 import { asText } from "../../provider/kernel/json.js";
 import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { itemPath, memberPath, valuesIn } from "../../provider/definition/walk.js";
+import { itemPath, memberPath, valuesIn } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { camelCase, type PlannedResource, wordsIn } from "./program-plan.js";
 

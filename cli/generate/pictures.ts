@@ -2,11 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
-import {
-  type ReferencePath,
-  referencesOf,
-  setUpOrder,
-} from "../../provider/definition/references.js";
+import { type ReferencePath, referencesOf, setUpOrder } from "../../provider/definition/fields.js";
 
 const manifestSchema = z.object({
   name: z.string(),

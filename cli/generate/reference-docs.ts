@@ -5,7 +5,7 @@ import {
   type Members,
   outputFields,
 } from "../../provider/definition/define.js";
-import { referencesOf, referencesTo } from "../../provider/definition/references.js";
+import { referencesOf, referencesTo } from "../../provider/definition/fields.js";
 import { callsOf, type StepAction } from "../../provider/forecast/planned-steps.js";
 import { allOperations, endpointName, scopes } from "../../provider/service/http/operations.js";
 import { describeSettings } from "../../provider/service/settings.js";

@@ -10,7 +10,7 @@ import {
   outputFields,
   type TextField,
 } from "../../provider/definition/define.js";
-import { isAutomatic } from "../../provider/definition/references.js";
+import { isAutomatic } from "../../provider/definition/fields.js";
 
 const sources: Readonly<Record<Basis, string>> = {
   spec: "specification",

@@ -16,7 +16,8 @@ import {
   quietEnvironment,
 } from "../../provider/pulumi-cli/pulumi-queries.js";
 import { resources } from "../../provider/resources/index.js";
-import type { Collections, WireObject } from "../../provider/service/collections.js";
+import type { Collections } from "../../provider/service/collections.js";
+import type { WireObject } from "../../provider/service/lists.js";
 import { objectInputs } from "../account/object-inputs.js";
 import {
   type AccountOptions,

@@ -15,7 +15,7 @@ import { clientApplication } from "../../provider/resources/client-application.j
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
 import { runtimeOperations } from "../../provider/service/http/operations.js";
-import { retryAfterForm } from "../../provider/service/http/retry.js";
+import { retryAfterForm } from "../../provider/service/http/pace.js";
 import type { FoundValue } from "../../provider/service/settings.js";
 import type { ProbeObjects } from "./probe-objects.js";
 import {

@@ -1,10 +1,10 @@
 import type { Clock } from "../../provider/kernel/clock.js";
 import { isObject, jsonIn, listedObjects } from "../../provider/kernel/json.js";
+import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/http/client.js";
 import type { Method } from "../../provider/service/http/operations.js";
-import { retryAfterMs } from "../../provider/service/http/retry.js";
+import { retryAfterMs } from "../../provider/service/http/pace.js";
 import type { HttpResponse, Transport } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/token.js";
 
 /** What the tenant answered, refusals too. */
 export interface TenantAnswer {

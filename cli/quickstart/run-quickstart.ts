@@ -18,7 +18,7 @@ import { tryLock } from "../../provider/pulumi-cli/own-folders.js";
 import { runCommand } from "../../provider/pulumi-cli/processes.js";
 import { environmentOnly } from "../../provider/pulumi-cli/project-files.js";
 import { environmentOfNobody, hostLimits } from "../../provider/pulumi-cli/pulumi-cli.js";
-import type { WireObject } from "../../provider/service/collections.js";
+import type { WireObject } from "../../provider/service/lists.js";
 import { readSettings } from "../../provider/service/settings.js";
 import { accessService } from "../account/open-account.js";
 import { readAccount } from "../account/read-account.js";

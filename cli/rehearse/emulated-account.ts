@@ -7,10 +7,19 @@ import type { FaultRule, StoredObject, Switches } from "../../emulator/index.js"
 import { createService, type EmulatedService } from "../../emulator/service/service.js";
 import { parseSwitches } from "../../emulator/service/switches.js";
 import type { Field, Fields, ListField, MapField } from "../../provider/definition/define.js";
-import { isMissing, looksMasked } from "../../provider/definition/merge.js";
-import { entriesByKey, itemsOf, partnersOf } from "../../provider/definition/pairs.js";
-import { holdsSecret } from "../../provider/definition/walk.js";
-import { bodyOf, fieldsByWireName, membersOf } from "../../provider/definition/wire.js";
+import {
+  bodyOf,
+  fieldsByWireName,
+  holdsSecret,
+  membersOf,
+} from "../../provider/definition/fields.js";
+import {
+  entriesByKey,
+  isMissing,
+  itemsOf,
+  looksMasked,
+  partnersOf,
+} from "../../provider/definition/merge.js";
 import { type Conditions, endpointLimit } from "../../provider/forecast/forecast.js";
 import { rateBucket } from "../../provider/forecast/simulation.js";
 import {
@@ -20,7 +29,7 @@ import {
   memberOf,
   objectOf,
 } from "../../provider/kernel/json.js";
-import { propertiesIn } from "../../provider/lifecycle/state.js";
+import { propertiesIn } from "../../provider/lifecycle/resource.js";
 import { unlimitedBurst } from "../../provider/pacing/pacer.js";
 import {
   definitionOfType,

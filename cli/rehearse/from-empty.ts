@@ -1,9 +1,13 @@
 import type { z } from "zod";
 import type { Definition, Fields } from "../../provider/definition/define.js";
+import {
+  fieldsByWireName,
+  fieldsFromWire,
+  naturalKey,
+  wireName,
+} from "../../provider/definition/fields.js";
 import { sameMeaning } from "../../provider/definition/meaning.js";
 import { isSurelyMask } from "../../provider/definition/merge.js";
-import { naturalKey } from "../../provider/definition/references.js";
-import { fieldsByWireName, fieldsFromWire, wireName } from "../../provider/definition/wire.js";
 import {
   isObject,
   type JsonObject,
@@ -14,7 +18,7 @@ import {
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
-import type { WireObject } from "../../provider/service/collections.js";
+import type { WireObject } from "../../provider/service/lists.js";
 import type { Plan } from "../../provider/service/plans.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { publicMembers } from "../account/object-inputs.js";

@@ -1,7 +1,6 @@
 import type { Switches, SwitchName } from "../../emulator/index.js";
-import { holdsSecret } from "../../provider/definition/walk.js";
-import { fieldsByWireName } from "../../provider/definition/wire.js";
-import { wireReferences } from "../../provider/lifecycle/ownership/users.js";
+import { fieldsByWireName, holdsSecret } from "../../provider/definition/fields.js";
+import { wireReferences } from "../../provider/lifecycle/delete.js";
 import { resources } from "../../provider/resources/index.js";
 import type { RehearsedCall } from "./emulated-account.js";
 import { serverSet } from "./outcome.js";

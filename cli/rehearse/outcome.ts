@@ -1,9 +1,9 @@
 import type { StoredObject } from "../../emulator/index.js";
 import { type Definition, outputFields } from "../../provider/definition/define.js";
-import { deletionOrder } from "../../provider/definition/references.js";
+import { deletionOrder } from "../../provider/definition/fields.js";
 import { sameJson } from "../../provider/kernel/json.js";
+import { wireReferences } from "../../provider/lifecycle/delete.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
-import { wireReferences } from "../../provider/lifecycle/ownership/users.js";
 import { definitionOfType, logicalName } from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackState, StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";

@@ -4,6 +4,7 @@ import { mergeFields } from "../../provider/definition/merge.js";
 import { textTable, wrapped } from "../../provider/kernel/columns.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { asText, type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
+import { describeUser, usersOf } from "../../provider/lifecycle/delete.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import {
   markedObjects,
@@ -11,12 +12,11 @@ import {
   orphansAmong,
   type StackNames,
 } from "../../provider/lifecycle/ownership/orphans.js";
-import { describeUser, usersOf } from "../../provider/lifecycle/ownership/users.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import type { StackLock } from "../../provider/pulumi-cli/pulumi-queries.js";
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
-import type { WireObject } from "../../provider/service/collections.js";
+import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { accessService, type ServiceAccess } from "../account/open-account.js";
 import { CommandFailure, messageOf } from "../command.js";

@@ -1,7 +1,9 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { naturalKey } from "../../provider/definition/references.js";
+import { naturalKey } from "../../provider/definition/fields.js";
 import { withCount } from "../../provider/kernel/columns.js";
 import { asText, isObject, type JsonObject, sameJson } from "../../provider/kernel/json.js";
+import { usersAmong } from "../../provider/lifecycle/delete.js";
+import { describe, seenObjects } from "../../provider/lifecycle/existing.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { isSameResource, markOf, objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import {
@@ -12,10 +14,8 @@ import {
   orphansAmong,
   type StackNames,
 } from "../../provider/lifecycle/ownership/orphans.js";
-import { usersAmong } from "../../provider/lifecycle/ownership/users.js";
 import { connected, type Declared, resourceIn } from "../../provider/lifecycle/resource.js";
 import { isHeld } from "../../provider/lifecycle/run.js";
-import { describe, seenObjects } from "../../provider/lifecycle/seen-object.js";
 import {
   definitionOfType,
   logicalName,

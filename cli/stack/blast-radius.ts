@@ -1,13 +1,12 @@
 import type { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
-import { deletionOrder } from "../../provider/definition/references.js";
-import { referencesIn } from "../../provider/definition/walk.js";
+import { deletionOrder, referencesIn } from "../../provider/definition/fields.js";
 import { asText, type JsonObject, type Printed } from "../../provider/kernel/json.js";
+import { usersAmong, wireReferences } from "../../provider/lifecycle/delete.js";
 import { markOn, nameOnWire, stackOfLabel } from "../../provider/lifecycle/ownership/mark.js";
-import { usersAmong, wireReferences } from "../../provider/lifecycle/ownership/users.js";
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
-import type { WireObject } from "../../provider/service/collections.js";
+import type { WireObject } from "../../provider/service/lists.js";
 import type { AccountLists } from "../account/read-account.js";
 import type {
   blastRadiusSchema,

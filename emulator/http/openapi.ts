@@ -5,7 +5,7 @@ import type {
   MemberRule,
   TextField,
 } from "../../provider/definition/define.js";
-import { membersOf, wireName } from "../../provider/definition/wire.js";
+import { membersOf, wireName } from "../../provider/definition/fields.js";
 import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { packageVersion } from "../../provider/kernel/package.js";
 import { resources } from "../../provider/resources/index.js";

@@ -6,8 +6,7 @@ import type {
   MapField,
   TextField,
 } from "../../provider/definition/define.js";
-import { namingOf } from "../../provider/definition/references.js";
-import { fieldsByWireName, membersOf } from "../../provider/definition/wire.js";
+import { fieldsByWireName, membersOf, namingOf } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import type { Switches } from "../service/switches.js";
 import type { Store, StoredObject } from "./store.js";

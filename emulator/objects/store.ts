@@ -1,6 +1,5 @@
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { referencesOf } from "../../provider/definition/references.js";
-import { wireName } from "../../provider/definition/wire.js";
+import { referencesOf, wireName } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import type { EmulatorClock } from "../service/clock.js";

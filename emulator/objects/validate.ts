@@ -10,7 +10,7 @@ import {
   type ReferenceField,
   type TextField,
 } from "../../provider/definition/define.js";
-import { fieldsByWireName, membersOf } from "../../provider/definition/wire.js";
+import { fieldsByWireName, membersOf } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { ValidationErrors } from "../http/exchange.js";
 import { type Switches, vendorWord } from "../service/switches.js";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Context, Hono } from "hono";
 import type { Basis, Definition } from "../../provider/definition/define.js";
-import { namingOf } from "../../provider/definition/references.js";
+import { namingOf } from "../../provider/definition/fields.js";
 import { asText, type JsonObject } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { resources } from "../../provider/resources/index.js";

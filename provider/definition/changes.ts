@@ -2,17 +2,17 @@ import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js
 import { unknownValue } from "../kernel/stand-ins.js";
 import { abbreviated } from "../kernel/text.js";
 import { type Field, type Fields, identityOf, type ListField, type MapField } from "./define.js";
+import { changeInside, changeMembers, holdsSecret, itemPath, memberPath } from "./fields.js";
 import {
   below,
   numberOf,
+  pairs,
   plainText,
   sameContent,
   sameExtra,
   sameMeaning,
   sameValue,
 } from "./meaning.js";
-import { pairs } from "./pairs.js";
-import { changeInside, changeMembers, holdsSecret, itemPath, memberPath } from "./walk.js";
 
 /** A member that is to be written over with something else. */
 export interface FieldChange {

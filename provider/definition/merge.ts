@@ -1,10 +1,18 @@
-import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
+import { isObject, type JsonObject, listedObjects, memberOf, objectOf } from "../kernel/json.js";
 import type { Field, Fields, ListField, MapField, MemberRule, Members } from "./define.js";
-import { asThere, plainText, sameContent, sameMeaning } from "./meaning.js";
-import { defaultOf } from "./normalise.js";
-import { entriesByKey, itemsOf, memberSides, partnersOf, readWire, type Sides } from "./pairs.js";
-import { itemPath, memberPath } from "./walk.js";
-import { fieldsByWireName, keyOf, membersOf, unwrapped, wireName } from "./wire.js";
+import {
+  fieldsByWireName,
+  fromWire,
+  itemPath,
+  keyOf,
+  memberPath,
+  membersOf,
+  neutralVendor,
+  unwrapped,
+  wireName,
+} from "./fields.js";
+import { asThere, pairs, plainText, sameContent, sameMeaning } from "./meaning.js";
+import { defaultOf } from "./violations.js";
 
 /** An object of which no field knows anything. */
 const unknownObject: Members = { fields: {} };
@@ -529,3 +537,52 @@ export const displaced = ({ fields, rule }: Members, desired: unknown): Readonly
   const chosen = named ?? members.find((name) => own.has(onWire(name)));
   return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen).map(onWire));
 };
+
+/** A value of the service in a program's terms, its vendor's words as they are. */
+export const readWire = (field: Field, wire: unknown): unknown =>
+  fromWire(field, wire, neutralVendor);
+
+/** The items of a list as it travels; none where it has another shape. */
+export const itemsOf = (field: ListField, wire: unknown): readonly unknown[] => {
+  const items = unwrapped(field.envelope, wire);
+  return Array.isArray(items) ? items : [];
+};
+
+/** For each item of the service's JSON the one in another list that stands for the same thing. */
+export const partnersOf = (
+  field: ListField,
+  items: readonly unknown[],
+  others: readonly unknown[],
+): readonly unknown[] => {
+  const read = (list: readonly unknown[]) => list.map((item) => readWire(field.of, item));
+  return pairs(field, read(items), read(others)).map((place) =>
+    place === undefined ? undefined : others[place],
+  );
+};
+
+/** The entries of a map as it travels, by their keys; none where it has another shape. */
+export const entriesByKey = (field: MapField, wire: unknown): ReadonlyMap<string, JsonObject> => {
+  return new Map(
+    listedObjects(wire).flatMap((entry) => {
+      const key = keyOf(field, entry);
+      return key === undefined ? [] : [[plainText(key), entry] as const];
+    }),
+  );
+};
+
+/** One place of an object as the service has it, as the program wants it, and as it wanted it last time. */
+export interface Sides {
+  readonly live: unknown;
+  readonly desired: unknown;
+  readonly prior: unknown;
+}
+
+const memberIn = (value: unknown, name: string): unknown =>
+  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+
+/** The same member of all three; undefined where one is no object or has no such member. */
+export const memberSides = ({ live, desired, prior }: Sides, name: string): Sides => ({
+  live: memberIn(live, name),
+  desired: memberIn(desired, name),
+  prior: memberIn(prior, name),
+});

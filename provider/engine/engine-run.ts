@@ -1,17 +1,23 @@
 import type { Definition } from "../definition/define.js";
 import { type Lifecycle, lifecycle } from "../lifecycle/index.js";
-import { createRun, type Run } from "../lifecycle/run.js";
-import { isDestroying } from "../pulumi-cli/pulumi-queries.js";
-import type { Settings } from "../service/setting-table.js";
-import { readSettings } from "../service/settings.js";
 import {
+  createRun,
   type EngineSession,
-  engineNotify,
-  engineSessions,
-  engineStates,
-} from "./engine-session.js";
+  type Notify,
+  type ObjectHolders,
+  type Run,
+  type RunEnvironment,
+} from "../lifecycle/run.js";
+import { ownerParts } from "../pulumi-cli/owner.js";
+import { isDestroying } from "../pulumi-cli/pulumi-queries.js";
+import { resources } from "../resources/index.js";
+import type { Plan } from "../service/plans.js";
+import type { Settings } from "../service/setting-table.js";
+import { readSettings, settingNames } from "../service/settings.js";
 import { ForeseenCalls, previewMemory } from "./foreseen-calls.js";
-import { currentUrn, withUrn } from "./resource-urn.js";
+import type { RunProgress } from "./run-progress.js";
+import { cancelSignal, currentUrn, withUrn } from "./sdk-module.js";
+import { engineStatusLine } from "./status-line.js";
 
 /** The stack's configuration as the engine hands it to `configure`. */
 export interface EngineConfig {
@@ -29,6 +35,7 @@ const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
 };
 
 const planned = new ForeseenCalls(previewMemory);
+
 let processRun: Run<EngineSession> | undefined;
 
 /** One memory for all kinds of this process, as they share the token, the lists and the decisions. */
@@ -60,4 +67,99 @@ export const lifecycleInRun = (
 export const smokeTestInRun = async (config: EngineConfig | undefined): Promise<Lifecycle> => {
   const { smokeTestLifecycle } = await import("../smoke-test/smoke-test-lifecycle.js");
   return smokeTestLifecycle(runOf(config));
+};
+
+/** The engine deletes without checking first, so the state says what a destruction is going to take. */
+const foreseeDeletions = async (planned: ForeseenCalls): Promise<void> => {
+  if (!planned.owner || !isDestroying()) return;
+  const { statesOfThisRun } = await import("../pulumi-cli/stack-states.js");
+  const states = await statesOfThisRun(planned.owner, "own").catch(() => undefined);
+  if (!states) return;
+  for (const { kind } of states.holdings) {
+    const definition = resources.find((known) => known.kind === kind);
+    if (definition) planned.foresee(definition, undefined, "delete");
+  }
+  planned.complete();
+};
+
+/** It stays after the run: what to do with it comes then. */
+const planGuessText = (guess: Plan, profile: string | undefined): string =>
+  `The tenant seems to have the plan ${guess}: calls were refused (429) and sent again. Set ${settingNames("plan", profile).config} to ${guess}, and the next run keeps to it from its first call.`;
+
+/**
+ * How a process of the engine talks to the service: paced, cancelled by Ctrl-C, and telling in the
+ * row of the resource what it waits for.
+ */
+export const engineSessions = (
+  settingsOf: (profile?: string) => Settings,
+  planned: ForeseenCalls,
+): ((profile?: string) => Promise<EngineSession>) => {
+  const cancelled = cancelSignal();
+  const say = engineStatusLine();
+  let progress: RunProgress | undefined;
+  return async (profile) => {
+    const settings = settingsOf(profile);
+    const [{ connectService }, { servicePaces }, { systemClock }, shows, display] =
+      await Promise.all([
+        import("../service/connect.js"),
+        import("../pacing/pacer.js"),
+        import("../kernel/clock.js"),
+        import("./run-progress.js"),
+        import("./status-line.js"),
+      ]);
+    progress ??= new shows.RunProgress({
+      clock: systemClock,
+      show: say,
+      planned,
+      ...display.displayOfThisRun(),
+      onFirstWait: () => void foreseeDeletions(planned),
+    });
+    const shown = progress.of(settings);
+    const paces = servicePaces(settings, {
+      clock: systemClock,
+      onNotice: say,
+      onWait: (wait) => shown.waits(wait, currentUrn()),
+      onPlanGuess: (guess) => {
+        shown.seems(guess);
+        say(planGuessText(guess, profile), undefined, "info");
+      },
+    });
+    const pace = shown.paced(paces.pace(settings), currentUrn);
+    return {
+      settings,
+      service: connectService(settings, { pace, signal: cancelled }),
+      clock: systemClock,
+      signal: cancelled,
+      say: (text) => say(text, currentUrn()),
+    };
+  };
+};
+
+/** The states as they were before the run, each asked for once; the means are loaded when they are. */
+export const engineStates = (): NonNullable<RunEnvironment["states"]> => {
+  const known = new Map<string, Promise<ObjectHolders | undefined>>();
+  return (owner, whose) => {
+    const key = `${whose} ${ownerParts(owner).ownership}`;
+    const asked =
+      known.get(key) ??
+      import("../pulumi-cli/stack-states.js").then(({ statesOfThisRun }) =>
+        statesOfThisRun(owner, whose),
+      );
+    known.set(key, asked);
+    return asked;
+  };
+};
+
+/**
+ * What a run reports besides failures: in the row of the resource that the running call is about, and in
+ * the diagnostics. The same warning is given once.
+ */
+export const engineNotify = (): Notify => {
+  const show = engineStatusLine();
+  const warned = new Set<string>();
+  return (text, severity) => {
+    if (severity === "warning" && warned.has(text)) return;
+    warned.add(text);
+    show(text, currentUrn(), severity);
+  };
 };

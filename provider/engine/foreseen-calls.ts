@@ -4,7 +4,7 @@ import type { Definition } from "../definition/define.js";
 import { makeOwnFolder, readOwnFile, writeOwnFile } from "../kernel/files.js";
 import { isObject } from "../kernel/json.js";
 import type { ForeseenAction, ForeseenResource } from "../lifecycle/run.js";
-import { bucketFilePath } from "../pacing/file-buckets.js";
+import { bucketFilePath } from "../pacing/shared-buckets.js";
 import { cliOfThisRun, type ProcessFacts } from "../pulumi-cli/pulumi-queries.js";
 import {
   type Endpoint,

@@ -1,21 +1,21 @@
 import type { Definition } from "../definition/define.js";
-import { referencesOf } from "../definition/references.js";
+import { referencesOf } from "../definition/fields.js";
 import type { Clock } from "../kernel/clock.js";
+import { durationText } from "../kernel/text.js";
 import { conversationRate, likelyBurst } from "../pacing/plan-rates.js";
 import { resources } from "../resources/index.js";
+import { tokenEndpoint } from "../service/http/client.js";
 import {
   allOperations,
   type Endpoint,
   endpointName,
   setUpOperation,
 } from "../service/http/operations.js";
-import type { Pace, Wait } from "../service/http/pace.js";
+import { type Pace, type Wait, waitText } from "../service/http/pace.js";
 import type { Plan } from "../service/plans.js";
 import type { Settings } from "../service/setting-table.js";
-import { tokenEndpoint } from "../service/token.js";
 import type { ForeseenCalls } from "./foreseen-calls.js";
 import type { RunDisplay, StatusLine } from "./status-line.js";
-import { durationText, waitText } from "./wait-text.js";
 
 export interface RunProgressOptions extends RunDisplay {
   readonly clock: Pick<Clock, "now" | "sleep">;

@@ -1,5 +1,5 @@
-import { durationText } from "../engine/wait-text.js";
 import { textTable } from "../kernel/columns.js";
+import { durationText } from "../kernel/text.js";
 import type { Conditions, Forecast, ParallelChoice, PathPart } from "./forecast.js";
 
 /** Seconds as `45.3 s`, `12 min 5 s`, `2 h 3 min`. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { referencesOf } from "../definition/references.js";
+import { referencesOf } from "../definition/fields.js";
 import type { Printed } from "../kernel/json.js";
 import { likelyBurst, rateOf } from "../pacing/plan-rates.js";
 import { typeToken } from "../pointer.js";

@@ -135,3 +135,15 @@ export const outputAsText = (text: string): string | undefined => {
   const rule = meant[way];
   return rule && `holds ${rule}`;
 };
+
+/** `1 min 15 s` */
+export const durationText = (ms: number): string => {
+  const seconds = Math.ceil(ms / 1000);
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const parts = [
+    hours && `${hours} h`,
+    minutes && `${minutes} min`,
+    hours ? 0 : seconds % 60 && `${seconds % 60} s`,
+  ];
+  return parts.filter(Boolean).join(" ") || "0 s";
+};

@@ -1,15 +1,13 @@
 import { changesOf, extraChanges, typedFields } from "../definition/changes.js";
+import { fieldsByWireName, fieldsFromWire, fieldsWithSecrets } from "../definition/fields.js";
 import { displaced } from "../definition/merge.js";
-import { fieldsWithSecrets } from "../definition/walk.js";
-import { fieldsByWireName, fieldsFromWire } from "../definition/wire.js";
 import { isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { unknownValue } from "../kernel/stand-ins.js";
-import { adoptee, knownObjects } from "./existing.js";
+import { adoptee, describe, knownObjects, seenObject } from "./existing.js";
 import { readMark } from "./ownership/mark.js";
-import { assertNothingErased, type PutPlan, planPut } from "./put.js";
 import { connected, type Declared, type Resource } from "./resource.js";
-import { describe, seenObject } from "./seen-object.js";
+import { assertNothingErased, type PutPlan, planPut } from "./update.js";
 
 /**
  * Looks at the object that is to be taken over and shows what will change. The one check that makes

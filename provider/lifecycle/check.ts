@@ -1,21 +1,24 @@
 import { isDeepStrictEqual } from "node:util";
 import { extraViolations } from "../definition/extra.js";
+import { referencesIn, withArticle } from "../definition/fields.js";
 import { sameFields } from "../definition/meaning.js";
-import { normaliseFields } from "../definition/normalise.js";
-import { withArticle } from "../definition/references.js";
-import { fieldViolations, type Violation } from "../definition/violations.js";
-import { referencesIn } from "../definition/walk.js";
+import { fieldViolations, normaliseFields, type Violation } from "../definition/violations.js";
 import { isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
 import { isId, isServiceId } from "../kernel/object-id.js";
-import { unknownValue } from "../kernel/stand-ins.js";
+import { holdsUndisclosed, unknownValue } from "../kernel/stand-ins.js";
 import { inertOutput, quoted } from "../kernel/text.js";
 import { adopted } from "./adoption.js";
-import { checkedSecrets, misplacedSecrets } from "./environment-secrets.js";
-import type { Resource } from "./resource.js";
+import {
+  checkedSecrets,
+  misplacedSecrets,
+  type Properties,
+  propertiesIn,
+  type Resource,
+  stateInputs,
+} from "./resource.js";
 import type { ResourceIdentity, RunEnvironment } from "./run.js";
-import { type Properties, propertiesIn, stateInputs } from "./state.js";
 
 /** Inputs in their normal form, and why they cannot be taken. */
 export interface CheckedInputs {
@@ -89,7 +92,7 @@ const noteChange = ({ definition, run, identity, properties }: Resource, old: Pr
 };
 
 /** Whether the settings of a resource are there, and why they cannot be used. */
-export interface CheckedSettings {
+interface CheckedSettings {
   readonly areThere: boolean;
   readonly reasons: readonly string[];
 }
@@ -216,3 +219,42 @@ const doubtfulReferences = ({ definition, properties }: Resource): readonly stri
         ]
       : [],
   );
+
+export interface DiffResult {
+  readonly changes?: boolean;
+}
+
+/**
+ * What the engine gets to know of a difference between state and program: nothing if inputs differ,
+ * as it then compares them itself and shows every property. Nothing is ever replaced.
+ *
+ * State of an older shape cannot be compared by the engine's means; it is updated once.
+ */
+export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResult => {
+  const { definition, run, identity, properties: next } = resource;
+  const old = propertiesIn(olds);
+  const { serial, undeclared } = old.record;
+  if (identity) run.decisions.assign(identity, { id, serial });
+  const isImported = holdsUndisclosed(old.fields);
+  const isSaid = identity !== undefined && run.decisions.changed.has(identity.key);
+  const same =
+    olds.__provider !== undefined &&
+    !(isImported && isSaid) &&
+    sameFields(
+      definition.fields,
+      normaliseFields(definition, old.fields, () => false),
+      next.fields,
+    ) &&
+    isDeepStrictEqual(old.extra, next.extra) &&
+    isDeepStrictEqual(old.extraSecrets, next.extraSecrets) &&
+    old.owner === next.owner &&
+    old.profile === next.profile;
+  if (same) return { changes: false };
+  run.foresee?.(resource, "update");
+  if (olds.__provider === undefined) return { changes: true };
+  if (undeclared) {
+    run.notify?.(`stays, as the program does not declare it: ${undeclared.join(", ")}`, "info");
+  }
+  // Its inputs are not those of the last refresh, so that the engine cannot find what differs.
+  return isImported ? { changes: true } : {};
+};

@@ -1,31 +1,36 @@
 import { mergeDeep } from "../definition/extra.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
-import { desiredBody } from "./desired-body.js";
-import { ResourceInitFailed } from "./engine-call.js";
-import { asWritten } from "./environment-secrets.js";
 import {
   adoptee,
   assertFree,
+  describe,
   type ExistingObject,
   existingObject,
   type KnownObjects,
   knownObjects,
   neededStates,
+  type SeenObject,
+  seenObject,
+  seenObjects,
 } from "./existing.js";
-import { leftOvers, removeLeftOvers } from "./left-overs.js";
-import { planPut, putInPlace } from "./put.js";
-import { type Declared, declaredBefore, type Found, holdsFields, wholeObject } from "./resource.js";
-import type { UnclearPost } from "./run.js";
-import { describe, type SeenObject, seenObject, seenObjects } from "./seen-object.js";
 import {
+  asWritten,
+  type Declared,
+  declaredBefore,
+  desiredBody,
   dropSecrets,
+  type Found,
+  holdsFields,
   joinInputs,
   type ObjectRecord,
   type Properties,
   recordOf,
   stateOutputs,
-} from "./state.js";
+  wholeObject,
+} from "./resource.js";
+import type { UnclearPost } from "./run.js";
+import { leftOvers, planPut, putInPlace, removeLeftOvers } from "./update.js";
 
 export interface CreateResult {
   readonly id: string;
@@ -315,3 +320,17 @@ const withoutEarlier = async (declared: Declared, made: MadeObject): Promise<Mad
   }
   return made;
 };
+
+/**
+ * An object exists but is not as wanted yet. The engine saves it with its id, says why, and calls
+ * `update` in the next run even where nothing else changed.
+ */
+export class ResourceInitFailed extends Error {
+  constructor(
+    readonly objectId: string,
+    readonly outputs: JsonObject,
+    cause: Error,
+  ) {
+    super(cause.message, { cause });
+  }
+}

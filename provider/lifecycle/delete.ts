@@ -1,19 +1,30 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Definition } from "../definition/define.js";
+import {
+  fieldsFromWire,
+  namingOf,
+  neutralVendor,
+  type ReferenceIn,
+  referencesIn,
+  referencesTo,
+} from "../definition/fields.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { resources } from "../resources/index.js";
-import { desiredBody } from "./desired-body.js";
-import { describeUser, isOfStack, type User, usersOf } from "./ownership/users.js";
-import { planPut, putInPlace } from "./put.js";
+import type { WireObject } from "../service/lists.js";
+import { originalMark } from "./existing.js";
+import { type Mark, nameOnWire } from "./ownership/mark.js";
 import {
   connected,
   type Declared,
   declaredBefore,
+  desiredBody,
   type Resource,
   resourceIn,
   wholeObject,
 } from "./resource.js";
-import { isHeld } from "./run.js";
+import { type AccountSession, isHeld, type ObjectHolders } from "./run.js";
+import { planPut, putInPlace } from "./update.js";
 
 /**
  * Deletes the object; one that is already gone counts as deleted. Does nothing where the program
@@ -179,5 +190,108 @@ const explained = async (
     refusal.details,
     "none",
     { cause: refusal },
+  );
+};
+
+/** An object that refers to another one. */
+interface User {
+  readonly definition: Definition;
+  readonly id: string;
+  readonly name: unknown;
+  /** Whether no two objects of its kind can have the same name. */
+  readonly isNamedUniquely: boolean;
+  /** Undefined on objects of others and on copies of ours. */
+  readonly mark?: Mark;
+}
+
+/** The state knows better than the mark, which `pulumi state move` does not change. */
+const whose = (
+  { definition: { kind }, id, mark }: User,
+  own: Mark | undefined,
+  states?: ObjectHolders,
+): string => {
+  if (!mark) return "not managed by Pulumi";
+  const [elsewhere] = states?.holdersOf(kind, id).filter((each) => !each.own) ?? [];
+  if (elsewhere) return `in the state of the stack ${elsewhere.stack}: ${mark.label}`;
+  return mark.stack === own?.stack
+    ? `of this stack: ${mark.label}`
+    : `of another stack: ${mark.label}`;
+};
+
+/** `account "kiosk" (id …, of this stack: shop/prod kiosk)` */
+export const describeUser = (user: User, own: Mark | undefined, states?: ObjectHolders): string =>
+  `${user.definition.noun} ${JSON.stringify(user.name)} (id ${user.id}, ${whose(user, own, states)})`;
+
+/** Whether an object carries the mark of a stack. */
+const isOfStack = ({ mark }: User, own: Mark | undefined): boolean =>
+  mark !== undefined && mark.stack === own?.stack;
+
+/** Every reference of an object, as the service's JSON holds it. */
+export const wireReferences = (definition: Definition, wire: WireObject) =>
+  referencesIn(definition.fields, fieldsFromWire(definition.fields, wire, neutralVendor)).flatMap(
+    ({ id, ...rest }) =>
+      typeof id === "string" || typeof id === "number" ? [{ ...rest, id: String(id) }] : [],
+  );
+
+/** Objects of one kind, by id. */
+interface KindObjects {
+  readonly definition: Definition;
+  readonly objects: Iterable<readonly [id: string, wire: WireObject]>;
+}
+
+/**
+ * Who uses what among these objects.
+ *
+ * @param referencesOf what an object refers to. Default: what its JSON says
+ * @returns gives the users of an object, each once for every place in which it refers to it
+ */
+export const usersAmong = (
+  kinds: readonly KindObjects[],
+  referencesOf: (
+    definition: Definition,
+    wire: WireObject,
+    id: string,
+  ) => readonly ReferenceIn[] = wireReferences,
+) => {
+  const uses = kinds.flatMap(({ definition, objects }) =>
+    [...objects].flatMap(([id, wire]) =>
+      referencesOf(definition, wire, id).map(({ to, id: used, path }) => ({
+        used: `${to.kind} ${used}`,
+        ...{ definition, id, wire, path },
+      })),
+    ),
+  );
+  const byUsed = Map.groupBy(uses, ({ used }) => used);
+  return ({ kind }: Definition, id: string) => byUsed.get(`${kind} ${id}`) ?? [];
+};
+
+const listed = async (definition: Definition, { service }: AccountSession) => {
+  try {
+    const { objects } = await service.list(definition, { fresh: true });
+    return { definition, objects };
+  } catch (error) {
+    // A refusal is to be explained as far as can be; the lists are only for that.
+    if (isConversationError(error)) return { definition, objects: [] };
+    throw error;
+  }
+};
+
+/** Who refers to an object, as far as the lists can be had. */
+export const usersOf = async (
+  target: Definition,
+  targetId: string,
+  session: AccountSession,
+  resources: readonly Definition[],
+): Promise<readonly User[]> => {
+  const kinds = [...new Set(referencesTo(target, resources).map(({ from }) => from))];
+  const candidates = await Promise.all(kinds.map((kind) => listed(kind, session)));
+  const users = usersAmong(candidates)(target, targetId);
+  return [...new Map(users.map((each) => [each.wire, each])).values()].map(
+    ({ definition, id, wire }) => {
+      const mark = originalMark(definition, wire);
+      const name = nameOnWire(definition, wire);
+      const isNamedUniquely = namingOf(definition).isUnique;
+      return { definition, id, name, isNamedUniquely, ...(mark ? { mark } : {}) };
+    },
   );
 };

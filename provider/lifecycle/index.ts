@@ -1,12 +1,23 @@
 import type { Definition } from "../definition/define.js";
+import { fieldsWithSecrets, objectTitle } from "../definition/fields.js";
+import { isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
-import { type CheckedInputs, check } from "./check.js";
-import { type CreateResult, createObject } from "./create.js";
+import { moreAbout } from "../kernel/package.js";
+import { undisclosed, unknownValue } from "../kernel/stand-ins.js";
+import { inertOutput } from "../kernel/text.js";
+import { foreignMessage, keepingSecret, secretTexts } from "../service/redaction.js";
+import { type CheckedInputs, check, type DiffResult, diff } from "./check.js";
+import { type CreateResult, createObject, ResourceInitFailed } from "./create.js";
 import { deleteObject } from "./delete.js";
-import { type DiffResult, diff } from "./diff.js";
-import { engineCall } from "./engine-call.js";
 import { type ReadResult, read } from "./read.js";
-import { connected, declaredBefore, type Resource, resourceIn } from "./resource.js";
+import {
+  connected,
+  declaredBefore,
+  propertiesIn,
+  type Resource,
+  resourceIn,
+  secretsSeen,
+} from "./resource.js";
 import type { Run } from "./run.js";
 import { updateObject } from "./update.js";
 
@@ -48,4 +59,106 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle => {
     delete: (id, inputs) =>
       call("deleting", { id, inputs }, (resource) => deleteObject(resource, id, inputs)),
   };
+};
+
+/** One call of the engine: what it is about. */
+interface EngineCall {
+  readonly definition: Definition;
+  readonly run: Partial<Pick<Run, "about" | "environment" | "decisions">>;
+  readonly doing: string;
+  readonly id?: string;
+  readonly inputs: JsonObject;
+  readonly olds?: JsonObject;
+}
+
+/**
+ * Runs one call of the engine. Whatever goes wrong leaves as a fresh error with a message that
+ * stands alone and holds no secret; whatever succeeds leaves as plain JSON, since the engine loses
+ * a created object whose outputs it cannot encode.
+ */
+export const engineCall = async <T>(call: EngineCall, work: () => Promise<T>): Promise<T> => {
+  const { run, inputs } = call;
+  let known: readonly string[] | undefined;
+  const secrets = () => {
+    known ??= secretsIn(call);
+    return known;
+  };
+  const kept = () => keepingSecret(secrets, work);
+  let result: T;
+  try {
+    result = await (run.about ? run.about(inputs, kept) : kept());
+  } catch (error) {
+    throw failure(call, error, secrets());
+  }
+  return result === undefined ? result : (JSON.parse(JSON.stringify(result)) as T);
+};
+
+const failure = (call: EngineCall, error: unknown, secrets: readonly string[]): Error => {
+  const { definition, doing, id, inputs, run } = call;
+  const subject = `${objectTitle(definition, inputs)}${id ? ` (id ${id.slice(0, 140)})` : ""}`;
+  const reason = repeatedCredentialError(run, error) ?? reasonOf(error, secrets);
+  const message = inertOutput(`${doing} the ${subject} failed: ${reason}`, false);
+  const plain = plainError(message);
+  if (!(error instanceof ResourceInitFailed)) return plain;
+  const properties = { ...error.outputs, __provider: inputs.__provider };
+  return Object.assign(plain, {
+    id: error.objectId,
+    properties: JSON.parse(JSON.stringify(properties)) as JsonObject,
+    reasons: [message],
+  });
+};
+
+/** Refused credentials fail every resource of a run: the reason stands at the first, undefined there. */
+const repeatedCredentialError = (
+  { decisions }: EngineCall["run"],
+  error: unknown,
+): string | undefined => {
+  if (!isConversationError(error, "CREDENTIALS_REFUSED")) return undefined;
+  if (decisions?.reportedRefusals.has(error.message))
+    return "the credentials were refused (CREDENTIALS_REFUSED); another resource of this run tells how, and what to do.";
+  decisions?.reportedRefusals.add(error.message);
+  return undefined;
+};
+
+/** What stands for a value that is not there. */
+const standIns: readonly string[] = [undisclosed, unknownValue];
+
+/** Every text of a resource that no message may show, as the program, the state and the service have it. */
+const secretsIn = ({ definition, run, inputs, olds = {} }: EngineCall): readonly string[] => [
+  ...new Set(
+    [inputs, olds].flatMap((values) => {
+      const { fields, extra, markedSecrets } = propertiesIn(values);
+      const known = fieldsWithSecrets(definition.fields, markedSecrets);
+      const given = { ...fields, extra };
+      const { texts, written } = secretsSeen(given, run);
+      return [...texts, ...[given, written].flatMap((each) => secretTexts(known, each))].filter(
+        (text) => !standIns.includes(text),
+      );
+    }),
+  ),
+];
+
+/** Our own words stay, and the service's were shown without secrets where they came in. */
+const reasonOf = (error: unknown, secrets: readonly string[]): string => {
+  const cause = error instanceof ResourceInitFailed ? error.cause : error;
+  if (isConversationError(cause)) {
+    return `${cause.message.replace(/(?<![.!?])$/, ".")} ${moreAbout(cause.code)}`;
+  }
+  const reason = foreignMessage(cause, secrets);
+  return error === cause
+    ? `${reason} (this is a defect of pulumi-conversation; please report it)`
+    : reason;
+};
+
+/**
+ * The error as the engine's process prints it: it writes the stack to the user's terminal, so the
+ * stack holds the message and nothing else. It carries no `id` of its own, which would be taken
+ * for a created resource.
+ */
+const plainError = (message: string): Error => {
+  const error = new Error(message);
+  error.name = "pulumi-conversation";
+  error.stack = message;
+  error.toString = () => "pulumi-conversation";
+  return error;
 };

@@ -1,12 +1,13 @@
 import type { Definition } from "../definition/define.js";
+import type { Clock } from "../kernel/clock.js";
 import type { ConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
 import type { StackStates as AllStates } from "../pulumi-cli/stack-states.js";
 import type { Collections } from "../service/collections.js";
+import type { Service } from "../service/connect.js";
 import type { Settings } from "../service/setting-table.js";
 import { assertDistinctProfiles } from "../service/settings.js";
-import type { Properties } from "./state.js";
 
 /** The settings of one account of the service, and the way to talk to it. */
 export interface AccountSession {
@@ -30,7 +31,7 @@ export type ForeseenAction = "create" | "adopt" | "update" | "delete";
 /** Of which resource that is foreseen. */
 export interface ForeseenResource {
   readonly definition: Definition;
-  readonly properties: Pick<Properties, "owner" | "profile">;
+  readonly properties: { readonly owner?: string; readonly profile?: string };
 }
 
 /** Optional; callers handle absence safely. */
@@ -105,7 +106,7 @@ export interface HeldObject {
 }
 
 /** An object that was to be deleted and stays, with what the state held of its resource, or holds now. */
-export interface KeptObject {
+interface KeptObject {
   readonly id: string;
   readonly outputs: JsonObject;
 }
@@ -284,3 +285,13 @@ const createDeletions = (): Deletions => {
   };
   return { run };
 };
+
+/** A session with the means of a process of the engine. */
+export interface EngineSession extends AccountSession {
+  readonly service: Service;
+  readonly clock: Clock;
+  /** Aborted when the engine cancels the run. */
+  readonly signal: AbortSignal;
+  /** Shows a passing message in the row of the resource that the running call is about. */
+  readonly say: (text: string) => void;
+}

@@ -1,11 +1,30 @@
+import { fieldsFromWire } from "../definition/fields.js";
+import { mergeFields } from "../definition/merge.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
-import type { JsonObject } from "../kernel/json.js";
-import { ownedElsewhere, takenByProgram } from "./existing.js";
-import { freeName } from "./left-overs.js";
-import { type PutPlan, planPut, putInPlace } from "./put.js";
-import { type Declared, type Found, wholeObject } from "./resource.js";
-import { type SeenObject, seenObject, seenObjects } from "./seen-object.js";
-import { type ObjectRecord, stateOutputs } from "./state.js";
+import { type JsonObject, objectOf } from "../kernel/json.js";
+import type { Holding } from "../pulumi-cli/stack-states.js";
+import { isUnclear } from "../service/collections.js";
+import {
+  describe,
+  ownedElsewhere,
+  ownObjects,
+  type SeenObject,
+  seenObject,
+  seenObjects,
+  takenByProgram,
+} from "./existing.js";
+import {
+  asWritten,
+  type Declared,
+  desiredBody,
+  type Found,
+  holdsFields,
+  lastWritten,
+  type ObjectRecord,
+  stateOutputs,
+  wholeObject,
+} from "./resource.js";
+import type { HeldObject, ObjectHolders } from "./run.js";
 
 /**
  * Writes what the program wants over the live object, in one PUT after one read: what neither the
@@ -91,4 +110,220 @@ const letGo = async (
     "none",
     { cause: refusal },
   );
+};
+
+/** What a PUT is going to do to an object. */
+export interface PutPlan {
+  readonly live: Found;
+  readonly body: JsonObject;
+  readonly serial: string;
+  readonly isMarked: boolean;
+  /** Members that the program does not name and that stay. */
+  readonly undeclared: readonly string[];
+  /** Members that the program does not name, that the service hides and that the PUT would erase. */
+  readonly hidden: readonly string[];
+  /** Members that the program names no more and that stay, as this tenant's PUT keeps what it leaves out. */
+  readonly staying: readonly string[];
+}
+
+/**
+ * What the object is to become. What the program does not declare is kept, the description of a
+ * person too.
+ *
+ * @param before the resource as the program had it when the object was last written; undefined where
+ *   it never was
+ */
+export const planPut = (declared: Declared, live: Found, before?: Declared): PutPlan => {
+  const { definition, settings } = declared;
+  const { id: _, created: __, modified, ...rest } = live;
+  // Where the program wrote the description last time, nothing of it is a person's.
+  const isPrograms = before?.properties.fields.description !== undefined;
+  const description = isPrograms ? undefined : live.description;
+  const soFar = { serial: serialOf(before ?? declared, live), description };
+  const last = before && lastWritten(before, declared);
+  const desired = desiredBody(asWritten(declared), soFar);
+  const { serial, isMarked } = desired;
+  const prior = last ? desiredBody(last, { serial }).body : {};
+  const {
+    body: merged,
+    undeclared,
+    hidden,
+  } = mergeFields({
+    fields: definition.fields,
+    rule: definition.rule,
+    live: rest,
+    desired: desired.body,
+    prior,
+    keeps: settings.put === "keep",
+  });
+  // A service may refuse to write over a change that came after this one (public reference).
+  const body = modified === undefined ? merged : { ...merged, modified };
+  const isStaying = (wire: string): boolean =>
+    live[wire] !== undefined && live[wire] !== null && !Object.hasOwn(body, wire);
+  const staying = settings.put === "keep" ? Object.keys(prior).filter(isStaying) : [];
+  return { live, body, serial, isMarked, undeclared, hidden, staying };
+};
+
+/** The serial by which the state, or else the object itself, is known. */
+const serialOf = (declared: Declared, live: Found): string | undefined => {
+  const { serial } = declared.properties.record;
+  if (serial) return serial;
+  const { isOwn, mark } = seenObject(declared, live.id, live);
+  return isOwn ? mark?.serial : undefined;
+};
+
+/** Refuses what would erase hidden members that the program neither declares nor gives up. */
+export const assertNothingErased = ({ definition, properties }: Declared, plan: PutPlan): void => {
+  const { hidden, live } = plan;
+  if (hidden.length === 0 || properties.eraseHidden) return;
+  const [one] = hidden;
+  const [members, them, they] =
+    hidden.length === 1 ? ["a member", "it", "it"] : ["members", "them", "they"];
+  throw new ConversationError(
+    "HIDDEN_MEMBER",
+    `the ${describe(definition, live)} has ${members} that the program does not declare ` +
+      `and that the service does not show: ${hidden.join(", ")}. A PUT would erase ${them}. Nothing was changed. ` +
+      `Declare ${hidden.length === 1 ? one : "them"} with the value, or set eraseHidden: true if ${they} may go` +
+      ", or set conversation:put to keep if this tenant's PUT keeps what it does not name.",
+  );
+};
+
+/** Writes the object in one PUT; what is known of it then. */
+export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<ObjectRecord> => {
+  const { definition, run } = declared;
+  const { live, serial, isMarked, undeclared, staying } = plan;
+  assertNothingErased(declared, plan);
+  const modified = await replaced(declared, plan);
+  if (staying.length > 0) {
+    run.notify?.(
+      `the ${describe(definition, live)} still has ${staying.join(", ")}, which the program declares no more: ` +
+        "this tenant's PUT keeps what it does not name (conversation:put). Remove it at the service by hand.",
+      "warning",
+    );
+  }
+  return objectOf([
+    ["serial", isMarked ? serial : undefined],
+    ["created", typeof live.created === "string" ? live.created : undefined],
+    ["modified", modified],
+    ["undeclared", undeclared.length > 0 ? undeclared : undefined],
+  ]) as ObjectRecord;
+};
+
+/**
+ * Sends the PUT; when the object was changed. Where the answer is none of the service's, what the
+ * object holds now shows whether it was written.
+ */
+const replaced = async (
+  declared: Declared,
+  { live, body }: PutPlan,
+): Promise<string | undefined> => {
+  const { definition, service, settings } = declared;
+  try {
+    return (await service.replace(definition, live.id, body)).modified;
+  } catch (error) {
+    if (!isUnclear(error)) throw error;
+    const now = await wholeObject(declared, live.id);
+    const sent = fieldsFromWire(definition.fields, body, settings);
+    if (!now || !holdsFields(declared, now, sent)) throw error;
+    return typeof now.modified === "string" ? now.modified : undefined;
+  }
+};
+
+/**
+ * What is surely left over of a resource beside its object.
+ *
+ * @param keep the object that stands for the resource
+ */
+export const leftOvers = (
+  declared: Declared,
+  objects: readonly SeenObject[],
+  keep: HeldObject,
+  states?: ObjectHolders,
+): readonly SeenObject[] => {
+  const beside = ownObjects(declared, objects, states).filter(({ id }) => id !== keep.id);
+  const serials = beside.map(({ mark }) => mark?.serial);
+  // Two with one serial: one of them is a person's.
+  return beside.filter(
+    (each, place) =>
+      serials.indexOf(serials[place]) === serials.lastIndexOf(serials[place]) &&
+      isLeftOver(declared, each, keep.serial, states),
+  );
+};
+
+/**
+ * Whether an object is surely a left-over of ours beside the object that stands for the resource: this
+ * run sent the POST itself, or its name, which is unique, is the one that its mark was made for, while
+ * its serial is another one, and no other resource of any state holds it. Where names need not be
+ * unique, a copy of an object that is gone by now looks the same, so there only what this run made
+ * itself is sure.
+ */
+const isLeftOver = (
+  { definition: { kind }, isUnique, run, properties }: Declared,
+  { id, mark }: SeenObject,
+  known: string | undefined,
+  states: ObjectHolders | undefined,
+): boolean => {
+  const serial = mark?.serial;
+  if (serial === undefined || serial === known) return false;
+  if (run.decisions.made(serial)) return true;
+  if (!isUnique || !states) return false;
+  // The old half of a replacement that was cut off is still in the state, until it is deleted.
+  const isOldHalf = ({ own, owner }: Holding): boolean => own && owner === properties.owner;
+  return states.holdersOf(kind, id).every(isOldHalf) && states.readersOf(kind, id).length === 0;
+};
+
+/**
+ * Removes left-overs. One that cannot go now does no harm to the resource, so that is no failure.
+ *
+ * @returns those that stay
+ */
+export const removeLeftOvers = async (
+  { definition, service }: Declared,
+  surplus: readonly SeenObject[],
+): Promise<readonly SeenObject[]> => {
+  const staying: SeenObject[] = [];
+  for (const each of surplus) {
+    try {
+      await service.remove(definition, each.id);
+    } catch (error) {
+      if (!isConversationError(error)) throw error;
+      staying.push(each);
+    }
+  }
+  return staying;
+};
+
+/**
+ * Frees the name of a resource from its own left-overs: removes them, and renames what is still
+ * referred to.
+ *
+ * @returns whether one had the name
+ */
+export const freeName = async (
+  declared: Declared,
+  objects: readonly SeenObject[],
+  keep: HeldObject,
+  states?: ObjectHolders,
+): Promise<boolean> => {
+  const named = leftOvers(declared, objects, keep, states).filter(({ isNamed }) => isNamed);
+  for (const { id } of await removeLeftOvers(declared, named)) await setAside(declared, id);
+  return named.length > 0;
+};
+
+/**
+ * Gives a left-over that cannot go yet, because others of the stack still refer to it, another name:
+ * they are written later in the run, and the resource's own object comes before them.
+ */
+const setAside = async (declared: Declared, id: string): Promise<void> => {
+  const { definition, properties, nameKey } = declared;
+  const field = definition.fields[nameKey];
+  if (field?.type !== "text") return;
+  const suffix = `-left-over-${id}`;
+  const kept = String(declared.name).slice(0, (field.max ?? 255) - suffix.length);
+  // No half of a character that takes two.
+  const name = `${kept.replace(/[\uD800-\uDBFF]$/, "")}${suffix}`;
+  const fields = { ...properties.fields, [nameKey]: name };
+  const aside: Declared = { ...declared, name, properties: { ...properties, fields, record: {} } };
+  const whole = await wholeObject(declared, id);
+  if (whole) await putInPlace(aside, planPut(aside, whole));
 };

@@ -2,12 +2,17 @@ import { AsyncResource } from "node:async_hooks";
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
 import { type Endpoint, endpointName } from "../service/http/operations.js";
-import type { Pace, Refused, Wait } from "../service/http/pace.js";
-import { longestRetryAfterMs, retryAfterMs, unbelievedRetryAfter } from "../service/http/retry.js";
+import {
+  longestRetryAfterMs,
+  type Pace,
+  type Refused,
+  retryAfterMs,
+  unbelievedRetryAfter,
+  type Wait,
+} from "../service/http/pace.js";
 import type { HttpResponse } from "../service/http/transport.js";
-import type { Admission, CallOutcome, Delay, EndpointLimiter, Slept } from "./limiter.js";
 
-export interface EndpointQueueOptions {
+interface EndpointQueueOptions {
   readonly clock: Clock;
   /** Longest time for one call to get through after its first refusal, in milliseconds. Default: one hour. */
   readonly totalMs?: number | undefined;
@@ -314,3 +319,162 @@ class AnnouncedWaits {
     listener(wait);
   }
 }
+
+/** Leave to send one call now. */
+export interface Admission {
+  /**
+   * `due`: its token came back at the limit's rate. `saved`: saved up before. `probe`: to find out
+   * whether more is saved up. `early`: to find out whether the rate is higher.
+   */
+  readonly kind: "due" | "saved" | "probe" | "early";
+  /** Counts the admissions of this process. */
+  readonly number: number;
+  /** The store's time, in milliseconds. */
+  readonly at: number;
+  /** Tokens that were due before. */
+  readonly tokens: number;
+  /** `unprovedMs` of the bucket before this call, which proves nothing if it is refused. */
+  readonly unprovedMs?: number;
+}
+
+/** Not now. */
+export interface Delay {
+  /** Infinite: until an answer comes. */
+  readonly waitMs: number;
+  /** Time in which one token comes back: how much longer each further call waits, in milliseconds. */
+  readonly periodMs: number;
+  /** An answer that is on its way may end the wait before. */
+  readonly mayEndEarly: boolean;
+  /** The store's time, in milliseconds. */
+  readonly at: number;
+}
+
+/** A delay that was slept in full. */
+export interface Slept {
+  readonly ms: number;
+  /** The store's time before, in milliseconds. */
+  readonly since: number;
+}
+
+/** How a call ended. `ended`: without an answer, or it was never sent. */
+export type CallOutcome =
+  | { readonly type: "accepted" | "ended" }
+  /** `askedMs`: pause that the service asks for, in milliseconds. */
+  | { readonly type: "refused"; readonly askedMs?: number | undefined };
+
+/** Decides for one endpoint when calls go, and learns from how they end. */
+export interface EndpointLimiter {
+  /** @param slept the last delay, where it was slept in full */
+  ask(slept?: Slept): Admission | Delay | Promise<Admission | Delay>;
+  ended(admission: Admission, outcome: CallOutcome): void | Promise<void>;
+}
+
+/**
+ * An endpoint whose rate is not known: without a limit until it is refused.
+ *
+ * - `open`: calls go at once.
+ * - `waiting`: one was refused; no call goes before the pause is over, then one.
+ * - `recovering`: that one got through; 2, 3, 4 … calls may be under way together while they do.
+ */
+interface BackOffState {
+  readonly phase: "open" | "waiting" | "recovering";
+  /** Time of this state, in milliseconds. */
+  readonly at: number;
+  /** Time left of the pause, in milliseconds. */
+  readonly leftMs: number;
+  readonly refusalsInRow: number;
+  readonly underWay: number;
+  /** Calls that may be under way together while recovering. */
+  readonly window: number;
+  readonly admitted: number;
+  /** Calls up to this number were under way when one of them was refused. */
+  readonly heldAt: number;
+}
+
+const openAtFirst: BackOffState = {
+  phase: "open",
+  at: 0,
+  leftMs: 0,
+  refusalsInRow: 0,
+  underWay: 0,
+  window: 1,
+  admitted: 0,
+  heldAt: 0,
+};
+
+/** First pause in milliseconds; it doubles up to 16 s (specification §8.1 rule 6). */
+const firstPauseMs = 1_000;
+
+/** From 1 s to 16 s: 1, 2, 4 s are the specification's, and then as long again twice. */
+const mostDoublings = 4;
+
+/** More calls than this are hardly ever under way together: the endpoint is open again. */
+const openWindow = 16;
+
+/** Time goes on, or stands still; what was slept counts. */
+const atTime = (state: BackOffState, now: number, sleptMs: number): BackOffState => {
+  const passedMs = Math.max(now - state.at, sleptMs, 0);
+  return { ...state, at: now, leftMs: Math.max(0, state.leftMs - passedMs) };
+};
+
+const accepted = (state: BackOffState, { number }: Admission): BackOffState => {
+  // Sent before the refusal: says nothing of the time after it.
+  if (state.phase === "open" || number <= state.heldAt) return state;
+  const window = state.window + 1;
+  const phase = window >= openWindow ? "open" : "recovering";
+  return { ...state, phase, window, refusalsInRow: 0 };
+};
+
+const refused = (
+  state: BackOffState,
+  { number }: Admission,
+  askedMs: number | undefined,
+): BackOffState => {
+  // Calls that were under way together are refused together: that is one refusal, not many.
+  const isNew = number > state.heldAt;
+  const refusalsInRow = state.refusalsInRow + (isNew ? 1 : 0);
+  const doublings = Math.min(mostDoublings, refusalsInRow - 1);
+  const leftMs = Math.max(state.leftMs, askedMs ?? firstPauseMs * 2 ** doublings);
+  const heldAt = isNew ? state.admitted : state.heldAt;
+  return { ...state, phase: "waiting", window: 1, refusalsInRow, leftMs, heldAt };
+};
+
+/** The limiter of an endpoint whose rate is not known, for this process alone. */
+export class UnlimitedUntilRefused implements EndpointLimiter {
+  readonly #clock: Pick<Clock, "now">;
+  #state = openAtFirst;
+
+  constructor(clock: Pick<Clock, "now">) {
+    this.#clock = clock;
+  }
+
+  ask(slept?: { readonly ms: number }): Admission | Delay {
+    const at = this.#clock.now();
+    const state = atTime(this.#state, at, slept?.ms ?? 0);
+    this.#state = state;
+    const { leftMs, phase, underWay, window } = state;
+    const delay = { periodMs: firstPauseMs, at };
+    if (leftMs > 0) return { ...delay, waitMs: leftMs, mayEndEarly: false };
+    const isFull = phase !== "open" && underWay >= window;
+    if (isFull) return { ...delay, waitMs: Number.POSITIVE_INFINITY, mayEndEarly: true };
+    const number = state.admitted + 1;
+    this.#state = { ...state, admitted: number, underWay: underWay + 1 };
+    return { kind: "due", number, at, tokens: 1 };
+  }
+
+  ended(admission: Admission, outcome: CallOutcome): void {
+    const before = { ...this.#state, underWay: this.#state.underWay - 1 };
+    // A failed call frees its place like an accepted one: it was not refused.
+    this.#state =
+      outcome.type === "refused"
+        ? refused(atTime(before, this.#clock.now(), 0), admission, outcome.askedMs)
+        : accepted(before, admission);
+  }
+}
+
+/**
+ * For rates that are not known: sends at once and, after a 429, holds back that one endpoint while
+ * others go on. The wait is what Retry-After asks for, else 1, 2, 4, 8, 16 s (specification §8.1 rule 6).
+ */
+export const waitOutRefusals = (options: EndpointQueueOptions): Pace =>
+  queuePerEndpoint(() => new UnlimitedUntilRefused(options.clock), options);

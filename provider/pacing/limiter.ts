@@ -1,142 +1,7 @@
-import { randomUUID } from "node:crypto";
-import {
-  afterIdle,
-  type Bucket,
-  bucketAt,
-  bucketOf,
-  capacityOf,
-  dueRefused,
-  heldFor,
-  isSearching,
-  marginMs,
-  mayProbe,
-  probeOvertook,
-  probePassed,
-  probeRefused,
-  type RateLimit,
-  savedRefused,
-  searchedAgain,
-  unknownBucket,
-} from "./bucket.js";
-import type { BucketStore, Kept, StoreChange } from "./bucket-store.js";
-import type { PlanRates } from "./plan-rates.js";
-import type { Allowed, PlanEvidence, TenantPlan } from "./tenant-plan.js";
-
-export interface BucketLimiterOptions extends LimitShare {
-  readonly store: BucketStore;
-  /** Names the bucket in the store. */
-  readonly key: string;
-  /** Which of the rates hold. */
-  readonly plan: TenantPlan;
-  readonly rates: PlanRates;
-}
-
-/** An endpoint whose rate is known, with a bucket that others may share. */
-export class BucketLimiter implements EndpointLimiter {
-  readonly #options: BucketLimiterOptions;
-  readonly #use: LimitUse;
-  #own = ownAtFirst;
-  #seen: Seen | undefined;
-  /** A store may take its time, and each step needs what the one before has found. */
-  #lastStep: Promise<unknown> = Promise.resolve();
-
-  constructor(options: BucketLimiterOptions) {
-    this.#options = options;
-    this.#use = { share: options.share, burst: options.burst, process: randomUUID() };
-  }
-
-  ask(slept?: Slept): Promise<Admission | Delay> {
-    return this.#step((state, now, limit) => nextTurn(state, slept, now, limit), false);
-  }
-
-  async ended(admission: Admission, outcome: CallOutcome): Promise<void> {
-    const { plan, key, rates } = this.#options;
-    const evidence = await this.#step(
-      (state, now, limit) => afterOutcome(state, admission, outcome, now, limit),
-      true,
-    );
-    if (evidence) await plan.learn(evidence, key, rates);
-  }
-
-  /** @param isOutcome many change nothing of the bucket, and then the store is not asked */
-  #step<R>(decide: Decide<R>, isOutcome: boolean): Promise<R> {
-    const { store, key, plan, rates } = this.#options;
-    const done = this.#lastStep.then(async () => {
-      const allowed = await plan.allowed(rates);
-      const change = bucketStep(decide, this.#own, allowed, this.#use);
-      const seen = isOutcome ? this.#seen : undefined;
-      const again = seen && change(seen.kept, seen.now, 1);
-      const isSame = again !== undefined && again.state === seen?.kept;
-      const found: StepEnd<R> = isSame ? again.result : await store.change(key, change);
-      this.#own = found.own;
-      this.#seen = found.seen;
-      return found.result;
-    });
-    this.#lastStep = done.catch(() => {});
-    return done;
-  }
-}
-
-/** What the pure part decides and learns. */
-type Decide<R> = (state: LimiterState, now: number, limit: RateLimit) => LimiterStep<R>;
-
-/** What was last seen in the store. */
-interface Seen {
-  readonly kept: Kept | undefined;
-  readonly now: number;
-}
-
-/** What is known after a step. */
-interface StepEnd<R> {
-  readonly own: OwnState;
-  readonly seen: Seen;
-  readonly result: R;
-}
-
-/** How much of the limit this tool may use. */
-interface LimitShare {
-  /** Part of the rate, and of the burst, that may be used. */
-  readonly share: number;
-  /** Calls that the endpoint takes at once, where that is configured. */
-  readonly burst?: number | undefined;
-}
-
-/** Who uses a limit, and how much of it. */
-interface LimitUse extends LimitShare {
-  /** Names this process among those that share the bucket. */
-  readonly process: string;
-}
-
-/** Two machines' clocks do not run at quite the same speed: 500 ppm, the most that NTP makes up for (RFC 5905 §11.3). */
-const driftPart = 1.0005;
-
-const limitOf = ({ rate, early }: Allowed, { burst, share, process }: LimitUse): RateLimit => {
-  const periodMs = (1000 / (rate * share)) * driftPart;
-  // Of a burst that is not known, others are left all but one.
-  const unknownBurst = share < 1 ? 1 : Number.POSITIVE_INFINITY;
-  const mostBurst = burst === undefined ? unknownBurst : Math.max(1, Math.floor(burst * share));
-  return { periodMs, burst, mostBurst, early, process };
-};
-
-/**
- * One decision as a step of the store.
- *
- * @param own what this process knows; the step may be done again, and then with the same
- */
-const bucketStep = <R>(
-  decide: Decide<R>,
-  own: OwnState,
-  allowed: Allowed,
-  use: LimitUse,
-): StoreChange<StepEnd<R>> => {
-  const whole = limitOf(allowed, use);
-  return (kept, now, part) => {
-    const limit = { ...whole, periodMs: whole.periodMs / part };
-    const { state, result } = decide({ own, bucket: bucketOf(kept) }, now, limit);
-    const after = state.bucket ?? kept;
-    return { state: after, result: { own: state.own, seen: { kept: after, now }, result } };
-  };
-};
+import { isObject } from "../kernel/json.js";
+import type { Admission, CallOutcome, Delay, Slept } from "./endpoint-queue.js";
+import type { Kept } from "./shared-buckets.js";
+import type { PlanEvidence } from "./tenant-plan.js";
 
 /** What one process remembers of refusals on one endpoint. */
 interface Refusals {
@@ -152,57 +17,8 @@ interface Refusals {
 
 const noRefusals: Refusals = { inRow: 0, shortLeft: 0, acceptedSince: 0, wasRefused: false };
 
-/** Leave to send one call now. */
-export interface Admission {
-  /**
-   * `due`: its token came back at the limit's rate. `saved`: saved up before. `probe`: to find out
-   * whether more is saved up. `early`: to find out whether the rate is higher.
-   */
-  readonly kind: "due" | "saved" | "probe" | "early";
-  /** Counts the admissions of this process. */
-  readonly number: number;
-  /** The store's time, in milliseconds. */
-  readonly at: number;
-  /** Tokens that were due before. */
-  readonly tokens: number;
-  /** See {@link Bucket}: how it was before this call, which proves nothing if it is refused. */
-  readonly unprovedMs?: number;
-}
-
-/** Not now. */
-export interface Delay {
-  /** Infinite: until an answer comes. */
-  readonly waitMs: number;
-  /** Time in which one token comes back: how much longer each further call waits, in milliseconds. */
-  readonly periodMs: number;
-  /** An answer that is on its way may end the wait before. */
-  readonly mayEndEarly: boolean;
-  /** The store's time, in milliseconds. */
-  readonly at: number;
-}
-
-/** A delay that was slept in full. */
-export interface Slept {
-  readonly ms: number;
-  /** The store's time before, in milliseconds. */
-  readonly since: number;
-}
-
-/** How a call ended. `ended`: without an answer, or it was never sent. */
-export type CallOutcome =
-  | { readonly type: "accepted" | "ended" }
-  /** `askedMs`: pause that the service asks for, in milliseconds. */
-  | { readonly type: "refused"; readonly askedMs?: number | undefined };
-
-/** Decides for one endpoint when calls go, and learns from how they end. */
-export interface EndpointLimiter {
-  /** @param slept the last delay, where it was slept in full */
-  ask(slept?: Slept): Admission | Delay | Promise<Admission | Delay>;
-  ended(admission: Admission, outcome: CallOutcome): void | Promise<void>;
-}
-
 /** What one process keeps for itself. */
-interface OwnState {
+export interface OwnState {
   readonly underWay: Readonly<Record<Admission["kind"], number>>;
   readonly admitted: number;
   /** Numbers of the last probe, of the last call before calls were held back, and before any refusal. */
@@ -233,7 +49,7 @@ export interface LimiterState {
 }
 
 /** The next state, in which `bucket` is the very same value where nothing has to be kept, and what follows. */
-interface LimiterStep<R> {
+export interface LimiterStep<R> {
   readonly state: LimiterState;
   readonly result: R;
 }
@@ -609,3 +425,308 @@ const pauseAsked = (
   const atLeastMs = Math.min(askedMs - inexact, most);
   return Math.min(Math.max(ownMs, atLeastMs), Math.min(askedMs, most));
 };
+
+/**
+ * How far the search for the burst is.
+ *
+ * - `slow start`: nothing is known; calls are tried, two at a time.
+ * - `resting`: one was refused, but the bucket may not have been full.
+ * - `probing`: it was idle for so long that it may hold more; calls are tried, one at a time.
+ * - `found`: one was refused, and the bucket had been full. Searched again when the time is over.
+ * - `spaced`: it saves up nothing (a burst of one), so a margin is kept beside each period.
+ */
+type BurstPhase =
+  | { readonly name: "slow start" | "resting" | "probing" }
+  | { readonly name: "found"; readonly leftMs: number }
+  | { readonly name: "spaced"; readonly leftMs: number; readonly factor: number };
+
+/**
+ * What is known of the bucket of one endpoint, for every process that shares it: plain JSON. All
+ * times in it are durations, so that a clock that is set does not matter.
+ */
+export interface Bucket extends Kept {
+  /** Time in which one token comes back, in milliseconds, when this was kept. */
+  readonly periodMs: number;
+  /** Tokens that are surely there, not cut at the capacity; below 0 while calls are held back. */
+  readonly tokens: number;
+  /**
+   * Calls that got through, less the tokens that have come back since. Whatever was there before and
+   * whatever others take: the service's bucket holds at least so many.
+   */
+  readonly spent: number;
+  /** Tokens due before this row of calls: how long nothing was taken. */
+  readonly idle: number;
+  /** Calls that it surely takes at once; 0: nothing is known. */
+  readonly burst: number;
+  /** Time since so many were last seen to get through, in milliseconds. */
+  readonly unprovedMs: number;
+  readonly phase: BurstPhase;
+  /** The process that makes probes, so that others do not do so together, and the time since its last one. */
+  readonly prober?: { readonly id: string; readonly agoMs: number };
+}
+
+/** Found out again after this time, in milliseconds: being wrong for longer is worth one refusal an hour. */
+const foundMs = 60 * 60_000;
+
+/** A burst that was not seen for a day is not believed any more: plans are changed. In milliseconds. */
+const provedMs = 24 * 60 * 60_000;
+
+/** A bucket that is not known yet is empty and fills from now on. */
+export const unknownBucket = (now: number, periodMs: number): Bucket => ({
+  at: now,
+  periodMs,
+  tokens: 0,
+  spent: 0,
+  idle: 0,
+  burst: 0,
+  unprovedMs: 0,
+  phase: { name: "slow start" },
+});
+
+const laterPhase = (phase: BurstPhase, ms: number): BurstPhase => {
+  if (!("leftMs" in phase)) return phase;
+  const leftMs = Math.min(foundMs, phase.leftMs) - ms;
+  if (leftMs > 0) return { ...phase, leftMs };
+  return { name: phase.name === "found" ? "probing" : "resting" };
+};
+
+const forgotten = { burst: 0, unprovedMs: 0, phase: { name: "slow start" } } as const;
+
+/** A period that is longer by this is that of a lower plan: they differ by a factor of 1.8 at least (specification §8.3). */
+const slower = 1.05;
+
+/**
+ * The plan was found to be lower: the next token comes after one of its periods, and calls were refused
+ * for another reason than the margin.
+ */
+const atLowerRate = (bucket: Bucket, periodMs: number): Bucket => {
+  if (periodMs < slower * bucket.periodMs) return { ...bucket, periodMs };
+  const { phase } = bucket;
+  const calm: BurstPhase = phase.name === "spaced" ? { ...phase, factor: 1 } : phase;
+  return { ...bucket, periodMs, tokens: 0, phase: calm };
+};
+
+/** The bucket at another time. Where the clock went back no time has passed. */
+const bucketAt = (kept: Bucket, now: number, periodMs: number): Bucket => {
+  const bucket = kept.periodMs === periodMs ? kept : atLowerRate(kept, periodMs);
+  const ms = Math.max(0, now - bucket.at);
+  const { prober } = bucket;
+  const later: Bucket = {
+    ...bucket,
+    at: now,
+    tokens: bucket.tokens + ms / periodMs,
+    spent: Math.max(0, bucket.spent - ms / periodMs),
+    unprovedMs: bucket.unprovedMs + ms,
+    phase: laterPhase(bucket.phase, ms),
+    ...(prober ? { prober: { ...prober, agoMs: prober.agoMs + ms } } : {}),
+  };
+  return later.unprovedMs > provedMs ? { ...later, ...forgotten } : later;
+};
+
+/** Longest time for which calls are held back, in periods: as long as a Retry-After is believed. */
+export const longestHoldPeriods = 16;
+
+/** The bucket with the next token due after `waitMs` at the soonest. */
+const heldFor = (bucket: Bucket, waitMs: number, periodMs: number): Bucket => ({
+  ...bucket,
+  tokens: Math.min(bucket.tokens, 1 - Math.min(longestHoldPeriods, waitMs / periodMs)),
+});
+
+/** What holds for the calls of an endpoint. */
+export interface RateLimit {
+  /** Time in which one token comes back, in milliseconds. */
+  readonly periodMs: number;
+  /** Calls that it takes at once, where that is configured. */
+  readonly burst?: number | undefined;
+  /** Calls that may be made at once: the burst, or the part of it that this tool may use. */
+  readonly mostBurst: number;
+  /** Part of a token at which a call may be tried, while a higher plan is tried. */
+  readonly early?: number | undefined;
+  /** Names this process among those that share the bucket. */
+  readonly process: string;
+}
+
+const isPhase = (value: unknown): boolean => {
+  if (!isObject(value)) return false;
+  const { name, leftMs, factor } = value;
+  if (name === "found") return isNumber(leftMs);
+  if (name === "spaced") return isNumber(leftMs) && isNumber(factor);
+  return name === "slow start" || name === "resting" || name === "probing";
+};
+
+const isProber = (value: unknown): boolean =>
+  value === undefined || (isObject(value) && typeof value.id === "string" && isNumber(value.agoMs));
+
+const isBucket = (value: Kept | undefined): value is Bucket => {
+  if (!isObject(value)) return false;
+  const { at, periodMs, tokens, spent, idle, burst, unprovedMs, phase, prober } = value;
+  const numbers = [at, periodMs, tokens, spent, idle, burst, unprovedMs];
+  return numbers.every(isNumber) && isPhase(phase) && isProber(prober);
+};
+
+/** What a store keeps, as a bucket; undefined for anything else: then it is found out again. */
+export const bucketOf = (kept: Kept | undefined): Bucket | undefined =>
+  isBucket(kept) ? kept : undefined;
+
+/** Whether a value of JSON is a number; 1e999 is read as none. */
+const isNumber = (value: unknown): value is number => Number.isFinite(value);
+
+/** Lateness of our own timers that is made up for by sending the next call early, in milliseconds: a stall of a busy machine (assumed). */
+const latenessMs = 150;
+
+/**
+ * Least margin of a bucket that saves up nothing: what loopback and timers vary by, in milliseconds.
+ * Without it a burst of one has 7.2 refusals for 5.3, with 20 it is 2 % slower (measured in virtual time).
+ */
+const leastMarginMs = 5;
+
+/**
+ * The same as a part of the period: costs 0.4 %, and holds on lines of a few ms of jitter. With none, or
+ * 2 %, a burst of one that others use, too, is 2 or 6 % slower (measured in virtual time).
+ */
+const marginPart = 0.004;
+
+/**
+ * Largest margin, as a part of the period. With 6 % a burst of one is 1 % faster and has 4 refusals more
+ * in the mean (measured in virtual time).
+ */
+const mostMarginPart = 0.25;
+
+/** A process that makes probes keeps others from it for so long after each, in milliseconds: longer than any usual answer takes. */
+const proberMs = 3_000;
+
+/** A bucket is full (assumed) when it was idle for so many times as long as the burst that is known takes to come back. */
+const surelyFull = 2;
+
+const nothingSaved = ({ phase }: Bucket, { burst }: RateLimit): boolean =>
+  phase.name === "spaced" || burst === 1;
+
+/** Tokens that late timers may leave in the bucket, and which are then used at once. */
+const latenessTokens = ({ burst, periodMs }: RateLimit): number =>
+  Math.min(burst ?? Number.POSITIVE_INFINITY, Math.max(2, 1 + latenessMs / periodMs));
+
+/** The least margin, in periods. */
+const leastMargin = ({ periodMs }: RateLimit): number =>
+  Math.max(leastMarginMs, marginPart * periodMs) / periodMs;
+
+/** Tokens that may be saved up: not quite all, as a call that is early by a moment is refused. */
+const capacityOf = (bucket: Bucket, limit: RateLimit): number => {
+  if (nothingSaved(bucket, limit)) return 1;
+  const late = latenessTokens(limit);
+  if (limit.burst !== undefined) return Math.max(limit.mostBurst - leastMargin(limit), late);
+  const known = Math.min(bucket.burst, limit.mostBurst) - leastMargin(limit);
+  // Found out: it holds no more, so no more than that is made up for.
+  return bucket.phase.name === "found" ? Math.max(1, known) : Math.max(known, late);
+};
+
+/** Pause kept beside the period, in milliseconds, where a call that comes too early is refused. */
+const marginMs = (bucket: Bucket, limit: RateLimit): number => {
+  if (!nothingSaved(bucket, limit)) return 0;
+  const factor = bucket.phase.name === "spaced" ? bucket.phase.factor : 1;
+  return Math.min(mostMarginPart, leastMargin(limit) * factor) * limit.periodMs;
+};
+
+/** So much of a call is lost to margins and rounding while the calls of a burst are counted. */
+const rounding = (limit: RateLimit): number => 0.01 + 2 * leastMargin(limit);
+
+/**
+ * Calls of a burst, those under way included: while time passes, what is spent falls as the tokens
+ * rise. A bucket that nobody else uses never holds fewer.
+ */
+const counted = (bucket: Bucket, limit: RateLimit): number =>
+  Math.min(bucket.tokens, capacityOf(bucket, limit)) + bucket.spent;
+
+/** Calls are tried. */
+const isSearching = ({ name }: BurstPhase): boolean => name === "slow start" || name === "probing";
+
+/**
+ * A probe must be answered before the next token is due, or it may be had for that token, and the due
+ * call comes too early. On lines as long as the period there is always one due, so half of it is kept.
+ */
+const latestProbe = (roundTripMs: number, limit: RateLimit): number =>
+  Math.max(0.5, 1 - Math.max(roundTripMs / limit.periodMs, rounding(limit)));
+
+/**
+ * Whether a call may be tried although its token is not due.
+ *
+ * @param underWay probes under way
+ * @param roundTripMs time that the last probe took
+ */
+const mayProbe = (
+  bucket: Bucket,
+  limit: RateLimit,
+  underWay: number,
+  roundTripMs: number,
+): boolean => {
+  if (bucket.tokens > latestProbe(roundTripMs, limit)) return false;
+  const { phase, prober, burst } = bucket;
+  // Two save most of the time of a search on a long line; more would be refused together.
+  const together = phase.name === "slow start" && burst >= 2 ? 2 : 1;
+  const isFree = !prober || prober.id === limit.process || prober.agoMs > proberMs;
+  const hasRoom = underWay < together && Math.round(counted(bucket, limit)) < limit.mostBurst;
+  return isSearching(phase) && isFree && hasRoom;
+};
+
+/** After an idle time the bucket may be fuller than was ever seen. */
+const afterIdle = (bucket: Bucket): Bucket => {
+  const { tokens: idle, phase, burst } = bucket;
+  const again = phase.name === "resting" && idle > surelyFull * Math.max(1, burst);
+  return { ...bucket, idle, ...(again ? { phase: { name: "probing" } } : {}) };
+};
+
+/** A probe got through, with so many others under way. */
+const probePassed = (bucket: Bucket, limit: RateLimit, underWay: number): Bucket => {
+  const seen = Math.floor(counted(bucket, limit) - underWay + rounding(limit));
+  if (seen <= bucket.burst) return bucket;
+  const phase: BurstPhase = bucket.phase.name === "spaced" ? { name: "resting" } : bucket.phase;
+  return { ...bucket, burst: seen, unprovedMs: 0, phase };
+};
+
+/**
+ * A probe had the token of a due call, which was refused in its place: the probe proved nothing.
+ *
+ * @param underWay probes under way
+ */
+const probeOvertook = (bucket: Bucket, limit: RateLimit, underWay: number): Bucket => {
+  const seen = Math.floor(counted(bucket, limit) - underWay + rounding(limit));
+  const isTooMany = seen < bucket.burst;
+  return { ...bucket, burst: isTooMany ? Math.max(1, bucket.burst - 1) : bucket.burst };
+};
+
+/** A probe was refused: the search ends. */
+const probeRefused = (bucket: Bucket): Bucket => {
+  if (!isSearching(bucket.phase)) return bucket;
+  const wasFull = bucket.idle > surelyFull * Math.max(1, bucket.burst);
+  const { prober: _, ...rest } = bucket;
+  return { ...rest, phase: wasFull ? { name: "found", leftMs: foundMs } : { name: "resting" } };
+};
+
+const spaced = (factor: number): BurstPhase => ({ name: "spaced", leftMs: foundMs, factor });
+
+/** A call that was believed to be saved up was refused: the bucket holds fewer, or others took them. */
+const savedRefused = (bucket: Bucket, limit: RateLimit): Bucket => {
+  if (limit.burst !== undefined) return bucket;
+  const seen = Math.floor(bucket.spent + rounding(limit));
+  const burst = Math.max(1, seen, Math.floor(bucket.burst / 2));
+  return { ...bucket, burst, phase: burst < 2 ? spaced(1) : { name: "resting" } };
+};
+
+/** Refused although it was due: the call came early by some milliseconds, or was not alone. */
+const dueRefused = (bucket: Bucket, limit: RateLimit): Bucket => {
+  const { phase, burst } = bucket;
+  if (phase.name === "spaced") return { ...bucket, phase: spaced(2 * phase.factor) };
+  if (limit.burst !== undefined) {
+    return limit.burst === 1 ? { ...bucket, phase: spaced(2) } : bucket;
+  }
+  if (burst < 2) return { ...bucket, phase: spaced(1) };
+  // It may hold less than was made up for.
+  return latenessTokens(limit) > burst
+    ? { ...bucket, phase: { name: "found", leftMs: foundMs } }
+    : bucket;
+};
+
+/** Much is lost to lateness: a bucket that was taken for one without savings is tested again. */
+const searchedAgain = (bucket: Bucket): Bucket => ({
+  ...bucket,
+  phase: { name: "resting" },
+});

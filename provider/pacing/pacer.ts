@@ -1,17 +1,39 @@
-import { hash } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { Clock } from "../kernel/clock.js";
+import { tokenEndpoint } from "../service/http/client.js";
 import { type Endpoint, endpointName } from "../service/http/operations.js";
 import type { Pace, Wait } from "../service/http/pace.js";
 import type { Plan } from "../service/plans.js";
 import type { Settings } from "../service/setting-table.js";
-import { tokenEndpoint } from "../service/token.js";
-import { type BucketStore, memoryBuckets } from "./bucket-store.js";
-import { queuePerEndpoint } from "./endpoint-queue.js";
-import { BucketLimiter } from "./limiter.js";
+import {
+  type Admission,
+  type CallOutcome,
+  type Delay,
+  type EndpointLimiter,
+  queuePerEndpoint,
+  type Slept,
+  UnlimitedUntilRefused,
+} from "./endpoint-queue.js";
+import {
+  afterOutcome,
+  bucketOf,
+  type LimiterState,
+  type LimiterStep,
+  nextTurn,
+  type OwnState,
+  ownAtFirst,
+  type RateLimit,
+} from "./limiter.js";
 import { conversationRate, type PlanRates } from "./plan-rates.js";
-import { type SharedBucketsOptions, sharedBuckets } from "./shared-buckets.js";
-import { TenantPlan } from "./tenant-plan.js";
-import { UnlimitedUntilRefused } from "./wait-out-refusals.js";
+import {
+  type BucketStore,
+  type Kept,
+  memoryBuckets,
+  type SharedBucketsOptions,
+  type StoreChange,
+  sharedBuckets,
+} from "./shared-buckets.js";
+import { type Allowed, TenantPlan } from "./tenant-plan.js";
 
 /** Calls per second that an endpoint allows on a plan. */
 export type RateTable = (endpoint: Endpoint, plan: Plan) => number;
@@ -155,5 +177,121 @@ export const servicePaces = (settings: Settings, options: ServicePacesOptions): 
   return {
     pace: ({ baseUrl, rates }) => pacedCalls({ ...shared, tenant: baseUrl, rates }),
     close: () => store.close(),
+  };
+};
+
+export interface BucketLimiterOptions extends LimitShare {
+  readonly store: BucketStore;
+  /** Names the bucket in the store. */
+  readonly key: string;
+  /** Which of the rates hold. */
+  readonly plan: TenantPlan;
+  readonly rates: PlanRates;
+}
+
+/** An endpoint whose rate is known, with a bucket that others may share. */
+export class BucketLimiter implements EndpointLimiter {
+  readonly #options: BucketLimiterOptions;
+  readonly #use: LimitUse;
+  #own = ownAtFirst;
+  #seen: Seen | undefined;
+  /** A store may take its time, and each step needs what the one before has found. */
+  #lastStep: Promise<unknown> = Promise.resolve();
+
+  constructor(options: BucketLimiterOptions) {
+    this.#options = options;
+    this.#use = { share: options.share, burst: options.burst, process: randomUUID() };
+  }
+
+  ask(slept?: Slept): Promise<Admission | Delay> {
+    return this.#step((state, now, limit) => nextTurn(state, slept, now, limit), false);
+  }
+
+  async ended(admission: Admission, outcome: CallOutcome): Promise<void> {
+    const { plan, key, rates } = this.#options;
+    const evidence = await this.#step(
+      (state, now, limit) => afterOutcome(state, admission, outcome, now, limit),
+      true,
+    );
+    if (evidence) await plan.learn(evidence, key, rates);
+  }
+
+  /** @param isOutcome many change nothing of the bucket, and then the store is not asked */
+  #step<R>(decide: Decide<R>, isOutcome: boolean): Promise<R> {
+    const { store, key, plan, rates } = this.#options;
+    const done = this.#lastStep.then(async () => {
+      const allowed = await plan.allowed(rates);
+      const change = bucketStep(decide, this.#own, allowed, this.#use);
+      const seen = isOutcome ? this.#seen : undefined;
+      const again = seen && change(seen.kept, seen.now, 1);
+      const isSame = again !== undefined && again.state === seen?.kept;
+      const found: StepEnd<R> = isSame ? again.result : await store.change(key, change);
+      this.#own = found.own;
+      this.#seen = found.seen;
+      return found.result;
+    });
+    this.#lastStep = done.catch(() => {});
+    return done;
+  }
+}
+
+/** What the pure part decides and learns. */
+type Decide<R> = (state: LimiterState, now: number, limit: RateLimit) => LimiterStep<R>;
+
+/** What was last seen in the store. */
+interface Seen {
+  readonly kept: Kept | undefined;
+  readonly now: number;
+}
+
+/** What is known after a step. */
+interface StepEnd<R> {
+  readonly own: OwnState;
+  readonly seen: Seen;
+  readonly result: R;
+}
+
+/** How much of the limit this tool may use. */
+interface LimitShare {
+  /** Part of the rate, and of the burst, that may be used. */
+  readonly share: number;
+  /** Calls that the endpoint takes at once, where that is configured. */
+  readonly burst?: number | undefined;
+}
+
+/** Who uses a limit, and how much of it. */
+interface LimitUse extends LimitShare {
+  /** Names this process among those that share the bucket. */
+  readonly process: string;
+}
+
+/** Two machines' clocks do not run at quite the same speed: 500 ppm, the most that NTP makes up for (RFC 5905 §11.3). */
+const driftPart = 1.0005;
+
+const limitOf = ({ rate, early }: Allowed, { burst, share, process }: LimitUse): RateLimit => {
+  const periodMs = (1000 / (rate * share)) * driftPart;
+  // Of a burst that is not known, others are left all but one.
+  const unknownBurst = share < 1 ? 1 : Number.POSITIVE_INFINITY;
+  const mostBurst = burst === undefined ? unknownBurst : Math.max(1, Math.floor(burst * share));
+  return { periodMs, burst, mostBurst, early, process };
+};
+
+/**
+ * One decision as a step of the store.
+ *
+ * @param own what this process knows; the step may be done again, and then with the same
+ */
+const bucketStep = <R>(
+  decide: Decide<R>,
+  own: OwnState,
+  allowed: Allowed,
+  use: LimitUse,
+): StoreChange<StepEnd<R>> => {
+  const whole = limitOf(allowed, use);
+  return (kept, now, part) => {
+    const limit = { ...whole, periodMs: whole.periodMs / part };
+    const { state, result } = decide({ own, bucket: bucketOf(kept) }, now, limit);
+    const after = state.bucket ?? kept;
+    return { state: after, result: { own: state.own, seen: { kept: after, now }, result } };
   };
 };

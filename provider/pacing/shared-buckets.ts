@@ -1,10 +1,82 @@
+import { createHash } from "node:crypto";
+import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import { hrtime } from "node:process";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "../kernel/clock.js";
-import { isConversationError } from "../kernel/errors.js";
-import { type BucketStore, memoryBuckets } from "./bucket-store.js";
-import { bucketFilePath, fileBuckets } from "./file-buckets.js";
-import { assertRedisPackage, redisBuckets, redisNeed } from "./redis-buckets.js";
+import { ConversationError, isConversationError } from "../kernel/errors.js";
+import { assertOwnFile, makeOwnFolder } from "../kernel/files.js";
+import { isObject } from "../kernel/json.js";
+import { assertInstalled, notInstalled } from "../kernel/package.js";
+import { settingLabel } from "../service/settings.js";
 
-export interface FallbackOptions {
+/** What is kept under a key: plain JSON with the store's time at which it held. */
+export interface Kept {
+  /** Milliseconds. */
+  readonly at: number;
+}
+
+/** What a change gives: what is to be kept (the very same value: nothing is written), and a result. */
+interface Changed<R> {
+  readonly state: Kept | undefined;
+  readonly result: R;
+}
+
+/**
+ * @param state what is kept; undefined: nothing yet
+ * @param now the store's own time in milliseconds
+ * @param share part of the rate that this process may use while others cannot be seen: above 0, at most 1
+ */
+export type StoreChange<R> = (state: Kept | undefined, now: number, share: number) => Changed<R>;
+
+/**
+ * Where buckets are kept. A change is one step that no other process comes between; it may be called
+ * again where another process was faster, so it must do nothing but calculate. Nothing is reserved
+ * ahead, so a process that dies takes nothing with it.
+ *
+ * Rejects only where the user has to mend something; a shared store that cannot be reached is replaced
+ * by a local one.
+ */
+export interface BucketStore {
+  change<R>(key: string, change: StoreChange<R>): R | Promise<R>;
+  close(): Promise<void>;
+}
+
+/** Reads the text of a store; undefined where it is not what a store writes. */
+export const keptOf = (text: unknown): Kept | undefined => {
+  if (typeof text !== "string") return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    const at = isObject(value) ? value.at : undefined;
+    // 1e999 is read as no number.
+    return isObject(value) && typeof at === "number" && Number.isFinite(at)
+      ? { ...value, at }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Buckets of this process only.
+ *
+ * @param now monotonic time in milliseconds
+ */
+export const memoryBuckets = (now: () => number): BucketStore => {
+  const all = new Map<string, Kept>();
+  return {
+    change: (key, change) => {
+      const { state, result } = change(all.get(key), now(), 1);
+      if (state) all.set(key, state);
+      return result;
+    },
+    close: async () => {},
+  };
+};
+
+interface FallbackOptions {
   /** Buckets of this process only, for as long as the shared ones cannot be reached. */
   readonly local: BucketStore;
   /** Part of each rate that this process uses meanwhile, since others do not notice it. */
@@ -111,4 +183,370 @@ export const sharedBuckets = (options: SharedBucketsOptions): BucketStore => {
     );
   const fallback = { local, share: 1, now, againMs: fileAgainMs, onLost };
   return withLocalBuckets(fileBuckets({ path }), fallback);
+};
+
+/** Time that all processes of this machine share. */
+interface MachineTime {
+  /** Monotonic milliseconds since the machine was started: setting the wall clock does not show. */
+  now(): number;
+  /** Names the start of the machine; times of different starts cannot be compared. */
+  readonly start: string;
+}
+
+interface FileBucketsOptions {
+  readonly path: string;
+  /** Default: this machine's. */
+  readonly time?: MachineTime;
+  /** Wall clock in milliseconds, for what outlives the start of the machine. Default: this machine's. */
+  readonly wall?: () => number;
+}
+
+/**
+ * The table of this layout. The first release has another one in the same file, so both can be used
+ * beside each other; they do not see each other's buckets.
+ */
+const table = "limits_2";
+
+/** Layouts of the file that may hold this table: a new one, and that of the first release. */
+const usableLayouts: ReadonlySet<unknown> = new Set([0, 1]);
+
+/** SQLite's result codes SQLITE_CORRUPT and SQLITE_NOTADB; SQLITE_BUSY and SQLITE_LOCKED (sqlite.org/rescode.html). */
+const damaged: ReadonlySet<unknown> = new Set([11, 26]);
+
+const inUse: ReadonlySet<unknown> = new Set([5, 6]);
+
+/** Longest wait for another process's change, in milliseconds; one takes 0.2 ms (measured). */
+const busyMs = 250;
+
+/** With pauses of 5 to 50 ms between them: what four processes need that start together (measured). */
+const mostAttempts = 5;
+
+/** What was not used for a week is removed: what is known of a burst is believed for a day only. */
+const unusedMs = 7 * 24 * 60 * 60_000;
+
+/** Coarse, since it must not change when the wall clock is set by some seconds. */
+const roughMs = 600_000;
+
+const startOfMachine = (now: number): string => {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    return `about ${Math.round((Date.now() - now) / roughMs)}`;
+  }
+};
+
+const machineTime = (): MachineTime => {
+  const now = (): number => Number(hrtime.bigint()) / 1e6;
+  return { now, start: startOfMachine(now()) };
+};
+
+/** Where the buckets of this machine and user are kept. */
+export const bucketFilePath = (
+  environment: Readonly<Record<string, string | undefined>>,
+  home: string = homedir(),
+): string => {
+  const cache = environment.XDG_CACHE_HOME;
+  const folder = cache && isAbsolute(cache) ? cache : join(home, ".cache");
+  return join(folder, "pulumi-conversation", "buckets.sqlite");
+};
+
+/** SQLite's number of a failure; the extended ones are kept in the higher bits. */
+const codeOf = (error: unknown): number | undefined =>
+  error instanceof Error && "errcode" in error && typeof error.errcode === "number"
+    ? error.errcode & 0xff
+    : undefined;
+
+const prepare = (file: DatabaseSync): void => {
+  const pragma = (name: string): unknown => file.prepare(`PRAGMA ${name}`).get()?.[name];
+  // Changing the mode needs the file for oneself, so it is done once only.
+  if (pragma("journal_mode") !== "wal") file.exec("PRAGMA journal_mode = WAL");
+  file.exec("PRAGMA synchronous = OFF");
+  if (!usableLayouts.has(pragma("user_version"))) {
+    throw new Error("the file was written by another release");
+  }
+  file.exec(
+    `CREATE TABLE IF NOT EXISTS ${table} (key TEXT PRIMARY KEY, start TEXT NOT NULL,
+       state TEXT NOT NULL, used_at REAL NOT NULL) STRICT, WITHOUT ROWID`,
+  );
+};
+
+/** The file itself, and those that SQLite keeps beside it. */
+const ends = ["", "-wal", "-shm", "-journal"];
+
+/** Opens the file, readable by its user only, and makes it where it is missing. */
+const openedFile = async (path: string): Promise<DatabaseSync> => {
+  const { DatabaseSync } = await import("node:sqlite");
+  makeOwnFolder(dirname(path));
+  // Opening what somebody else made could take for ever.
+  for (const end of ends) assertOwnFile(path + end);
+  closeSync(openSync(path, "a", 0o600));
+  const file = new DatabaseSync(path, { timeout: busyMs });
+  try {
+    prepare(file);
+    return file;
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+};
+
+/** A damaged file is thrown away: what it holds is found out again. */
+const soundFile = async (path: string): Promise<DatabaseSync> => {
+  try {
+    return await openedFile(path);
+  } catch (error) {
+    if (!damaged.has(codeOf(error))) throw error;
+    for (const end of ends) rmSync(path + end, { force: true });
+    return openedFile(path);
+  }
+};
+
+/** Processes that start together and make the file stand in each other's way for a moment. */
+const fileSoon = async (path: string): Promise<DatabaseSync> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await soundFile(path);
+    } catch (error) {
+      if (!inUse.has(codeOf(error)) || attempt === mostAttempts) throw error;
+      await pause(attempt * 5 * (1 + Math.random()));
+    }
+  }
+};
+
+/** The buckets in an open file. Every method fails where the file does. */
+class BucketFile {
+  readonly #file: DatabaseSync;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #read: StatementSync;
+  readonly #write: StatementSync;
+  readonly #time: MachineTime;
+  readonly #wall: () => number;
+
+  constructor(file: DatabaseSync, { time = machineTime(), wall = Date.now }: FileBucketsOptions) {
+    this.#file = file;
+    this.#time = time;
+    this.#wall = wall;
+    this.#begin = file.prepare("BEGIN IMMEDIATE");
+    this.#commit = file.prepare("COMMIT");
+    this.#read = file.prepare(`SELECT start, state, used_at FROM ${table} WHERE key = ?`);
+    this.#write = file.prepare(
+      `INSERT OR REPLACE INTO ${table} (key, start, state, used_at) VALUES (?, ?, ?, ?)`,
+    );
+    file.prepare(`DELETE FROM ${table} WHERE used_at < ?`).run(wall() - unusedMs);
+  }
+
+  change<R>(key: string, change: StoreChange<R>): R {
+    this.#begin.run();
+    try {
+      const now = this.#time.now();
+      const before = this.#keptFor(key, now);
+      const { state, result } = change(before, now, 1);
+      if (state && state !== before) {
+        this.#write.run(key, this.#time.start, JSON.stringify(state), this.#wall());
+      }
+      this.#commit.run();
+      return result;
+    } catch (error) {
+      if (this.#file.isTransaction) this.#file.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  #keptFor(key: string, now: number): Kept | undefined {
+    const row = this.#read.get(key);
+    const kept = keptOf(row?.state);
+    if (!row || !kept || row.start === this.#time.start) return kept;
+    // The machine was started anew, and its time too: only the wall clock shows what has passed.
+    return { ...kept, at: now - Math.max(0, this.#wall() - Number(row.used_at)) };
+  }
+}
+
+/**
+ * Buckets that all processes of this machine and user share, in a small SQLite file. Opens it on
+ * first use.
+ *
+ * Rejects where the file cannot be used: see `withLocalBuckets`.
+ */
+export const fileBuckets = (options: FileBucketsOptions): BucketStore => {
+  let file: Promise<BucketFile> | undefined;
+  const ended = async (opened: Promise<BucketFile> | undefined): Promise<void> => {
+    if (file === opened) file = undefined;
+    await opened?.then((one) => one.close()).catch(() => {});
+  };
+  return {
+    change: async (key, change) => {
+      file ??= fileSoon(options.path).then((opened) => new BucketFile(opened, options));
+      const used = file;
+      try {
+        return (await used).change(key, change);
+      } catch (error) {
+        void ended(used);
+        throw error;
+      }
+    },
+    close: () => ended(file),
+  };
+};
+
+/** The first release keeps hashes under `conversation:`; this one does not touch them. */
+const prefix = "conversation:2:";
+
+const dayMs = 24 * 60 * 60_000;
+
+/**
+ * Compare and swap on Redis' own clock, so that clocks of machines do not matter. Keeps ARGV[2] where
+ * ARGV[1] is still what is kept, and gives `1`; else, and where ARGV[2] is empty, `0`. With it comes
+ * the time in milliseconds and what is kept. What is calculated in between is the same code as for
+ * every other store.
+ */
+const script = `
+local t = redis.call('TIME')
+local now = string.format('%.3f', t[1] * 1000 + t[2] / 1000)
+local kept = redis.call('GET', KEYS[1]) or ''
+if ARGV[2] == '' or kept ~= ARGV[1] then return { '0', now, kept } end
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ${dayMs})
+return { '1', now, ARGV[2] }
+`;
+
+const sha = createHash("sha1").update(script).digest("hex");
+
+/** Redis forgets its scripts when it is restarted or flushed. */
+const isScriptForgotten = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes("NOSCRIPT");
+
+/** Processes that are faster each time; every loss means that one of them got on. */
+const mostSwaps = 100;
+
+interface Seen {
+  readonly done: boolean;
+  readonly now: number;
+  readonly text: string;
+}
+
+const seenIn = (answer: unknown): Seen => {
+  const [done, time, text] = Array.isArray(answer) ? answer : [];
+  const now = Number(time);
+  if (typeof text !== "string" || time === "" || !Number.isFinite(now)) {
+    throw new Error("Redis gave an answer that cannot be read");
+  }
+  return { done: done === "1", now, text };
+};
+
+/** What the package for Redis is needed for. */
+export const redisNeed = (): string =>
+  `${settingLabel("redisUrl")} is set, so that the rate limits are shared through Redis`;
+
+/**
+ * Buckets that processes and machines share in Redis. Connects on first use.
+ *
+ * Rejects while Redis cannot be reached: see `withLocalBuckets`.
+ */
+export const redisBuckets = (
+  url: string,
+  connect: (url: string) => Promise<RedisClient> = (address) => connectRedis(address, redisNeed()),
+): BucketStore => {
+  let client: Promise<RedisClient> | undefined;
+  const swap = async (key: string, before: string, after: string): Promise<Seen> => {
+    client ??= connect(url);
+    const redis = await client;
+    const values = [prefix + key, before, after];
+    try {
+      return seenIn(await redis.evalsha(sha, 1, ...values));
+    } catch (error) {
+      if (!isScriptForgotten(error)) throw error;
+      return seenIn(await redis.eval(script, 1, ...values));
+    }
+  };
+  return {
+    change: async (key, change) => {
+      let seen = await swap(key, "", "");
+      for (let attempt = 0; attempt < mostSwaps; attempt += 1) {
+        const before = keptOf(seen.text);
+        const { state, result } = change(before, seen.now, 1);
+        if (!state || state === before) return result;
+        seen = await swap(key, seen.text, JSON.stringify(state));
+        if (seen.done) return result;
+      }
+      throw new Error("Redis is used by too many processes at once");
+    },
+    close: async () => {
+      const opened = client;
+      client = undefined;
+      await opened?.then((redis) => redis.disconnect()).catch(() => {});
+    },
+  };
+};
+
+/** What is used of the optional package `ioredis`. */
+export interface RedisClient {
+  connect(): Promise<unknown>;
+  evalsha(sha: string, keys: number, ...values: string[]): Promise<unknown>;
+  eval(script: string, keys: number, ...values: string[]): Promise<unknown>;
+  on(event: "error", listener: (error: unknown) => void): unknown;
+  disconnect(): void;
+}
+
+type RedisClass = new (url: string, options: Readonly<Record<string, unknown>>) => RedisClient;
+
+const connectionMs = 5_000;
+
+const mostPauseMs = 5_000;
+
+/** Fails at once while there is no connection, and connects again by itself. */
+const connectionOptions: Readonly<Record<string, unknown>> = {
+  lazyConnect: true,
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  connectTimeout: connectionMs,
+  commandTimeout: connectionMs,
+  retryStrategy: (attempts: number) => Math.min(mostPauseMs, 100 * 2 ** Math.min(attempts, 6)),
+};
+
+/** A name that the compiler does not look up: the package need not be there. */
+const redisPackage: string = "ioredis";
+
+const isRedisClass = (value: unknown): value is RedisClass => typeof value === "function";
+
+type Load = () => Promise<{ readonly Redis?: unknown }>;
+
+const redisClass = async (need: string, load: Load): Promise<RedisClass> => {
+  let found: unknown;
+  try {
+    found = (await load()).Redis;
+  } catch {
+    throw notInstalled(redisPackage, need);
+  }
+  if (isRedisClass(found)) return found;
+  throw new ConversationError(
+    "SETTINGS_INVALID",
+    "The installed package ioredis is too old. Install version 5 or newer: npm install ioredis@latest.",
+  );
+};
+
+/** @throws ConversationError `SETTINGS_INVALID` where the package `ioredis` is missing */
+export const assertRedisPackage = (need: string): void => assertInstalled(redisPackage, need);
+
+/**
+ * A connection to Redis.
+ *
+ * @param need what it is for, for the message where the package is missing
+ * @throws ConversationError `SETTINGS_INVALID` where the package `ioredis` is missing
+ */
+export const connectRedis = async (
+  url: string,
+  need: string,
+  load: Load = () => import(redisPackage),
+): Promise<RedisClient> => {
+  const Redis = await redisClass(need, load);
+  const client = new Redis(url, connectionOptions);
+  // Without a listener a lost connection would end up on the console.
+  client.on("error", () => {});
+  // Failing now is no end: the client goes on trying by itself.
+  await client.connect().catch(() => {});
+  return client;
 };

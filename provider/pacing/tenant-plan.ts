@@ -1,8 +1,8 @@
 import type { Clock } from "../kernel/clock.js";
 import { isObject } from "../kernel/json.js";
 import { type Plan, plans } from "../service/plans.js";
-import type { BucketStore, Kept } from "./bucket-store.js";
 import type { PlanRates } from "./plan-rates.js";
+import type { BucketStore, Kept } from "./shared-buckets.js";
 
 export interface TenantPlanOptions {
   readonly store: BucketStore;

@@ -1,17 +1,20 @@
 import { type Clock, systemClock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
 import { packageName, packageVersion } from "../kernel/package.js";
-import { waitOutRefusals } from "../pacing/wait-out-refusals.js";
-import type { Collections } from "./collections.js";
-import { serviceTime } from "./http/answers.js";
-import { datedRequest, type Request } from "./http/client.js";
+import { waitOutRefusals } from "../pacing/endpoint-queue.js";
+import { type Collections, restCollections, serviceAddress } from "./collections.js";
+import {
+  type AccessToken,
+  type OnRepeat,
+  type RetryLimits,
+  serviceTime,
+  type TokenParts,
+} from "./http/call.js";
+import { datedRequest, type Request, tokenSource } from "./http/client.js";
 import type { Pace, Wait } from "./http/pace.js";
-import type { OnRepeat, RetryLimits } from "./http/retry.js";
 import { httpTransport, type Transport } from "./http/transport.js";
-import { restCollections, serviceAddress } from "./rest-collections.js";
-import { clientSecrets } from "./secret-texts.js";
+import { clientSecrets } from "./redaction.js";
 import type { Settings } from "./setting-table.js";
-import { type AccessToken, type TokenParts, tokenSource } from "./token.js";
 
 /** What is known of the access token in use; never the token itself. */
 export interface TokenInfo {

@@ -6,173 +6,22 @@ import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId, longestId } from "../kernel/object-id.js";
 import { cleaned } from "../kernel/text.js";
 import { resources } from "../resources/index.js";
-import type { Listing, ListProgress, WireObject } from "./collections.js";
-import type { Answer } from "./http/answers.js";
+import type { Answer } from "./http/call.js";
 import type { DatedRequest, Request } from "./http/client.js";
 import { endpointName, type Operation, setUpOperation } from "./http/operations.js";
 
-/** What an own write made of an object; undefined: it is gone. */
-interface Write {
-  readonly id: string;
-  readonly object: WireObject | undefined;
+/** An object as the service sends it. */
+export type WireObject = Readonly<Record<string, unknown>>;
+
+/** How far a list has been read. */
+export interface ListProgress {
+  /** Objects that came so far. */
+  readonly objects: number;
+  /** Calls that the other pages take, as far as the service says; 0 if it does not. */
+  readonly callsLeft: number;
+  /** Objects in all, as the last page counted them. Left out: the service does not count. */
+  readonly count?: number;
 }
-
-/** A listing is read on for one object in so many of its further pages: others are likely to follow. */
-const pagesForOne = 4;
-
-/**
- * The listing of one collection: asked for once, shared by all who want it, and kept true by own
- * writes. A listing that was under way during a write does not undo what the write showed.
- */
-export class ListCache {
-  readonly #first: () => Promise<FirstPage>;
-  /** The first page of a listing under way, or of one whose other pages were not worth their calls so far. */
-  #begun: Promise<FirstPage> | undefined;
-  /** Objects that were looked for. */
-  readonly #wanted = new Set<string>();
-  #kept: Promise<Listing> | undefined;
-  /** The failure of a listing that is too large: to read so much again for each caller would be in vain. */
-  #tooLarge: Promise<Listing> | undefined;
-  #running: Promise<Listing> | undefined;
-  #following: Promise<Listing> | undefined;
-  #objects: Map<string, WireObject> | undefined;
-  /** Own writes since the listing under way was started. */
-  #writes: Write[] = [];
-  #doubtful = false;
-
-  constructor(first: () => Promise<FirstPage>) {
-    this.#first = first;
-  }
-
-  /** The listing kept, or the one under way, or a new one. */
-  get(): Promise<Listing> {
-    return this.#kept ?? this.#running ?? this.#tooLarge ?? this.#start();
-  }
-
-  /** The first page, kept, under way or new: resolves where the service has answered with a list. */
-  async answered(): Promise<void> {
-    await (this.#kept ?? this.#begin());
-  }
-
-  /**
-   * The object as the listing shows it, or undefined. Where the listing is long and few objects are
-   * looked for, only its first page is read: asking for them one by one is cheaper.
-   */
-  async find(id: string): Promise<WireObject | undefined> {
-    if (!this.#kept && !this.#tooLarge) {
-      this.#wanted.add(id);
-      const begun = this.#begin();
-      const page = await begun;
-      const isEnough = page.objects.has(id) || !(this.#running || this.#isWorthReading(page));
-      if (isEnough && this.#begun === begun && !this.#doubtful) return this.#shown(page, id);
-    }
-    return (await this.get()).objects.get(id);
-  }
-
-  #begin(): Promise<FirstPage> {
-    if (this.#begun) return this.#begun;
-    this.#writes = [];
-    this.#doubtful = false;
-    const begun = this.#first();
-    begun.catch((error) => {
-      if (this.#begun === begun) this.#begun = undefined;
-      // Asking again would be refused again: the refusal is as good an answer as a listing.
-      if (isConversationError(error, "FORBIDDEN")) this.#keep(refused(error));
-    });
-    this.#begun = begun;
-    return begun;
-  }
-
-  #isWorthReading({ objects, callsLeft }: FirstPage): boolean {
-    const elsewhere = [...this.#wanted].filter((id) => !objects.has(id));
-    return callsLeft === 0 || callsLeft < pagesForOne * elsewhere.length;
-  }
-
-  #shown({ objects }: FirstPage, id: string): WireObject | undefined {
-    const written = this.#writes.findLast((write) => write.id === id);
-    return written ? written.object : objects.get(id);
-  }
-
-  /** A listing that starts after this call; callers meanwhile share it. */
-  fresh(): Promise<Listing> {
-    if (!this.#running) {
-      this.#begun = undefined;
-      return this.#start();
-    }
-    this.#following ??= this.#afterRunning(this.#running);
-    return this.#following;
-  }
-
-  wrote(id: string, object: WireObject | undefined): void {
-    if (this.#begun) this.#writes.push({ id, object });
-    if (this.#objects) apply(this.#objects, id, object);
-  }
-
-  /** What is kept of an object. */
-  known(id: string): WireObject | undefined {
-    return this.#objects?.get(id);
-  }
-
-  /** A write may or may not have had an effect: nothing that is kept can be vouched for. */
-  forget(): void {
-    this.#doubtful = true;
-    if (!this.#running) this.#begun = undefined;
-    this.#keep(undefined);
-  }
-
-  async #afterRunning(running: Promise<Listing>): Promise<Listing> {
-    try {
-      await running;
-    } catch {
-      // Its own callers get the failure; the next listing is another try.
-    }
-    this.#following = undefined;
-    return this.#start();
-  }
-
-  #start(): Promise<Listing> {
-    this.#tooLarge = undefined;
-    const listing = this.#listed(this.#begin());
-    this.#running = listing;
-    return listing;
-  }
-
-  async #listed(begun: Promise<FirstPage>): Promise<Listing> {
-    try {
-      const { objects, complete } = await (await begun).rest();
-      for (const { id, object } of this.#writes) apply(objects, id, object);
-      const listing: Listing = { objects, complete };
-      if (!this.#doubtful) this.#keep(Promise.resolve(listing), objects);
-      return listing;
-    } catch (error) {
-      if (isTooLarge(error)) this.#tooLarge = refused(error);
-      throw error;
-    } finally {
-      this.#begun = undefined;
-      this.#running = undefined;
-    }
-  }
-
-  #keep(listing: Promise<Listing> | undefined, objects?: Map<string, WireObject>): void {
-    this.#kept = listing;
-    this.#objects = objects;
-  }
-}
-
-const refused = (error: unknown): Promise<Listing> => {
-  const promise = Promise.reject(error);
-  promise.catch(() => undefined);
-  return promise;
-};
-
-const apply = (
-  objects: Map<string, WireObject>,
-  id: string,
-  object: WireObject | undefined,
-): void => {
-  if (object) objects.set(id, object);
-  else objects.delete(id);
-};
 
 const mebibyte = 1024 * 1024;
 
@@ -192,7 +41,7 @@ const inMebibytes = (bytes: number): string => `${(bytes / mebibyte).toFixed(1)}
 const tooLarge = new WeakSet<object>();
 
 /** Whether a list could not be read because it is too large. */
-const isTooLarge = (error: unknown): boolean =>
+export const isTooLarge = (error: unknown): boolean =>
   typeof error === "object" && error !== null && tooLarge.has(error);
 
 /**
@@ -246,14 +95,14 @@ export class ListBudget {
 }
 
 /** All pages of a collection together. */
-export interface Pages {
+interface Pages {
   readonly objects: Map<string, WireObject>;
   /** False: absence proves nothing. */
   readonly complete: boolean;
 }
 
 /** The first page of a collection, and the way to the others. */
-interface FirstPage {
+export interface FirstPage {
   readonly objects: ReadonlyMap<string, WireObject>;
   /** Calls that the others take, as far as the service says; 0 if it does not. */
   readonly callsLeft: number;
@@ -360,7 +209,7 @@ const widened = async (
   return undefined;
 };
 
-const callsLeft = (first: Answer): number => {
+export const callsLeft = (first: Answer): number => {
   const { count, size } = extentOf(first);
   return size === 0 ? 0 : listCalls(count, size) - 1;
 };
@@ -426,7 +275,7 @@ const readRest = async (
 };
 
 /** The most objects on a page that sibling services give (assumed; parameter `$pagesize`). */
-export const widestPage = 75;
+const widestPage = 75;
 
 const pagesOf = (count: number, size: number): number => Math.max(1, Math.ceil(count / size));
 
@@ -434,7 +283,7 @@ const pagesOf = (count: number, size: number): number => Math.max(1, Math.ceil(c
  * Whether to start again with the widest pages, once the first page has shown how many objects there
  * are. It costs a call that is wasted where the service gives no wider pages, so it must save two.
  */
-export const isWorthWidening = (count: number, pageSize: number): boolean =>
+const isWorthWidening = (count: number, pageSize: number): boolean =>
   pagesOf(count, pageSize) - (1 + pagesOf(count, widestPage)) >= 2;
 
 /** Calls that it takes to read a list of so many objects in pages of so many. */

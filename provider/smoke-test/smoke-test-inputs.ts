@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { sameFields } from "../definition/meaning.js";
-import { normaliseFields } from "../definition/normalise.js";
-import { fieldViolations } from "../definition/violations.js";
+import { fieldViolations, normaliseFields } from "../definition/violations.js";
 import { type JsonObject, objectOf } from "../kernel/json.js";
 import { unknownValue } from "../kernel/stand-ins.js";
 import type { CheckedInputs } from "../lifecycle/check.js";
-import { wrapFieldSecrets } from "../lifecycle/state.js";
+import { wrapFieldSecrets } from "../lifecycle/resource.js";
 import { tokenAddress } from "../service/setting-table.js";
 import { defaultTimeout, smokeTest } from "./smoke-test-definition.js";
 

@@ -1,11 +1,8 @@
 import { randomBytes } from "node:crypto";
-import type { EngineSession } from "../engine/engine-session.js";
 import type { JsonObject } from "../kernel/json.js";
-import { engineCall } from "../lifecycle/engine-call.js";
-import { writtenSecrets } from "../lifecycle/environment-secrets.js";
-import type { Lifecycle } from "../lifecycle/index.js";
-import type { Run } from "../lifecycle/run.js";
-import { wrapFieldSecrets } from "../lifecycle/state.js";
+import { engineCall, type Lifecycle } from "../lifecycle/index.js";
+import { wrapFieldSecrets, writtenSecrets } from "../lifecycle/resource.js";
+import type { EngineSession, Run } from "../lifecycle/run.js";
 import { smokeTest } from "./smoke-test-definition.js";
 import {
   checkSmokeTest,

@@ -1,10 +1,9 @@
 import { z } from "zod";
 import type { Definition } from "../definition/define.js";
-import { objectTitle } from "../definition/references.js";
-import { fieldsFromWire } from "../definition/wire.js";
-import type { EngineSession } from "../engine/engine-session.js";
+import { fieldsFromWire, objectTitle } from "../definition/fields.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
+import type { EngineSession } from "../lifecycle/run.js";
 import { account } from "../resources/account.js";
 import { authentication } from "../resources/authentication.js";
 import { channel } from "../resources/channel.js";

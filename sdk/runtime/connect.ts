@@ -2,16 +2,15 @@ import { z } from "zod";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { withoutUndefined } from "../../provider/kernel/json.js";
-import type { BucketStore } from "../../provider/pacing/bucket-store.js";
+import { waitOutRefusals } from "../../provider/pacing/endpoint-queue.js";
 import { type PacedService, type ServicePaces, servicePaces } from "../../provider/pacing/pacer.js";
 import { rateOf } from "../../provider/pacing/plan-rates.js";
-import { waitOutRefusals } from "../../provider/pacing/wait-out-refusals.js";
+import type { BucketStore } from "../../provider/pacing/shared-buckets.js";
 import { sharedParts } from "../../provider/service/connect.js";
-import type { Answer } from "../../provider/service/http/answers.js";
-import { type Request, serviceRequest } from "../../provider/service/http/client.js";
+import type { Answer, RetryLimits } from "../../provider/service/http/call.js";
+import { type Request, serviceRequest, tokenSource } from "../../provider/service/http/client.js";
 import type { Endpoint, Method } from "../../provider/service/http/operations.js";
 import type { Pace, Wait } from "../../provider/service/http/pace.js";
-import type { RetryLimits } from "../../provider/service/http/retry.js";
 import type { Transport } from "../../provider/service/http/transport.js";
 import type { Plan } from "../../provider/service/plans.js";
 import {
@@ -21,7 +20,6 @@ import {
   tokenAddress,
 } from "../../provider/service/setting-table.js";
 import { readSettings, settingNames } from "../../provider/service/settings.js";
-import { tokenSource } from "../../provider/service/token.js";
 import { type Assets, assetsOf } from "./assets.js";
 import {
   type CallHooks,

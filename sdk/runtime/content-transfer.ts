@@ -4,7 +4,7 @@ import { types } from "node:util";
 import type { Dispatcher } from "undici";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
-import { retryAfterMs, retryAfterText } from "../../provider/service/http/retry.js";
+import { retryAfterMs, retryAfterText } from "../../provider/service/http/pace.js";
 import {
   connectionFault,
   type Dispatchers,

@@ -4,7 +4,7 @@ import {
   assertRedisPackage,
   connectRedis,
   type RedisClient,
-} from "../../provider/pacing/redis-buckets.js";
+} from "../../provider/pacing/shared-buckets.js";
 import { redisAddress } from "../../provider/service/setting-table.js";
 import { inputInvalid, prepared } from "./caller-input.js";
 

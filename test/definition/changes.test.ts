@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { changesOf } from "../../provider/definition/changes.js";
-import { sameMeaning } from "../../provider/definition/meaning.js";
 import {
   type ChangeValue,
   changeInside,
   changeMembers,
+  fieldsFromWire,
   valuesIn,
-} from "../../provider/definition/walk.js";
-import { fieldsFromWire } from "../../provider/definition/wire.js";
+} from "../../provider/definition/fields.js";
+import { sameMeaning } from "../../provider/definition/meaning.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { channel } from "../../provider/resources/channel.js";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Field } from "../../provider/definition/define.js";
 import { extraViolations, managedExtra, mergeDeep } from "../../provider/definition/extra.js";
-import { wireName } from "../../provider/definition/wire.js";
+import { wireName } from "../../provider/definition/fields.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import {
   environmentSecretPaths,

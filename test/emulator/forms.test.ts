@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { naturalKey } from "../../provider/definition/references.js";
+import { naturalKey } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { changedAt } from "../support/json-places.js";

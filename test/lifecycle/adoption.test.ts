@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { extraChanges } from "../../provider/definition/changes.js";
-import { naturalKey } from "../../provider/definition/references.js";
+import { naturalKey } from "../../provider/definition/fields.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
 import { resources } from "../../provider/resources/index.js";

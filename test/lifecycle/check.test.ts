@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { naturalKey, referencesOf } from "../../provider/definition/references.js";
+import { naturalKey, referencesOf } from "../../provider/definition/fields.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";

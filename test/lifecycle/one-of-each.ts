@@ -1,4 +1,4 @@
-import { referencesOf } from "../../provider/definition/references.js";
+import { referencesOf } from "../../provider/definition/fields.js";
 import { resources } from "../../provider/resources/index.js";
 import { owned } from "../support/emulated.js";
 import type { stepsOn } from "./steps.js";

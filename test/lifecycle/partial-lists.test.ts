@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { wireName } from "../../provider/definition/wire.js";
+import { wireName } from "../../provider/definition/fields.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Bent, bent } from "../support/bent.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";

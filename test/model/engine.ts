@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { setUpOrder } from "../../provider/definition/references.js";
+import { setUpOrder } from "../../provider/definition/fields.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";

@@ -1,5 +1,4 @@
-import { naturalKey } from "../../provider/definition/references.js";
-import { wireName } from "../../provider/definition/wire.js";
+import { naturalKey, wireName } from "../../provider/definition/fields.js";
 import { humanText, type Member } from "./by-hand.js";
 import type { LiveObject } from "./console.js";
 import type { HeldEntry } from "./verdict.js";

@@ -20,7 +20,7 @@ vi.mock(import("../../provider/lifecycle/ownership/mark.js"), async (original) =
   };
 });
 
-vi.mock(import("../../provider/lifecycle/left-overs.js"), async (original) => {
+vi.mock(import("../../provider/lifecycle/update.js"), async (original) => {
   const actual = await original();
   return {
     ...actual,
@@ -31,7 +31,7 @@ vi.mock(import("../../provider/lifecycle/left-overs.js"), async (original) => {
   };
 });
 
-vi.mock(import("../../provider/lifecycle/desired-body.js"), async (original) => {
+vi.mock(import("../../provider/lifecycle/resource.js"), async (original) => {
   const actual = await original();
   return {
     ...actual,

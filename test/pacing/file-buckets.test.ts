@@ -3,9 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { BucketStore } from "../../provider/pacing/bucket-store.js";
-import { bucketFilePath, fileBuckets } from "../../provider/pacing/file-buckets.js";
-import { sharedBuckets } from "../../provider/pacing/shared-buckets.js";
+import {
+  type BucketStore,
+  bucketFilePath,
+  fileBuckets,
+  sharedBuckets,
+} from "../../provider/pacing/shared-buckets.js";
 import { JumpingClock } from "../service/support/clocks.js";
 
 const kept = (value: string) => ({ at: now, value });

@@ -1,9 +1,13 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { TrueBucket } from "../../bench/true-bucket.js";
-import { type Bucket, bucketOf, longestHoldPeriods } from "../../provider/pacing/bucket.js";
-import { keptOf } from "../../provider/pacing/bucket-store.js";
-import { ownAtFirst } from "../../provider/pacing/limiter.js";
+import {
+  type Bucket,
+  bucketOf,
+  longestHoldPeriods,
+  ownAtFirst,
+} from "../../provider/pacing/limiter.js";
+import { keptOf } from "../../provider/pacing/shared-buckets.js";
 import {
   askedAndAnswered,
   atFirst,

@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { BucketStore } from "../../provider/pacing/bucket-store.js";
 import { servicePaces } from "../../provider/pacing/pacer.js";
-import { sharedBuckets } from "../../provider/pacing/shared-buckets.js";
+import { type BucketStore, sharedBuckets } from "../../provider/pacing/shared-buckets.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { JumpingClock } from "../service/support/clocks.js";
 

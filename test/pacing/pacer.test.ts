@@ -2,13 +2,13 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { expect, test } from "vitest";
 import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
-import type { Bucket } from "../../provider/pacing/bucket.js";
-import { type BucketStore, memoryBuckets } from "../../provider/pacing/bucket-store.js";
+import type { Bucket } from "../../provider/pacing/limiter.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
+import { type BucketStore, memoryBuckets } from "../../provider/pacing/shared-buckets.js";
+import { tokenEndpoint } from "../../provider/service/http/client.js";
 import type { Endpoint } from "../../provider/service/http/operations.js";
 import type { Wait } from "../../provider/service/http/pace.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";
-import { tokenEndpoint } from "../../provider/service/token.js";
 import {
   calling,
   create,

@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
-import { type BucketStore, memoryBuckets } from "../../provider/pacing/bucket-store.js";
-import { connectRedis, redisBuckets, redisNeed } from "../../provider/pacing/redis-buckets.js";
-import { withLocalBuckets } from "../../provider/pacing/shared-buckets.js";
+import {
+  type BucketStore,
+  connectRedis,
+  memoryBuckets,
+  redisBuckets,
+  redisNeed,
+  withLocalBuckets,
+} from "../../provider/pacing/shared-buckets.js";
 import { FakeRedis } from "./support/fake-redis.js";
 
 const found = (store: BucketStore) => store.change("k", (state) => ({ state, result: state }));

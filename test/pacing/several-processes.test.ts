@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
-import { type BucketStore, memoryBuckets } from "../../provider/pacing/bucket-store.js";
-import { fileBuckets } from "../../provider/pacing/file-buckets.js";
-import { redisBuckets } from "../../provider/pacing/redis-buckets.js";
+import {
+  type BucketStore,
+  fileBuckets,
+  memoryBuckets,
+  redisBuckets,
+} from "../../provider/pacing/shared-buckets.js";
 import { FakeRedis } from "./support/fake-redis.js";
 import { calling, create, makeCalls, pacer } from "./support/simulation.js";
 

@@ -7,7 +7,7 @@ import { cutOffFiles, lockInFolder } from "../../cli/repair/remains.js";
 import { whileAlone } from "../../cli/stack/while-alone.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { previewMemory } from "../../provider/engine/foreseen-calls.js";
-import { bucketFilePath, fileBuckets } from "../../provider/pacing/file-buckets.js";
+import { bucketFilePath, fileBuckets } from "../../provider/pacing/shared-buckets.js";
 import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";
 import {

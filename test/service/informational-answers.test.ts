@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { Outgoing } from "../../emulator/runtime/outgoing.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { httpTransport } from "../../provider/service/http/transport.js";
-import { unreachable } from "../../provider/smoke-test/probe.js";
+import { unreachable } from "../../provider/smoke-test/run-smoke-test.js";
 import { exchangeCode } from "../../sdk/runtime/authorization.js";
 import { create } from "../matrix/support/resource.js";
 import { Stage } from "../matrix/support/stage.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { waitOutRefusals } from "../../provider/pacing/wait-out-refusals.js";
+import { waitOutRefusals } from "../../provider/pacing/endpoint-queue.js";
 import type { Endpoint } from "../../provider/service/http/operations.js";
 import type { Wait } from "../../provider/service/http/pace.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";

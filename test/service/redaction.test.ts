@@ -3,8 +3,12 @@ import { expect, test } from "vitest";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
-import { redact, shownText } from "../../provider/service/redaction.js";
-import { basicCredentials, secretTexts } from "../../provider/service/secret-texts.js";
+import {
+  basicCredentials,
+  redact,
+  secretTexts,
+  shownText,
+} from "../../provider/service/redaction.js";
 import { coreMsOf } from "../support/core-time.js";
 
 const secret = 'p@ss/w"rd é\\1';

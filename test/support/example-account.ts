@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { setUpOrder } from "../../provider/definition/references.js";
+import { setUpOrder } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/pointer.js";
 import { authentication } from "../../provider/resources/authentication.js";

@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { setUpOrder } from "../../provider/definition/references.js";
+import { setUpOrder } from "../../provider/definition/fields.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";

@@ -1,8 +1,8 @@
 import { hash, randomInt } from "node:crypto";
 import type { Definition } from "../../definition/define.js";
-import { namingOf } from "../../definition/references.js";
+import { namingOf } from "../../definition/fields.js";
 import { ownerParts } from "../../pulumi-cli/owner.js";
-import type { WireObject } from "../../service/collections.js";
+import type { WireObject } from "../../service/lists.js";
 
 /**
  * The owner mark: a short suffix of the description that shows people and later runs whose an

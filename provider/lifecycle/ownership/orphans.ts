@@ -1,7 +1,7 @@
 import type { Definition } from "../../definition/define.js";
-import { deletionOrder } from "../../definition/references.js";
+import { deletionOrder } from "../../definition/fields.js";
 import type { Holding, StackStates } from "../../pulumi-cli/stack-states.js";
-import type { WireObject } from "../../service/collections.js";
+import type { WireObject } from "../../service/lists.js";
 import type { AccountSession } from "../run.js";
 import {
   isCopy,

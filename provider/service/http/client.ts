@@ -1,11 +1,31 @@
-import { ConversationError, isConversationError } from "../../kernel/errors.js";
-import { foreignError } from "../redaction.js";
-import type { AccessToken, AccessTokens, TokenParts } from "../token.js";
-import { type Answer, answerOf, type DatedAnswer, type Exchange, unanswered } from "./answers.js";
-import { type Call, type CallOptions, callOf, givenUp } from "./call.js";
-import type { Operation } from "./operations.js";
-import { mayRepeat, withRetry } from "./retry.js";
-import { type HttpResponse, TransportFailure } from "./transport.js";
+import { type Clock, systemClock } from "../../kernel/clock.js";
+import { ConversationError, type ErrorDetails, isConversationError } from "../../kernel/errors.js";
+import { isObject, jsonIn } from "../../kernel/json.js";
+import { clientSecrets, foreignError, shownText } from "../redaction.js";
+import type { SettingKey, Settings } from "../setting-table.js";
+import { settingLabel } from "../settings.js";
+import {
+  type AccessToken,
+  type Answer,
+  answerOf,
+  type Call,
+  type CallOptions,
+  callOf,
+  type DatedAnswer,
+  type Exchange,
+  givenUp,
+  type OnRepeat,
+  type RetryLimits,
+  type TokenParts,
+  unanswered,
+} from "./call.js";
+import { type Endpoint, isIdempotent, type Operation } from "./operations.js";
+import {
+  connectionFault,
+  type HttpRequest,
+  type HttpResponse,
+  TransportFailure,
+} from "./transport.js";
 
 /**
  * Calls an operation: waits for its turn, signs in, repeats what may be repeated.
@@ -123,4 +143,346 @@ const sentWith = async (
     if (error instanceof TransportFailure) throw unanswered(call, error);
     throw foreignError(error, call.secrets);
   }
+};
+
+export const defaultRetryLimits: RetryLimits = {
+  retries: 4,
+  minTimeoutMs: 500,
+  maxTimeoutMs: 8_000,
+  maxRetryTimeMs: 120_000,
+};
+
+interface RetryOptions {
+  readonly limits?: Partial<RetryLimits>;
+  /** Ends the pauses, never an attempt that is under way. */
+  readonly signal?: AbortSignal | undefined;
+  readonly clock?: Clock;
+  readonly onRepeat?: OnRepeat | undefined;
+}
+
+/** What was answered with something that cannot be read is sent again twice at most. */
+const unreadableRetries = 2;
+
+/**
+ * Whether a call may be sent again: only where a repeat cannot do harm. A POST or PATCH is repeated
+ * only if the failed attempt surely had no effect.
+ *
+ * @param failures how often the call has failed so far
+ */
+export const mayRepeat = (endpoint: Endpoint, error: unknown, failures: number): boolean => {
+  if (!isConversationError(error) || error.details.permanent) return false;
+  // A failed token call inside this one has had its own repeats.
+  if (error.details.template !== endpoint.template) return false;
+  switch (error.code) {
+    case "BAD_RESPONSE":
+      return isIdempotent(endpoint) && failures <= unreadableRetries;
+    case "UNREACHABLE":
+    case "TIMED_OUT":
+    case "UNAVAILABLE":
+      return isIdempotent(endpoint) || error.effect === "none";
+    default:
+      return false;
+  }
+};
+
+type Outcome<T> = { readonly value: T } | { readonly error: unknown };
+
+const cancelled = (): ConversationError =>
+  new ConversationError("CANCELLED", "The call was given up before it was sent. Nothing was sent.");
+
+/**
+ * What the caller gets when the signal ended the repeats: an answer that came all the same is never
+ * thrown away, and neither is a failure that may have had an effect.
+ */
+const afterAbort = <T>(last: Outcome<T> | undefined): T => {
+  if (last === undefined) throw cancelled();
+  if ("value" in last) return last.value;
+  if (isConversationError(last.error) && last.error.effect !== "none") throw last.error;
+  if (isConversationError(last.error, "CANCELLED")) throw last.error;
+  throw cancelled();
+};
+
+/**
+ * Runs `attempt` and repeats it while `may` allows.
+ *
+ * @throws the last failure; ConversationError `CANCELLED` if the signal came first
+ */
+export const withRetry = async <T>(
+  attempt: () => Promise<T>,
+  may: (error: unknown, failures: number) => boolean,
+  { limits, signal, clock = systemClock, onRepeat }: RetryOptions = {},
+): Promise<T> => {
+  if (signal?.aborted) throw cancelled();
+  const all = { ...defaultRetryLimits, ...limits };
+  const began = clock.now();
+  // The first attempt may wait long for its turn, so the time allowed is counted from its failure.
+  let failedAt: number | undefined;
+  let last: Outcome<T> | undefined;
+  const once = async (): Promise<T> => {
+    try {
+      const value = await attempt();
+      last = { value };
+      return value;
+    } catch (error) {
+      failedAt ??= clock.now();
+      last = { error };
+      throw error;
+    }
+  };
+  try {
+    const { default: pRetry } = await import("p-retry");
+    return await pRetry(once, {
+      retries: all.retries,
+      minTimeout: all.minTimeoutMs,
+      maxTimeout: all.maxTimeoutMs,
+      randomize: true,
+      signal,
+      shouldRetry: ({ error, attemptNumber }) => {
+        const since = failedAt ?? began;
+        if (clock.now() - since >= all.maxRetryTimeMs || !may(error, attemptNumber)) return false;
+        if (attemptNumber === 1) onRepeat?.(error, longestRepeats(all, since - began));
+        return true;
+      },
+    });
+  } catch (error) {
+    if (signal?.aborted) return afterAbort(last);
+    throw last && "error" in last ? last.error : error;
+  }
+};
+
+/** @param attemptMs what one attempt takes */
+const longestRepeats = (limits: RetryLimits, attemptMs: number): number => {
+  const { retries, minTimeoutMs, maxTimeoutMs, maxRetryTimeMs } = limits;
+  const pauses = Array.from({ length: retries }, (_, repeat) =>
+    Math.min(maxTimeoutMs, 2 * minTimeoutMs * 2 ** repeat),
+  );
+  const all = pauses.reduce((sum, ms) => sum + ms, retries * attemptMs);
+  return Math.min(all, maxRetryTimeMs + attemptMs);
+};
+
+/** One token, shared by all calls. */
+interface AccessTokens {
+  /** The token in use; fetched if there is none or if it is about to expire. */
+  current(): Promise<AccessToken>;
+  /** A token other than the one the service has just refused; all who were refused share one fetch. */
+  after(refused: AccessToken): Promise<AccessToken>;
+  /** The last token, if any was fetched. */
+  readonly last: AccessToken | undefined;
+}
+
+const assumedLifetimeS = 300;
+
+const longestMarginMs = 60_000;
+
+/** A token is given up 60 s before it expires, or a tenth of its life where that is shorter. */
+const usableMs = (expiresIn = assumedLifetimeS): number => {
+  const lifetimeMs = expiresIn * 1000;
+  return lifetimeMs - Math.min(longestMarginMs, lifetimeMs / 10);
+};
+
+/**
+ * Keeps one token, judged by the lifetime it was granted with and the monotonic clock.
+ *
+ * @param fetchGrant asks the token address; its failures reach everybody who waits
+ */
+const accessTokens = (fetchGrant: () => Promise<TokenGrant>, clock: Clock): AccessTokens => {
+  let last: AccessToken | undefined;
+  let pending: Promise<AccessToken> | undefined;
+  let generation = 0;
+
+  const fetched = async (): Promise<AccessToken> => {
+    const grant = await fetchGrant();
+    generation += 1;
+    last = {
+      value: grant.accessToken,
+      generation,
+      usableUntil: clock.now() + usableMs(grant.expiresIn),
+      ...(grant.scopes ? { scopes: grant.scopes } : {}),
+    };
+    return last;
+  };
+
+  const shared = (): Promise<AccessToken> => {
+    pending ??= fetched().finally(() => {
+      pending = undefined;
+    });
+    return pending;
+  };
+
+  const usable = (): AccessToken | undefined =>
+    last && clock.now() < last.usableUntil ? last : undefined;
+
+  return {
+    current: async () => usable() ?? shared(),
+    after: async (refused) => {
+      // Nobody else should try the refused one while its successor is on the way.
+      if (last?.generation === refused.generation)
+        last = { ...last, usableUntil: Number.NEGATIVE_INFINITY };
+      const successor = usable();
+      return successor && successor.generation > refused.generation ? successor : shared();
+    },
+    get last() {
+      return last;
+    },
+  };
+};
+
+/** A token too many does no harm, so every passing failure may be repeated. */
+const mayAskAgain = (error: unknown): boolean =>
+  isConversationError(error, "UNREACHABLE", "TIMED_OUT", "UNAVAILABLE") && !error.details.permanent;
+
+/**
+ * What goes wrong inside the transport may quote the credentials. The effect is `none` throughout: the
+ * operation that wants the token was not sent.
+ */
+const tokenFailure = ({ settings, secrets }: TokenParts, error: unknown): unknown => {
+  if (!(error instanceof TransportFailure)) return foreignError(error, secrets);
+  const { code, text, details } = connectionFault(error, settings.tokenUrl);
+  const message = `Could not fetch an access token: ${text}.`;
+  return new ConversationError(code, message, { ...tokenEndpoint, ...details });
+};
+
+const asked = async (parts: TokenParts): Promise<TokenGrant> => {
+  const { settings, transport, pace, signal } = parts;
+  const request = tokenRequest(settings, parts.headers);
+  const send = async (): Promise<HttpResponse> => {
+    try {
+      return await transport.send(request);
+    } catch (error) {
+      throw tokenFailure(parts, error);
+    }
+  };
+  const response = await pace(tokenEndpoint, send, signal);
+  const { status, broken } = response;
+  if (broken && status >= 200 && status <= 299) {
+    throw tokenFailure(parts, new TransportFailure(true, broken));
+  }
+  return grantOf(settings, response);
+};
+
+/** The one token of a service, fetched from its token address on first use. */
+export const tokenSource = (parts: TokenParts): AccessTokens => {
+  const { retry: limits = {}, signal, clock, onRepeat } = parts;
+  const options = { limits, signal, clock, onRepeat };
+  const fetchGrant = () => withRetry(() => asked(parts), mayAskAgain, options);
+  return accessTokens(fetchGrant, clock);
+};
+
+/** A token as the token address granted it. */
+export interface TokenGrant {
+  readonly accessToken: string;
+  /** Seconds, counted from receipt. Left out: the token address did not say. */
+  readonly expiresIn?: number;
+  /** Scopes granted, where the token address says. */
+  readonly scopes?: readonly string[];
+}
+
+/** How the token call is named in messages, waits and statistics. */
+export const tokenEndpoint: Endpoint = { method: "POST", template: "token address" };
+
+/** The token call: client credentials as form fields (public reference). */
+export const tokenRequest = (
+  settings: Settings,
+  headers: Readonly<Record<string, string>>,
+): HttpRequest => ({
+  method: "POST",
+  url: settings.tokenUrl,
+  headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
+  body: new URLSearchParams({
+    grant_type: "client_credentials",
+    scope: settings.scope,
+    client_id: settings.clientId,
+    client_secret: settings.clientSecret,
+  }).toString(),
+});
+
+/** What to look at first, by OAuth error code (RFC 6749 §5.2). */
+const suspects: Readonly<Record<string, readonly SettingKey[]>> = {
+  invalid_client: ["clientId", "clientSecret"],
+  invalid_scope: ["scope"],
+  unauthorized_client: ["clientId", "tokenUrl"],
+  unsupported_grant_type: ["tokenUrl"],
+};
+
+const fallbackSuspects: readonly SettingKey[] = ["clientId", "clientSecret", "scope", "tokenUrl"];
+
+const oauthError = (body: unknown): string =>
+  isObject(body) && typeof body.error === "string" && /^[\w.-]{1,64}$/.test(body.error)
+    ? body.error
+    : "";
+
+const oauthText = (body: unknown, settings: Settings): string => {
+  const text = isObject(body) ? body.error_description : undefined;
+  return typeof text === "string" ? shownText(text, clientSecrets(settings)) : "";
+};
+
+const fail = (
+  code: "CREDENTIALS_REFUSED" | "REJECTED" | "UNAVAILABLE" | "BAD_RESPONSE",
+  message: string,
+  details: ErrorDetails,
+): ConversationError => new ConversationError(code, message, { ...tokenEndpoint, ...details });
+
+const refused = (settings: Settings, { status, text }: HttpResponse): ConversationError => {
+  const body = jsonIn(text);
+  // A service that echoes the credential as its error code must not get it into a message.
+  const error = shownText(oauthError(body), clientSecrets(settings));
+  const description = oauthText(body, settings);
+  const keys = suspects[error] ?? fallbackSuspects;
+  const check = keys.map((key) => settingLabel(key, settings.profile)).join(", ");
+  const expires = keys.includes("clientSecret") ? "; a client secret also expires" : "";
+  const said = [error, description].filter(Boolean).join(": ");
+  return fail(
+    "CREDENTIALS_REFUSED",
+    `The token address refused the client credentials (${status}${said === "" ? "" : `, ${said}`}). Check ${check}${expires}.`,
+    { status, ...(error === "" ? {} : { serviceCode: error }) },
+  );
+};
+
+const failed = (settings: Settings, response: HttpResponse): ConversationError => {
+  const { status } = response;
+  const label = settingLabel("tokenUrl", settings.profile);
+  if (status === 400 || status === 401 || status === 403) return refused(settings, response);
+  if (status >= 500) {
+    return fail("UNAVAILABLE", `The token address failed (${status}). Run again later.`, {
+      status,
+    });
+  }
+  const what = status < 400 ? `${status}, redirected, not followed` : `${status}`;
+  return fail(
+    status < 400 ? "BAD_RESPONSE" : "REJECTED",
+    `The token address did not take the call (${what}). Check ${label}.`,
+    { status, permanent: true },
+  );
+};
+
+const secondsOf = (value: unknown): number | undefined => {
+  const seconds = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  return typeof seconds === "number" && seconds >= 0 && Number.isFinite(seconds)
+    ? seconds
+    : undefined;
+};
+
+/**
+ * The token in an answer of the token address.
+ *
+ * @throws ConversationError `CREDENTIALS_REFUSED`, `UNAVAILABLE`, `REJECTED` or `BAD_RESPONSE`
+ */
+export const grantOf = (settings: Settings, response: HttpResponse): TokenGrant => {
+  if (response.status < 200 || response.status > 299) throw failed(settings, response);
+  const body = jsonIn(response.text);
+  const token = isObject(body) ? body.access_token : undefined;
+  // Anything else would not fit into a header.
+  if (!isObject(body) || typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
+    throw fail(
+      "BAD_RESPONSE",
+      `The answer of the token address holds no usable access_token. Check ${settingLabel("tokenUrl", settings.profile)}.`,
+      { status: response.status, permanent: true },
+    );
+  }
+  const expiresIn = secondsOf(body.expires_in);
+  return {
+    accessToken: token,
+    ...(expiresIn === undefined ? {} : { expiresIn }),
+    ...(typeof body.scope === "string" ? { scopes: body.scope.split(/\s+/).filter(Boolean) } : {}),
+  };
 };

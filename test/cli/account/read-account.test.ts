@@ -9,8 +9,8 @@ import {
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { startEmulator } from "../../../emulator/index.js";
 import { resources } from "../../../provider/resources/index.js";
-import type { WireObject } from "../../../provider/service/collections.js";
 import { connectService } from "../../../provider/service/connect.js";
+import type { WireObject } from "../../../provider/service/lists.js";
 import { readSettings } from "../../../provider/service/settings.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 

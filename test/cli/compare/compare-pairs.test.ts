@@ -9,7 +9,7 @@ import {
 } from "../../../cli/compare/compared-account.js";
 import { comparison, runCompare, saveAccount } from "../../../cli/compare/comparison.js";
 import { runExport } from "../../../cli/export/run-export.js";
-import { setUpOrder } from "../../../provider/definition/references.js";
+import { setUpOrder } from "../../../provider/definition/fields.js";
 import { resources } from "../../../provider/resources/index.js";
 import { type StackSandbox, stackSandbox } from "../stack/stack-sandbox.js";
 

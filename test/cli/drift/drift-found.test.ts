@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Definition } from "../../../provider/definition/define.js";
-import { holdsSecret } from "../../../provider/definition/walk.js";
-import { toWire, wireName } from "../../../provider/definition/wire.js";
+import { holdsSecret, toWire, wireName } from "../../../provider/definition/fields.js";
 import { definitionOfType, openedValues } from "../../../provider/pulumi-cli/stack-documents.js";
 import { mutationsOf } from "../../definition/support/mutations.js";
 import { managedStack } from "./managed-stack.js";

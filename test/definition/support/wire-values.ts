@@ -1,6 +1,5 @@
 import type { Field, Fields } from "../../../provider/definition/define.js";
-import { itemPath, memberPath } from "../../../provider/definition/walk.js";
-import { membersOf, wireName } from "../../../provider/definition/wire.js";
+import { itemPath, memberPath, membersOf, wireName } from "../../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
 
 /** A value and all it holds, so that every change to it throws. */

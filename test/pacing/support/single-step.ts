@@ -1,14 +1,18 @@
 import type { TrueBucket } from "../../../bench/true-bucket.js";
-import { type Bucket, type RateLimit, unknownBucket } from "../../../provider/pacing/bucket.js";
+import type {
+  Admission,
+  CallOutcome,
+  Delay,
+  Slept,
+} from "../../../provider/pacing/endpoint-queue.js";
 import {
-  type Admission,
   afterOutcome,
-  type CallOutcome,
-  type Delay,
+  type Bucket,
   type LimiterState,
   nextTurn,
   ownAtFirst,
-  type Slept,
+  type RateLimit,
+  unknownBucket,
 } from "../../../provider/pacing/limiter.js";
 
 /** What happens at an endpoint: a call wants to go, or it has ended. */

@@ -1,5 +1,5 @@
 import type { Definition, Field, Fields } from "../../../provider/definition/define.js";
-import { holdsSecret } from "../../../provider/definition/walk.js";
+import { holdsSecret } from "../../../provider/definition/fields.js";
 import { isObject } from "../../../provider/kernel/json.js";
 
 export type Json = Record<string, unknown>;

@@ -1,0 +1,487 @@
+import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
+import { holdsUnknown } from "../kernel/stand-ins.js";
+import {
+  type Definition,
+  type Field,
+  type Fields,
+  identityOf,
+  type ListField,
+  type MapField,
+  type ReferenceField,
+  type TextField,
+} from "./define.js";
+
+/** How values of a program and the service's JSON differ for one tenant. */
+export interface VendorName {
+  /** The vendor's own word, which stands for `platform` in identifiers (setting `platformName`). */
+  readonly platformName: string;
+}
+
+const neutral = "platform_";
+
+/** Words as they travel: for comparing two values of the service with each other. */
+export const neutralVendor: VendorName = { platformName: "platform" };
+
+/** Name of a field in the service's JSON. */
+export const wireName = (name: string, field: Field): string => field.wire ?? name;
+
+const known = new WeakMap<Fields, ReadonlyMap<string, readonly [name: string, field: Field]>>();
+
+/** Fields and their names in a program, by their names in the service's JSON. */
+export const fieldsByWireName = (
+  fields: Fields,
+): ReadonlyMap<string, readonly [name: string, field: Field]> => {
+  const before = known.get(fields);
+  if (before) return before;
+  const byWire = new Map(
+    Object.entries(fields).map(
+      ([name, field]) => [wireName(name, field), [name, field] as const] as const,
+    ),
+  );
+  known.set(fields, byWire);
+  return byWire;
+};
+
+/** Names of the two members of an entry of a map. */
+export const membersOf = (field: MapField): { readonly key: string; readonly value: string } =>
+  field.members ?? { key: "name", value: "value" };
+
+const vendorWord = (field: TextField, value: unknown, from: string, to: string): unknown =>
+  field.values?.some((word) => word.startsWith(neutral)) &&
+  typeof value === "string" &&
+  value.startsWith(from)
+    ? to + value.slice(from.length)
+    : value;
+
+const wrapped = (key: string | undefined, value: unknown): unknown =>
+  key ? { [key]: value } : value;
+
+/** What an envelope holds; a value that came without its envelope is taken as it is. */
+export const unwrapped = (key: string | undefined, value: unknown): unknown =>
+  key !== undefined && isObject(value) ? memberOf(value, key) : value;
+
+/** One value of a program as the service's JSON. */
+export const toWire = (field: Field, value: unknown, vendor: VendorName): unknown => {
+  switch (field.type) {
+    case "text":
+      return wrapped(field.envelope, vendorWord(field, value, neutral, `${vendor.platformName}_`));
+    case "reference":
+      return field.plainId ? value : { id: value };
+    case "object":
+      return isObject(value) ? fieldsToWire(field.fields, value, vendor) : value;
+    case "list":
+      return Array.isArray(value)
+        ? wrapped(
+            field.envelope,
+            value.map((item) => toWire(field.of, item, vendor)),
+          )
+        : value;
+    case "map": {
+      const { key, value: member } = membersOf(field);
+      return isObject(value)
+        ? Object.entries(value).map(([name, of]) => ({
+            [key]: name,
+            [member]: toWire(field.of, of, vendor),
+          }))
+        : value;
+    }
+    default:
+      return value;
+  }
+};
+
+/** Members of a program's object as the service's JSON; members without a field are left out. */
+export const fieldsToWire = (fields: Fields, values: JsonObject, vendor: VendorName): JsonObject =>
+  objectOf(
+    Object.entries(fields)
+      .filter(([name]) => values[name] !== undefined)
+      .map(([name, field]) => [wireName(name, field), toWire(field, values[name], vendor)]),
+  );
+
+/** What an entry holds whose value is left out. */
+const emptyValue = ({ type }: Field): unknown =>
+  type === "text"
+    ? ""
+    : type === "list"
+      ? []
+      : type === "map" || type === "object"
+        ? {}
+        : undefined;
+
+/** The key of an entry of a map; undefined where it has none. */
+export const keyOf = (field: MapField, entry: unknown): string | undefined => {
+  const key = isObject(entry) ? memberOf(entry, membersOf(field).key) : undefined;
+  return typeof key === "string" || typeof key === "number" ? String(key) : undefined;
+};
+
+/** Keys and values, whether they travel as a list of entries or as the members of one object. */
+const entriesOf = (
+  field: MapField,
+  wire: unknown,
+): readonly (readonly [key: string, value: unknown])[] | undefined => {
+  if (isObject(wire)) return Object.entries(wire);
+  if (!Array.isArray(wire)) return undefined;
+  const { value } = membersOf(field);
+  return wire.filter(isObject).flatMap((entry) => {
+    const key = keyOf(field, entry);
+    return key === undefined ? [] : [[key, memberOf(entry, value)] as const];
+  });
+};
+
+const mapFromWire = (field: MapField, wire: unknown, vendor: VendorName): unknown => {
+  const entries = entriesOf(field, wire)?.map(
+    ([key, value]) => [key, fromWire(field.of, value, vendor) ?? emptyValue(field.of)] as const,
+  );
+  return entries && objectOf(entries);
+};
+
+const listFromWire = (field: ListField, wire: unknown, vendor: VendorName): unknown => {
+  const items = unwrapped(field.envelope, wire);
+  return Array.isArray(items)
+    ? items.map((item) => fromWire(field.of, item, vendor)).filter((item) => item !== undefined)
+    : undefined;
+};
+
+/**
+ * One value of the service's JSON as a program gives it. Undefined for an object, a list or a map
+ * that has another shape; a scalar of another type is left as it is, for `sameMeaning` to judge.
+ */
+export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unknown => {
+  if (wire === undefined || wire === null) return undefined;
+  switch (field.type) {
+    case "text": {
+      const value = unwrapped(field.envelope, wire) ?? undefined;
+      return vendorWord(field, value, `${vendor.platformName}_`, neutral);
+    }
+    case "reference":
+      return (field.plainId ? wire : unwrapped("id", wire)) ?? undefined;
+    case "object":
+      return isObject(wire) ? fieldsFromWire(field.fields, wire, vendor) : undefined;
+    case "list":
+      return listFromWire(field, wire, vendor);
+    case "map":
+      return mapFromWire(field, wire, vendor);
+    default:
+      return wire;
+  }
+};
+
+/** Members of the service's JSON as a program gives them; what no field knows is left out. */
+export const fieldsFromWire = (fields: Fields, wire: JsonObject, vendor: VendorName): JsonObject =>
+  objectOf(
+    Object.entries(fields).map(([name, field]) => [
+      name,
+      fromWire(field, memberOf(wire, wireName(name, field)), vendor),
+    ]),
+  );
+
+/** A whole object of a kind as the service's JSON. */
+export const bodyOf = (
+  definition: Definition,
+  inputs: JsonObject,
+  vendor: VendorName,
+): JsonObject => fieldsToWire(definition.fields, inputs, vendor);
+
+/** A field somewhere inside others. */
+interface FieldPath {
+  readonly field: Field;
+  /** As a person would write it; `[]` stands for the items of a list, `{}` for the values of a map. */
+  readonly path: string;
+}
+
+const inside = (field: Field, path: string): FieldPath[] => {
+  const own = { field, path };
+  switch (field.type) {
+    case "object":
+      return [own, ...fieldsIn(field.fields, `${path}.`)];
+    case "list":
+      return [own, ...inside(field.of, `${path}[]`)];
+    case "map":
+      return [own, ...inside(field.of, `${path}{}`)];
+    default:
+      return [own];
+  }
+};
+
+/** These fields and every field inside them, each before what it holds. */
+export const fieldsIn = (fields: Fields, prefix = ""): readonly FieldPath[] =>
+  Object.entries(fields).flatMap(([name, field]) => inside(field, prefix + name));
+
+const holders = new WeakMap<Field, boolean>();
+
+/** Whether a field is, or holds anywhere inside, a secret. */
+export const holdsSecret = (field: Field): boolean => {
+  const known = holders.get(field);
+  if (known !== undefined) return known;
+  const holds = inside(field, "").some((inner) => inner.field.secret === true);
+  holders.set(field, holds);
+  return holds;
+};
+
+/** A field, and a value that it has somewhere inside an object. */
+export interface FieldValue extends FieldPath {
+  readonly value: unknown;
+}
+
+/** The members of an object that a field knows, as a program names them or as they travel. */
+export const membersIn = (fields: Fields, values: JsonObject): readonly FieldValue[] => {
+  const own = new Map(Object.entries(values));
+  return Object.entries(fields).flatMap(([path, field]) =>
+    [...new Set([path, field.wire ?? path])].flatMap((key) => {
+      const value = own.get(key);
+      return value === undefined ? [] : [{ field, path, value }];
+    }),
+  );
+};
+
+const itemsIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const entriesIn = (field: MapField, value: unknown): readonly (readonly [string, unknown])[] =>
+  isObject(value)
+    ? Object.entries(value)
+    : itemsIn(value)
+        .filter(isObject)
+        .map((entry) => [keyOf(field, entry) ?? "", memberOf(entry, membersOf(field).value)]);
+
+const insideValue = (field: Field, value: unknown, path: string): FieldValue[] => {
+  const own = { field, path, value };
+  switch (field.type) {
+    case "object":
+      return isObject(value) ? [own, ...valuesIn(field.fields, value, `${path}.`)] : [own];
+    case "list":
+      return [
+        own,
+        ...itemsIn(unwrapped(field.envelope, value)).flatMap((item, place) =>
+          insideValue(field.of, item, `${path}[${place}]`),
+        ),
+      ];
+    case "map":
+      return [
+        own,
+        ...entriesIn(field, value).flatMap(([key, of]) =>
+          insideValue(field.of, of, `${path}.${key}`),
+        ),
+      ];
+    default:
+      return [own];
+  }
+};
+
+/**
+ * Every value inside an object, each before what it holds, with its path as a person would write it:
+ * of values as a program gives them and of the service's JSON alike. What is absent is left out.
+ */
+export const valuesIn = (fields: Fields, values: JsonObject, prefix = ""): readonly FieldValue[] =>
+  membersIn(fields, values).flatMap(({ field, path, value }) =>
+    insideValue(field, value, prefix + path),
+  );
+
+/** A reference that a value in a program's terms holds. */
+export interface ReferenceIn {
+  /** As a person would write it, such as `roles[0].authentication`. */
+  readonly path: string;
+  readonly to: Definition;
+  readonly id: unknown;
+}
+
+/** Every reference in the values of an object. */
+export const referencesIn = (fields: Fields, values: JsonObject): readonly ReferenceIn[] =>
+  valuesIn(fields, values).flatMap(({ field, path, value }) =>
+    field.type === "reference" ? [{ path, to: field.to, id: value }] : [],
+  );
+
+/** What becomes of the value of a field; undefined for nothing. */
+export type ChangeValue = (field: Field, value: unknown) => unknown;
+
+/** The members of an object in a program's terms, changed; those that no field knows stay as they are. */
+export const changeMembers = (
+  fields: Fields,
+  values: JsonObject,
+  change: ChangeValue,
+): JsonObject =>
+  objectOf(
+    Object.entries(values).map(([name, value]) => {
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      return [name, field ? change(field, value) : value];
+    }),
+  );
+
+/**
+ * A value in a program's terms with what is right inside it changed: members, items, entries. A value
+ * of another shape than its field's stays as it is.
+ */
+export const changeInside = (field: Field, value: unknown, change: ChangeValue): unknown => {
+  switch (field.type) {
+    case "object":
+      return isObject(value) ? changeMembers(field.fields, value, change) : value;
+    case "list":
+      return Array.isArray(value) ? value.map((item) => change(field.of, item)) : value;
+    case "map":
+      return isObject(value)
+        ? objectOf(Object.entries(value).map(([key, of]) => [key, change(field.of, of)]))
+        : value;
+    default:
+      return value;
+  }
+};
+
+/** The path of a member of an object or a map, as a program would write it. */
+export const memberPath = (path: string, name: string): string => {
+  if (!/^[A-Za-z_$][\w$]*$/.test(name)) return `${path}[${JSON.stringify(name)}]`;
+  return path ? `${path}.${name}` : name;
+};
+
+/** The neutral word where a vendor's own stands, such as `platform_bot`. */
+const neutralWord = (field: Field | undefined, value: string): string => {
+  const words = field?.type === "text" ? (field.values ?? []) : [];
+  const isVendors = (word: string) =>
+    word.startsWith("platform_") && value.endsWith(word.slice("platform".length));
+  return words.includes(value) ? value : (words.find(isVendors) ?? value);
+};
+
+const identityText = (field: ListField, item: unknown): string | undefined => {
+  const { of } = field;
+  const values = identityOf(field).map((name) => {
+    const value = isObject(item) ? memberOf(item, name) : undefined;
+    const member = of.type === "object" ? of.fields[name] : undefined;
+    const isShown = typeof value === "string" || typeof value === "number";
+    return isShown && !holdsUnknown(value) ? neutralWord(member, String(value)) : undefined;
+  });
+  return values.length > 0 && !values.includes(undefined) ? values.join(", ") : undefined;
+};
+
+/**
+ * The path of an item of a list, by its identity where the list has one that is known: `roles[custom_bot]`.
+ *
+ * @param item In a program's terms.
+ */
+export const itemPath = (path: string, field: ListField, item: unknown, place: number): string =>
+  `${path}[${identityText(field, item) ?? place}]`;
+
+const withSecrets = (field: Field, paths: readonly string[]): Field => {
+  if (paths.length === 0 || field.secret) return field;
+  // What is inside a list or a map has no path of its own.
+  return field.type !== "object" || paths.includes("")
+    ? { ...field, secret: true }
+    : { ...field, fields: fieldsWithSecrets(field.fields, paths) };
+};
+
+/**
+ * Fields as a program treats them: secret, too, is what it marks so.
+ *
+ * @param paths such as `callback` or `oauth.clientId`; the empty path is all of them
+ */
+export const fieldsWithSecrets = (fields: Fields, paths: readonly string[] = []): Fields => {
+  if (paths.length === 0) return fields;
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      const inside = paths.flatMap((path) => {
+        if (path === "" || path === name) return [""];
+        return path.startsWith(`${name}.`) ? [path.slice(name.length + 1)] : [];
+      });
+      return [name, withSecrets(field, inside)];
+    }),
+  );
+};
+
+/** A field somewhere inside a definition that holds the id of another object. */
+export interface ReferencePath {
+  readonly from: Definition;
+  readonly to: Definition;
+  /** As a person would write it, such as `applications.botConfiguration.bots[].participant`. */
+  readonly path: string;
+  readonly field: ReferenceField;
+}
+
+/** Every reference that objects of a kind may hold, nested ones too. */
+export const referencesOf = (definition: Definition): readonly ReferencePath[] =>
+  fieldsIn(definition.fields).flatMap(({ field, path }) =>
+    field.type === "reference" ? [{ from: definition, to: field.to, path, field }] : [],
+  );
+
+/** Every reference of any kind that may point at objects of this kind: the other end of the same data. */
+export const referencesTo = (
+  target: Definition,
+  resources: readonly Definition[],
+): readonly ReferencePath[] =>
+  resources.flatMap(referencesOf).filter((reference) => reference.to.kind === target.kind);
+
+const sorted = (
+  resources: readonly Definition[],
+  before: (definition: Definition) => readonly Definition[],
+): Definition[] => {
+  const done: Definition[] = [];
+  const visit = (definition: Definition): void => {
+    if (done.includes(definition)) return;
+    for (const earlier of before(definition)) visit(earlier);
+    done.push(definition);
+  };
+  for (const definition of resources) visit(definition);
+  return done;
+};
+
+/** Kinds so that each comes after everything it refers to. */
+export const setUpOrder = (resources: readonly Definition[]): readonly Definition[] =>
+  sorted(resources, (definition) => referencesOf(definition).map(({ to }) => to));
+
+/**
+ * Kinds so that each comes before everything it refers to, and before what it holds by the literal
+ * wording of a deletion rule: right under every reading of the rules (specification §2).
+ */
+export const deletionOrder = (resources: readonly Definition[]): readonly Definition[] =>
+  sorted([...resources].reverse(), (definition) => [
+    ...referencesTo(definition, resources).map(({ from }) => from),
+    ...(definition.heldByAny?.kinds ?? []),
+  ]);
+
+/** How people know the objects of a kind. */
+interface Naming {
+  /** The field with the name; empty where the kind has none. */
+  readonly key: string;
+  /** The same in the service's JSON. */
+  readonly wire: string;
+  /** Whether no two objects of the kind can have the same name. */
+  readonly isUnique: boolean;
+  /** Whether the name is made from the logical name where a program leaves it out. */
+  readonly isAutomatic: boolean;
+}
+
+const namings = new WeakMap<Definition, Naming>();
+
+/** The naming of a kind, as its fields say. */
+export const namingOf = (definition: Definition): Naming => {
+  const known = namings.get(definition);
+  if (known) return known;
+  const named = Object.entries(definition.fields).flatMap(([key, field]) =>
+    field.type === "text" && field.names
+      ? [
+          {
+            key,
+            wire: field.wire ?? key,
+            isUnique: field.unique === true,
+            isAutomatic: isAutomatic(field),
+          },
+        ]
+      : [],
+  );
+  const naming = named[0] ?? { key: "", wire: "", isUnique: false, isAutomatic: false };
+  namings.set(definition, naming);
+  return naming;
+};
+
+/** Whether a field is made from the logical name where a program leaves it out. */
+export const isAutomatic = (field: Field): boolean =>
+  field.type === "text" && field.names === "automatic";
+
+/** The field by which people know objects of a kind. */
+export const naturalKey = (definition: Definition): string => namingOf(definition).key;
+
+/** `an account`, `a channel` */
+export const withArticle = (noun: string): string =>
+  `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
+
+/** An object as messages call it: `channel "custom.web"`, or the kind alone where it has no name. */
+export const objectTitle = (definition: Definition, fields: JsonObject): string => {
+  const name = fields[naturalKey(definition)];
+  return typeof name === "string" ? `${definition.noun} ${JSON.stringify(name)}` : definition.noun;
+};
