@@ -32,18 +32,6 @@ const role = (name: string, more: JsonObject = {}) => ({
 const attributes = (values: Record<string, unknown>) =>
   Object.entries(values).map(([name, value]) => ({ name, value }));
 
-test("a member that leaves an object of `extra` goes, its siblings stay", () => {
-  const live = { type: "t", a: { b: 1, c: 2, d: 3 } };
-  const { body, undeclared } = merge(
-    channel,
-    live,
-    { type: "t", a: { b: 1 } },
-    { type: "t", a: { b: 1, c: 2 } },
-  );
-  expect(body).toEqual({ type: "t", a: { b: 1, d: 3 } });
-  expect(undeclared).toEqual(["a.d"]);
-});
-
 test("a whole object that leaves `extra` goes, but for what was never the program's", () => {
   const prior = { type: "t", a: { b: 1, c: { e: 1 } }, list: [1], word: "x" };
   const desired = { type: "t" };
@@ -174,33 +162,6 @@ test("an entry point that is another one does not keep what was told of the last
   const live = at({ id: 1007, name: "main" });
   expect(merge(account, live, at({ id: "1007" })).body).toEqual(at({ id: "1007", name: "main" }));
   expect(merge(account, live, at({ id: "1008" })).body).toEqual(at({ id: "1008" }));
-});
-
-test("the method that the program chose displaces the other, hidden secrets and all", () => {
-  const live = { name: "a", type: "basic", basicAuth: { username: "u", password: "***" } };
-  const desired = { name: "a", type: "oauth2", oauth2: { method: "POST" } };
-  expect(merge(authentication, live, desired)).toEqual({
-    body: desired,
-    undeclared: [],
-    hidden: [],
-  });
-});
-
-test("odd JSON in place of what a field expects gives way to what the program wants", () => {
-  const desired = { name: "app", roles: [role("custom_bot", { headers: attributes({ a: "1" }) })] };
-  for (const roles of [
-    null,
-    5,
-    "x",
-    {},
-    [null, 5, {}],
-    [{ name: {} }],
-    [{ name: "custom_bot", headers: 5 }],
-  ]) {
-    expect(merge(clientApplication, { name: "app", roles }, desired, desired).body).toEqual(
-      desired,
-    );
-  }
 });
 
 test("hand-set headers stay where they are shown, and are told where they are hidden", () => {

@@ -281,15 +281,6 @@ test("what was made and changed has the time of its answer", async () => {
   expect(Math.abs(Date.parse(String(json.created)) - date)).toBeLessThan(1_000);
 });
 
-test("a fault may answer with another time", async () => {
-  const service = await running();
-  const date = "Sun, 08 Mar 2026 10:20:30 GMT";
-  await service.control("POST", "/faults", [
-    { on: "GET /channels", kind: "status", status: 503, headers: { date } },
-  ]);
-  expect((await service.call("GET", "/channels")).headers.date).toBe(date);
-});
-
 test("the text is made once for each second", () => {
   let now = Date.UTC(2026, 2, 8, 10, 20, 30);
   const header = dateHeader({ now: () => now });

@@ -14,18 +14,6 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 const channel = kindOf("Channel");
 
-test("the manual clock stands still and is moved by POST /clock", async () => {
-  const own = await running();
-  const id = await own.make(channel);
-  const at = async () => (await own.call("GET", `/channels/${id}`)).json;
-  const { created } = await at();
-  await own.control("POST", "/clock", { advanceMs: 1500 });
-  await own.call("PUT", `/channels/${id}`, await own.body(channel));
-  const later = await at();
-  expect(later.created).toBe(created);
-  expect(Date.parse(String(later.modified)) - Date.parse(String(created))).toBe(1500);
-});
-
 test("the manual clock does not leave the calendar", async () => {
   const own = await running();
   for (let call = 0; call < 300; call += 1)

@@ -47,7 +47,9 @@ export class Running implements AsyncDisposable {
   #token: string | undefined;
 
   constructor(readonly emulator: Emulator) {
-    this.#pool = new Pool(new URL(emulator.baseUrl).origin, { connections: 20 });
+    const { baseUrl, certificate } = emulator;
+    const trusted = certificate === undefined ? {} : { connect: { ca: certificate } };
+    this.#pool = new Pool(new URL(baseUrl).origin, { connections: 20, ...trusted });
   }
 
   async send(method: string, url: string, options: CallOptions = {}): Promise<Reply> {

@@ -82,19 +82,6 @@ test.each([
   expect((await put({ [name]: value })).status).toBe(400);
 });
 
-test("an unknown switch is refused with the list of all", async () => {
-  const { status, json } = await put({ puut: "keep" });
-  expect(status).toBe(400);
-  for (const name of Object.keys(table)) expect(json.error).toContain(name);
-});
-
-test("no switch is turned where one of several is wrong", async () => {
-  const own = await running();
-  const reply = await own.control("PUT", "/switches", { put: "keep", secrets: "shout" });
-  expect(reply.status).toBe(400);
-  expect((await own.control("GET", "/switches")).json.put).toBe("replace");
-});
-
 test("several switches are turned at once, and none that is not named", async () => {
   const own = await running();
   await own.control("PUT", "/switches", { put: "keep", pageSize: 5 });

@@ -65,13 +65,6 @@ test("adopt refuses an object of another stack and an id that does not exist", a
   );
 });
 
-test("a rate limit is waited out", async () => {
-  await hub.stop();
-  hub = await emulated({ plan: "developer", burst: 1 });
-  await Promise.all(["a", "b", "c", "d"].map((name) => make("Channel", named(name))));
-  expect(await hub.objects("channels")).toHaveLength(4);
-});
-
 const ownership = "shop/prod/0123456789abcdef";
 
 test("an object whose resource was renamed in the state is not taken for the new resource of the old name", async () => {

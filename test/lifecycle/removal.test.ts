@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { channel as channelDefinition } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
 import { basicInputs, kiosk, stepsOn } from "./steps.js";
@@ -19,28 +18,6 @@ const botRole = (authentication?: string) => ({
   callback: "https://x.example.com",
   notificationEmail: "a@b.example",
   ...(authentication ? { authentication } : {}),
-});
-
-test("deleting what is gone succeeds", async () => {
-  const { id, state } = await make("Channel", kiosk());
-  await hub.service.remove(channelDefinition, id);
-  hub.nextRun();
-  await expect(hub.of("Channel").delete(id, state)).resolves.toBeUndefined();
-});
-
-test("a forced replacement, before or after, keeps the one object", async () => {
-  const { id, state } = await make("Channel", kiosk());
-  hub.nextRun();
-  // deleteBeforeReplace: check without old inputs, delete, create.
-  const inputs = await checked("Channel", kiosk());
-  await hub.of("Channel").delete(id, state);
-  expect((await hub.of("Channel").create(inputs)).id).toBe(id);
-  hub.nextRun();
-  // --replace: check, create, delete.
-  await checked("Channel", kiosk());
-  expect((await hub.of("Channel").create(inputs)).id).toBe(id);
-  await hub.of("Channel").delete(id, state);
-  expect(await hub.objects("channels")).toHaveLength(1);
 });
 
 test("the object of a resource that left the program is deleted, also after a refresh in the same run", async () => {

@@ -180,6 +180,17 @@ test("each attempt is a span, by the conventions for HTTP clients", async () => 
 test.each<[string, () => Promise<unknown>]>([
   ["is not installed", () => Promise.reject(new Error("not found"))],
   ["is something else", async () => ({})],
+  ["is of another version", async () => ({ trace: {}, context: {} })],
+  ["is empty", async () => ({ trace: null, context: null })],
+  [
+    "cannot be read",
+    async () =>
+      Object.defineProperty({ context: 1 }, "trace", {
+        get: () => {
+          throw new Error("trap");
+        },
+      }),
+  ],
   [
     "is broken",
     async () => ({
@@ -194,8 +205,11 @@ test.each<[string, () => Promise<unknown>]>([
     }),
   ],
 ])("calls go on where OpenTelemetry %s", async (_, load) => {
-  const observed = await callObserver({}, new JumpingClock(), telemetry(load))(get);
-  expect(await observed(url, async () => ({ status: 200 }))).toEqual({ status: 200 });
+  const observe = callObserver({}, new JumpingClock(), telemetry(load));
+  for (const _call of [1, 2]) {
+    const observed = await observe(get);
+    expect(await observed(url, async () => ({ status: 200 }))).toEqual({ status: 200 });
+  }
 });
 
 test("the API of OpenTelemetry that is installed gets the spans", async () => {

@@ -1,9 +1,8 @@
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { callObserver, telemetry } from "../../sdk/runtime/call-observer.js";
 import { exchangeCode, type UploadOptions } from "../../sdk/runtime/index.js";
 import { codeFromRedirect } from "../../sdk/runtime/pkce.js";
-import { JumpingClock, ManualClock } from "../service/support/clocks.js";
+import { ManualClock } from "../service/support/clocks.js";
 import { status } from "./support/asset-hub.js";
 import { call, message, never, progressed, receiver, served } from "./support/callback-calls.js";
 import { hubWith, named, whole } from "./support/many-transfers.js";
@@ -88,25 +87,6 @@ test("whoever is told of a failure, and never comes back, does not hold up the c
   clock.advance(1_000);
   await handler.idle();
   expect(taken).toEqual(["1", "2"]);
-});
-
-test.each<[string, () => unknown]>([
-  ["of another version", () => ({ trace: {}, context: {} })],
-  ["that is empty", () => ({ trace: null, context: null })],
-  ["that cannot be read", () => Object.defineProperty({ context: 1 }, "trace", { get: fails })],
-  ["that cannot be loaded", fails],
-])("a package for traces %s changes no call", async (_, api) => {
-  const observe = callObserver(
-    {},
-    new JumpingClock(),
-    telemetry(async () => api()),
-  );
-  for (const _call of [1, 2]) {
-    const observed = await observe({ method: "GET", template: "/x" });
-    expect(await observed(new URL("http://h.example"), async () => ({ status: 200 }))).toEqual({
-      status: 200,
-    });
-  }
 });
 
 const exchange = {

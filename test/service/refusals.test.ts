@@ -2,11 +2,12 @@ import { expect, test } from "vitest";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
 import {
+  type Operation,
   runtimeOperations,
   scopes,
   setUpOperation,
 } from "../../provider/service/http/operations.js";
-import { connected, failureOf } from "./support/connected.js";
+import { type Connected, connected, failureOf } from "./support/connected.js";
 import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
 
 const { getAsset, createAsset } = runtimeOperations;
@@ -134,63 +135,73 @@ test("a profile is named in the advice", async () => {
   );
 });
 
-test("a call that is given up before it is sent sends nothing", async () => {
+/** What a call that is given up at some moment ends with, and how often it was sent. */
+const givenUp: readonly (readonly [
+  when: string,
+  operation: Operation,
+  giveUpWhen: (live: Connected, giveUp: () => void) => void,
+  outcome: object,
+  sent: number,
+])[] = [
+  [
+    "before it is sent",
+    createAsset,
+    (_live, giveUp) => giveUp(),
+    { code: "CANCELLED", effect: "none" },
+    0,
+  ],
+  [
+    "while it waits for the token",
+    createAsset,
+    (live, giveUp) => {
+      live.hub.handleToken = giveUp;
+    },
+    { code: "CANCELLED", effect: "none" },
+    0,
+  ],
+  [
+    "under way, a read: it ends at once",
+    getAsset,
+    (live, giveUp) => {
+      live.hub.handle = giveUp;
+    },
+    { code: "CANCELLED" },
+    1,
+  ],
+  [
+    "under way, a write: its answer is not lost",
+    createAsset,
+    (live, giveUp) => {
+      live.hub.handle = (...call) => {
+        giveUp();
+        setImmediate(() => json(201, { id: "a1" })(...call));
+      };
+    },
+    { body: { id: "a1" } },
+    1,
+  ],
+  [
+    "under way, a write whose answer is lost: its effect is unknown",
+    createAsset,
+    (live, giveUp) => {
+      live.hub.handle = (_seen, _response, socket) => {
+        giveUp();
+        setImmediate(() => socket.resetAndDestroy());
+      };
+    },
+    { code: "UNREACHABLE", effect: "unknown" },
+    1,
+  ],
+];
+
+test.each(givenUp)("a call is given up %s", async (_, operation, giveUpWhen, outcome, sent) => {
   await using live = await connected(json(200, { id: "a1" }));
-  const signal = AbortSignal.abort();
-  await expect(live.service.request(createAsset, { body: {}, signal })).rejects.toMatchObject({
-    code: "CANCELLED",
-    effect: "none",
-  });
-  expect([...live.hub.calls, ...live.hub.tokenCalls]).toEqual([]);
-});
-
-test("a call that is given up while it waits for the token sends nothing", async () => {
-  const giveUp = new AbortController();
-  await using live = await connected(json(200, { id: "a1" }));
-  live.hub.handleToken = () => giveUp.abort();
-  const { signal } = giveUp;
-  await expect(live.service.request(createAsset, { body: {}, signal })).rejects.toMatchObject({
-    code: "CANCELLED",
-    effect: "none",
-  });
-  expect(live.hub.calls).toEqual([]);
-});
-
-test("a read that is given up under way ends at once", async () => {
-  const giveUp = new AbortController();
-  await using live = await connected(() => giveUp.abort());
-  const { signal } = giveUp;
-  await expect(live.service.request(getAsset, { id: "a1", signal })).rejects.toMatchObject({
-    code: "CANCELLED",
-  });
-  expect(live.hub.calls).toHaveLength(1);
-});
-
-test("a write that was sent is waited for, so that its answer is not lost", async () => {
-  const giveUp = new AbortController();
-  const late: Handler = (...call) => {
-    giveUp.abort();
-    setImmediate(() => json(201, { id: "a1" })(...call));
-  };
-  await using live = await connected(late);
-  const { signal } = giveUp;
-  expect(await live.service.request(createAsset, { body: {}, signal })).toMatchObject({
-    body: { id: "a1" },
-  });
-});
-
-test("a write given up under way still tells that its effect is unknown", async () => {
-  const giveUp = new AbortController();
-  const lost: Handler = (_seen, _response, socket) => {
-    giveUp.abort();
-    setImmediate(() => socket.resetAndDestroy());
-  };
-  await using live = await connected(lost);
-  const { signal } = giveUp;
-  await expect(live.service.request(createAsset, { body: {}, signal })).rejects.toMatchObject({
-    code: "UNREACHABLE",
-    effect: "unknown",
-  });
+  const controller = new AbortController();
+  giveUpWhen(live, () => controller.abort());
+  const given = operation === getAsset ? { id: "a1" } : { body: {} };
+  const call = live.service.request(operation, { ...given, signal: controller.signal });
+  expect(await call.catch((error: unknown) => error)).toMatchObject(outcome);
+  expect(live.hub.calls).toHaveLength(sent);
 });
 
 test("closing ends waiting calls", async () => {

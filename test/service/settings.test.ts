@@ -56,6 +56,7 @@ test("the configuration is used where the environment is empty", () => {
 });
 
 test("all missing settings are named in one error, with both ways to set them", () => {
+  expect(() => read({})).toThrow(expect.objectContaining({ code: "SETTINGS_MISSING" }));
   const message = messageOf(() => read({}));
   for (const line of [
     "set CONVERSATION_BASE_URL, or run: pulumi config set conversation:baseUrl <value>",
@@ -65,10 +66,6 @@ test("all missing settings are named in one error, with both ways to set them", 
   ]) {
     expect(message).toContain(line);
   }
-});
-
-test("missing settings have their own code", () => {
-  expect(() => read({})).toThrow(expect.objectContaining({ code: "SETTINGS_MISSING" }));
 });
 
 describe("a profile", () => {
@@ -154,13 +151,11 @@ test.each([
   expect(message).not.toContain("canary");
 });
 
-test("the plan is taken in any case", () => {
-  expect(withOne("CONVERSATION_PLAN", "Enterprise").plan).toBe("enterprise");
-});
-
-test("burst and share are numbers", () => {
-  const settings = read({ ...complete, CONVERSATION_BURST: "20", CONVERSATION_SHARE: ".5" });
-  expect(settings).toMatchObject({ burst: 20, share: 0.5 });
+test("burst and share are numbers, the plan is taken in any case", () => {
+  const given = { BURST: "20", SHARE: ".5", PLAN: "Enterprise" };
+  const named = Object.entries(given).map(([name, value]) => [`CONVERSATION_${name}`, value]);
+  const settings = read({ ...complete, ...Object.fromEntries(named) });
+  expect(settings).toMatchObject({ burst: 20, share: 0.5, plan: "enterprise" });
 });
 
 test("every setting is described with both names and whether it is secret", () => {
