@@ -1,4 +1,4 @@
-import { forecastOperations } from "../../provider/forecast/planned-steps.js";
+import { forecastOperations } from "../../provider/forecast/operations.js";
 import { plans } from "../../provider/service/plans.js";
 import {
   choiceOption,

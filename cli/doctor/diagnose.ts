@@ -17,9 +17,9 @@ import {
 } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { queryPulumi } from "../../provider/pulumi-cli/pulumi-queries.js";
 import {
-  type PulumiResource,
-  readDocument,
   resourcesOf,
+  type StateResource,
+  stackExportIn,
 } from "../../provider/pulumi-cli/stack-documents.js";
 import type { Plan } from "../../provider/service/plans.js";
 import { plan as planRule, type Settings } from "../../provider/service/setting-table.js";
@@ -31,7 +31,7 @@ import {
 } from "../../provider/service/settings.js";
 import { messageOf } from "../command.js";
 import { missingPulumiAdvice } from "../get-pulumi/get-pulumi.js";
-import { elsewhereAdvice, type HeldResource, stateStanding } from "../stack/objects-elsewhere.js";
+import { elsewhereAdvice, stateStanding } from "../stack/objects-elsewhere.js";
 import {
   checkCertificates,
   checkConnection,
@@ -110,7 +110,7 @@ const planOf = ({ environment, config }: SettingSource): Plan => {
 };
 
 /** Whether Pulumi runs enough steps together for the objects of the stack: advice only. */
-const checkParallel = (held: readonly PulumiResource[], source: SettingSource): DoctorCheck => {
+const checkParallel = (held: readonly StateResource[], source: SettingSource): DoctorCheck => {
   const name = "parallel";
   const now = defaultParallel(source.environment);
   const counts = countKinds(held);
@@ -129,7 +129,7 @@ const checkParallel = (held: readonly PulumiResource[], source: SettingSource): 
 
 /** Whether the stack's objects are at the service that the settings name: an unchanged `pulumi up` would not notice. */
 const checkHeldObjects = async (
-  held: readonly HeldResource[],
+  held: readonly StateResource[],
   settings: Settings,
   env: NodeJS.ProcessEnv,
 ): Promise<DoctorCheck> => {
@@ -174,10 +174,10 @@ const checkSettings = (source: SettingSource, profile?: string): readonly Doctor
 /** The resources of the stack; none without project, stack or Pulumi, which other checks report. */
 const resourcesIn = async (
   ...place: Parameters<typeof pulumiPlace>
-): Promise<readonly PulumiResource[]> => {
+): Promise<readonly StateResource[]> => {
   const found = pulumiPlace(...place);
   const answer = found && (await queryPulumi(found, ["stack", "export"]));
-  return answer && "text" in answer ? resourcesOf(readDocument(answer.text)?.state) : [];
+  return answer && "text" in answer ? resourcesOf(stackExportIn(answer.text)) : [];
 };
 
 /** Settings that can be used, or why all together cannot. */

@@ -1,5 +1,6 @@
-import type { ForecastOperation } from "../../provider/forecast/planned-steps.js";
-import { type Documents, resourcesOf } from "../../provider/pulumi-cli/stack-documents.js";
+import type { ForecastOperation } from "../../provider/forecast/operations.js";
+import type { Documents } from "../../provider/forecast/planned-steps.js";
+import { resourcesOf } from "../../provider/pulumi-cli/stack-documents.js";
 import { messageOf } from "../command.js";
 import { type BlastRadius, blastRadius, type PlannedChanges } from "../stack/blast-radius.js";
 import { exportStack, openStack, type StackOptions } from "../stack/open-stack.js";

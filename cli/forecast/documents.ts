@@ -1,17 +1,26 @@
 import { readFile } from "node:fs/promises";
 import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
-import type { ForecastOperation } from "../../provider/forecast/planned-steps.js";
+import type { ForecastOperation } from "../../provider/forecast/operations.js";
+import type { Documents } from "../../provider/forecast/planned-steps.js";
 import { runCommand } from "../../provider/pulumi-cli/processes.js";
 import { stackAdvice } from "../../provider/pulumi-cli/project-files.js";
 import { findProgram, pulumiStops } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { printedJson } from "../../provider/pulumi-cli/pulumi-queries.js";
-import { type Documents, readDocument } from "../../provider/pulumi-cli/stack-documents.js";
+import { previewIn, stackExportIn } from "../../provider/pulumi-cli/stack-documents.js";
 import { CommandFailure, messageOf } from "../command.js";
 
 const errorSchema = z.object({
   diagnostics: z.array(z.object({ message: z.string(), severity: z.string() })),
 });
+
+/** One of Pulumi's two documents, by what is in it; undefined for anything else. */
+const documentIn = (text: string): Documents | undefined => {
+  const preview = previewIn(text);
+  if (preview) return { preview };
+  const state = stackExportIn(text);
+  return state && { state };
+};
 
 const projectIsMissing = /no Pulumi\.yaml/;
 
@@ -62,7 +71,7 @@ const printed = async (
   });
   signal?.throwIfAborted();
   if (ended.code !== 0) throw failed(shown, ended.stdout, ended.lastLines);
-  const document = readDocument(ended.stdout);
+  const document = documentIn(ended.stdout);
   if (document) return document;
   throw new CommandFailure(
     `What ${shown} printed cannot be read. Use a Pulumi of version 3.254 or newer.`,
@@ -90,7 +99,7 @@ const readSaved = async (file: string): Promise<Documents> => {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     throw new CommandFailure(`${file} cannot be read: ${messageOf(error)}`, 2);
   });
-  const document = readDocument(text);
+  const document = documentIn(text);
   if (document) return document;
   throw new CommandFailure(
     `${file} is neither what \`pulumi preview --json\` prints nor what \`pulumi stack export\` prints.`,

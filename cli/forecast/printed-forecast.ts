@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { forecastSchema } from "../../provider/forecast/forecast.js";
+import { forecastSchema } from "../../provider/forecast/forecast-schema.js";
 import { blastRadiusSchema } from "../stack/blast-radius-schema.js";
 
 /** Shape of what `forecast --json` prints. */

@@ -1,17 +1,18 @@
 import type { z } from "zod";
 import {
   type ConditionOptions,
-  type Forecast,
   fasterParallel,
   forecast,
   givenConditions,
 } from "../../provider/forecast/forecast.js";
 import { duration, forecastReport } from "../../provider/forecast/forecast-report.js";
-import { type ForecastOperation, workloadOf } from "../../provider/forecast/planned-steps.js";
+import type { Forecast } from "../../provider/forecast/forecast-schema.js";
+import type { ForecastOperation } from "../../provider/forecast/operations.js";
+import { type Documents, workloadOf } from "../../provider/forecast/planned-steps.js";
 import { wrappedText } from "../../provider/kernel/columns.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { environmentOnly, readStackConfig } from "../../provider/pulumi-cli/project-files.js";
-import { type Documents, resourcesOf } from "../../provider/pulumi-cli/stack-documents.js";
+import { resourcesOf } from "../../provider/pulumi-cli/stack-documents.js";
 import { readSettings, type SettingSource } from "../../provider/service/settings.js";
 import type { CommandResult, Session } from "../command.js";
 import { blastRadiusLines, blockedDeletionCode } from "../stack/blast-radius-report.js";

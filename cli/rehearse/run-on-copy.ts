@@ -5,7 +5,7 @@ import type { Switches } from "../../emulator/index.js";
 import { jsonIn } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/pointer.js";
 import type { Ended } from "../../provider/pulumi-cli/processes.js";
-import { definitionOfType, readDocument } from "../../provider/pulumi-cli/stack-documents.js";
+import { definitionOfType, previewIn } from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackState } from "../../provider/pulumi-cli/stack-states.js";
 import { mostConnections } from "../../provider/service/http/transport.js";
 import { CommandFailure } from "../command.js";
@@ -201,7 +201,7 @@ const lookAtPreview = async (copy: CopiedStack, options: LookAheadOptions) => {
   // A refresh asks the services of the others for what they have.
   const unread = asksToRefresh(args) ? foreignIn(options) : [];
   const { ended, ...found } = await previewWith(copy, options, excluding(unread, args));
-  const preview = ended.code === 0 ? readDocument(ended.stdout)?.preview : undefined;
+  const preview = ended.code === 0 ? previewIn(ended.stdout) : undefined;
   if (!preview) return { ended, leftOut: unread, deletions: [], ...found };
   assertDryRun(copy, options);
   const foreign = preview.steps.flatMap(({ op, urn, newState, oldState }) => {
@@ -250,7 +250,7 @@ const comesToRest = async (
   const args = ["--refresh", ...forSecondLook(options.args)];
   const leaving = excluding([...new Set([...foreignIn(options), ...leftOut])], args);
   const ended = await copy.pulumi(["preview", "--json", ...leaving, ...args]);
-  const preview = ended.code === 0 ? readDocument(ended.stdout)?.preview : undefined;
+  const preview = ended.code === 0 ? previewIn(ended.stdout) : undefined;
   return (
     preview?.steps.every(({ op, urn }) => !changing.test(op) || leftOut.includes(urn)) ?? false
   );

@@ -1,23 +1,17 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { isId } from "../../provider/kernel/object-id.js";
-import { definitionOfType, logicalName } from "../../provider/pulumi-cli/stack-documents.js";
+import {
+  definitionOfType,
+  logicalName,
+  type StateResource,
+} from "../../provider/pulumi-cli/stack-documents.js";
 import type { Service } from "../../provider/service/connect.js";
 import { setUpOperation } from "../../provider/service/http/operations.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { askService } from "../account/open-account.js";
 import type { ProfileName } from "./stack-accounts.js";
 import { profileIn } from "./stack-reading.js";
-
-/** A resource of a state, as far as it tells an object of the service. */
-export interface HeldResource {
-  readonly urn: string;
-  readonly type: string;
-  readonly id?: string | null | undefined;
-  readonly inputs?: Readonly<Record<string, unknown>> | null | undefined;
-  readonly external?: boolean | null | undefined;
-  readonly delete?: boolean | null | undefined;
-}
 
 interface HeldObject {
   readonly definition: Definition;
@@ -34,15 +28,15 @@ const objectIn = ({
   id,
   external,
   delete: leaving,
-}: HeldResource): readonly HeldObject[] => {
+}: StateResource): readonly HeldObject[] => {
   const definition = definitionOfType(type);
   if (!definition || !id || !isId(id) || external || leaving) return [];
   return [{ definition, id, name: logicalName(urn) }];
 };
 
 /** Objects of a profile that are worth a look: of different kinds where there are some. */
-const examples = (held: readonly HeldResource[], profile: ProfileName): readonly HeldObject[] => {
-  const own = held.filter(({ inputs }) => profileIn(inputs ?? {}) === profile);
+const examples = (held: readonly StateResource[], profile: ProfileName): readonly HeldObject[] => {
+  const own = held.filter(({ inputs }) => profileIn(inputs) === profile);
   const all = own.flatMap(objectIn);
   const kinds = new Map(all.map((object) => [object.definition, object]));
   return [...new Set([...kinds.values(), ...all])].slice(0, mostAsked);
@@ -87,7 +81,7 @@ export const elsewhereAdvice =
  * @throws ConversationError where the service does not tell
  */
 export const stateStanding = async (
-  held: readonly HeldResource[],
+  held: readonly StateResource[],
   settings: Settings,
   { env, signal }: { readonly env: NodeJS.ProcessEnv; readonly signal?: AbortSignal | undefined },
 ): Promise<StateStanding> => {

@@ -1,6 +1,7 @@
 import { textTable } from "../kernel/columns.js";
 import { durationText } from "../kernel/text.js";
-import type { Conditions, Forecast, ParallelChoice, PathPart } from "./forecast.js";
+import type { Conditions, ParallelChoice } from "./forecast.js";
+import type { Forecast, PathPart } from "./forecast-schema.js";
 
 /** Seconds as `45.3 s`, `12 min 5 s`, `2 h 3 min`. */
 export const duration = (seconds: number): string =>

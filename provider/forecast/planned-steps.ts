@@ -1,19 +1,25 @@
 import type { Definition } from "../definition/define.js";
 import {
-  type Documents,
   definitionOfType,
   logicalName,
   type Preview,
-  type PulumiResource,
+  type PreviewStep,
   resourcesOf,
+  type StackExport,
+  type StateResource,
 } from "../pulumi-cli/stack-documents.js";
 import { type Endpoint, type SetUpAction, setUpOperation } from "../service/http/operations.js";
 import { listCalls } from "../service/lists.js";
+import type { ForecastOperation } from "./operations.js";
 
-/** The runs of Pulumi that can be forecast. */
-export const forecastOperations = ["up", "refresh", "destroy"] as const;
-
-export type ForecastOperation = (typeof forecastOperations)[number];
+/** What a forecast is made from. */
+export interface Documents {
+  /** Of `up`; the other operations need none. */
+  readonly preview?: Preview;
+  readonly state?: StackExport;
+  /** How long the command took that made the preview. Left out: it was made before. */
+  readonly previewSeconds?: number;
+}
 
 /**
  * What a run does with a resource. `adopt`: takes over an object that is named by its id. `find`:
@@ -106,18 +112,18 @@ export const callsOf = (
 };
 
 /** The kind of a resource of this package; undefined for all others, `Ownership` too. */
-const definitionOf = ({ type }: PulumiResource): Definition | undefined => definitionOfType(type);
+const definitionOf = ({ type }: StateResource): Definition | undefined => definitionOfType(type);
 
 /** The profile that a resource belongs to. */
-const profileOf = ({ inputs }: PulumiResource): string | undefined =>
+const profileOf = ({ inputs }: StateResource): string | undefined =>
   typeof inputs?.profile === "string" ? inputs.profile : undefined;
 
 /** `Participant orders`, from the end of the type and of the URN. */
-const labelOf = ({ type, urn }: PulumiResource): string =>
+const labelOf = ({ type, urn }: StateResource): string =>
   `${type.split(/[:/]/).at(-1) ?? type} ${logicalName(urn)}`;
 
 /** Everything that a resource waits for, and that waits for it when it is deleted. */
-const dependenciesOf = (resource: PulumiResource): readonly string[] => {
+const dependenciesOf = (resource: StateResource): readonly string[] => {
   const { dependencies, propertyDependencies, parent, deletedWith } = resource;
   const byProperty = Object.values(propertyDependencies ?? {}).flatMap((urns) => urns ?? []);
   const all = [...(dependencies ?? []), ...byProperty, parent, deletedWith];
@@ -126,7 +132,7 @@ const dependenciesOf = (resource: PulumiResource): readonly string[] => {
 
 /** A step for a resource; without a kind it makes no calls. */
 export const stepFor = (
-  resource: PulumiResource,
+  resource: StateResource,
   action: StepAction,
   phase = 0,
   after: readonly string[] = [],
@@ -145,8 +151,8 @@ export const stepFor = (
 
 /** Counts the objects among resources by what `keyOf` says of each. */
 const counted = (
-  all: readonly PulumiResource[],
-  keyOf: (definition: Definition, resource: PulumiResource) => string,
+  all: readonly StateResource[],
+  keyOf: (definition: Definition, resource: StateResource) => string,
 ): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
   for (const resource of all) {
@@ -159,7 +165,7 @@ const counted = (
 };
 
 /** Counts the objects of each kind, such as `{ Channel: 12 }`. */
-export const countKinds = (all: readonly PulumiResource[]): Readonly<Record<string, number>> =>
+export const countKinds = (all: readonly StateResource[]): Readonly<Record<string, number>> =>
   Object.fromEntries(counted(all, ({ kind }) => kind));
 
 /**
@@ -169,7 +175,7 @@ export const countKinds = (all: readonly PulumiResource[]): Readonly<Record<stri
  *
  * @returns the number of its level for each URN, from 0
  */
-const deletionLevels = (deleted: readonly PulumiResource[]): ReadonlyMap<string, number> => {
+const deletionLevels = (deleted: readonly StateResource[]): ReadonlyMap<string, number> => {
   const byUrn = new Map(deleted.map((resource) => [resource.urn, resource]));
   const depths = new Map<string, number>();
   const depthOf = (urn: string): number => {
@@ -189,8 +195,6 @@ const deletionLevels = (deleted: readonly PulumiResource[]): ReadonlyMap<string,
 
 /** What the command takes before Pulumi begins to count (measured on two cores). */
 const startSeconds = 0.5;
-
-type PreviewStep = Preview["steps"][number];
 
 /** What the life cycle does in each of Pulumi's steps; all others make no calls. */
 const actions: Readonly<Record<string, StepAction>> = {
@@ -214,11 +218,11 @@ const actionOf = ({ op, newState, oldState }: PreviewStep): StepAction => {
 };
 
 /** What a program only looked up, or leaves at the service, is not deleted. */
-const deletion = (resource: PulumiResource | null | undefined): StepAction =>
+const deletion = (resource: StateResource | null | undefined): StepAction =>
   resource?.retainOnDelete || resource?.external ? "none" : "delete";
 
 const deletionSteps = (
-  deleted: readonly PulumiResource[],
+  deleted: readonly StateResource[],
   firstPhase: number,
 ): readonly PlannedStep[] => {
   const levels = deletionLevels(deleted);
@@ -233,7 +237,7 @@ const deletionSteps = (
  * The steps of `pulumi up`. A preview leaves out what does not change, but a changed resource may
  * wait for another one through it: those come from the state.
  */
-const upSteps = (preview: Preview, before: readonly PulumiResource[]): readonly PlannedStep[] => {
+const upSteps = (preview: Preview, before: readonly StateResource[]): readonly PlannedStep[] => {
   const changed = new Set(preview.steps.map(({ urn }) => urn));
   const forward = preview.steps.flatMap((step): PlannedStep[] => {
     const resource = step.newState ?? step.oldState;
@@ -251,7 +255,7 @@ const upSteps = (preview: Preview, before: readonly PulumiResource[]): readonly 
 
 const stepsOf = (
   operation: ForecastOperation,
-  before: readonly PulumiResource[],
+  before: readonly StateResource[],
   preview: Preview | undefined,
 ): readonly PlannedStep[] => {
   if (operation === "refresh") return before.map((resource) => stepFor(resource, "find"));

@@ -5,21 +5,28 @@ import { typeToken } from "../pointer.js";
 import { resources } from "../resources/index.js";
 import { printedJson } from "./pulumi-queries.js";
 
+const names = z.array(z.string()).nullish();
 const values = z.record(z.string(), z.unknown());
 
 const resourceSchema = z.looseObject({
   urn: z.string(),
   type: z.string(),
   id: z.string().optional(),
+  custom: z.boolean().optional(),
   inputs: values.optional(),
   outputs: values.optional(),
-  delete: z.boolean().optional(),
+  parent: z.string().optional(),
+  dependencies: names,
+  propertyDependencies: z.record(z.string(), names).nullish(),
+  deletedWith: z.string().optional(),
+  retainOnDelete: z.boolean().optional(),
   external: z.boolean().optional(),
+  delete: z.boolean().optional(),
 });
 
 const operationSchema = z.looseObject({ type: z.string(), resource: resourceSchema });
 
-const exportSchema = z.looseObject({
+const stateSchema = z.looseObject({
   version: z.number(),
   deployment: z.looseObject({
     resources: z.array(resourceSchema).nullish(),
@@ -27,14 +34,46 @@ const exportSchema = z.looseObject({
   }),
 });
 
-/** A resource in a state. */
+const stepSchema = z.object({
+  op: z.string(),
+  urn: z.string(),
+  oldState: resourceSchema.nullish(),
+  newState: resourceSchema.nullish(),
+});
+
+const previewSchema = z.object({
+  steps: z.array(stepSchema).default([]),
+  /** Nanoseconds. */
+  duration: z.number().nullish(),
+  changeSummary: z.record(z.string(), z.number()),
+});
+
+/** A resource as Pulumi writes it in a state or a preview. */
 export type StateResource = z.infer<typeof resourceSchema>;
 
-/** Something that a run began and did not report on, such as `creating`. */
+/** What a run began and did not report on, such as `creating`. */
 export type PendingOperation = z.infer<typeof operationSchema>;
 
 /** What `pulumi stack export` prints; members that are not named here are kept as they are. */
-export type StackExport = z.infer<typeof exportSchema>;
+export type StackExport = z.infer<typeof stateSchema>;
+
+/** A step of a preview. */
+export type PreviewStep = z.infer<typeof stepSchema>;
+
+/** What `pulumi preview --json` prints. */
+export type Preview = z.infer<typeof previewSchema>;
+
+/** Reads what `pulumi stack export` prints; undefined if it is no state. */
+export const stackExportIn = (text: string): StackExport | undefined =>
+  stateSchema.safeParse(printedJson(text)).data;
+
+/** Reads what `pulumi preview --json` prints; undefined if it is no preview. */
+export const previewIn = (text: string): Preview | undefined =>
+  previewSchema.safeParse(printedJson(text)).data;
+
+/** The resources of a state, in the order in which they were made; none if there is no state. */
+export const resourcesOf = (state: StackExport | undefined): readonly StateResource[] =>
+  state?.deployment.resources ?? [];
 
 /** What Pulumi puts before the value of a secret in a state, and before that: which of its special values it is. */
 const specialValue = "4dabf18193072939515e22adb298388d";
@@ -135,74 +174,3 @@ export const definitionOfType = (type: string): Definition | undefined =>
 
 /** The logical name at the end of a URN. */
 export const logicalName = (urn: string): string => urn.split("::").slice(3).join("::");
-
-/** Reads a document that was exported; undefined where it is none. */
-export const stackExportIn = (text: string): StackExport | undefined =>
-  exportSchema.safeParse(printedJson(text)).data;
-
-const names = z.array(z.string()).nullish();
-
-const resource = z.object({
-  urn: z.string(),
-  type: z.string(),
-  id: z.string().nullish(),
-  custom: z.boolean().nullish(),
-  inputs: z.record(z.string(), z.unknown()).nullish(),
-  parent: z.string().nullish(),
-  dependencies: names,
-  propertyDependencies: z.record(z.string(), names).nullish(),
-  deletedWith: z.string().nullish(),
-  retainOnDelete: z.boolean().nullish(),
-  external: z.boolean().nullish(),
-  delete: z.boolean().nullish(),
-});
-
-const previewSchema = z.object({
-  steps: z
-    .array(
-      z.object({
-        op: z.string(),
-        urn: z.string(),
-        oldState: resource.nullish(),
-        newState: resource.nullish(),
-      }),
-    )
-    .default([]),
-  /** Nanoseconds. */
-  duration: z.number().nullish(),
-  changeSummary: z.record(z.string(), z.number()),
-});
-
-const stateSchema = z.object({
-  version: z.number(),
-  deployment: z.object({ resources: z.array(resource).nullish() }),
-});
-
-/** A resource as Pulumi writes it in a preview or in the state of a stack. */
-export type PulumiResource = z.infer<typeof resource>;
-
-/** What `pulumi preview --json` prints. */
-export type Preview = z.infer<typeof previewSchema>;
-
-/** What a forecast is made from. */
-export interface Documents {
-  /** Of `up`; the other operations need none. */
-  readonly preview?: Preview;
-  /** What `pulumi stack export` prints. */
-  readonly state?: z.infer<typeof stateSchema>;
-  /** How long the command took that made the preview. Left out: it was made before. */
-  readonly previewSeconds?: number;
-}
-
-/** One of Pulumi's two documents, told apart by what is in it; undefined for anything else. */
-export const readDocument = (text: string): Documents | undefined => {
-  const json = printedJson(text);
-  const preview = previewSchema.safeParse(json).data;
-  if (preview) return { preview };
-  const state = stateSchema.safeParse(json).data;
-  return state && { state };
-};
-
-/** The resources of a state, in the order in which they were made; none where there is no state. */
-export const resourcesOf = (state: Documents["state"]): readonly PulumiResource[] =>
-  state?.deployment.resources ?? [];

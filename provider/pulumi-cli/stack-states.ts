@@ -1,16 +1,21 @@
-import { filledText, isObject, type JsonObject, listedObjects } from "../kernel/json.js";
+import { textAt } from "../kernel/json.js";
 import { typeToken } from "../pointer.js";
 import { ownerParts } from "./owner.js";
 import {
   isListedAs,
   mayBe,
   type PulumiPlace,
-  printedJson,
   pulumiOfThisRun,
   queryPulumi,
   type RunningPulumi,
   stacksIn,
 } from "./pulumi-queries.js";
+import {
+  type PendingOperation,
+  resourcesOf,
+  type StateResource,
+  stackExportIn,
+} from "./stack-documents.js";
 
 /** What the states of the stacks that can be seen hold of the service. */
 export interface StackStates {
@@ -201,11 +206,8 @@ export interface StackState {
 
 const tokenStart = typeToken("");
 
-const kindOf = ({ type }: JsonObject): string | undefined =>
-  filledText(type)?.startsWith(tokenStart) ? String(type).slice(tokenStart.length) : undefined;
-
-const member = (holder: unknown, name: string): string | undefined =>
-  isObject(holder) ? filledText(holder[name]) : undefined;
+const kindOf = ({ type }: StateResource): string | undefined =>
+  type.startsWith(tokenStart) ? type.slice(tokenStart.length) : undefined;
 
 /**
  * What the mark of a resource is made of now, from its URN: after `pulumi state rename` its inputs
@@ -223,34 +225,37 @@ interface Place {
   readonly ownership: string | undefined;
 }
 
-const holdingOf = (resource: JsonObject, { stack, own, ownership }: Place): readonly Holding[] => {
+const holdingOf = (
+  resource: StateResource,
+  { stack, own, ownership }: Place,
+): readonly Holding[] => {
   const { urn, id, type } = resource;
   const kind = kindOf(resource);
-  if (!kind || kind === "Ownership" || !filledText(urn) || !filledText(id)) return [];
-  const written = member(resource.outputs, "owner") ?? member(resource.inputs, "owner");
-  const owner = ownerOf(String(urn), String(type), ownership) ?? written;
-  const serial = member(resource.outputs, "serial");
+  if (!kind || kind === "Ownership" || !id) return [];
+  const written = textAt(resource.outputs, "owner") ?? textAt(resource.inputs, "owner");
+  const owner = ownerOf(urn, type, ownership) ?? written;
+  const serial = textAt(resource.outputs, "serial");
   return [
     {
-      ...{ stack, urn: String(urn), kind, id: String(id), own },
+      ...{ stack, urn, kind, id, own },
       ...(owner ? { owner } : {}),
       ...(written && written !== owner ? { writtenOwner: written } : {}),
       ...(serial ? { serial } : {}),
-      ...(resource.delete === true ? { leaving: true as const } : {}),
+      ...(resource.delete ? { leaving: true as const } : {}),
     },
   ];
 };
 
-const pendingOf = ({ type, resource }: JsonObject): readonly PendingCreation[] => {
-  const kind = isObject(resource) ? kindOf(resource) : undefined;
-  if (type !== "creating" || !isObject(resource) || !kind) return [];
-  const owner = member(resource.inputs, "owner");
-  return [{ urn: filledText(resource.urn) ?? "", kind, ...(owner ? { owner } : {}) }];
+const pendingOf = ({ type, resource }: PendingOperation): readonly PendingCreation[] => {
+  const kind = kindOf(resource);
+  if (type !== "creating" || !kind) return [];
+  const owner = textAt(resource.inputs, "owner");
+  return [{ urn: resource.urn, kind, ...(owner ? { owner } : {}) }];
 };
 
 /** `urn:pulumi:<stack>::<project>::…`; every URN of a state says the same. */
-const namesIn = (resources: readonly JsonObject[]): Pick<StackState, "name" | "project"> => {
-  const [, name, project] = /^urn:pulumi:(.+?)::(.+?)::/.exec(String(resources[0]?.urn)) ?? [];
+const namesIn = ([first]: readonly StateResource[]): Pick<StackState, "name" | "project"> => {
+  const [, name, project] = /^urn:pulumi:(.+?)::(.+?)::/.exec(first?.urn ?? "") ?? [];
   return name && project ? { name, project } : {};
 };
 
@@ -261,24 +266,20 @@ const namesIn = (resources: readonly JsonObject[]): Pick<StackState, "name" | "p
  * @param stack the stack as the CLI names it. Default: its short name
  */
 export const stateIn = (text: string, own: boolean, stack?: string): StackState | undefined => {
-  const document = printedJson(text);
-  const deployment = isObject(document) ? document.deployment : undefined;
-  if (!isObject(deployment)) return undefined;
-  const resources = listedObjects(deployment.resources);
-  const pending = listedObjects(deployment.pending_operations);
-  const staying = resources.filter((resource) => resource.delete !== true);
-  const held = [...staying, ...resources.filter((resource) => resource.delete === true)];
-  const names = namesIn([
-    ...resources,
-    ...pending.flatMap(({ resource }) => listedObjects([resource])),
-  ]);
+  const document = stackExportIn(text);
+  if (!document) return undefined;
+  const resources = resourcesOf(document);
+  const pending = document.deployment.pending_operations ?? [];
+  const staying = resources.filter((resource) => !resource.delete);
+  const leaving = resources.filter((resource) => resource.delete);
+  const names = namesIn([...resources, ...pending.map(({ resource }) => resource)]);
   const shown = stack ?? names.name ?? "";
-  const ownership = filledText(staying.find((resource) => kindOf(resource) === "Ownership")?.id);
-  const replacedOwnerships = resources
-    .filter((resource) => resource.delete === true && kindOf(resource) === "Ownership")
-    .flatMap(({ id }) => filledText(id) ?? []);
+  const ownershipsIn = (list: readonly StateResource[]) =>
+    list.flatMap((resource) => (kindOf(resource) === "Ownership" && resource.id) || []);
+  const [ownership] = ownershipsIn(staying);
+  const replacedOwnerships = ownershipsIn(leaving);
   const holdings = (external: boolean) =>
-    held
+    [...staying, ...leaving]
       .filter((resource) => (resource.external === true) === external)
       .flatMap((resource) => holdingOf(resource, { stack: shown, own, ownership }));
   return {

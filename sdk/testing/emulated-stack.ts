@@ -6,7 +6,7 @@ import {
   type StoredObject,
   startEmulator,
 } from "../../emulator/index.js";
-import type { Forecast } from "../../provider/forecast/forecast.js";
+import type { Forecast } from "../../provider/forecast/forecast-schema.js";
 import { objectsIn, textAt } from "../../provider/kernel/json.js";
 import { assertNode } from "../../provider/kernel/node-version.js";
 import { clientApplication } from "../../provider/resources/client-application.js";

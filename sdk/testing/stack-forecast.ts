@@ -1,13 +1,18 @@
 import { AssertionError } from "node:assert";
 import {
   type ConditionOptions,
-  type Forecast,
   forecast,
   givenConditions,
 } from "../../provider/forecast/forecast.js";
 import { duration, forecastReport } from "../../provider/forecast/forecast-report.js";
-import { type ForecastOperation, workloadOf } from "../../provider/forecast/planned-steps.js";
-import { readDocument, resourcesOf } from "../../provider/pulumi-cli/stack-documents.js";
+import type { Forecast } from "../../provider/forecast/forecast-schema.js";
+import type { ForecastOperation } from "../../provider/forecast/operations.js";
+import { workloadOf } from "../../provider/forecast/planned-steps.js";
+import {
+  resourcesOf,
+  type StackExport,
+  stackExportIn,
+} from "../../provider/pulumi-cli/stack-documents.js";
 
 /** What is forecast, and under which limits. */
 export interface ForecastConditions extends ConditionOptions {
@@ -27,8 +32,8 @@ export interface ForecastLimits extends ForecastConditions {
 }
 
 /** The preview that a first `up` of everything in a state would make. */
-const firstPreview = (state: ReturnType<typeof readDocument>) => {
-  const kept = resourcesOf(state?.state).filter(({ delete: condemned }) => !condemned);
+const firstPreview = (state: StackExport | undefined) => {
+  const kept = resourcesOf(state).filter(({ delete: condemned }) => !condemned);
   const steps = kept.map((resource) => ({ op: "create", urn: resource.urn, newState: resource }));
   return { steps, changeSummary: { create: steps.length } };
 };
@@ -43,9 +48,10 @@ const conditionsOf = (given: ForecastConditions) =>
  * @param exported what `pulumi stack export` prints
  */
 export const forecastOf = (exported: unknown, given: ForecastConditions = {}): Forecast => {
-  const state = readDocument(JSON.stringify(exported));
+  const state = stackExportIn(JSON.stringify(exported));
   const { operation = "up" } = given;
-  const documents = operation === "up" ? { preview: firstPreview(state) } : { ...state };
+  const documents =
+    operation === "up" ? { preview: firstPreview(state) } : { ...(state && { state }) };
   return forecast(workloadOf(operation, documents), conditionsOf(given));
 };
 

@@ -1,10 +1,11 @@
 import { afterEach, expect, test } from "vitest";
 import { type Emulator, startEmulator } from "../../emulator/index.js";
 import { simulateRun } from "../../provider/forecast/forecast.js";
-import { type ForecastOperation, workloadOf } from "../../provider/forecast/planned-steps.js";
+import type { ForecastOperation } from "../../provider/forecast/operations.js";
+import { workloadOf } from "../../provider/forecast/planned-steps.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
-import { readDocument } from "../../provider/pulumi-cli/stack-documents.js";
+import { previewIn, stackExportIn } from "../../provider/pulumi-cli/stack-documents.js";
 import { connectService } from "../../provider/service/connect.js";
 import { type Plan, plans } from "../../provider/service/plans.js";
 import { readSettings } from "../../provider/service/settings.js";
@@ -51,9 +52,9 @@ const expected = (
   op: string,
   conditions: { readonly plan: Plan; readonly burst?: number },
 ) => {
-  const preview = readDocument(previewOf(programs[program], op));
-  const state = op === "create" ? undefined : readDocument(stateOf(programs[program]));
-  const workload = workloadOf(operation, { ...preview, ...state });
+  const preview = previewIn(previewOf(programs[program], op));
+  const state = op === "create" ? undefined : stackExportIn(stateOf(programs[program]));
+  const workload = workloadOf(operation, { ...(preview && { preview }), ...(state && { state }) });
   return simulateRun(workload, { ...conditions, share: 1, parallel, pageSize: 10 }, noEngine);
 };
 

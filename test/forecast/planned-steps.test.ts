@@ -1,18 +1,15 @@
 import { expect, test } from "vitest";
-import {
-  callsOf,
-  type ForecastOperation,
-  workloadOf,
-} from "../../provider/forecast/planned-steps.js";
+import type { ForecastOperation } from "../../provider/forecast/operations.js";
+import { callsOf, workloadOf } from "../../provider/forecast/planned-steps.js";
 import { typeToken } from "../../provider/pointer.js";
-import type { PulumiResource } from "../../provider/pulumi-cli/stack-documents.js";
+import type { StateResource } from "../../provider/pulumi-cli/stack-documents.js";
 import { endpointName } from "../../provider/service/http/operations.js";
 
 const resource = (
   kind: string,
   name: string,
-  more: Partial<PulumiResource> = {},
-): PulumiResource => ({
+  more: Partial<StateResource> = {},
+): StateResource => ({
   urn: `urn:pulumi:prod::shop::${typeToken(kind)}::${name}`,
   type: typeToken(kind),
   ...more,
@@ -23,8 +20,8 @@ const channel = resource("Channel", "web");
 /** One step of a preview, as the calls that it makes. */
 const callsOfStep = (
   op: string,
-  newState: PulumiResource | undefined,
-  oldState?: PulumiResource,
+  newState: StateResource | undefined,
+  oldState?: StateResource,
 ): readonly string[] => {
   const urn = newState?.urn ?? oldState?.urn ?? "";
   const preview = { steps: [{ op, urn, newState, oldState }], changeSummary: {} };
@@ -75,7 +72,7 @@ test("a value that is not known yet does not matter", () => {
   expect(callsOfStep("create", { ...channel, inputs })).toHaveLength(2);
 });
 
-const stateOf = (...resources: readonly PulumiResource[]) => ({
+const stateOf = (...resources: readonly StateResource[]) => ({
   version: 3,
   deployment: { resources: [...resources] },
 });
@@ -118,7 +115,7 @@ test("a change waits for another one through a resource that does not change", (
   expect(middle).toMatchObject({ action: "none", after: [a.urn] });
 });
 
-const phases = (operation: ForecastOperation, ...resources: readonly PulumiResource[]) =>
+const phases = (operation: ForecastOperation, ...resources: readonly StateResource[]) =>
   Object.fromEntries(
     workloadOf(operation, { state: stateOf(...resources) }).steps.map(({ label, phase }) => [
       label,

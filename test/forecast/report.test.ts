@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Forecast } from "../../provider/forecast/forecast.js";
 import { forecastReport } from "../../provider/forecast/forecast-report.js";
+import type { Forecast } from "../../provider/forecast/forecast-schema.js";
 import { allOperations, endpointName } from "../../provider/service/http/operations.js";
 
 const endpoints = allOperations().map(endpointName);

@@ -3,9 +3,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { diagnose } from "../../../cli/doctor/diagnose.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { runForecast } from "../../../cli/forecast/run-forecast.js";
-import { type HeldResource, stateStanding } from "../../../cli/stack/objects-elsewhere.js";
+import { stateStanding } from "../../../cli/stack/objects-elsewhere.js";
 import { startEmulator } from "../../../emulator/index.js";
 import { typeToken } from "../../../provider/pointer.js";
+import type { StateResource } from "../../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../../provider/resources/index.js";
 import { managedStack } from "../drift/managed-stack.js";
 import { recordedSession } from "../session.js";
@@ -88,7 +89,7 @@ test("whatever a state holds, three calls at most tell; one object that is there
   const made = await stack.up("Channel", "chat", channel);
   const check = async (all: typeof states extends fc.Arbitrary<infer T> ? T : never) => {
     const held = all.map(
-      ({ kind, isThere, profile, external }, at): HeldResource => ({
+      ({ kind, isThere, profile, external }, at): StateResource => ({
         urn: `urn:pulumi:prod::shop::${typeToken(kind)}::r${at}`,
         type: typeToken(kind),
         id: kind === "Channel" && isThere ? made : id(at),

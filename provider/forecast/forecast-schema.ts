@@ -1,0 +1,56 @@
+import { z } from "zod";
+import type { Printed } from "../kernel/json.js";
+import { plans } from "../service/plans.js";
+import { forecastOperations } from "./operations.js";
+
+const seconds = z.number().min(0);
+const endpoint = z.string().describe("Such as POST /participants");
+
+/** Shape of calls of one endpoint in a row, each of which holds up the next. */
+export const pathPartSchema = z.strictObject({
+  endpoint,
+  calls: z.int().min(1),
+  resources: z.array(z.string()).describe("Whose calls these are, such as Participant orders"),
+  fromSeconds: seconds.describe("Since the start, when this part can begin"),
+  toSeconds: seconds,
+  waitsForRate: z.boolean().describe("Whether the calls wait for the rate limit"),
+});
+
+/** Shape of what one endpoint has to bear. */
+export const endpointForecastSchema = z.strictObject({
+  endpoint,
+  calls: z.int().min(1),
+  seconds: seconds.describe("From when the first is wanted to the answer of the last"),
+});
+
+/** Shape of what the run would take on a plan. */
+export const planForecastSchema = z.strictObject({
+  totalSeconds: seconds,
+  savesSeconds: z.number().describe("Below 0: so much longer than on the plan of the forecast"),
+});
+
+/** Shape of a forecast alone. */
+export const forecastSchema = z.strictObject({
+  operation: z.enum(forecastOperations),
+  plan: z.enum(plans),
+  parallel: z.int().min(1),
+  totalSeconds: seconds.describe("Of the command, without the preview that Pulumi makes before"),
+  totalCalls: z.int().min(0),
+  endpoints: z.array(endpointForecastSchema),
+  criticalPath: z
+    .array(pathPartSchema)
+    .describe("The chain of calls that makes the run as long as it is"),
+  plans: z.record(z.string(), planForecastSchema).describe("The same run on each plan"),
+});
+
+/** Calls of one endpoint in a row, each of which holds up the next. */
+export type PathPart = Printed<z.output<typeof pathPartSchema>>;
+
+/** What one endpoint has to bear. */
+export type EndpointForecast = Printed<z.output<typeof endpointForecastSchema>>;
+
+/** What the run would take on a plan. */
+export type PlanForecast = Printed<z.output<typeof planForecastSchema>>;
+
+/** The forecast of a run, as `--json` prints it. */
+export type Forecast = Printed<z.output<typeof forecastSchema>>;
