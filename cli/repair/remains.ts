@@ -25,11 +25,11 @@ import {
   printedJson,
   processFacts,
   queryPulumi,
+  runStackCommand,
   type StackLock,
 } from "../../provider/pulumi-cli/pulumi-queries.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { type OpenStack, projectIn, type StackOptions } from "../stack/open-stack.js";
-import { runStackCommand } from "../stack/write-state.js";
 import type { RepairStep } from "./schemas.js";
 
 /** What keeps Pulumi from reading a state of a file backend, in whole paths. */

@@ -1,32 +1,8 @@
-import { execFile } from "node:child_process";
 import { type JsonObject, sameJson } from "../../provider/kernel/json.js";
-import { type PulumiPlace, quietEnvironment } from "../../provider/pulumi-cli/pulumi-queries.js";
+import { type PulumiPlace, runStackCommand } from "../../provider/pulumi-cli/pulumi-queries.js";
 import type { StackExport, StateResource } from "../../provider/pulumi-cli/stack-documents.js";
 import { CommandFailure } from "../command.js";
 import { exportStack } from "./open-stack.js";
-
-/** What a command that changes something printed, and whether it succeeded. */
-export interface PulumiEnd {
-  readonly ok: boolean;
-  readonly said: string;
-}
-
-/** Runs the CLI on a stack; what it is given on standard input is nowhere on disk. Never throws. */
-export const runStackCommand = (
-  { command, folder, env, stack }: PulumiPlace,
-  args: readonly string[],
-  input = "",
-): Promise<PulumiEnd> =>
-  new Promise((resolve) => {
-    const all = [...args, ...(stack ? ["--stack", stack] : []), "--non-interactive"];
-    const options = { cwd: folder, env: quietEnvironment(env), maxBuffer: 64 * 1024 * 1024 };
-    const child = execFile(command, all, options, (error, stdout, stderr) =>
-      resolve({ ok: !error, said: `${stderr}${stdout}`.replace(/^error: /gm, "").trim() }),
-    );
-    // A CLI that ends before it has read everything says itself why.
-    child.stdin?.on("error", () => undefined);
-    child.stdin?.end(input);
-  });
 
 const isOf =
   (entries: readonly JsonObject[]) =>

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { type ExecFileException, execFile } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -48,24 +48,42 @@ const reasonIn = (stderr: string): string | undefined =>
     ?.replace(/^error: /, "")
     .trim();
 
-const once = ({ command, folder, env }: PulumiPlace, args: readonly string[]) =>
-  new Promise<PulumiAnswer>((resolve) => {
-    const options = {
-      cwd: folder,
-      env: quietEnvironment(env),
-      timeout: longestMs,
-      // Whatever is asked here only reads.
-      killSignal: "SIGKILL",
-      maxBuffer: largestBytes,
-      windowsHide: true,
-    } as const;
-    execFile(command, [...args, "--non-interactive"], options, (error, stdout, stderr) => {
-      if (!error) return resolve({ text: stdout });
-      const late = `no answer within ${longestMs / 1000} s`;
-      const missing = error.code === "ENOENT" ? "there is no pulumi on PATH" : "no reason given";
-      resolve({ reason: error.killed ? late : (reasonIn(stderr) ?? missing) });
-    });
-  });
+/** Runs the CLI on a stack to its end; what it is given on standard input is nowhere on disk. */
+const execPulumi = (
+  { command, folder, env, stack }: PulumiPlace,
+  args: readonly string[],
+  { input = "", timeout = 0 }: { readonly input?: string; readonly timeout?: number },
+) =>
+  new Promise<Readonly<Record<"stdout" | "stderr", string>> & { error: ExecFileException | null }>(
+    (resolve) => {
+      const all = [...args, ...(stack ? ["--stack", stack] : []), "--non-interactive"];
+      const options = {
+        cwd: folder,
+        env: quietEnvironment(env),
+        timeout,
+        // What has a limit of time only reads.
+        killSignal: "SIGKILL",
+        maxBuffer: largestBytes,
+        windowsHide: true,
+      } as const;
+      const child = execFile(command, all, options, (error, stdout, stderr) =>
+        resolve({ error, stdout, stderr }),
+      );
+      // A CLI that ends before it has read everything says itself why.
+      child.stdin?.on("error", () => undefined);
+      child.stdin?.end(input);
+    },
+  );
+
+/** Runs a command that changes something on a stack: whether it succeeded, and what it printed. Never throws. */
+export const runStackCommand = async (
+  place: PulumiPlace,
+  args: readonly string[],
+  input?: string,
+): Promise<{ readonly ok: boolean; readonly said: string }> => {
+  const { error, stdout, stderr } = await execPulumi(place, args, input ? { input } : {});
+  return { ok: !error, said: `${stderr}${stdout}`.replace(/^error: /gm, "").trim() };
+};
 
 /** Pulumi's file backend writes in place what it keeps beside a state: a reader may see half of it. */
 const isTorn = (reason: string): boolean => /\bEOF\b|unexpected end of JSON/.test(reason);
@@ -75,11 +93,13 @@ export const queryPulumi = async (
   place: PulumiPlace,
   args: readonly string[],
 ): Promise<PulumiAnswer> => {
-  const { stack } = place;
-  const all = stack === undefined ? args : [...args, "--stack", stack];
   for (let attempt = 1; ; attempt += 1) {
-    const answer = await once(place, all);
-    if ("text" in answer || !isTorn(answer.reason) || attempt === attempts) return answer;
+    const { error, stdout, stderr } = await execPulumi(place, args, { timeout: longestMs });
+    if (!error) return { text: stdout };
+    if (error.killed) return { reason: `no answer within ${longestMs / 1000} s` };
+    const missing = error.code === "ENOENT" ? "there is no pulumi on PATH" : "no reason given";
+    const reason = reasonIn(stderr) ?? missing;
+    if (!isTorn(reason) || attempt === attempts) return { reason };
     await pause(againMs);
   }
 };
