@@ -8,11 +8,11 @@ const LONGEST_END_MS = 9000;
 /** One Ctrl-C may arrive several times: the terminal and every parent pass it on. */
 const SAME_EVENT_MS = 300;
 
-/** Exit code of a command that a signal has ended, as shells tell it. */
-export const interruptedCode = 130;
+/** Exit code of a command that a signal has ended, as shells give it. */
+const interruptedCode = 130;
 
 /** The wish of the person, or of the parent process, that everything ends. */
-export interface Interruption {
+interface Interruption {
   /** Aborted once, with the name of the signal as its reason. */
   readonly signal: AbortSignal;
   /** Back to what the signals do by default. */
@@ -28,10 +28,10 @@ interface Listening {
   readonly longestMs?: number;
 }
 
-/** Tells when the parent process has ended: this one then belongs to another. */
-const onOrphaned = (tell: () => void): NodeJS.Timeout => {
+/** Reports that the parent process has ended: this one then belongs to another. */
+const onOrphaned = (report: () => void): NodeJS.Timeout => {
   const parent = process.ppid;
-  return setInterval(() => process.ppid !== parent && tell(), PARENT_CHECK_MS).unref();
+  return setInterval(() => process.ppid !== parent && report(), PARENT_CHECK_MS).unref();
 };
 
 /** At once: what this process has started goes with it, see `runCommand` and `privateFolder`. */
@@ -97,14 +97,14 @@ export const untilInterrupted = async (): Promise<void> => {
   setTimeout(release, SAME_EVENT_MS).unref();
 };
 
-/** Whether the work itself has told that it was interrupted, and what is left. */
-const tellsItself = (error: unknown): boolean =>
+/** Whether the work itself has said that it was interrupted, and what is left. */
+const isOwnInterrupt = (error: unknown): boolean =>
   error instanceof CommandFailure && error.exitCode === interruptedCode;
 
 /**
  * Does work that a signal ends: with exit code 130 then.
  *
- * @param left what the person is told of it. Default: that everything was taken away again
+ * @param left what is said of it. Default: that everything was taken away again
  */
 export const untilSignal = async <T>(
   work: (signal: AbortSignal) => Promise<T>,
@@ -114,7 +114,7 @@ export const untilSignal = async <T>(
   try {
     return await work(signal);
   } catch (error) {
-    if (!signal.aborted || tellsItself(error)) throw error;
+    if (!signal.aborted || isOwnInterrupt(error)) throw error;
     throw new CommandFailure(`Interrupted. ${left}`, interruptedCode);
   } finally {
     release();

@@ -55,7 +55,7 @@ const reportsWaits = (say: Say) => {
 };
 
 /** How the service is opened. */
-export interface AccessOptions {
+interface AccessOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly say?: Say;
   /** Default: the system's; with another one the rates are not shared with other processes. */

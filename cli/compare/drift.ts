@@ -26,16 +26,16 @@ import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { currentDocuments } from "../forecast/documents.js";
-import { blastRadius } from "../stack/blast-radius.js";
+import { blastRadius, changesOfPreview } from "../stack/blast-radius.js";
 import { exportStack, type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
-import { changesOfPreview } from "../stack/planned-changes.js";
-import { openAccounts, type StackAccountOptions } from "../stack/stack-accounts.js";
 import {
   type AccountRead,
   kindIn,
+  openAccounts,
   profileIn,
   profilesIn,
   readStack,
+  type StackAccountOptions,
   type StackReading,
 } from "../stack/stack-reading.js";
 import type {

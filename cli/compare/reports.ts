@@ -1,5 +1,5 @@
 import { codeSpan, indented, withCount, wrapped } from "../../provider/kernel/columns.js";
-import { blastRadiusLines } from "../stack/blast-radius-report.js";
+import { blastRadiusLines } from "../stack/blast-radius.js";
 import {
   type Block,
   type Foreign,

@@ -15,8 +15,8 @@ import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
 import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
 import {
   environmentFor,
-  environmentOfNobody,
   frugalRuns,
+  isolatedEnvironment,
   ownPulumi,
   type PulumiCli,
 } from "../../provider/pulumi-cli/pulumi-cli.js";
@@ -142,7 +142,7 @@ const fill = (folder: string, { files, stack }: ProofProjectOptions): void => {
 };
 
 const environment = (folder: string, { cli, settings }: ProofProjectOptions) => ({
-  ...environmentFor(cli, environmentOfNobody(process.env)),
+  ...environmentFor(cli, isolatedEnvironment(process.env)),
   ...frugalRuns({}),
   // What Pulumi leaves behind when it is ended goes with the folder.
   ...Object.fromEntries(["TMPDIR", "TMP", "TEMP"].map((name) => [name, join(folder, "temporary")])),

@@ -24,7 +24,7 @@ const documentIn = (text: string): Documents | undefined => {
 
 const projectIsMissing = /no Pulumi\.yaml/;
 
-/** What a preview that failed says was wrong, without colours; empty where it says nothing. */
+/** What a preview that failed says was wrong, without colours; empty if it says nothing. */
 const errorsIn = (text: string): readonly string[] =>
   (errorSchema.safeParse(printedJson(text)).data?.diagnostics ?? [])
     .filter(({ severity }) => severity === "error")
@@ -46,7 +46,7 @@ const failed = (shown: string, stdout: string, lastLines: readonly string[]): Co
 };
 
 /** Where Pulumi is run; without a stack on the selected one. */
-export interface RunPlace {
+interface RunPlace {
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
   readonly stack?: string;

@@ -14,11 +14,25 @@ import type { Printed } from "../../provider/kernel/json.js";
 import { environmentOnly, readStackConfig } from "../../provider/pulumi-cli/project-files.js";
 import { resourcesOf } from "../../provider/pulumi-cli/stack-documents.js";
 import { readSettings, type SettingSource } from "../../provider/service/settings.js";
-import type { CommandResult, Session } from "../command.js";
-import { blastRadiusLines, blockedDeletionCode } from "../stack/blast-radius-report.js";
+import { type CommandResult, messageOf, type Session } from "../command.js";
+import {
+  type BlastRadius,
+  blastRadius,
+  blastRadiusLines,
+  blockedDeletionCode,
+  changesOfDestroy,
+  changesOfPreview,
+  type PlannedChanges,
+} from "../stack/blast-radius.js";
 import { elsewhereAdvice, stateStanding } from "../stack/objects-elsewhere.js";
-import { isOurType, profileIn } from "../stack/stack-reading.js";
-import { type DeletionForecast, deletionForecast, plannedChanges } from "./deletion-forecast.js";
+import { exportStack, openStack } from "../stack/open-stack.js";
+import {
+  isOurType,
+  openAccounts,
+  profileIn,
+  profilesIn,
+  readStack,
+} from "../stack/stack-reading.js";
 import { currentDocuments, savedDocuments } from "./documents.js";
 import type { printedForecastSchema } from "./printed-forecast.js";
 
@@ -41,7 +55,7 @@ export interface ForecastOptions extends ConditionOptions, Budget {
 /** Exit code of a run that would go beyond its budget. */
 const overBudgetCode = 3;
 
-/** By how much a run goes beyond what it may cost, a sentence for each limit; empty where it does not. */
+/** By how much a run goes beyond what it may cost, a sentence for each limit; empty if it does not. */
 const overBudget = (
   { operation, totalSeconds, totalCalls }: Forecast,
   { maxMinutes = Number.POSITIVE_INFINITY, maxCalls = Number.POSITIVE_INFINITY }: Budget,
@@ -98,28 +112,48 @@ const elsewhere = async (
   return found.flatMap((look) => (look.status === "fulfilled" ? look.value : []));
 };
 
-/** Says who stands in the way of deletions; documents from elsewhere are no reason to ask the service. */
-const deletionsOf = (
-  { operation, from, stack, signal }: ForecastOptions,
+/** What a run deletes, by its documents. */
+const plannedChanges = (
+  operation: ForecastOperation,
+  { preview, state }: Documents,
+): PlannedChanges => {
+  if (operation === "destroy") return changesOfDestroy(resourcesOf(state));
+  return changesOfPreview(operation === "up" ? (preview?.steps ?? []) : []);
+};
+
+/**
+ * Looks at who still uses what a run deletes, or says why that could not be seen. The service is asked, by
+ * lists, only if something is deleted; documents from elsewhere are no reason to ask it.
+ */
+const blockedDeletions = async (
+  { operation, from, stack: name, signal }: ForecastOptions,
   documents: Documents,
-  folder: string,
-  env: NodeJS.ProcessEnv,
-  session: Session,
-): Promise<DeletionForecast | undefined> => {
+  { folder, env, say }: { folder: string; env: NodeJS.ProcessEnv; say: (text: string) => void },
+): Promise<{ readonly radius: BlastRadius } | { readonly unread: string } | undefined> => {
   const changes = plannedChanges(operation, documents);
-  const place = { folder, env, ...(stack === undefined ? {} : { stack }) };
-  return from
-    ? Promise.resolve(undefined)
-    : deletionForecast(changes, place, {
-        say: (text) => session.err(`${text}\n`),
-        ...(signal ? { signal } : {}),
-      });
+  if (from || changes.deletions.length === 0) return undefined;
+  try {
+    const stack = await openStack({ folder, env, ...(name === undefined ? {} : { stack: name }) });
+    const document = await exportStack(stack.place, "clear");
+    const options = { say, ...(signal ? { signal } : {}) };
+    const opened = await openAccounts(stack, profilesIn(document), options);
+    try {
+      const read = await readStack(stack, document, opened);
+      const kinds = read.accounts.flatMap(({ reading }) => reading.kinds);
+      return { radius: blastRadius(changes, { kinds }, read.states) };
+    } finally {
+      await opened.close();
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    return { unread: messageOf(error) };
+  }
 };
 
 /**
  * Makes the forecast. The exit code is 4 if the service will refuse a deletion, else 3 beyond the budget.
  *
- * @throws CommandFailure where there is no project, no stack, no preview that works, or no such file
+ * @throws CommandFailure if there is no project, no stack, no preview that works, or no such file
  */
 export const runForecast = async (
   options: ForecastOptions,
@@ -135,7 +169,9 @@ export const runForecast = async (
     session.err(`${wrappedText(sentence, `${mark}: `).join("\n")}\n`);
   for (const sentence of assumed) say("note", sentence);
   for (const sentence of await elsewhere(options, documents, source, env)) say("warning", sentence);
-  const found = await deletionsOf(options, documents, folder, env, session);
+  const found = await blockedDeletions(options, documents, {
+    ...{ folder, env, say: (text: string) => session.err(`${text}\n`) },
+  });
   const radius = found && "radius" in found ? found.radius : undefined;
   if (found && "unread" in found)
     say("note", `who still uses what is deleted could not be looked at: ${found.unread}`);

@@ -55,7 +55,7 @@ export const release = {
 type GoProgram = (typeof release.programs)[number];
 
 /** What a way of getting the CLI may use. */
-export interface FetchOptions {
+interface FetchOptions {
   readonly progress: Progress;
   /** Aborting ends what is under way. */
   readonly signal: AbortSignal | undefined;
@@ -70,7 +70,7 @@ const LONGEST_INSTALLATION_MS = 600_000;
  *
  * @returns why it did not work; undefined: it did
  */
-export const installOfficially = async (
+const installOfficially = async (
   root: string,
   { progress, signal, env }: FetchOptions,
 ): Promise<string | undefined> => {
@@ -184,7 +184,7 @@ const build = async (
  *
  * @returns why it did not work; undefined: it did
  */
-export const buildFromGoModules = async (
+const buildFromGoModules = async (
   root: string,
   options: FetchOptions,
 ): Promise<string | undefined> => {
@@ -210,7 +210,7 @@ export const buildFromGoModules = async (
 /** Where this package keeps Pulumi CLIs that it fetched, one folder per version. */
 const pulumiFolder = "pulumi";
 
-/** The `pulumi` that this package fetched earlier; undefined where it never did. */
+/** The `pulumi` that this package fetched earlier; undefined if it never did. */
 export const cachedPulumi = (env: NodeJS.ProcessEnv): string | undefined => {
   const cache = cacheFolder(env);
   if (!isOwnFolder(cache)) return undefined;
@@ -225,7 +225,7 @@ export const missingPulumiAdvice = (env: NodeJS.ProcessEnv): string => {
     : `Install Pulumi ${LEAST_PULUMI} or newer: https://www.pulumi.com/docs/install/`;
 };
 
-export interface EnsureOptions {
+interface EnsureOptions {
   readonly progress: Progress;
   /** Aborting ends what is under way and leaves nothing half-made. */
   readonly signal?: AbortSignal | undefined;
@@ -331,7 +331,7 @@ const cachedCli = async (cached: string, { env, signal }: Required<EnsureOptions
   return "cli" in inspected ? inspected.cli : undefined;
 };
 
-/** @throws CommandFailure where nothing that is there may be run, and nothing be put there */
+/** @throws CommandFailure if nothing that is there may be run, and nothing be put there */
 const cacheToFill = (env: NodeJS.ProcessEnv, tried: readonly string[]): string => {
   try {
     return ownCacheFolder(env);
@@ -341,7 +341,7 @@ const cacheToFill = (env: NodeJS.ProcessEnv, tried: readonly string[]): string =
 };
 
 /**
- * Gives a Pulumi CLI that can run this package's programs: the one on PATH where it is new enough,
+ * Gives a Pulumi CLI that can run this package's programs: the one on PATH if it is new enough,
  * else the one in the user's cache, which the official installer or a build from Go modules fills.
  *
  * @throws CommandFailure that names every way tried and what the person can do.

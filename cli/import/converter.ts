@@ -7,7 +7,7 @@ import { Command, Option } from "commander";
 import { z } from "zod";
 import { methodOf, propertyOf } from "../../provider/engine/sdk-module.js";
 import { projectFile } from "../../provider/pulumi-cli/project-files.js";
-import { cliOfThisRun, pulumiOfThisRun } from "../../provider/pulumi-cli/pulumi-queries.js";
+import { parentPulumi, pulumiOfThisRun } from "../../provider/pulumi-cli/pulumi-queries.js";
 import { readAccountInputs } from "../account/open-account.js";
 import { CommandFailure, type Given, messageOf } from "../command.js";
 import { withOptions } from "../command-line.js";
@@ -171,7 +171,7 @@ const flagsIn = (args: readonly string[]): ImportFlags => {
  * @throws CommandFailure where secrets were asked for, and it was not
  */
 const assertNoFile = ({ withSecrets }: ImportFlags): void => {
-  const words = cliOfThisRun()?.args;
+  const words = parentPulumi()?.args;
   const isGiven = words?.some((word) => /^--generate-resources(=|$)/.test(word)) ?? true;
   if (withSecrets && !isGiven)
     throw new CommandFailure(

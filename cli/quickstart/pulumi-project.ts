@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from "node:util";
 import { type Ended, endProcessesWith, runCommand } from "../../provider/pulumi-cli/processes.js";
 import {
   environmentFor,
-  environmentOfNobody,
+  isolatedEnvironment,
   ownPulumi,
   type PulumiCli,
   pulumiStops,
@@ -131,7 +131,7 @@ export interface ProjectOptions {
 const LONGEST_MS = 600_000;
 
 const environment = ({ cli, folder, settings }: ProjectOptions): NodeJS.ProcessEnv => ({
-  ...environmentFor(cli, environmentOfNobody(process.env)),
+  ...environmentFor(cli, isolatedEnvironment(process.env)),
   ...ownPulumi({ home: `${folder}/home`, backend: folder, passphrase: "quickstart" }),
   ...ownedBy(folder),
   ...settings,

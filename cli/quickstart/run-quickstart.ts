@@ -17,7 +17,7 @@ import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { tryLock } from "../../provider/pulumi-cli/own-folders.js";
 import { runCommand } from "../../provider/pulumi-cli/processes.js";
 import { environmentOnly } from "../../provider/pulumi-cli/project-files.js";
-import { environmentOfNobody, hostLimits } from "../../provider/pulumi-cli/pulumi-cli.js";
+import { hostLimits, isolatedEnvironment } from "../../provider/pulumi-cli/pulumi-cli.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import { readSettings } from "../../provider/service/settings.js";
 import { accessService } from "../account/open-account.js";
@@ -144,7 +144,7 @@ const converse = async (context: QuickstartContext, pulumi: PulumiProject): Prom
   const ended = await runCommand(process.execPath, [join(pulumi.state.source, "converse.mts")], {
     cwd: state.root,
     env: {
-      ...environmentOfNobody(process.env),
+      ...isolatedEnvironment(process.env),
       ...ownedBy(state.folder),
       ...settings,
       ORDERS_BOT_STACK: outputs,

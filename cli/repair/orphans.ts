@@ -20,9 +20,8 @@ import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { accessService, type ServiceAccess } from "../account/open-account.js";
 import { CommandFailure, messageOf } from "../command.js";
-import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
-import type { StackAccountOptions } from "../stack/stack-accounts.js";
-import { whileAlone } from "../stack/while-alone.js";
+import { type OpenStack, openStack, type StackOptions, whileAlone } from "../stack/open-stack.js";
+import type { StackAccountOptions } from "../stack/stack-reading.js";
 import { textReport } from "../terminal/report.js";
 import type { foundOrphanSchema } from "./schemas.js";
 

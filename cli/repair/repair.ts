@@ -1,11 +1,20 @@
 import { wrappedText } from "../../provider/kernel/columns.js";
 import { logicalName, type StackExport } from "../../provider/pulumi-cli/stack-documents.js";
 import { messageOf } from "../command.js";
-import { exportStack, type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
-import { openAccounts, type StackAccountOptions } from "../stack/stack-accounts.js";
-import { profilesIn, readStack } from "../stack/stack-reading.js";
-import { whileAlone } from "../stack/while-alone.js";
-import { writeToState } from "../stack/write-state.js";
+import {
+  exportStack,
+  type OpenStack,
+  openStack,
+  type StackOptions,
+  whileAlone,
+  writeToState,
+} from "../stack/open-stack.js";
+import {
+  openAccounts,
+  profilesIn,
+  readStack,
+  type StackAccountOptions,
+} from "../stack/stack-reading.js";
 import { textReport } from "../terminal/report.js";
 import { changeOrphan } from "./orphans.js";
 import { assertNoRun, fileRemains, lockRemains } from "./remains.js";

@@ -1,9 +1,16 @@
 import type { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import { deletionOrder, referencesIn } from "../../provider/definition/fields.js";
+import { indented } from "../../provider/kernel/columns.js";
 import { asText, type JsonObject, type Printed } from "../../provider/kernel/json.js";
 import { usersAmong, wireReferences } from "../../provider/lifecycle/delete.js";
 import { markOn, nameOnWire, stackOfLabel } from "../../provider/lifecycle/ownership/mark.js";
+import {
+  definitionOfType,
+  openedValues,
+  type PreviewStep,
+  type StateResource,
+} from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/lists.js";
@@ -16,7 +23,7 @@ import type {
 } from "./blast-radius-schema.js";
 
 /** An object that a run deletes. */
-export interface PlannedDeletion {
+interface PlannedDeletion {
   readonly definition: Definition;
   readonly id: string;
   readonly urn: string;
@@ -30,13 +37,13 @@ export interface PlannedChanges {
 }
 
 /** An object that still uses one that is to be deleted. */
-export type RemainingUser = Printed<z.output<typeof remainingUserSchema>>;
+type RemainingUser = Printed<z.output<typeof remainingUserSchema>>;
 
 /** A deletion that the service will refuse. */
-export type BlockedDeletion = Printed<z.output<typeof blockedDeletionSchema>>;
+type BlockedDeletion = Printed<z.output<typeof blockedDeletionSchema>>;
 
 /** One step of an order that works. */
-export type OrderedStep = Printed<z.output<typeof orderedStepSchema>>;
+type OrderedStep = Printed<z.output<typeof orderedStepSchema>>;
 
 /** What stands in the way of the deletions of a run. */
 export type BlastRadius = Printed<z.output<typeof blastRadiusSchema>>;
@@ -122,5 +129,76 @@ const orderThatWorks = (
   return [
     ...inOrder([...users.values()]).map((user) => ({ action: "release" as const, ...user })),
     ...inOrder(deleted).map((object) => ({ action: "delete" as const, ...object })),
+  ];
+};
+
+const deletionOf = (resource: StateResource | null | undefined): readonly PlannedDeletion[] => {
+  if (!resource?.id || resource.external || resource.retainOnDelete) return [];
+  const definition = definitionOfType(resource.type);
+  return definition ? [{ definition, id: resource.id, urn: resource.urn }] : [];
+};
+
+/** What an `up` deletes and changes, from its preview. A forced replacement keeps the object. */
+export const changesOfPreview = (steps: readonly PreviewStep[]): PlannedChanges => ({
+  deletions: steps.flatMap(({ op, oldState }) => (op === "delete" ? deletionOf(oldState) : [])),
+  inputsAfter: new Map(
+    steps.flatMap(({ op, urn, newState }) =>
+      newState && !op.startsWith("delete") ? [[urn, openedValues(newState.inputs)] as const] : [],
+    ),
+  ),
+});
+
+/** What a `destroy` deletes: all that the state holds. */
+export const changesOfDestroy = (held: readonly StateResource[]): PlannedChanges => ({
+  deletions: held.flatMap(deletionOf),
+  inputsAfter: new Map(),
+});
+
+/** Exit code of a run whose deletions the service will refuse. */
+export const blockedDeletionCode = 4;
+
+const holderText = ({ managed, stack }: RemainingUser): string => {
+  if (managed === "own") return "of this stack";
+  if (managed === "stack") return `of the stack ${stack}`;
+  return stack ? `in no state that can be seen; its mark names ${stack}` : "not managed by Pulumi";
+};
+
+const uncertainLines = ({ unread = [] }: BlastRadius): readonly string[] =>
+  unread.length === 0
+    ? []
+    : indented(
+        `Nobody can tell whether these kinds use what is deleted, as they could not be read: ${unread.join(", ")}`,
+        0,
+      );
+
+/** Who stands in the way of deletions, and the order that works; empty if nobody does. */
+export const blastRadiusLines = (radius: BlastRadius): readonly string[] => {
+  const { blocked, order } = radius;
+  if (blocked.length === 0) return uncertainLines(radius);
+  const many = blocked.length === 1 ? "This deletion" : `These ${blocked.length} deletions`;
+  return [
+    `${many} will be refused, as something still uses what is deleted:`,
+    "",
+    ...blocked.flatMap(({ kind, name, id, users }) => [
+      ...indented(`${kind} "${name}" (id ${id}) is used by`, 2),
+      ...users.flatMap((user) =>
+        indented(
+          `${user.kind} "${user.name}" (id ${user.id}, ${holderText(user)}): ${user.path}`,
+          4,
+        ),
+      ),
+    ]),
+    "",
+    "The order that works:",
+    "",
+    ...order.flatMap(({ action, kind, name, id }, at) =>
+      indented(
+        action === "delete"
+          ? `${at + 1}. delete ${kind} "${name}" (id ${id})`
+          : `${at + 1}. change ${kind} "${name}" (id ${id}) so that it uses something else, or delete it`,
+        2,
+      ),
+    ),
+    ...uncertainLines(radius),
   ];
 };

@@ -10,8 +10,7 @@ import type { Service } from "../../provider/service/connect.js";
 import { setUpOperation } from "../../provider/service/http/operations.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { askService } from "../account/open-account.js";
-import type { ProfileName } from "./stack-accounts.js";
-import { profileIn } from "./stack-reading.js";
+import { type ProfileName, profileIn } from "./stack-reading.js";
 
 interface HeldObject {
   readonly definition: Definition;
@@ -34,7 +33,7 @@ const objectIn = ({
   return [{ definition, id, name: logicalName(urn) }];
 };
 
-/** Objects of a profile that are worth a look: of different kinds where there are some. */
+/** Objects of a profile that are worth a look: of different kinds if there are some. */
 const examples = (held: readonly StateResource[], profile: ProfileName): readonly HeldObject[] => {
   const own = held.filter(({ inputs }) => profileIn(inputs) === profile);
   const all = own.flatMap(objectIn);
@@ -62,7 +61,7 @@ const missingAmong = async (
 };
 
 /** What a state and the settings say of each other. */
-export interface StateStanding {
+interface StateStanding {
   /** How many objects there were to ask for, at most three. */
   readonly asked: number;
   /** Left out: at least one is there, or there is none to ask for. */
@@ -75,10 +74,10 @@ export const elsewhereAdvice =
 
 /**
  * Looks whether the objects that a state holds are at the service that the settings name, by up to
- * three reads: a state does not tell at which service its objects were made.
+ * three reads: a state does not say at which service its objects were made.
  *
  * @param profile only the resources that name it; undefined: those that name none
- * @throws ConversationError where the service does not tell
+ * @throws ConversationError if the service does not say
  */
 export const stateStanding = async (
   held: readonly StateResource[],

@@ -1,4 +1,8 @@
+import { hash } from "node:crypto";
+import { join } from "node:path";
+import { type JsonObject, sameJson } from "../../provider/kernel/json.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
+import { ownCacheFolder, tryLock } from "../../provider/pulumi-cli/own-folders.js";
 import {
   projectDocument,
   projectFile,
@@ -12,8 +16,13 @@ import {
   lockReader,
   type PulumiPlace,
   queryPulumi,
+  runStackCommand,
 } from "../../provider/pulumi-cli/pulumi-queries.js";
-import { type StackExport, stackExportIn } from "../../provider/pulumi-cli/stack-documents.js";
+import {
+  type StackExport,
+  type StateResource,
+  stackExportIn,
+} from "../../provider/pulumi-cli/stack-documents.js";
 import {
   readAllStates,
   readOwnState,
@@ -43,19 +52,19 @@ export interface OpenStack {
   readonly names: StackNames;
   /** Looks at the lock, each time anew. */
   readonly readLock: LockReader;
-  /** What the state of this stack holds, or those of all stacks of its backend. @throws CommandFailure where this one's cannot be read */
+  /** What the state of this stack holds, or those of all stacks of its backend. @throws CommandFailure if this one's cannot be read */
   readonly readStates: (scope: StateScope) => Promise<StackStates>;
   /**
    * The settings for the service of this stack.
    *
    * @param profile default: the one that was asked for
-   * @throws ConversationError where one is missing or wrong
+   * @throws ConversationError if one is missing or wrong
    */
   readonly readSettings: (profile?: string) => Promise<Settings>;
 }
 
 /** What Pulumi said about a state that it cannot read, and what to do. */
-export const unreadState = (reason: string): CommandFailure =>
+const unreadState = (reason: string): CommandFailure =>
   new CommandFailure(
     `The state of the stack could not be read, so nothing was done: ${reason}\n${stackAdvice(reason)}`,
   );
@@ -64,7 +73,7 @@ export const unreadState = (reason: string): CommandFailure =>
  * Exports the state of a stack.
  *
  * @param secrets `clear`: as what they are; default: encrypted
- * @throws CommandFailure where it cannot be read
+ * @throws CommandFailure if it cannot be read
  */
 export const exportStack = async (place: PulumiPlace, secrets?: "clear"): Promise<StackExport> => {
   const options = secrets === "clear" ? ["--show-secrets"] : [];
@@ -78,8 +87,8 @@ export const exportStack = async (place: PulumiPlace, secrets?: "clear"): Promis
 const statesAt = async (place: PulumiPlace, scope: StateScope): Promise<StackStates> => {
   let reason = "no reason given";
   const read = scope === "own" ? readOwnState : readAllStates;
-  const states = await read(place, (told) => {
-    reason = told;
+  const states = await read(place, (said) => {
+    reason = said;
   });
   if (states) return states;
   throw unreadState(reason);
@@ -94,7 +103,7 @@ export const projectIn = (folder: string): string | undefined => {
 /**
  * The short names of a stack: those of its state, else those of the project file and the CLI.
  *
- * @throws CommandFailure where neither tells them
+ * @throws CommandFailure if neither has them
  */
 const namesFor = async (place: PulumiPlace): Promise<StackNames> => {
   const { own } = await statesAt(place, "own");
@@ -111,7 +120,7 @@ const namesFor = async (place: PulumiPlace): Promise<StackNames> => {
 /**
  * Opens the stack that a command is about. Its state is read once, for its names.
  *
- * @throws CommandFailure where there is no `pulumi`, no such stack, or a state that cannot be read
+ * @throws CommandFailure if there is no `pulumi`, no such stack, or a state that cannot be read
  */
 export const openStack = async (options: StackOptions): Promise<OpenStack> => {
   const { folder = process.cwd(), env = process.env, stack, profile } = options;
@@ -133,4 +142,78 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
       return readSettings((await config).source, asked);
     },
   };
+};
+
+const isOf =
+  (entries: readonly JsonObject[]) =>
+  ({ urn, delete: leaving }: StateResource): boolean =>
+    leaving !== true && entries.some((entry) => entry.urn === urn);
+
+/**
+ * Puts resources into a state, in place of those with the same URN, and takes off all notes of operations that are pending. Pulumi itself encrypts,
+ * checks and writes it, under its lock.
+ *
+ * @param before the state, secrets in clear, as it was when this was decided
+ * @throws CommandFailure if the state has changed since, or where Pulumi refuses
+ */
+export const writeToState = async (
+  place: PulumiPlace,
+  before: StackExport,
+  entries: readonly JsonObject[],
+): Promise<void> => {
+  const now = await exportStack(place);
+  const clear = await exportStack(place, "clear");
+  if (!sameJson(clear.deployment, before.deployment))
+    throw new CommandFailure("the state has changed meanwhile; nothing was written. Try again");
+  const { pending_operations: _, resources, ...rest } = now.deployment;
+  const isReplaced = isOf(entries);
+  const kept = (resources ?? []).map((resource) =>
+    isReplaced(resource) ? (entries.find(({ urn }) => urn === resource.urn) ?? resource) : resource,
+  );
+  const added = entries.filter(({ urn }) => !resources?.some((each) => isOf([{ urn }])(each)));
+  const deployment = { ...rest, resources: [...kept, ...added] };
+  const written = await runStackCommand(
+    place,
+    ["stack", "import"],
+    JSON.stringify({ ...now, deployment }),
+  );
+  if (!written.ok) throw new CommandFailure(`pulumi stack import failed: ${written.said}`);
+};
+
+type ChangedStack = Pick<OpenStack, "env" | "names">;
+
+/** The same for every process of a user that changes this stack. */
+const lockFile = ({ env, names: { project, stack } }: ChangedStack): string => {
+  const key = hash("sha256", JSON.stringify([env.PULUMI_BACKEND_URL ?? "", project, stack]));
+  return join(ownCacheFolder(env), `stack-${key.slice(0, 16)}.lock`);
+};
+
+/** Nobody else can hold a lock where none can be kept. */
+const lockOf = (stack: ChangedStack): ReturnType<typeof tryLock> => {
+  try {
+    return tryLock(lockFile(stack));
+  } catch {
+    return { release: () => undefined };
+  }
+};
+
+/**
+ * Does something that only one command at a time may do to a stack. Pulumi's own lock does not cover
+ * them: between what one has decided and what it does, the other would take away what that is about.
+ *
+ * @throws CommandFailure if another command of this user is at it on this machine
+ */
+export const whileAlone = async <R>(stack: ChangedStack, work: () => Promise<R>): Promise<R> => {
+  const lock = lockOf(stack);
+  if (lock.release === undefined) {
+    const { project, stack: name } = stack.names;
+    throw new CommandFailure(
+      `Another repair or orphans command is changing ${project}/${name} (${lock.heldBy}), so nothing was done. Wait until it has ended, then try again.`,
+    );
+  }
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
 };

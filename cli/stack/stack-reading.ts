@@ -1,4 +1,5 @@
 import type { Definition } from "../../provider/definition/define.js";
+import type { Clock } from "../../provider/kernel/clock.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
 import { typeToken } from "../../provider/pointer.js";
 import {
@@ -7,10 +8,82 @@ import {
   type StateResource,
 } from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
-import type { ServiceAccess } from "../account/open-account.js";
+import type { Settings } from "../../provider/service/setting-table.js";
+import { accessService, type Say, type ServiceAccess } from "../account/open-account.js";
 import { type AccountReading, type KindReading, readAccount } from "../account/read-account.js";
 import type { OpenStack } from "./open-stack.js";
-import type { ProfileName, StackAccount, StackAccounts } from "./stack-accounts.js";
+
+/** A name of settings; undefined for those without a name. */
+export type ProfileName = string | undefined;
+
+/** An account that resources of a stack are in. */
+interface StackAccount {
+  /** The profiles that lead to it. */
+  readonly profiles: readonly ProfileName[];
+  readonly access: ServiceAccess;
+}
+
+/** The accounts of a stack, each once however many profiles lead to it. */
+interface StackAccounts {
+  readonly all: readonly StackAccount[];
+  readonly of: (profile: ProfileName) => StackAccount;
+  readonly close: () => Promise<void>;
+}
+
+export interface StackAccountOptions {
+  readonly say?: Say;
+  /** Ends waiting calls. */
+  readonly signal?: AbortSignal;
+  /** Tests pass their own. */
+  readonly clock?: Clock;
+}
+
+interface Tenant {
+  readonly settings: Settings;
+  readonly profiles: ProfileName[];
+}
+
+const tenantsOf = async (
+  stack: OpenStack,
+  profiles: readonly ProfileName[],
+): Promise<readonly Tenant[]> => {
+  const tenants: Tenant[] = [];
+  for (const profile of new Set(profiles)) {
+    const settings = await stack.readSettings(profile);
+    const known = tenants.find((each) => each.settings.baseUrl === settings.baseUrl);
+    if (known) known.profiles.push(profile);
+    else tenants.push({ settings, profiles: [profile] });
+  }
+  return tenants;
+};
+
+/**
+ * Opens the accounts that some profiles of a stack lead to.
+ *
+ * @throws ConversationError if a setting is missing or wrong
+ */
+export const openAccounts = async (
+  stack: OpenStack,
+  profiles: readonly ProfileName[],
+  { say = () => undefined, clock, signal }: StackAccountOptions = {},
+): Promise<StackAccounts> => {
+  const tenants = await tenantsOf(stack, profiles);
+  const all = tenants.map(({ settings, profiles: of }) => ({
+    profiles: of,
+    access: accessService(settings, { environment: stack.env, say, clock, signal }),
+  }));
+  return {
+    all,
+    of: (profile) => {
+      const found = all.find((account) => account.profiles.includes(profile));
+      if (!found) throw new Error(`no account was opened for the profile ${profile}`);
+      return found;
+    },
+    close: async () => {
+      await Promise.all(all.map(({ access }) => access.close()));
+    },
+  };
+};
 
 /** An account, and all that was in it. */
 export interface AccountRead {
@@ -39,7 +112,7 @@ export const profileIn = (inputs: StateResource["inputs"]): ProfileName => {
   return typeof profile === "string" ? profile : undefined;
 };
 
-/** The profiles that the resources of a state use, those under way included; none where it holds nothing of ours. */
+/** The profiles that the resources of a state use, those under way included; none if it holds nothing of ours. */
 export const profilesIn = ({ deployment }: StackExport): readonly ProfileName[] => {
   const pending = (deployment.pending_operations ?? []).map(({ resource }) => resource);
   const all = [...(deployment.resources ?? []), ...pending];
@@ -55,7 +128,7 @@ const readOne = async ({ access }: StackAccount): Promise<AccountRead> => ({
 /**
  * Reads the accounts first and the states after them: what a run takes over in between is held by then.
  *
- * @throws ConversationError where nothing of an account can be read; CommandFailure where the state cannot
+ * @throws ConversationError if nothing of an account can be read; CommandFailure if the state cannot
  */
 export const readStack = async (
   stack: OpenStack,

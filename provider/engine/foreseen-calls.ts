@@ -5,7 +5,7 @@ import { makeOwnFolder, readOwnFile, writeOwnFile } from "../kernel/files.js";
 import { isObject } from "../kernel/json.js";
 import type { ForeseenAction, ForeseenResource } from "../lifecycle/run.js";
 import { bucketFilePath } from "../pacing/shared-buckets.js";
-import { cliOfThisRun, type ProcessFacts } from "../pulumi-cli/pulumi-queries.js";
+import { type ProcessFacts, parentPulumi } from "../pulumi-cli/pulumi-queries.js";
 import {
   type Endpoint,
   endpointName,
@@ -139,7 +139,7 @@ const keeper = (path: string): PreviewMemory["keep"] => {
  * read. Nothing where that process cannot be seen, or where the command makes no preview.
  */
 export const previewMemory = (
-  cli: Cli | undefined = cliOfThisRun(),
+  cli: Cli | undefined = parentPulumi(),
   environment: NodeJS.ProcessEnv = process.env,
 ): PreviewMemory => {
   const isUp = cli?.args.some((word) => upWords.includes(word));

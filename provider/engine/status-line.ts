@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { inertOutput } from "../kernel/text.js";
-import { cliOfThisRun, type ProcessFacts } from "../pulumi-cli/pulumi-queries.js";
+import { type ProcessFacts, parentPulumi } from "../pulumi-cli/pulumi-queries.js";
 import { methodOf, propertyOf, sdkModule } from "./sdk-module.js";
 
 /** How a message is shown: in passing it is gone with the next one, else it stays in the diagnostics. */
@@ -120,7 +120,7 @@ const isPlain = ({ args, env }: Pick<ProcessFacts, "args" | "env">): boolean =>
   args.some((arg) => otherViews.test(arg)) || env.TERM === "dumb" || (env.CI ?? "") !== "";
 
 /** How the command line that this process runs under shows its progress, as far as that can be seen. */
-export const displayOfThisRun = (cli = cliOfThisRun()): RunDisplay => {
+export const displayOfThisRun = (cli = parentPulumi()): RunDisplay => {
   if (!cli) return isPlain({ args: [], env: process.env }) ? log : either;
   return cli.isTerminal && !isPlain(cli) ? { ...table, status: terminalStatus(cli.pid) } : log;
 };

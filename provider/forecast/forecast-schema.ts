@@ -7,7 +7,7 @@ const seconds = z.number().min(0);
 const endpoint = z.string().describe("Such as POST /participants");
 
 /** Shape of calls of one endpoint in a row, each of which holds up the next. */
-export const pathPartSchema = z.strictObject({
+const pathPartSchema = z.strictObject({
   endpoint,
   calls: z.int().min(1),
   resources: z.array(z.string()).describe("Whose calls these are, such as Participant orders"),
@@ -17,14 +17,14 @@ export const pathPartSchema = z.strictObject({
 });
 
 /** Shape of what one endpoint has to bear. */
-export const endpointForecastSchema = z.strictObject({
+const endpointForecastSchema = z.strictObject({
   endpoint,
   calls: z.int().min(1),
   seconds: seconds.describe("From when the first is wanted to the answer of the last"),
 });
 
 /** Shape of what the run would take on a plan. */
-export const planForecastSchema = z.strictObject({
+const planForecastSchema = z.strictObject({
   totalSeconds: seconds,
   savesSeconds: z.number().describe("Below 0: so much longer than on the plan of the forecast"),
 });

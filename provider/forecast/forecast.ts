@@ -114,7 +114,7 @@ const groupsTo = (last: SimulatedCall | undefined): readonly (readonly Simulated
   return groups;
 };
 
-/** The chain of calls that makes the run as long as it is; empty where there are none. */
+/** The chain of calls that makes the run as long as it is; empty if there are none. */
 export const criticalPath = (calls: readonly SimulatedCall[]): readonly PathPart[] => {
   const last = calls.reduce<SimulatedCall | undefined>(
     (latest, call) => (latest && latest.endedAt >= call.endedAt ? latest : call),
@@ -202,7 +202,7 @@ const worthSeconds = 2;
 /** A number of parallel steps, with the time that the run then takes. */
 export type ParallelChoice = Pick<Forecast, "parallel" | "totalSeconds">;
 
-/** The smallest number of parallel steps with which nothing waits for a slot; undefined where the given one will do. */
+/** The smallest number of parallel steps with which nothing waits for a slot; undefined if the given one will do. */
 export const fasterParallel = (
   workload: Workload,
   conditions: Conditions,

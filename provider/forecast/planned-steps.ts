@@ -61,7 +61,7 @@ export interface Workload {
 }
 
 /** A collection of one tenant. */
-export const collectionKey = (definition: Definition, profile: string | undefined): string =>
+const collectionKey = (definition: Definition, profile: string | undefined): string =>
   `${profile ?? ""}/${definition.collection}`;
 
 /** Calls that follow each other on one endpoint. */

@@ -3,7 +3,7 @@ import { endpointName } from "../service/http/operations.js";
 import type { PlannedCalls, PlannedStep, Workload } from "./planned-steps.js";
 
 /** Simulated time: what is due happens in the order of time, and else in the order it was asked for. */
-export class Timeline {
+class Timeline {
   /** Seconds since the start. */
   now = 0;
   readonly #due: { readonly at: number; readonly happen: () => void }[] = [];
@@ -23,7 +23,7 @@ export class Timeline {
   }
 }
 
-/** Steps for each core that Pulumi runs together where nobody says otherwise. */
+/** Steps for each core that Pulumi runs together if nobody says otherwise. */
 const perCore = 4;
 
 const wholeNumber = (text: string | undefined): number | undefined =>
@@ -45,7 +45,7 @@ export interface EngineTimes {
 
 /** What Pulumi took on two cores (measured), in seconds. */
 const measured = {
-  /** Start and end of a run of the program, where no preview tells. */
+  /** Start and end of a run of the program, where no preview shows it. */
   up: 2.4,
   /** A run that needs no program: refresh and destroy. */
   withoutProgram: 1.2,
@@ -71,7 +71,7 @@ type Job<Reason> = (
 ) => void;
 
 /** The slots of the engine (`--parallel`): what finds none free waits in order of arrival. */
-export class EngineSlots<Reason> {
+class EngineSlots<Reason> {
   readonly #waiting: { readonly job: Job<Reason>; readonly seconds: number }[] = [];
   #free: number;
   #engineFreeAt = 0;
@@ -133,7 +133,7 @@ export const rateBucket = ({ rate, burst }: SimulatedLimit): ((now: number) => n
 /** A call in simulated time, in seconds since the start. */
 export interface SimulatedCall {
   readonly step: PlannedStep;
-  /** Such as `POST /channels`, with the profile where there is one. */
+  /** Such as `POST /channels`, with the profile if there is one. */
   readonly endpoint: string;
   readonly wantedAt: number;
   /** Later than `wantedAt` where the call waited for its rate. */
@@ -201,7 +201,7 @@ class SharedCalls {
 }
 
 /** How the service answers. */
-export interface ServiceModel {
+interface ServiceModel {
   readonly roundTripSeconds: number;
   readonly limitOf: (calls: PlannedCalls) => SimulatedLimit;
 }
@@ -216,7 +216,7 @@ interface Bucket {
 }
 
 /** The service of a simulation: every call waits for its bucket and takes one round trip. */
-export class SimulatedService {
+class SimulatedService {
   /** In the order in which they were sent. */
   readonly calls: SimulatedCall[] = [];
   readonly #buckets = new Map<string, Bucket>();

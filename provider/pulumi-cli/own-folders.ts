@@ -36,7 +36,7 @@ const ownText = (): string => {
   return `${process.pid} on ${hostname()}${birth === undefined ? "" : ` ${birth}`}`;
 };
 
-/** Whether the owner that a lock names works on: undefined where that cannot be seen from here. */
+/** Whether the owner that a lock names works on: undefined if that cannot be seen from here. */
 const isAtWork = (text: string): boolean | undefined => {
   const [pid, , host, birth] = text.split(" ");
   if (host !== hostname()) return undefined;
@@ -45,11 +45,11 @@ const isAtWork = (text: string): boolean | undefined => {
   return birth === undefined ? undefined : birth === birthOfProcess(Number(pid));
 };
 
-/** Age counts only where nothing else tells: clocks are set, and machines sleep. */
+/** Age counts only if nothing else is known: clocks are set, and machines sleep. */
 const isLeftBehind = ({ text, ageMs }: Owner): boolean => !(isAtWork(text) ?? ageMs <= LONGEST_MS);
 
 /** Whether the process of this machine that made a lock has ended; one elsewhere may be alive. */
-export const lockOwner = (path: string): "none" | "ended" | "unknown" => {
+const lockOwner = (path: string): "none" | "ended" | "unknown" => {
   if (!lstatSync(path, { throwIfNoEntry: false })) return "none";
   return isAtWork(readOwnFile(path) ?? "") === false ? "ended" : "unknown";
 };
@@ -112,7 +112,7 @@ export const cacheFolder = (env: NodeJS.ProcessEnv): string =>
 /**
  * The same, made where it is missing.
  *
- * @throws Error where it cannot be had, or is not surely this user's
+ * @throws Error if it cannot be had, or is not surely this user's
  */
 export const ownCacheFolder = (env: NodeJS.ProcessEnv): string => {
   const folder = cacheFolder(env);

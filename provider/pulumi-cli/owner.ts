@@ -1,5 +1,5 @@
 /** What an owner is made of: `<project>/<stack>/<random>/<logical name>`. */
-export interface OwnerParts {
+interface OwnerParts {
   readonly project: string;
   readonly stack: string;
   /** Id of the stack's `Ownership`: `<project>/<stack>/<random>`. */

@@ -27,7 +27,7 @@ export const signalProcess = (pid: number | undefined, signal: NodeJS.Signals): 
   send(pid, signal);
 };
 
-/** What Linux tells of a process behind its name, which is in brackets and may hold spaces: state, parent, group, session … */
+/** What Linux shows of a process behind its name, which is in brackets and may hold spaces: state, parent, group, session … */
 const statOf = (pid: number): readonly string[] => {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -48,7 +48,7 @@ export const isRunning = (pid: number): boolean =>
 
 const ticksPerSecond = 100;
 
-/** When a process began, in milliseconds since 1970, good to about a second; undefined where that cannot be seen. */
+/** When a process began, in milliseconds since 1970, good to about a second; undefined if that cannot be seen. */
 export const startOfProcess = (pid: number): number | undefined => {
   try {
     const ticks = Number(statOf(pid)[19]);
@@ -62,7 +62,7 @@ export const startOfProcess = (pid: number): number | undefined => {
 
 /**
  * What no other process has, not even a later one with the same number, and what no clock that is set
- * changes: the start of the machine, and the process's since then. Undefined where that cannot be seen.
+ * changes: the start of the machine, and the process's since then. Undefined if that cannot be seen.
  */
 export const birthOfProcess = (pid: number): string | undefined => {
   try {
@@ -101,7 +101,7 @@ const hasVariable = (pid: number, name: string, values: ReadonlySet<string>): bo
 
 /**
  * The other processes of this user that carry an environment variable with one of these values. None
- * where the system does not tell the environment of processes (Linux does).
+ * if the system does not show the environment of processes (Linux does).
  */
 export const markedProcesses = (name: string, values: ReadonlySet<string>): readonly number[] => {
   if (process.platform !== "linux") return [];
@@ -114,7 +114,7 @@ const membersOf = (leader: number): readonly number[] => {
   return otherProcesses().filter((pid) => sessionOf(pid) === leader);
 };
 
-/** Waits until none of these processes is left; false where the time runs out first. */
+/** Waits until none of these processes is left; false if the time runs out first. */
 const isEmptyWithin = async (left: () => readonly number[], limitMs: number): Promise<boolean> => {
   const deadline = performance.now() + limitMs;
   while (left().length > 0) {
@@ -129,7 +129,7 @@ const isEmptyWithin = async (left: () => readonly number[], limitMs: number): Pr
  *
  * @param mark variables of its environment that no other command has
  */
-export const endGroup = async (
+const endGroup = async (
   leader: number | undefined,
   mark: Readonly<Record<string, string>>,
 ): Promise<void> => {
@@ -208,7 +208,7 @@ const report = (line: string): void => {
 };
 
 /** A command that is watched from before it starts. */
-export interface WatchedCommand {
+interface WatchedCommand {
   /** To be set in its environment. */
   readonly mark: Readonly<Record<string, string>>;
   readonly started: (pid: number | undefined) => void;
@@ -217,7 +217,7 @@ export interface WatchedCommand {
 }
 
 /** Has a command, and whatever it starts, end with this process, however that ends. */
-export const watchCommand = (): WatchedCommand => {
+const watchCommand = (): WatchedCommand => {
   count += 1;
   const which = String(count);
   report(`+${which}`);
@@ -237,7 +237,7 @@ export const watchQuestions = (): WatchedCommand["mark"] => {
 /** How to ask a command to stop: signals, each so many milliseconds after the request. */
 export type Stops = readonly { readonly signal: NodeJS.Signals; readonly afterMs: number }[];
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
   /** Aborting asks the command to stop, and ends it and all it started if it does not. */
@@ -252,7 +252,7 @@ export interface CommandOptions {
 }
 
 export interface Ended {
-  /** Exit code; undefined where a signal ended it. */
+  /** Exit code; undefined if a signal ended it. */
   readonly code: number | undefined;
   /** Standard output, whole. */
   readonly stdout: string;
@@ -286,7 +286,7 @@ const collect = (out: Readable, err: Readable, onLine: (line: string) => void = 
   return { stdout, lastLines };
 };
 
-/** Stops a command when it is told to, or when its time is over. */
+/** Stops a command when it is asked to, or when its time is over. */
 const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: CommandOptions) => {
   const timers: NodeJS.Timeout[] = [];
   let timedOut = false;

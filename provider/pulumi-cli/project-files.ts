@@ -53,7 +53,7 @@ const advices = [
 export const stackAdvice = (said: string): string =>
   advices.find(({ when }) => when.test(said))?.text ?? "Correct that first.";
 
-/** Where Pulumi is asked about a stack; undefined where there is no CLI on PATH. */
+/** Where Pulumi is asked about a stack; undefined if there is no CLI on PATH. */
 export const pulumiPlace = (
   folder: string,
   env: NodeJS.ProcessEnv,
@@ -74,14 +74,14 @@ export const projectFile = (folder: string): string | undefined => {
 
 /** One entry of a stack's configuration. */
 export interface ConfigEntry {
-  /** Undefined where it is encrypted and cannot be read. */
+  /** Undefined if it is encrypted and cannot be read. */
   readonly text?: string;
   readonly secret: boolean;
 }
 
 /** Configuration of a stack by full key, such as `conversation:baseUrl`. */
 export interface StackConfig {
-  /** Texts or not; empty where there is no configuration, or it could not be read. */
+  /** Texts or not; empty if there is no configuration, or it could not be read. */
   readonly entries: ReadonlyMap<string, ConfigEntry>;
   /** Settings of the environment, then of this configuration. */
   readonly source: SettingSource;
@@ -102,7 +102,7 @@ const entryOf = ({ value, secret }: Readonly<Record<string, unknown>>): ConfigEn
   secret: secret === true,
 });
 
-/** What `pulumi config --json` prints: `{ key: { value, secret } }`; undefined where that is no JSON. */
+/** What `pulumi config --json` prints: `{ key: { value, secret } }`; undefined if that is no JSON. */
 export const configEntries = (json: string): StackConfig["entries"] | undefined => {
   const config = printedJson(json);
   if (!isObject(config)) return undefined;
@@ -136,7 +136,7 @@ export const readStackConfig = async (
 };
 
 /** What commands need to know of a project file. */
-export interface ProjectDocument {
+interface ProjectDocument {
   readonly name?: string;
   /** Where the program is, from the folder of the file. */
   readonly main?: string;
@@ -145,7 +145,7 @@ export interface ProjectDocument {
 /** A text of YAML: in quotes or not, up to a comment. */
 const value = String.raw`(?:"([^"\n]*)"|'([^'\n]*)'|([^"'#\n,}][^#\n,}]*?))\s*(?=[,}#\n]|$)`;
 
-/** A member of the document itself, not of what is in it; undefined where it is no text. */
+/** A member of the document itself, not of what is in it; undefined if it is no text. */
 const memberIn = (text: string, name: string): string | undefined => {
   const isFlow = /^\s*\{/.test(text);
   const [, indent = ""] = /^( *)["'\w]+["']? *:/m.exec(text) ?? [];
@@ -185,7 +185,7 @@ export const stackFile = (file: string, stack: string): string | undefined => {
 };
 
 /**
- * The salt that the file of a stack keeps of its passphrase; undefined where it has another way to
+ * The salt that the file of a stack keeps of its passphrase; undefined if it has another way to
  * encrypt, or none yet.
  *
  * @param file the project file

@@ -14,7 +14,7 @@ export const versionIn = (text: string): readonly number[] | undefined => {
   return match ? [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)] : undefined;
 };
 
-/** Whether the first version in a text is at least another; false where the text holds none. */
+/** Whether the first version in a text is at least another; false if the text holds none. */
 export const isAtLeast = (text: string, least: string): boolean => {
   const [have, need] = [versionIn(text), versionIn(least)];
   if (!have || !need) return false;
@@ -49,7 +49,7 @@ export const findProgram = (name: string, path: string | undefined): string | un
   return folders.map((folder) => join(folder, file)).find(isProgram);
 };
 
-/** The version that a `pulumi` program reports, or undefined where it does not run. */
+/** The version that a `pulumi` program reports, or undefined if it does not run. */
 const versionOf = async (command: string, env: NodeJS.ProcessEnv, signal?: AbortSignal) => {
   const options = { env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" }, signal, timeoutMs: 20_000 };
   const ended = await runCommand(command, ["version"], options).catch(() => undefined);
@@ -72,7 +72,7 @@ const oldHostPath = "path\tgithub.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-lan
 
 /**
  * What programs cannot have with this CLI, as a sentence for people: the last language host that can be
- * built from a Go module is of release 3.68. Undefined where the CLI has a later one.
+ * built from a Go module is of release 3.68. Undefined if the CLI has a later one.
  */
 export const hostLimits = (
   { command }: Pick<PulumiCli, "command">,
@@ -115,7 +115,7 @@ export const environmentFor = (cli: PulumiCli, env: NodeJS.ProcessEnv): NodeJS.P
 });
 
 /** Where a Pulumi that is kept apart from the user's has its things. */
-export interface OwnPulumi {
+interface OwnPulumi {
   /** What Pulumi keeps in the home folder otherwise: credentials, plugins, logs, selected stacks. */
   readonly home: string;
   /** Folder of the states. */
@@ -169,5 +169,5 @@ const ofTheUser = /^(PULUMI|CONVERSATION)_/i;
  * The environment without all that may lead to a stack, a backend or an account of the user: for what
  * is made and taken down again beside them. What it needs of these variables is set anew.
  */
-export const environmentOfNobody = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+export const isolatedEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !ofTheUser.test(name)));

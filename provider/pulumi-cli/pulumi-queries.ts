@@ -19,7 +19,7 @@ export interface PulumiPlace {
 }
 
 /** What the CLI printed, or why there is nothing. */
-export type PulumiAnswer = { readonly text: string } | { readonly reason: string };
+type PulumiAnswer = { readonly text: string } | { readonly reason: string };
 
 const longestMs = 20_000;
 const attempts = 3;
@@ -39,7 +39,7 @@ export const quietEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => (
   PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
 });
 
-/** The last line of an error; the CLI colours nothing where it does not write to a terminal. */
+/** The last line of an error; the CLI colours nothing if it does not write to a terminal. */
 const reasonIn = (stderr: string): string | undefined =>
   stderr
     .trim()
@@ -104,7 +104,7 @@ export const queryPulumi = async (
   }
 };
 
-/** JSON that Pulumi printed, a large state among it, read as it is; undefined where the text is none. */
+/** JSON that Pulumi printed, a large state among it, read as it is; undefined if the text is none. */
 export const printedJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -114,14 +114,14 @@ export const printedJson = (text: string): unknown => {
 };
 
 /** A stack in the list of the backend. */
-export interface ListedStack {
+interface ListedStack {
   readonly name: string;
   readonly current: boolean;
   /** Only Pulumi Cloud says. */
   readonly updateInProgress?: boolean;
 }
 
-/** What `pulumi stack ls --json` printed; undefined where that is no list of stacks. */
+/** What `pulumi stack ls --json` printed; undefined if that is no list of stacks. */
 export const stacksIn = (text: string): readonly ListedStack[] | undefined => {
   const list = printedJson(text);
   if (!Array.isArray(list)) return undefined;
@@ -177,7 +177,7 @@ const readable = <T>(read: () => T): T | undefined => {
 
 const isTerminal = (path: string): boolean => /^\/dev\/(pts\/|tty|console)/.test(path);
 
-/** Reads a process of this machine; undefined where it is gone or somebody else's (Linux only). */
+/** Reads a process of this machine; undefined if it is gone or somebody else's (Linux only). */
 export const processFacts = (pid: number): ProcessFacts | undefined =>
   readable(() => {
     const of = (name: string): string => `/proc/${pid}/${name}`;
@@ -213,17 +213,17 @@ const ancestor = (
   return ancestor(found.parent, facts, depth + 1);
 };
 
-/** The Pulumi CLI that this process runs under; undefined where that cannot be seen. */
-export const cliOfThisRun = (
+/** The Pulumi CLI that this process runs under; undefined if that cannot be seen. */
+export const parentPulumi = (
   facts: (pid: number) => ProcessFacts | undefined = processFacts,
 ): (ProcessFacts & { readonly pid: number }) | undefined => ancestor(process.ppid, facts);
 
 /** `pulumi destroy` and its other names. */
 const destroyWords = ["destroy", "down", "dn"];
 
-/** Whether the Pulumi CLI that this process runs under was asked to destroy the stack; false where that cannot be seen. */
+/** Whether the Pulumi CLI that this process runs under was asked to destroy the stack; false if that cannot be seen. */
 export const isDestroying = (): boolean =>
-  cliOfThisRun()?.args.some((word) => destroyWords.includes(word)) ?? false;
+  parentPulumi()?.args.some((word) => destroyWords.includes(word)) ?? false;
 
 /**
  * The Pulumi CLI that this process runs under, with its folder and its environment. Where that
@@ -232,7 +232,7 @@ export const isDestroying = (): boolean =>
 export const pulumiOfThisRun = (
   facts: (pid: number) => ProcessFacts | undefined = processFacts,
 ): RunningPulumi => {
-  const found = cliOfThisRun(facts);
+  const found = parentPulumi(facts);
   if (!found) return { command: "pulumi", folder: process.cwd(), env: process.env };
   // Its folder is already the one that --cwd asked for.
   const { PULUMI_OPTION_CWD: _, ...env } = found.env;
@@ -271,7 +271,7 @@ export interface LockHolder {
   readonly by: string;
 }
 
-/** Reads the file of a lock; undefined where it holds no JSON, as one that was cut off while written. */
+/** Reads the file of a lock; undefined if it holds no JSON, as one that was cut off while written. */
 export const lockHolderIn = (text: string): LockHolder | undefined => {
   const lock = printedJson(text);
   if (!isObject(lock)) return undefined;
@@ -286,7 +286,7 @@ export const lockHolderIn = (text: string): LockHolder | undefined => {
 const isNotThere = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ENOENT";
 
-/** What is in a folder; nothing where there is none. @throws where it cannot be read */
+/** What is in a folder; nothing if there is none. @throws where it cannot be read */
 export const namesInFolder = async (folder: string): Promise<readonly string[]> => {
   try {
     return await readdir(folder);

@@ -125,7 +125,7 @@ const holdsSealed = (
 
 /**
  * The fields in which something is a secret of the program's making. One inside a list makes a secret
- * of the whole list, so that nobody can tell any more which of its parts was meant.
+ * of the whole list, so that nobody knows any more which of its parts was meant.
  *
  * @param isWanted default: every secret, in clear or not
  */

@@ -19,7 +19,7 @@ import {
 
 /** What the states of the stacks that can be seen hold of the service. */
 export interface StackStates {
-  /** The stack asked about; `ownership` is undefined where it has made nothing, or was destroyed. */
+  /** The stack asked about; `ownership` is undefined if it has made nothing, or was destroyed. */
   readonly own: Pick<StackState, "name" | "project" | "ownership">;
   /** Every resource that stands for an object; not those that only look one up. */
   readonly holdings: readonly Holding[];
@@ -37,7 +37,7 @@ export interface StackStates {
 }
 
 /** Called with why states cannot be read, in a sentence without a dot. */
-export type OnUnread = (reason: string) => void;
+type OnUnread = (reason: string) => void;
 
 const mostStacks = 50;
 
@@ -126,13 +126,13 @@ const readStates = async (place: PulumiPlace, scope: StateScope, onUnread?: OnUn
   return own && statesAround(own, place, scope);
 };
 
-/** The state of one stack. Undefined where it cannot be read; nothing is known of others. */
+/** The state of one stack. Undefined if it cannot be read; nothing is known of others. */
 export const readOwnState = (
   place: PulumiPlace,
   onUnread?: OnUnread,
 ): Promise<StackStates | undefined> => readStates(place, "own", onUnread);
 
-/** The states of all stacks of the backend, at most 50. Undefined where the own one cannot be read. */
+/** The states of all stacks of the backend, at most 50. Undefined if the own one cannot be read. */
 export const readAllStates = (
   place: PulumiPlace,
   onUnread?: OnUnread,
@@ -140,7 +140,7 @@ export const readAllStates = (
 
 /**
  * What the states hold, as the process of a dynamic provider can see it while the engine runs: the
- * CLI that started it is asked in its own folder. Undefined where the state of the stack that this
+ * CLI that started it is asked in its own folder. Undefined if the state of the stack that this
  * owner belongs to cannot be seen for certain.
  *
  * @param scope `own`: that stack only; `all`: all stacks of the backend
@@ -191,7 +191,7 @@ interface PendingCreation {
 
 /** What the state of one stack says of the service. */
 export interface StackState {
-  /** Short name; undefined where the state is empty. */
+  /** Short name; undefined if the state is empty. */
   readonly name?: string;
   readonly project?: string;
   /** Id of the stack's `Ownership`. */
@@ -260,7 +260,7 @@ const namesIn = ([first]: readonly StateResource[]): Pick<StackState, "name" | "
 };
 
 /**
- * Reads what `pulumi stack export` printed; undefined where that is no state. A resource that is
+ * Reads what `pulumi stack export` printed; undefined if that is no state. A resource that is
  * about to be deleted still holds its object, and comes after those that stay.
  *
  * @param stack the stack as the CLI names it. Default: its short name

@@ -20,7 +20,7 @@ import { describeSettings, settingNames } from "../../provider/service/settings.
 import { type EmulatedStackOptions, StackFailure } from "./pulumi-runs.js";
 
 /** A folder of its own for the stack of a test. */
-export interface StackFolder {
+interface StackFolder {
   /** Where Pulumi runs. */
   readonly project: string;
   /** Where the state is. */
@@ -31,7 +31,7 @@ export interface StackFolder {
 }
 
 /** Makes it, and removes those of tests that were killed. */
-export const createStackFolder = (): StackFolder => {
+const createStackFolder = (): StackFolder => {
   const { folder, remove } = privateFolder("conversation-test-");
   const made = (name: string): string => {
     mkdirSync(join(folder, name));

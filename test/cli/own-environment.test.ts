@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { environmentOfNobody } from "../../provider/pulumi-cli/pulumi-cli.js";
+import { isolatedEnvironment } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { settingTable } from "../../provider/service/setting-table.js";
 import { settingNames } from "../../provider/service/settings.js";
 
@@ -24,7 +24,7 @@ test("nothing that leads to somebody's stack or account is left, and all else st
   fc.assert(
     fc.property(fc.array(leading), fc.uniqueArray(other), (ways, others) => {
       const env = Object.fromEntries([...ways, ...others].map((name) => [name, "value"]));
-      expect(Object.keys(environmentOfNobody(env)).sort()).toEqual([...others].sort());
+      expect(Object.keys(isolatedEnvironment(env)).sort()).toEqual([...others].sort());
     }),
     { seed: 5, numRuns: 300 },
   );

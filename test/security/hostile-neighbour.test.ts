@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { ensurePulumi, release } from "../../cli/get-pulumi/get-pulumi.js";
 import { journalFile, ProbeJournal } from "../../cli/probe/probe-objects.js";
 import { cutOffFiles, lockInFolder } from "../../cli/repair/remains.js";
-import { whileAlone } from "../../cli/stack/while-alone.js";
+import { whileAlone } from "../../cli/stack/open-stack.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { previewMemory } from "../../provider/engine/foreseen-calls.js";
 import { bucketFilePath, fileBuckets } from "../../provider/pacing/shared-buckets.js";

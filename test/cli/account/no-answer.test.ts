@@ -7,7 +7,7 @@ import { progressOn } from "../../../cli/terminal/progress.js";
 import { readSettings } from "../../../provider/service/settings.js";
 
 /** Settings of a service that is not there. */
-const environmentOfNobody = async () => {
+const isolatedEnvironment = async () => {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const address = server.address();
@@ -28,7 +28,7 @@ const refusal =
 
 test("a service that does not answer is told at once, and once for all calls", async () => {
   const settings = readSettings({
-    environment: await environmentOfNobody(),
+    environment: await isolatedEnvironment(),
     config: () => undefined,
   });
   const ended = new AbortController();
@@ -44,7 +44,7 @@ test("a service that does not answer is told at once, and once for all calls", a
 });
 
 test("without a terminal, too: in a line of its own", async () => {
-  const env = { ...(await environmentOfNobody()), PATH: "/nowhere" };
+  const env = { ...(await isolatedEnvironment()), PATH: "/nowhere" };
   const ended = new AbortController();
   let written = "";
   const progress = progressOn({

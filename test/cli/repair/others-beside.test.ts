@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runOrphans } from "../../../cli/repair/orphans.js";
 import { repairReport } from "../../../cli/repair/repair.js";
-import { whileAlone } from "../../../cli/stack/while-alone.js";
+import { whileAlone } from "../../../cli/stack/open-stack.js";
 import { isObject } from "../../../provider/kernel/json.js";
 import { typeToken } from "../../../provider/pointer.js";
 import { pending, type StackSandbox, stackSandbox } from "../stack/stack-sandbox.js";

@@ -1,8 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { blastRadius, type PlannedChanges } from "../../../cli/stack/blast-radius.js";
-import { blastRadiusLines } from "../../../cli/stack/blast-radius-report.js";
-import { changesOfDestroy, changesOfPreview } from "../../../cli/stack/planned-changes.js";
+import {
+  blastRadius,
+  blastRadiusLines,
+  changesOfDestroy,
+  changesOfPreview,
+  type PlannedChanges,
+} from "../../../cli/stack/blast-radius.js";
 import { typeToken } from "../../../provider/pointer.js";
 import { type Holding, statesOf } from "../../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../../provider/resources/index.js";
