@@ -8,7 +8,7 @@ const { account, customer } = { account: address, customer: { name: "Ada" } };
 /** The first message with another conversation. */
 const about = (conversation: JsonObject | undefined) => firstMessage({ conversation });
 
-test.each<[string, JsonObject, string, string]>([
+const wrongMessages: readonly [string, JsonObject, code: string, path: string][] = [
   ["no type", firstMessage({ type: undefined }), "400-143", "type.value"],
   ["an empty type", firstMessage({ type: { value: "" } }), "400-152", "type.value"],
   ["no sender", firstMessage({ sender: undefined }), "400-143", "sender.type"],
@@ -47,24 +47,32 @@ test.each<[string, JsonObject, string, string]>([
     "400-143",
     "attachments.attachment[0].url",
   ],
-])("a message with %s is refused", async (_what, sent, code, path) => {
+];
+
+test("a wrong message is refused, and its wrong member named", async () => {
   const { send } = await hub();
-  const { status, json } = await send(sent);
-  expect([status, json.code]).toEqual([400, code]);
-  expect(String(json.developerMessage)).toMatch(`messages.message[0].${path}:`);
+  for (const [what, sent, code, path] of wrongMessages) {
+    const { status, json } = await send(sent);
+    expect([what, status, json.code]).toEqual([what, 400, code]);
+    expect(String(json.developerMessage)).toMatch(`messages.message[0].${path}:`);
+  }
 });
 
-test.each([
+const wrongRequests: readonly [string, JsonObject, code: string][] = [
   ["nothing", {}, "400-143"],
   ["no list", { messages: {} }, "400-143"],
   ["an empty list", { messages: { message: [] } }, "400-152"],
   ["an object for a list", { messages: { message: {} } }, "400-152"],
   ["text in the list", { messages: { message: ["hello"] } }, "400-152"],
   ["too many", { messages: { message: new Array(1001).fill(firstMessage()) } }, "400-152"],
-])("a request with %s is refused", async (_what, body, code) => {
+];
+
+test("a request without a list of messages is refused", async () => {
   const { service } = await hub();
-  const { status, json } = await service.call("POST", "/conversations/messages", body);
-  expect([status, json.code]).toEqual([400, code]);
+  for (const [what, body, code] of wrongRequests) {
+    const { status, json } = await service.call("POST", "/conversations/messages", body);
+    expect([what, status, json.code]).toEqual([what, 400, code]);
+  }
 });
 
 test("of several messages in a request all are taken, or none", async () => {
@@ -124,19 +132,17 @@ test("what stands beside the messages is kept and delivered", async () => {
   expect(bot.received[0]?.json.metadata).toEqual(metadata);
 });
 
-test.each(messageSenders)("%s may be sent by %s and by nobody else", async (type, allowed) => {
+test("each type may be sent by the senders of the specification, and by nobody else", async () => {
   const { begin, send } = await hub({ switches: { channelRestrictions: "ignore" } });
-  for (const sender of senders) {
-    const conversation = await begin();
-    const reply = await send(
-      message(conversation, sender, type, { parent: { messageId: "m-0001" } }),
-    );
-    const isAllowed = allowed.includes(sender);
-    expect([sender, reply.status, reply.json.code]).toEqual(
-      isAllowed ? [sender, 202, undefined] : [sender, 400, "400-196"],
-    );
-    if (isAllowed) expect(messagesIn(reply)[0]?.type).toEqual({ value: type });
-  }
+  const parent = { messageId: "m-0001" };
+  for (const [type, allowed] of messageSenders)
+    for (const sender of senders) {
+      const reply = await send(message(await begin(), sender, type, { parent }));
+      const isAllowed = allowed.includes(sender);
+      const expected = isAllowed ? [202, undefined] : [400, "400-196"];
+      expect([sender, type, reply.status, reply.json.code]).toEqual([sender, type, ...expected]);
+      if (isAllowed) expect(messagesIn(reply)[0]?.type).toEqual({ value: type });
+    }
 });
 
 test("a type that nobody knows is refused, with those that the sender may send", async () => {

@@ -126,7 +126,7 @@ test("a delivery that waits for its turn is given up with a reset", async () => 
   last();
 });
 
-test.each([
+const notConvertible: readonly [string, unknown][] = [
   ["type", { value: { toString: 1, valueOf: 1 } }],
   ["sender", { type: { toString: 1, valueOf: 1 } }],
   ["messageId", { toString: 1, valueOf: 1 }],
@@ -134,12 +134,15 @@ test.each([
   ["conversation", { id: { toString: 1 } }],
   ["parent", { messageId: { toString: null } }],
   ["attachments", { attachment: [{ id: { toString: 1 }, url: { toString: 1 } }] }],
-])("a message whose %s cannot be made text is refused", async (member, value) => {
+];
+
+test("what cannot be made text is refused in a message and an asset", async () => {
   const { send, service } = await hub();
-  const reply = await send(firstMessage({ [member]: value }));
-  expect(reply.status).toBe(400);
-  const asset = { channel: { type: value }, sender: value, name: value, size: value };
-  expect((await service.call("POST", "/assets", asset)).status).toBe(400);
+  for (const [member, value] of notConvertible) {
+    expect([member, (await send(firstMessage({ [member]: value }))).status]).toEqual([member, 400]);
+    const asset = { channel: { type: value }, sender: value, name: value, size: value };
+    expect((await service.call("POST", "/assets", asset)).status).toBe(400);
+  }
 });
 
 test("an attachment at an address of another origin is no asset of this one", async () => {

@@ -3,15 +3,20 @@ import type { JsonObject } from "../../provider/kernel/json.js";
 import { kindOf } from "../emulator/running.js";
 import { address, firstMessage, type Hub, hub, message } from "./hub.js";
 
-/** A hub whose channel has these restrictions. */
-const restricted = async (restrictions: JsonObject): Promise<Hub> => {
-  const all = await hub();
+/** Gives the channel of a hub these restrictions. */
+const restrict = async (all: Hub, restrictions: JsonObject): Promise<void> => {
   const body = await all.service.body(kindOf("Channel"), {
     type: address.channel.type,
     restrictions,
   });
   const put = await all.service.call("PUT", `/channels/${all.ids.channel}`, body);
   if (put.status !== 204) throw new Error(put.text);
+};
+
+/** A hub whose channel has these restrictions. */
+const restricted = async (restrictions: JsonObject): Promise<Hub> => {
+  const all = await hub();
+  await restrict(all, restrictions);
   return all;
 };
 
@@ -136,20 +141,17 @@ test.each(cases)(
   },
 );
 
-test.each(cases)(
-  "the other direction has its own restrictions: %s",
-  async (_, outbound, __, bad) => {
-    const { send, begin } = await restricted({ outbound });
-    expect((await send(bad)).status).toBe(202);
+test("the other direction has its own restrictions", async () => {
+  const all = await hub();
+  for (const [what, outbound, , bad] of cases) {
+    await restrict(all, { outbound });
+    expect([what, (await all.send(bad)).status]).toEqual([what, 202]);
     const { conversation: _first, ...rest } = bad;
-    const fromBot = {
-      ...rest,
-      conversation: { id: await begin() },
-      sender: { type: "custom_bot" },
-    };
-    expect((await send(fromBot)).status).toBe(400);
-  },
-);
+    const sender = { type: "custom_bot" };
+    const fromBot = { ...rest, conversation: { id: await all.begin() }, sender };
+    expect([what, (await all.send(fromBot)).status]).toEqual([what, 400]);
+  }
+});
 
 test("a rich message goes to the customer where the channel lists it, or lists none", async () => {
   const listed = await restricted({ outbound: { richMessageTypes: ["listpicker"] } });

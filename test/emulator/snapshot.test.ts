@@ -71,7 +71,7 @@ test("a snapshot taken under another platformName can be put", async () => {
   expect((await service.call("GET", `/participants/${participant}`)).status).toBe(200);
 });
 
-test.each<[string, object]>([
+const wrong: readonly [string, object][] = [
   ["another version", { version: 2 }],
   ["no objects", { objects: undefined }],
   ["objects in a list", { objects: [] }],
@@ -91,13 +91,14 @@ test.each<[string, object]>([
   ["switches that are a text", { switches: "all" }],
   ["an unknown switch", { switches: { nothing: 1 } }],
   ["a switch in a wrong position", { switches: { put: "sometimes" } }],
-])("a snapshot with %s is refused and changes nothing", async (_, changes) => {
+];
+
+test("a wrong snapshot is refused and changes nothing", async () => {
   const service = await filled();
   const before = await service.control("GET", "/snapshot");
-  const reply = await service.control("PUT", "/snapshot", { ...before.json, ...changes });
-  expect({ status: reply.status, names: Object.keys(reply.json) }).toEqual({
-    status: 400,
-    names: ["error"],
-  });
-  expect((await service.control("GET", "/snapshot")).text).toBe(before.text);
+  for (const [what, changes] of wrong) {
+    const reply = await service.control("PUT", "/snapshot", { ...before.json, ...changes });
+    expect([what, reply.status, Object.keys(reply.json)]).toEqual([what, 400, ["error"]]);
+    expect((await service.control("GET", "/snapshot")).text, what).toBe(before.text);
+  }
 });
