@@ -195,7 +195,7 @@ const mergeMap = (field: MapField, sides: Sides, path: string, merging: Merging)
 };
 
 /** What to write over a live object; all JSON of the service, without `id`, `created` and `modified`. */
-export interface Merge {
+interface Merge {
   readonly fields: Fields;
   /** The rule on the members of the kind itself: what the program chose displaces the other choice. */
   readonly rule: MemberRule | undefined;
@@ -209,7 +209,7 @@ export interface Merge {
 }
 
 /** The body of a PUT, and what it does to members that are not the program's. */
-export interface MergeResult {
+interface MergeResult {
   readonly body: JsonObject;
   /** Paths of the members that stay though the program does not name them: `roles[custom_bot].headers`. */
   readonly undeclared: readonly string[];
@@ -571,7 +571,7 @@ export const entriesByKey = (field: MapField, wire: unknown): ReadonlyMap<string
 };
 
 /** One place of an object as the service has it, as the program wants it, and as it wanted it last time. */
-export interface Sides {
+interface Sides {
   readonly live: unknown;
   readonly desired: unknown;
   readonly prior: unknown;
@@ -581,7 +581,7 @@ const memberIn = (value: unknown, name: string): unknown =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
 /** The same member of all three; undefined where one is no object or has no such member. */
-export const memberSides = ({ live, desired, prior }: Sides, name: string): Sides => ({
+const memberSides = ({ live, desired, prior }: Sides, name: string): Sides => ({
   live: memberIn(live, name),
   desired: memberIn(desired, name),
   prior: memberIn(prior, name),

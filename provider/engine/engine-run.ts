@@ -90,7 +90,7 @@ const planGuessText = (guess: Plan, profile: string | undefined): string =>
  * How a process of the engine talks to the service: paced, cancelled by Ctrl-C, and telling in the
  * row of the resource what it waits for.
  */
-export const engineSessions = (
+const engineSessions = (
   settingsOf: (profile?: string) => Settings,
   planned: ForeseenCalls,
 ): ((profile?: string) => Promise<EngineSession>) => {
@@ -136,7 +136,7 @@ export const engineSessions = (
 };
 
 /** The states as they were before the run, each asked for once; the means are loaded when they are. */
-export const engineStates = (): NonNullable<RunEnvironment["states"]> => {
+const engineStates = (): NonNullable<RunEnvironment["states"]> => {
   const known = new Map<string, Promise<ObjectHolders | undefined>>();
   return (owner, whose) => {
     const key = `${whose} ${ownerParts(owner).ownership}`;
@@ -154,7 +154,7 @@ export const engineStates = (): NonNullable<RunEnvironment["states"]> => {
  * What a run reports besides failures: in the row of the resource that the running call is about, and in
  * the diagnostics. The same warning is given once.
  */
-export const engineNotify = (): Notify => {
+const engineNotify = (): Notify => {
   const show = engineStatusLine();
   const warned = new Set<string>();
   return (text, severity) => {

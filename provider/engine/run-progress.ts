@@ -324,9 +324,9 @@ class EndpointProgress {
     if (!this.#queue)
       return Math.max(0, Math.min(left, this.all - Math.min(burst, mostAtOnce))) * periodMs;
     const { headAt, sent } = this.#queue;
-    const asTold = headAt - now + (this.all - sent - 1) * periodMs;
+    const announced = headAt - now + (this.all - sent - 1) * periodMs;
     // Calls that went sooner than announced are not waited for.
-    return Math.max(0, Math.min(asTold, Math.max(0, headAt - now) + left * periodMs));
+    return Math.max(0, Math.min(announced, Math.max(0, headAt - now) + left * periodMs));
   }
 }
 

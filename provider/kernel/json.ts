@@ -13,13 +13,6 @@ export const isObject = (value: unknown): value is JsonObject =>
 export const objectOf = (entries: Iterable<readonly [string, unknown]>): JsonObject =>
   Object.fromEntries([...entries].filter(([, value]) => value !== undefined));
 
-/** Members that have a value. */
-export const present = <T extends object>(
-  values: {
-    readonly [K in keyof T]: T[K] | undefined;
-  },
-): T => objectOf(Object.entries(values)) as T;
-
 /** A member of the object itself, never of its prototype. */
 export const memberOf = (object: JsonObject, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
@@ -76,13 +69,13 @@ export const textAt = (value: unknown, ...path: readonly string[]): string | und
 export const objectsIn = (value: unknown, wrapper: string): readonly JsonObject[] =>
   listedObjects(isObject(value) ? memberOf(value, wrapper) : value);
 
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
 /** Members without those that are undefined, for types that distinguish the two. */
-export const withoutUndefined = <T extends object>(
-  members: T,
-): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
+export const withoutUndefined = <const T extends object>(members: T): Defined<T> =>
+  objectOf(Object.entries(members)) as Defined<T>;
 
 /** No object of the service comes near; much deeper ones would overflow whoever walks through them. */
 const mostDepth = 128;

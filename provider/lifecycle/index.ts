@@ -78,17 +78,13 @@ interface EngineCall {
  */
 export const engineCall = async <T>(call: EngineCall, work: () => Promise<T>): Promise<T> => {
   const { run, inputs } = call;
-  let known: readonly string[] | undefined;
-  const secrets = () => {
-    known ??= secretsIn(call);
-    return known;
-  };
-  const kept = () => keepingSecret(secrets, work);
+  const secrets = secretsIn(call);
+  const about = run.about ?? ((_, within) => within());
   let result: T;
   try {
-    result = await (run.about ? run.about(inputs, kept) : kept());
+    result = await about(inputs, () => keepingSecret(secrets, work));
   } catch (error) {
-    throw failure(call, error, secrets());
+    throw failure(call, error, secrets);
   }
   return result === undefined ? result : (JSON.parse(JSON.stringify(result)) as T);
 };

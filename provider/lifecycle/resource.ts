@@ -11,7 +11,7 @@ import {
   isObject,
   type JsonObject,
   objectOf,
-  present,
+  withoutUndefined,
 } from "../kernel/json.js";
 import {
   type EnvironmentSecret,
@@ -192,13 +192,13 @@ export const propertiesIn = (values: JsonObject): Properties => {
   const { owner, adopt, extra, extraSecrets, markedSecrets, profile, eraseHidden, ...others } =
     values;
   const { serial, created, modified, undeclared, __provider, id, autoName, ...fields } = others;
-  const record = present<ObjectRecord>({
+  const record = withoutUndefined({
     serial: filledText(serial),
     created: filledText(created),
     modified: filledText(modified),
     undeclared: filledTexts(undeclared),
   });
-  return present<Properties>({
+  return withoutUndefined({
     fields: objectOf(Object.entries(fields)),
     owner: filledText(owner),
     adopt: adopt === true ? adopt : filledText(adopt),
@@ -238,11 +238,7 @@ const changeValue = (field: Field, value: unknown, change: Change): unknown => {
 };
 
 /** Field values with something else in the place of every secret. */
-export const changeFieldSecrets = (
-  fields: Fields,
-  values: JsonObject,
-  change: Change,
-): JsonObject =>
+const changeFieldSecrets = (fields: Fields, values: JsonObject, change: Change): JsonObject =>
   objectOf(
     Object.entries(values).map(([name, value]) => {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -293,7 +289,7 @@ export const dropSecrets = (definition: Definition, properties: Properties): Pro
   changeSecrets(definition, properties, () => undefined);
 
 /** Without the secrets that an import did not read: nobody knows them, so nothing can be said of them. */
-export const dropUndisclosed = (definition: Definition, properties: Properties): Properties =>
+const dropUndisclosed = (definition: Definition, properties: Properties): Properties =>
   changeSecrets(definition, properties, (secret) => (secret === undisclosed ? undefined : secret));
 
 /** The inputs of a resource in one object, secrets in clear. */
@@ -437,7 +433,7 @@ export const secretsSeen = (
 };
 
 /** What the service is to hold of a resource. */
-export interface DesiredBody {
+interface DesiredBody {
   readonly body: JsonObject;
   /** Whether the body carries the mark: marks may be off, and a long description leaves no room for one. */
   readonly isMarked: boolean;
@@ -446,7 +442,7 @@ export interface DesiredBody {
 }
 
 /** What is known of the object besides. */
-export interface ObjectSoFar {
+interface ObjectSoFar {
   /** Left out: a new one. */
   readonly serial?: string | undefined;
   /** Its description, of which what a person wrote is kept where the program gives none. */

@@ -299,7 +299,7 @@ export const removeLeftOvers = async (
  *
  * @returns whether one had the name
  */
-export const freeName = async (
+const freeName = async (
   declared: Declared,
   objects: readonly SeenObject[],
   keep: HeldObject,

@@ -36,10 +36,10 @@ import {
 import { type Allowed, TenantPlan } from "./tenant-plan.js";
 
 /** Calls per second that an endpoint allows on a plan. */
-export type RateTable = (endpoint: Endpoint, plan: Plan) => number;
+type RateTable = (endpoint: Endpoint, plan: Plan) => number;
 
 /** Pacing callbacks. */
-export interface PacingHooks {
+interface PacingHooks {
   /**
    * A call has to wait for more than 2 seconds; called again every 10 seconds with the time left, and at
    * once where it became longer. Runs in the caller's own asynchronous context.
@@ -160,7 +160,7 @@ export interface ServicePaces {
   close(): Promise<void>;
 }
 
-export interface ServicePacesOptions
+interface ServicePacesOptions
   extends PacingHooks,
     Pick<SharedBucketsOptions, "onNotice" | "environment"> {
   readonly clock: Clock;
@@ -180,7 +180,7 @@ export const servicePaces = (settings: Settings, options: ServicePacesOptions): 
   };
 };
 
-export interface BucketLimiterOptions extends LimitShare {
+interface BucketLimiterOptions extends LimitShare {
   readonly store: BucketStore;
   /** Names the bucket in the store. */
   readonly key: string;
@@ -190,7 +190,7 @@ export interface BucketLimiterOptions extends LimitShare {
 }
 
 /** An endpoint whose rate is known, with a bucket that others may share. */
-export class BucketLimiter implements EndpointLimiter {
+class BucketLimiter implements EndpointLimiter {
   readonly #options: BucketLimiterOptions;
   readonly #use: LimitUse;
   #own = ownAtFirst;

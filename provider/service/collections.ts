@@ -295,14 +295,14 @@ export const serviceAddress = (settings: Settings): ServiceAddress => {
     },
     assertAbsent: async (definition, refusal, list) => {
       // A way in front of the service may lack the path of this one kind: only its list shows that.
-      const isTold = () => isService && isOwnRefusal(refusal.details);
-      if (isTold()) return;
+      const isProven = () => isService && isOwnRefusal(refusal.details);
+      if (isProven()) return;
       try {
         await list();
       } catch (error) {
         if (!isConversationError(error)) throw error;
         // Another call was answered meanwhile: only this list is out of order.
-        if (isTold()) return;
+        if (isProven()) return;
         if (foreignCodes.includes(error.code))
           throw wrongAddress(definition, settings, refusal, error);
         // Who may not list is refused by the service itself, as is who asks for what is gone.

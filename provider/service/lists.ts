@@ -137,14 +137,14 @@ const itemsOf = (
 };
 
 /** A number that a list gives of its paging: undefined where paging is not spoken of, NaN where it makes no sense. */
-const toldBy = (body: unknown, name: "count" | "pagesize"): number | undefined => {
+const pagingOf = (body: unknown, name: "count" | "pagesize"): number | undefined => {
   if (!isObject(body) || body.paginationInfo === undefined) return undefined;
   const given = isObject(body.paginationInfo) ? body.paginationInfo[name] : undefined;
   return typeof given === "number" && Number.isInteger(given) && given >= 0 ? given : Number.NaN;
 };
 
 /** How many objects there are in all. */
-const countOf = (body: unknown): number | undefined => toldBy(body, "count");
+const countOf = (body: unknown): number | undefined => pagingOf(body, "count");
 
 /** The same, as progress is reported. */
 const counted = ({ body }: Answer): Pick<ListProgress, "count"> => {
@@ -187,7 +187,7 @@ const furtherPage = async (
 /** Whether and how a list is longer than its first page, as far as the service says. */
 const extentOf = ({ body }: Answer): { readonly count: number; readonly size: number } => ({
   count: countOf(body) || 0,
-  size: toldBy(body, "pagesize") || 0,
+  size: pagingOf(body, "pagesize") || 0,
 });
 
 /**

@@ -366,16 +366,14 @@ export const secretTexts = (fields: Fields, values: unknown): string[] => {
   ];
 };
 
-type Secrets = () => readonly string[];
-
-const ofRunningCall = new AsyncLocalStorage<Secrets>();
+const ofRunningCall = new AsyncLocalStorage<readonly string[]>();
 
 /** Runs a call of the engine: no call that it makes of the service shows any of these texts. */
-export const keepingSecret = <T>(secrets: Secrets, call: () => Promise<T>): Promise<T> =>
+export const keepingSecret = <T>(secrets: readonly string[], call: () => Promise<T>): Promise<T> =>
   ofRunningCall.run(secrets, call);
 
 /** The secrets of the engine's call that is running. */
-export const secretsOfRunningCall: Secrets = () => ofRunningCall.getStore()?.() ?? [];
+export const secretsOfRunningCall = (): readonly string[] => ofRunningCall.getStore() ?? [];
 
 const jsonTexts = (text: string): string[] => (/^\s*[[{]/.test(text) ? textsIn(jsonIn(text)) : []);
 

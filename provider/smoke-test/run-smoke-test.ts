@@ -232,7 +232,7 @@ export const endConversation = async (
 };
 
 /** How one look at a probe, or a whole wait for it, ended. */
-export type Sighting =
+type Sighting =
   | { readonly state: "seen" }
   | { readonly state: "not yet" }
   /** The probe itself is out of order. */
@@ -241,7 +241,7 @@ export type Sighting =
 type Probe = NonNullable<SmokeTestInputs["probe"]>;
 
 /** An address as messages show it: what comes after the path may be confidential. */
-export const shownAddress = (url: string): string => {
+const shownAddress = (url: string): string => {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
 };
@@ -322,7 +322,7 @@ const pause = async ({ clock, signal }: EngineSession, ms: number): Promise<void
  * @returns the last look
  * @throws ConversationError `CANCELLED` where the run is cancelled
  */
-export const awaitSighting = async (
+const awaitSighting = async (
   probe: Probe,
   timeoutMs: number,
   ids: readonly string[],

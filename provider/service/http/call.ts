@@ -8,7 +8,14 @@ import {
   type ErrorDetails,
   type ServiceNote,
 } from "../../kernel/errors.js";
-import { isObject, type JsonObject, jsonIn, memberOf, parseJson } from "../../kernel/json.js";
+import {
+  isObject,
+  type JsonObject,
+  jsonIn,
+  memberOf,
+  parseJson,
+  withoutUndefined,
+} from "../../kernel/json.js";
 import { assertId, isId } from "../../kernel/object-id.js";
 import { quoted } from "../../kernel/text.js";
 import { secretsOfRunningCall, secretTexts, shownText } from "../redaction.js";
@@ -267,13 +274,8 @@ export const answerOf = (exchange: Exchange): DatedAnswer => {
   if (status < 200 || status > 299) throw refusal(call, response);
   if (response.broken && needsBody(call)) throw broken(exchange);
   const body = parsed(exchange);
-  const date = dateOf(response);
-  return {
-    status,
-    body,
-    bytes: Buffer.byteLength(response.text),
-    ...(date === undefined ? {} : { date }),
-  };
+  const bytes = Buffer.byteLength(response.text);
+  return { status, body, bytes, ...withoutUndefined({ date: dateOf(response) }) };
 };
 
 const mostNotes = 30;
@@ -285,11 +287,7 @@ const noteOf = (
   shown: (value: unknown) => string,
 ): ServiceNote => {
   const sent = fields && typeof key === "string" ? sentId(fields, body, key) : undefined;
-  return {
-    key: shown(key),
-    value: shown(value),
-    ...(sent === undefined ? {} : { sent: quoted(sent) }),
-  };
+  return withoutUndefined({ key: shown(key), value: shown(value), sent: sent && quoted(sent) });
 };
 
 const notesOf = (
@@ -309,15 +307,13 @@ const detailsOf = (call: Call, response: HttpResponse): ErrorDetails => {
   const shown = (value: unknown): string =>
     typeof value === "string" ? shownText(value, call.secrets) : "";
   if (!isObject(body)) return { status: response.status };
-  const serviceCode = shown(body.code);
-  const serviceMessage = shown(body.developerMessage);
-  const serviceNotes = notesOf(call, body.details, shown);
-  return {
+  const notes = notesOf(call, body.details, shown);
+  return withoutUndefined({
     status: response.status,
-    ...(serviceCode === "" ? {} : { serviceCode }),
-    ...(serviceMessage === "" ? {} : { serviceMessage }),
-    ...(serviceNotes.length === 0 ? {} : { serviceNotes }),
-  };
+    serviceCode: shown(body.code) || undefined,
+    serviceMessage: shown(body.developerMessage) || undefined,
+    serviceNotes: notes.length > 0 ? notes : undefined,
+  });
 };
 
 /** Which scope is missing, as far as the token address said what it granted. */
