@@ -1,7 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { z } from "zod";
 import { type Emulator, startEmulator } from "../../emulator/index.js";
 import type { Definition } from "../../provider/definition/define.js";
 import { bodyOf, namingOf } from "../../provider/definition/fields.js";
@@ -20,7 +19,7 @@ import {
   ownPulumi,
   type PulumiCli,
 } from "../../provider/pulumi-cli/pulumi-cli.js";
-import { printedJson } from "../../provider/pulumi-cli/pulumi-queries.js";
+import { previewIn } from "../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Settings, settingTable } from "../../provider/service/setting-table.js";
 import { profilePrefix } from "../../provider/service/settings.js";
@@ -206,22 +205,14 @@ interface ProofOptions {
   readonly signal?: AbortSignal;
 }
 
-const stepSchema = z.object({
-  op: z.string(),
-  urn: z.string(),
-  diffReasons: z.array(z.string()).nullish(),
-});
-
-const previewSchema = z.object({ steps: z.array(stepSchema).nullish() });
-
 /** Operations that leave everything as it is. */
 const quiet = new Set(["same", "read", "refresh"]);
 
 const differencesIn = (printed: string): readonly string[] => {
-  const { data } = previewSchema.safeParse(printedJson(printed));
-  if (!data) throw new CommandFailure("Proving the export: pulumi preview printed no JSON.");
+  const preview = previewIn(printed);
+  if (!preview) throw new CommandFailure("Proving the export: pulumi preview printed no JSON.");
   return (
-    (data.steps ?? [])
+    preview.steps
       // The stack itself is new if nothing was imported.
       .filter(({ op, urn }) => !quiet.has(op) && !urn.includes("::pulumi:pulumi:Stack::"))
       .map(({ op, urn, diffReasons }) => {

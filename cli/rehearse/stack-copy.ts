@@ -18,15 +18,17 @@ import {
 import { frugalRuns, preloading } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { quietEnvironment } from "../../provider/pulumi-cli/pulumi-queries.js";
 import {
+  checkpointIn,
   encryptedValue,
   openedValues,
+  resourcesOf,
   type StackExport,
 } from "../../provider/pulumi-cli/stack-documents.js";
 import {
   type Holding,
   type StackState,
   type StackStates,
-  stateIn,
+  stackStateOf,
 } from "../../provider/pulumi-cli/stack-states.js";
 import {
   describeSettings,
@@ -483,22 +485,12 @@ const copyState = (
   writeCheckpoint(backend, [project, name], version, sealedState(deployment, crypter));
 };
 
-/** What a file backend keeps as the latest state of a stack. */
-const latestIn = (file: string): unknown => {
-  const document: unknown = JSON.parse(readFileSync(file, "utf8"));
-  const checkpoint = isObject(document) ? document.checkpoint : undefined;
-  return isObject(checkpoint) ? checkpoint.latest : undefined;
-};
-
 const providerType = "pulumi:providers:";
 /** Runs all dynamic resources, those of this package among them. */
 const dynamicProvider = `${providerType}pulumi-nodejs`;
 
-const packagesIn = (latest: unknown): readonly string[] => {
-  const resources = isObject(latest) && Array.isArray(latest.resources) ? latest.resources : [];
-  const types = resources.flatMap((each: unknown) =>
-    isObject(each) && typeof each.type === "string" ? [each.type] : [],
-  );
+const packagesIn = (state: StackExport | undefined): readonly string[] => {
+  const types = resourcesOf(state).map(({ type }) => type);
   const others = types.filter((type) => type.startsWith(providerType) && type !== dynamicProvider);
   return [...new Set(others.map((type) => type.slice(providerType.length)))];
 };
@@ -534,11 +526,11 @@ export const copyStack = async (
       ),
     addStack: (referenced) => copyReferenced(referenced, original.states, places.backend, crypter),
     hasSeenDryRun: () => existsSync(places.dryRun),
-    state: () =>
-      stateIn(JSON.stringify({ deployment: latestIn(stackFile) }), true) ?? {
-        ...{ holdings: [], lookUps: [], pending: [] },
-      },
-    otherPackages: () => packagesIn(latestIn(stackFile)),
+    state: () => {
+      const kept = checkpointIn(readFileSync(stackFile, "utf8"));
+      return kept ? stackStateOf(kept, true) : { holdings: [], lookUps: [], pending: [] };
+    },
+    otherPackages: () => packagesIn(checkpointIn(readFileSync(stackFile, "utf8"))),
     remove,
   };
 };

@@ -24,8 +24,7 @@ import {
   stackExportIn,
 } from "../../provider/pulumi-cli/stack-documents.js";
 import {
-  readAllStates,
-  readOwnState,
+  readStates,
   type StackStates,
   type StateScope,
 } from "../../provider/pulumi-cli/stack-states.js";
@@ -86,8 +85,7 @@ export const exportStack = async (place: PulumiPlace, secrets?: "clear"): Promis
 
 const statesAt = async (place: PulumiPlace, scope: StateScope): Promise<StackStates> => {
   let reason = "no reason given";
-  const read = scope === "own" ? readOwnState : readAllStates;
-  const states = await read(place, (said) => {
+  const states = await readStates(place, scope, (said) => {
     reason = said;
   });
   if (states) return states;

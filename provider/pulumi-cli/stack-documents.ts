@@ -39,10 +39,14 @@ const stepSchema = z.object({
   urn: z.string(),
   oldState: resourceSchema.nullish(),
   newState: resourceSchema.nullish(),
+  diffReasons: names,
 });
 
 const previewSchema = z.object({
-  steps: z.array(stepSchema).default([]),
+  steps: z
+    .array(stepSchema)
+    .nullish()
+    .transform((steps) => steps ?? []),
   /** Nanoseconds. */
   duration: z.number().nullish(),
   changeSummary: z.record(z.string(), z.number()),
@@ -66,6 +70,17 @@ export type Preview = z.infer<typeof previewSchema>;
 /** Reads what `pulumi stack export` prints; undefined if it is no state. */
 export const stackExportIn = (text: string): StackExport | undefined =>
   stateSchema.safeParse(printedJson(text)).data;
+
+/**
+ * Reads the file in which a file backend keeps a state, as what `pulumi stack export` would print of it;
+ * undefined if there is none.
+ */
+export const checkpointIn = (text: string): StackExport | undefined => {
+  const document = printedJson(text);
+  const checkpoint = isObject(document) ? document.checkpoint : undefined;
+  const deployment = isObject(checkpoint) ? checkpoint.latest : undefined;
+  return stateSchema.safeParse({ version: 3, deployment }).data;
+};
 
 /** Reads what `pulumi preview --json` prints; undefined if it is no preview. */
 export const previewIn = (text: string): Preview | undefined =>

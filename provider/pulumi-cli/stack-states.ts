@@ -13,9 +13,51 @@ import {
 import {
   type PendingOperation,
   resourcesOf,
+  type StackExport,
   type StateResource,
   stackExportIn,
 } from "./stack-documents.js";
+
+/** A resource of ours in the state of a stack that stands for an object of the service. */
+export interface Holding {
+  /** The stack as the CLI names it: `prod`, or with organisation and project for other projects. */
+  readonly stack: string;
+  readonly urn: string;
+  readonly kind: string;
+  readonly id: string;
+  /** What the mark of its object is made of: `<project>/<stack>/<random>/<logical name>`. */
+  readonly owner?: string;
+  /** The owner that was written last, where it is another one: of a resource renamed since. */
+  readonly writtenOwner?: string;
+  /** The part of its object's mark that is new with every POST; undefined for old marks. */
+  readonly serial?: string;
+  /** Whether it is of the stack asked about. */
+  readonly own: boolean;
+  /** Another resource has replaced it, and it is about to be deleted. */
+  readonly leaving?: true;
+}
+
+/** A creation that a run began and never reported on. */
+interface PendingCreation {
+  readonly urn: string;
+  readonly kind: string;
+  readonly owner?: string;
+}
+
+/** What the state of one stack says of the service. */
+export interface StackState {
+  /** Short name; undefined if the state is empty. */
+  readonly name?: string;
+  readonly project?: string;
+  /** Id of the stack's `Ownership`. */
+  readonly ownership?: string;
+  /** Ids of those that were replaced in a run that is not at its end. */
+  readonly replacedOwnerships?: readonly string[];
+  readonly holdings: readonly Holding[];
+  /** Resources that only look an object up (`get`). */
+  readonly lookUps: readonly Holding[];
+  readonly pending: readonly PendingCreation[];
+}
 
 /** What the states of the stacks that can be seen hold of the service. */
 export interface StackStates {
@@ -38,6 +80,98 @@ export interface StackStates {
 
 /** Called with why states cannot be read, in a sentence without a dot. */
 type OnUnread = (reason: string) => void;
+
+const tokenStart = typeToken("");
+
+const kindOf = ({ type }: StateResource): string | undefined =>
+  type.startsWith(tokenStart) ? type.slice(tokenStart.length) : undefined;
+
+/**
+ * What the mark of a resource is made of now, from its URN: after `pulumi state rename` its inputs
+ * still hold the owner of before. The same text as the resource's class makes of its parents and name.
+ */
+const ownerOf = (urn: string, token: string, ownership: string | undefined) => {
+  const [, , qualified = "", ...name] = urn.split("::");
+  const parents = qualified.slice(0, -token.length).replace("pulumi:pulumi:Stack$", "");
+  return ownership && `${ownership}/${parents}${name.join("::")}`;
+};
+
+interface Place {
+  readonly stack: string;
+  readonly own: boolean;
+  readonly ownership: string | undefined;
+}
+
+const holdingOf = (
+  resource: StateResource,
+  { stack, own, ownership }: Place,
+): readonly Holding[] => {
+  const { urn, id, type } = resource;
+  const kind = kindOf(resource);
+  if (!kind || kind === "Ownership" || !id) return [];
+  const written = textAt(resource.outputs, "owner") ?? textAt(resource.inputs, "owner");
+  const owner = ownerOf(urn, type, ownership) ?? written;
+  const serial = textAt(resource.outputs, "serial");
+  return [
+    {
+      ...{ stack, urn, kind, id, own },
+      ...(owner ? { owner } : {}),
+      ...(written && written !== owner ? { writtenOwner: written } : {}),
+      ...(serial ? { serial } : {}),
+      ...(resource.delete ? { leaving: true as const } : {}),
+    },
+  ];
+};
+
+const pendingOf = ({ type, resource }: PendingOperation): readonly PendingCreation[] => {
+  const kind = kindOf(resource);
+  if (type !== "creating" || !kind) return [];
+  const owner = textAt(resource.inputs, "owner");
+  return [{ urn: resource.urn, kind, ...(owner ? { owner } : {}) }];
+};
+
+/** `urn:pulumi:<stack>::<project>::…`; every URN of a state says the same. */
+const namesIn = ([first]: readonly StateResource[]): Pick<StackState, "name" | "project"> => {
+  const [, name, project] = /^urn:pulumi:(.+?)::(.+?)::/.exec(first?.urn ?? "") ?? [];
+  return name && project ? { name, project } : {};
+};
+
+/**
+ * What a state says of the service. A resource that is about to be deleted still holds its object, and
+ * comes after those that stay.
+ *
+ * @param stack the stack as the CLI names it. Default: its short name
+ */
+export const stackStateOf = (document: StackExport, own: boolean, stack?: string): StackState => {
+  const resources = resourcesOf(document);
+  const pending = document.deployment.pending_operations ?? [];
+  const staying = resources.filter((resource) => !resource.delete);
+  const leaving = resources.filter((resource) => resource.delete);
+  const names = namesIn([...resources, ...pending.map(({ resource }) => resource)]);
+  const shown = stack ?? names.name ?? "";
+  const ownershipsIn = (list: readonly StateResource[]) =>
+    list.flatMap((resource) => (kindOf(resource) === "Ownership" && resource.id) || []);
+  const [ownership] = ownershipsIn(staying);
+  const replacedOwnerships = ownershipsIn(leaving);
+  const holdings = (external: boolean) =>
+    [...staying, ...leaving]
+      .filter((resource) => (resource.external === true) === external)
+      .flatMap((resource) => holdingOf(resource, { stack: shown, own, ownership }));
+  return {
+    ...names,
+    ...(ownership ? { ownership } : {}),
+    ...(replacedOwnerships.length > 0 ? { replacedOwnerships } : {}),
+    holdings: holdings(false),
+    lookUps: holdings(true),
+    pending: pending.flatMap(pendingOf),
+  };
+};
+
+/** The same of what `pulumi stack export` printed; undefined if that is no state. */
+export const stateIn = (text: string, own: boolean, stack?: string): StackState | undefined => {
+  const document = stackExportIn(text);
+  return document && stackStateOf(document, own, stack);
+};
 
 const mostStacks = 50;
 
@@ -121,22 +255,18 @@ const statesAround = async (own: StackState, place: PulumiPlace, scope: StateSco
   return statesOf(own, states, complete);
 };
 
-const readStates = async (place: PulumiPlace, scope: StateScope, onUnread?: OnUnread) => {
+/**
+ * The state of one stack, of which alone something is known then, or of all stacks of the backend, at most
+ * 50. Undefined if that of the stack itself cannot be read.
+ */
+export const readStates = async (
+  place: PulumiPlace,
+  scope: StateScope,
+  onUnread?: OnUnread,
+): Promise<StackStates | undefined> => {
   const own = await stateFrom(place, true, onUnread);
   return own && statesAround(own, place, scope);
 };
-
-/** The state of one stack. Undefined if it cannot be read; nothing is known of others. */
-export const readOwnState = (
-  place: PulumiPlace,
-  onUnread?: OnUnread,
-): Promise<StackStates | undefined> => readStates(place, "own", onUnread);
-
-/** The states of all stacks of the backend, at most 50. Undefined if the own one cannot be read. */
-export const readAllStates = (
-  place: PulumiPlace,
-  onUnread?: OnUnread,
-): Promise<StackStates | undefined> => readStates(place, "all", onUnread);
 
 /**
  * What the states hold, as the process of a dynamic provider can see it while the engine runs: the
@@ -161,133 +291,4 @@ export const statesOfThisRun = async (
     if (own && isIts) return statesAround(own, at, scope);
   }
   return undefined;
-};
-
-/** A resource of ours in the state of a stack that stands for an object of the service. */
-export interface Holding {
-  /** The stack as the CLI names it: `prod`, or with organisation and project for other projects. */
-  readonly stack: string;
-  readonly urn: string;
-  readonly kind: string;
-  readonly id: string;
-  /** What the mark of its object is made of: `<project>/<stack>/<random>/<logical name>`. */
-  readonly owner?: string;
-  /** The owner that was written last, where it is another one: of a resource renamed since. */
-  readonly writtenOwner?: string;
-  /** The part of its object's mark that is new with every POST; undefined for old marks. */
-  readonly serial?: string;
-  /** Whether it is of the stack asked about. */
-  readonly own: boolean;
-  /** Another resource has replaced it, and it is about to be deleted. */
-  readonly leaving?: true;
-}
-
-/** A creation that a run began and never reported on. */
-interface PendingCreation {
-  readonly urn: string;
-  readonly kind: string;
-  readonly owner?: string;
-}
-
-/** What the state of one stack says of the service. */
-export interface StackState {
-  /** Short name; undefined if the state is empty. */
-  readonly name?: string;
-  readonly project?: string;
-  /** Id of the stack's `Ownership`. */
-  readonly ownership?: string;
-  /** Ids of those that were replaced in a run that is not at its end. */
-  readonly replacedOwnerships?: readonly string[];
-  readonly holdings: readonly Holding[];
-  /** Resources that only look an object up (`get`). */
-  readonly lookUps: readonly Holding[];
-  readonly pending: readonly PendingCreation[];
-}
-
-const tokenStart = typeToken("");
-
-const kindOf = ({ type }: StateResource): string | undefined =>
-  type.startsWith(tokenStart) ? type.slice(tokenStart.length) : undefined;
-
-/**
- * What the mark of a resource is made of now, from its URN: after `pulumi state rename` its inputs
- * still hold the owner of before. The same text as the resource's class makes of its parents and name.
- */
-const ownerOf = (urn: string, token: string, ownership: string | undefined) => {
-  const [, , qualified = "", ...name] = urn.split("::");
-  const parents = qualified.slice(0, -token.length).replace("pulumi:pulumi:Stack$", "");
-  return ownership && `${ownership}/${parents}${name.join("::")}`;
-};
-
-interface Place {
-  readonly stack: string;
-  readonly own: boolean;
-  readonly ownership: string | undefined;
-}
-
-const holdingOf = (
-  resource: StateResource,
-  { stack, own, ownership }: Place,
-): readonly Holding[] => {
-  const { urn, id, type } = resource;
-  const kind = kindOf(resource);
-  if (!kind || kind === "Ownership" || !id) return [];
-  const written = textAt(resource.outputs, "owner") ?? textAt(resource.inputs, "owner");
-  const owner = ownerOf(urn, type, ownership) ?? written;
-  const serial = textAt(resource.outputs, "serial");
-  return [
-    {
-      ...{ stack, urn, kind, id, own },
-      ...(owner ? { owner } : {}),
-      ...(written && written !== owner ? { writtenOwner: written } : {}),
-      ...(serial ? { serial } : {}),
-      ...(resource.delete ? { leaving: true as const } : {}),
-    },
-  ];
-};
-
-const pendingOf = ({ type, resource }: PendingOperation): readonly PendingCreation[] => {
-  const kind = kindOf(resource);
-  if (type !== "creating" || !kind) return [];
-  const owner = textAt(resource.inputs, "owner");
-  return [{ urn: resource.urn, kind, ...(owner ? { owner } : {}) }];
-};
-
-/** `urn:pulumi:<stack>::<project>::…`; every URN of a state says the same. */
-const namesIn = ([first]: readonly StateResource[]): Pick<StackState, "name" | "project"> => {
-  const [, name, project] = /^urn:pulumi:(.+?)::(.+?)::/.exec(first?.urn ?? "") ?? [];
-  return name && project ? { name, project } : {};
-};
-
-/**
- * Reads what `pulumi stack export` printed; undefined if that is no state. A resource that is
- * about to be deleted still holds its object, and comes after those that stay.
- *
- * @param stack the stack as the CLI names it. Default: its short name
- */
-export const stateIn = (text: string, own: boolean, stack?: string): StackState | undefined => {
-  const document = stackExportIn(text);
-  if (!document) return undefined;
-  const resources = resourcesOf(document);
-  const pending = document.deployment.pending_operations ?? [];
-  const staying = resources.filter((resource) => !resource.delete);
-  const leaving = resources.filter((resource) => resource.delete);
-  const names = namesIn([...resources, ...pending.map(({ resource }) => resource)]);
-  const shown = stack ?? names.name ?? "";
-  const ownershipsIn = (list: readonly StateResource[]) =>
-    list.flatMap((resource) => (kindOf(resource) === "Ownership" && resource.id) || []);
-  const [ownership] = ownershipsIn(staying);
-  const replacedOwnerships = ownershipsIn(leaving);
-  const holdings = (external: boolean) =>
-    [...staying, ...leaving]
-      .filter((resource) => (resource.external === true) === external)
-      .flatMap((resource) => holdingOf(resource, { stack: shown, own, ownership }));
-  return {
-    ...names,
-    ...(ownership ? { ownership } : {}),
-    ...(replacedOwnerships.length > 0 ? { replacedOwnerships } : {}),
-    holdings: holdings(false),
-    lookUps: holdings(true),
-    pending: pending.flatMap(pendingOf),
-  };
 };

@@ -9,8 +9,7 @@ import {
   stackAmong,
 } from "../../provider/pulumi-cli/pulumi-queries.js";
 import {
-  readAllStates,
-  readOwnState,
+  readStates,
   stateIn,
   statesOf,
   statesOfThisRun,
@@ -114,7 +113,7 @@ test("all stacks of the backend are read, each once, and the own one is not take
     ]).replaceAll("::shop::", "::site::"),
   });
   for (const stack of [undefined, "prod"]) {
-    const states = await readAllStates({ ...place, ...(stack ? { stack } : {}) });
+    const states = await readStates({ ...place, ...(stack ? { stack } : {}) }, "all");
     expect(states?.holdings.map(({ id, own }) => [id, own])).toEqual([
       ["1", true],
       ["2", false],
@@ -127,18 +126,18 @@ test("all stacks of the backend are read, each once, and the own one is not take
 test("a stack that is given by its full name is found in the list under its short one", async () => {
   const text = stateText("prod", [{ kind: "Channel", name: "a", id: "1" }]);
   const { place } = fakeCli({ prod: text, "organization/shop/prod": text }, ["prod"]);
-  const states = await readAllStates({ ...place, stack: "organization/shop/prod" });
+  const states = await readStates({ ...place, stack: "organization/shop/prod" }, "all");
   expect(states?.holdings).toHaveLength(1);
 });
 
 test("a stack that cannot be read leaves the picture incomplete", async () => {
   const { place } = fakeCli({ prod: stateText("prod", []), dev: "torn" });
-  expect(await readAllStates(place)).toMatchObject({ complete: false, holdings: [] });
+  expect(await readStates(place, "all")).toMatchObject({ complete: false, holdings: [] });
 });
 
 test("the own state alone takes one command, and is never complete", async () => {
   const { place, asked } = fakeCli({ prod: stateText("prod", []) });
-  expect(await readOwnState(place)).toMatchObject({ complete: false });
+  expect(await readStates(place, "own")).toMatchObject({ complete: false });
   expect(asked()).toEqual(["stack export --non-interactive"]);
 });
 
@@ -146,9 +145,9 @@ test("why a state cannot be read is told in Pulumi's words", async () => {
   const reasons: string[] = [];
   const { place } = fakeCli({ prod: "" });
   const at = { ...place, stack: "nowhere" };
-  expect(await readAllStates(at, (reason) => reasons.push(reason))).toBeUndefined();
+  expect(await readStates(at, "all", (reason) => reasons.push(reason))).toBeUndefined();
   const missing = { ...place, command: join(place.folder, "none") };
-  expect(await readOwnState(missing, (reason) => reasons.push(reason))).toBeUndefined();
+  expect(await readStates(missing, "own", (reason) => reasons.push(reason))).toBeUndefined();
   expect(reasons).toEqual(["no stack named that", "there is no pulumi on PATH"]);
 });
 
