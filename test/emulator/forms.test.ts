@@ -1,12 +1,12 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { naturalKey } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { changedAt } from "../support/json-places.js";
-import { fieldCases, holds, type Ids, samples } from "./field-cases.js";
-import { kindOf, type Running, running } from "./running.js";
+import { fieldCases, holds, samples } from "./field-cases.js";
+import { kindOf, type Running, running, start } from "./running.js";
 
 /** An object as GET gives it; the list must give the same. */
 const given = async (service: Running, kind: string, id: string): Promise<JsonObject> => {
@@ -318,14 +318,20 @@ test("an id is kept that only looks like one of the service's for an item", asyn
 const unheardOf = { list: [{ a: 1 }, { id: 5 }], none: [], text: "e\u0301\n" };
 let serial = 0;
 
-const makeTargets = async (service: Running): Promise<Ids> => {
-  const ids = new Map<string, string>();
-  for (const definition of resources) ids.set(definition.kind, await service.make(definition));
-  return ids;
-};
+/** One service for every kind, and an object of each to refer to. */
+let shared: Running;
+const ids = new Map<string, string>();
+beforeAll(async () => {
+  shared = await start({ switches: { secrets: "echo" } });
+  for (const definition of resources) ids.set(definition.kind, await shared.make(definition));
+});
+afterAll(() => shared[Symbol.asyncDispose]());
+
+const turn = (switches: JsonObject) => shared.control("PUT", "/switches", switches);
+beforeEach(() => turn({ forms: "own", unknownFields: "keep" }));
 
 /** Complete bodies with members that nobody knows, and bodies with as little as is allowed. */
-const bodiesOf = (definition: Definition, ids: Ids): readonly JsonObject[] =>
+const bodiesOf = (definition: Definition): readonly JsonObject[] =>
   samples(definition, ids).flatMap((all) => {
     const { fields, rule } = definition;
     const variants = rule && "exactlyOne" in rule ? Object.values(rule.exactlyOne) : [];
@@ -339,11 +345,10 @@ const bodiesOf = (definition: Definition, ids: Ids): readonly JsonObject[] =>
     });
   });
 
-const makeAll = async (service: Running, definition: Definition): Promise<readonly string[]> => {
-  const ids = await makeTargets(service);
+const makeAll = async (definition: Definition): Promise<readonly string[]> => {
   const all: string[] = [];
-  for (const body of bodiesOf(definition, ids)) {
-    const { json } = await service.call("POST", `/${definition.collection}`, body);
+  for (const body of bodiesOf(definition)) {
+    const { json } = await shared.call("POST", `/${definition.collection}`, body);
     all.push(String(json.id));
   }
   return all;
@@ -370,49 +375,43 @@ describe.each(resources.map((definition) => [definition.kind, definition] as con
   "%s",
   (kind, definition) => {
     test("given as it was, byte for byte, whatever the switch was meanwhile", async () => {
-      const service = await running({ switches: { secrets: "echo" } });
-      const turn = (forms: string) => service.control("PUT", "/switches", { forms });
-      for (const id of await makeAll(service, definition)) {
-        const read = async () =>
-          (await service.call("GET", `/${definition.collection}/${id}`)).text;
+      await turn({ forms: "given" });
+      for (const id of await makeAll(definition)) {
+        const read = async () => (await shared.call("GET", `/${definition.collection}/${id}`)).text;
         const text = await read();
-        expect(text).toBe(JSON.stringify(await stored(service, kind, id)));
-        await turn("own");
+        expect(text).toBe(JSON.stringify(await stored(shared, kind, id)));
+        await turn({ forms: "own" });
         expect(await read()).not.toBe(text);
-        await turn("given");
+        await turn({ forms: "given" });
         expect(await read()).toBe(text);
       }
     });
 
     test("every optional member that was not given is null, at every depth", async () => {
-      const service = await running({ switches: { forms: "own", secrets: "echo" } });
-      for (const id of await makeAll(service, definition)) {
-        const after = await given(service, kind, id);
-        expect(lacking(definition.fields, await stored(service, kind, id), after)).toEqual([]);
+      for (const id of await makeAll(definition)) {
+        const after = await given(shared, kind, id);
+        expect(lacking(definition.fields, await stored(shared, kind, id), after)).toEqual([]);
       }
     });
 
     test.each(["keep", "refuse", "drop"] as const)(
       "with unknown members to %s, PUT takes what GET gave, and GET gives it again",
       async (unknownFields) => {
-        const service = await running({ switches: { forms: "own", secrets: "echo" } });
-        for (const id of await makeAll(service, definition)) {
-          const { unheardOf: unknown, ...known } = await given(service, kind, id);
+        for (const id of await makeAll(definition)) {
+          const { unheardOf: unknown, ...known } = await given(shared, kind, id);
           const sent =
             unknownFields === "keep" && unknown ? { ...known, unheardOf: unknown } : known;
-          await service.control("PUT", "/switches", { unknownFields });
-          const reply = await service.call("PUT", `/${definition.collection}/${id}`, sent);
+          await turn({ unknownFields });
+          const reply = await shared.call("PUT", `/${definition.collection}/${id}`, sent);
           expect({ status: reply.status, text: reply.text }).toEqual({ status: 204, text: "" });
-          expect(plain(await given(service, kind, id))).toEqual(plain(sent));
-          const kept = JSON.stringify(await stored(service, kind, id));
+          expect(plain(await given(shared, kind, id))).toEqual(plain(sent));
+          const kept = JSON.stringify(await stored(shared, kind, id));
           expect(kept).not.toMatch(/null|"item-\d+"|\\r/);
         }
       },
     );
 
     test("what is wrong in either form is refused", async () => {
-      const service = await running({ switches: { forms: "own", secrets: "echo" } });
-      const ids = await makeTargets(service);
       const bothWays = ['"5" for number', "5 for string"];
       for (const base of samples(definition, ids)) {
         const wrong = fieldCases(definition.fields, [], ids)
@@ -422,7 +421,7 @@ describe.each(resources.map((definition) => [definition.kind, definition] as con
         const replies = await Promise.all(
           wrong.map(async ({ place, value, key, label }) => {
             const body = changedAt(base, place, value);
-            const { status } = await service.call("POST", `/${definition.collection}`, body);
+            const { status } = await shared.call("POST", `/${definition.collection}`, body);
             return { key, label, status };
           }),
         );
@@ -433,26 +432,24 @@ describe.each(resources.map((definition) => [definition.kind, definition] as con
 );
 
 test("whatever is taken is given back in a form that is taken again, and comes back the same", async () => {
-  const service = await running({ switches: { forms: "own", secrets: "echo" } });
-  const ids = await makeTargets(service);
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...resources),
       fc.jsonValue({ maxDepth: 3 }),
       fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 }),
       async (definition, unknown, description) => {
-        const [body] = bodiesOf(definition, ids);
+        const [body] = bodiesOf(definition);
         const path = `/${definition.collection}`;
         const all = { ...body, unheardOf: unknown, description };
-        const { status, json } = await service.call("POST", path, all);
+        const { status, json } = await shared.call("POST", path, all);
         expect(status).toBe(201);
-        const before = await given(service, definition.kind, String(json.id));
-        expect((await service.call("PUT", `${path}/${json.id}`, before)).status).toBe(204);
-        const after = await given(service, definition.kind, String(json.id));
+        const before = await given(shared, definition.kind, String(json.id));
+        expect((await shared.call("PUT", `${path}/${json.id}`, before)).status).toBe(204);
+        const after = await given(shared, definition.kind, String(json.id));
         expect(plain(after)).toEqual(plain(before));
-        await service.call("DELETE", `${path}/${json.id}`);
+        await shared.call("DELETE", `${path}/${json.id}`);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 80 },
   );
 });

@@ -63,7 +63,7 @@ test("any value at any place of a good body is taken or refused, and what is tak
         await service.call("DELETE", path);
       },
     ),
-    { numRuns: 400 * scale },
+    { numRuns: 200 * scale },
   );
 });
 
@@ -100,7 +100,7 @@ test("any value at any place of a message or an asset is taken or refused", asyn
         expectAnswer(await service.call("POST", path, changedAt(body, place, value)));
       },
     ),
-    { numRuns: 300 * scale },
+    { numRuns: 150 * scale },
   );
 });
 
@@ -132,7 +132,7 @@ test("any method on any path and query is answered", async () => {
         else expectAnswer(reply);
       },
     ),
-    { numRuns: 400 * scale },
+    { numRuns: 200 * scale },
   );
 });
 

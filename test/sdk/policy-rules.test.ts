@@ -28,7 +28,7 @@ const spoken = (world: World): readonly string[] => {
     .map(({ name }) => name);
 };
 
-const numRuns = Number(process.env.POLICY_RUNS ?? 60);
+const numRuns = Number(process.env.POLICY_RUNS ?? 30);
 const runs = { numRuns, seed: 5 };
 const patience = { timeout: 180_000 + numRuns * 100 };
 

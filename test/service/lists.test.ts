@@ -499,5 +499,5 @@ test("all kinds together take no more than twice the room, and no small list is 
       }
       expect(kept).toBeLessThanOrEqual(2 * room);
     }),
-    { numRuns: 50 },
+    { numRuns: 20 },
   ));
