@@ -173,11 +173,11 @@ lost with members is made by the program, but without these as they are.`,
         };
       });
     }
-    const { rehearseAndRecord } = await import("../rehearse/rehearse.js");
+    const { rehearse } = await import("../rehearse/rehearse.js");
     const { rehearsalMarkdown, rehearsalReport } = await import("../rehearse/rehearsal-report.js");
     const operation = destroy ? "destroy" : "up";
     return interruptible(session, async (means) => {
-      const rehearsal = await rehearseAndRecord(
+      const rehearsal = await rehearse(
         { ...options, ...means, operation, args, switches: set },
         record,
       );

@@ -18,7 +18,7 @@ import {
 import type { Pace } from "../../provider/service/http/pace.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { readSettings } from "../../provider/service/settings.js";
-import { accessService, type ServiceAccess } from "../account/open-account.js";
+import { accessService } from "../account/open-account.js";
 import { type AccountReading, type KindReading, readAccount } from "../account/read-account.js";
 import { CommandFailure } from "../command.js";
 import { type OriginalStack, profilesOf } from "./stack-copy.js";
@@ -35,22 +35,18 @@ export interface TenantReading {
   readonly pageSize?: number;
 }
 
-interface TenantReadingOptions {
-  readonly env: NodeJS.ProcessEnv;
+/** How an account is read. */
+interface ReadingOptions {
+  /** Default: that of this process. */
+  readonly env?: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
-  /** Told what is going on. */
+  /** Reports what is going on. */
   readonly say: (text: string) => void;
 }
 
 /** The lower quartile: what a busy machine adds to some of the calls is not the service's. */
 const usualOf = (durations: readonly number[]): number =>
   durations.toSorted((a, b) => a - b)[Math.floor(durations.length / 4)] ?? 0;
-
-/** What the answers tell beside what they hold. */
-interface Observed {
-  readonly durations: number[];
-  pageSize: number | undefined;
-}
 
 /** The pages of an emulator hold as many objects at most. */
 const mostOnPage = 75;
@@ -62,74 +58,57 @@ const pageSizeIn = (text: string): number | undefined => {
   return Number.isInteger(size) && size >= 1 && size <= mostOnPage ? size : undefined;
 };
 
-/** Notes how long each attempt takes, the wait for its turn left aside. */
-const observing =
-  (pace: Pace, observed: Observed): Pace =>
-  (endpoint, attempt, signal) =>
-    pace(
-      endpoint,
-      async () => {
-        const from = performance.now();
-        const answer = await attempt();
-        observed.durations.push(performance.now() - from);
-        if (endpoint.method === "GET") observed.pageSize ??= pageSizeIn(answer.text);
-        return answer;
-      },
-      signal,
-    );
-
-const readWith = async (access: ServiceAccess, { say, signal }: TenantReadingOptions) => {
-  const { settings, service } = access;
-  const of = settings.profile === undefined ? "" : ` of profile ${settings.profile}`;
-  let toldAt = performance.now();
-  const account = await readAccount(access, {
-    signal,
-    onProgress: ({ objects, callsLeft, remainingMs }) => {
-      if (performance.now() - toldAt < 5000) return;
-      toldAt = performance.now();
-      const left = `${callsLeft} calls left, about ${Math.ceil(remainingMs / 1000)} s`;
-      say(`Reading the account${of}: ${objects} objects, ${left}.`);
-    },
-  });
-  const { scopes } = await service.token();
-  return { account, ...(scopes ? { scopes } : {}) };
-};
-
 /**
- * Reads the account of a tenant, by lists only, and what else tells how a run would fare there.
+ * Reads the account of a tenant, by lists only, and what else shows how a run would fare there.
  *
- * @throws ConversationError where nothing can be read
+ * @throws ConversationError if nothing can be read
  */
 const readTenant = async (
   settings: Settings,
-  options: TenantReadingOptions,
+  { env = process.env, say, signal }: ReadingOptions,
 ): Promise<TenantReading> => {
-  const { env, say, signal } = options;
-  const observed: Observed = { durations: [], pageSize: undefined };
-  const access = accessService(settings, {
-    ...{ environment: env, say, signal },
-    observed: (pace) => observing(pace, observed),
-  });
+  const durations: number[] = [];
+  let pageSize: number | undefined;
+  // The wait for a call's turn is left aside.
+  const observed =
+    (pace: Pace): Pace =>
+    (endpoint, attempt, stop) =>
+      pace(
+        endpoint,
+        async () => {
+          const from = performance.now();
+          const answer = await attempt();
+          durations.push(performance.now() - from);
+          if (endpoint.method === "GET") pageSize ??= pageSizeIn(answer.text);
+          return answer;
+        },
+        stop,
+      );
+  const access = accessService(settings, { environment: env, say, signal, observed });
+  const of = settings.profile === undefined ? "" : ` of profile ${settings.profile}`;
+  let saidAt = performance.now();
   try {
-    const read = await readWith(access, options);
-    const { durations, pageSize } = observed;
+    const account = await readAccount(access, {
+      signal,
+      onProgress: ({ objects, callsLeft, remainingMs }) => {
+        if (performance.now() - saidAt < 5000) return;
+        saidAt = performance.now();
+        const left = `${callsLeft} calls left, about ${Math.ceil(remainingMs / 1000)} s`;
+        say(`Reading the account${of}: ${objects} objects, ${left}.`);
+      },
+    });
+    const { scopes } = await access.service.token();
     return {
       settings,
-      ...read,
+      account,
       roundTripMs: usualOf(durations),
+      ...(scopes ? { scopes } : {}),
       ...(pageSize === undefined ? {} : { pageSize }),
     };
   } finally {
     await access.close();
   }
 };
-
-/** The accounts that a program may reach. */
-interface AccountReadings {
-  readonly readings: readonly TenantReading[];
-  /** What should be known about them, each a sentence. */
-  readonly notes: readonly string[];
-}
 
 /**
  * The settings of every profile that can be used; of the default one, where there is no other.
@@ -158,18 +137,15 @@ export const settingsOfAccounts = (
 /**
  * Reads the account of every profile that the stack may use, by lists only.
  *
- * @throws ConversationError where settings are missing, or an account cannot be read
+ * @returns with what should be known about them, each a sentence
+ * @throws ConversationError if settings are missing, or an account cannot be read
  */
-export const readAccounts = async (
-  original: OriginalStack,
-  options: Omit<TenantReadingOptions, "env"> & { readonly env?: NodeJS.ProcessEnv },
-): Promise<AccountReadings> => {
-  const { env = process.env, say, signal } = options;
+export const readAccounts = async (original: OriginalStack, options: ReadingOptions) => {
   const notes: string[] = [];
   const readings: TenantReading[] = [];
   for (const settings of settingsOfAccounts(original, notes)) {
-    say(`Reading the account at ${settings.baseUrl} …`);
-    const reading = await readTenant(settings, { env, say, signal });
+    options.say(`Reading the account at ${settings.baseUrl} …`);
+    const reading = await readTenant(settings, options);
     if (!reading.account.consistent)
       notes.push("The account changed while it was read, so what is said of it may be wrong.");
     readings.push(reading);
@@ -178,7 +154,7 @@ export const readAccounts = async (
 };
 
 /** Under which limits a run on a copy takes place. */
-export interface RunConditions {
+interface RunConditions {
   /** Plan of the first account: the default one, where it has settings. */
   readonly plan: Conditions["plan"];
   /** Steps that run together. */
@@ -328,4 +304,46 @@ export const refusedLists = (
     if (kind.error === undefined) return false;
     return !(isOther && isForbidden(kind) && !allows(inUse, kind) && allows(scopes, kind));
   });
+};
+
+/** An account in which a run is rehearsed. */
+export interface RehearsedAccount extends TenantReading {
+  /** With which client the run takes place. */
+  readonly client: DeployingClient;
+  /** The limits of its calls. */
+  readonly conditions: Conditions;
+}
+
+/** What the person says of the clients that deploy and of their limits. */
+export interface RehearsedAccountOptions extends ReadingOptions, Pick<ConditionOptions, "plan"> {
+  /** Scopes of the client that will deploy. Default: those of the one that reads, if it may write. */
+  readonly asScopes?: readonly string[];
+}
+
+/**
+ * Reads every account that the program may reach, and what decides how a run fares there.
+ *
+ * @param parallel steps that run together, if the person says it
+ * @throws ConversationError if settings are missing, or an account cannot be read
+ */
+export const rehearsedAccounts = async (
+  original: OriginalStack,
+  options: RehearsedAccountOptions,
+  parallel: number | undefined,
+) => {
+  const { plan, asScopes } = options;
+  const { readings, notes } = await readAccounts(original, options);
+  const given = {
+    ...(plan === undefined ? {} : { plan }),
+    ...(parallel === undefined ? {} : { parallel }),
+  };
+  const { accounts: limits, ...conditions } = runConditions(given, original, readings);
+  const accounts = readings.flatMap((reading, place): readonly RehearsedAccount[] => {
+    const limit = limits[place];
+    return limit
+      ? [{ ...reading, client: deployingClient(reading, asScopes), conditions: limit }]
+      : [];
+  });
+  const assumed = accounts.flatMap(({ client }) => client.assumed ?? []);
+  return { ...conditions, accounts, notes: [...assumed, ...notes, ...conditions.notes] };
 };

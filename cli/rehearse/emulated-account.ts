@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { controlRoutes } from "../../emulator/control/control-routes.js";
 import { createRequestListener, paths } from "../../emulator/http/listener.js";
 import type { FaultRule, StoredObject, Switches } from "../../emulator/index.js";
-import { createService, type EmulatedService } from "../../emulator/service/service.js";
+import { createService } from "../../emulator/service/service.js";
 import { parseSwitches } from "../../emulator/service/switches.js";
 import type { Field, Fields, ListField, MapField } from "../../provider/definition/define.js";
 import {
@@ -48,7 +48,12 @@ import { describeSettings } from "../../provider/service/settings.js";
 import type { KindReading } from "../account/read-account.js";
 import { foundSwitches } from "../probe/probe-findings.js";
 import { profileIn } from "../stack/stack-reading.js";
-import { type DeployingClient, refusedLists, type TenantReading } from "./accounts.js";
+import {
+  type DeployingClient,
+  type RehearsedAccount,
+  refusedLists,
+  type TenantReading,
+} from "./accounts.js";
 import type { RehearsedTime } from "./rehearsed-time.js";
 
 /** Stands for a secret that nobody here knows where the service leaves it out: an object must have one. */
@@ -226,12 +231,8 @@ export interface RehearsedCall {
   readonly endedAt: number;
 }
 
-interface RelayOptions {
-  readonly profile: string | undefined;
-  /** Origin of the emulator, such as `http://127.0.0.1:4010`. */
-  readonly target: string;
-  /** Path below which the service is. */
-  readonly basePath: string;
+/** How long a call is under way, and when it is let go. */
+interface Timing {
   readonly time: RehearsedTime;
   /** For a call that is wanted at a moment the one at which its rate lets it go, in milliseconds. */
   readonly turnOf: (endpoint: Endpoint, now: number) => number;
@@ -239,44 +240,36 @@ interface RelayOptions {
   readonly roundTripMs: number;
 }
 
-/** The way to an emulator that lets every call take the time that it would take at the service. */
-export interface RecordingRelay {
-  /** The address that stands for the target's origin; its path cannot be guessed. */
+/** An address at which every call takes the time that it would take at the service. */
+export interface TimedServer {
+  /** Its path cannot be guessed. */
   readonly address: string;
   /** In the order in which they were sent; those for a token are left out. */
   readonly calls: readonly RehearsedCall[];
   readonly close: () => Promise<void>;
 }
 
-const textOf = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return Buffer.concat(chunks);
-};
+/** An answer that is kept back when it is ready. */
+class HeldResponse extends ServerResponse {
+  #held: unknown[] | undefined;
 
-interface Forwarded {
-  readonly status: number;
-  readonly headers: IncomingMessage["headers"];
-  readonly body: Buffer;
-}
-
-const forward = (
-  { method, url, headers }: IncomingMessage,
-  body: Buffer,
-  target: string,
-  agent: Agent,
-): Promise<Forwarded> =>
-  new Promise((resolve, reject) => {
-    const { host: _, ...others } = headers;
-    const sent = request(target + url, { method, headers: others, agent }, (answer) => {
-      textOf(answer).then(
-        (text) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: text }),
-        reject,
-      );
-    });
-    sent.on("error", reject);
-    sent.end(body);
+  /** Settles with the body as soon as the answer is ready, or the caller has gone. */
+  readonly ready = new Promise<unknown>((settle) => {
+    this.once("held", settle);
+    this.once("close", settle);
   });
+
+  override end(...given: unknown[]): this {
+    this.#held = given;
+    this.emit("held", given[0]);
+    return this;
+  }
+
+  /** Sends what was kept back. */
+  release(): void {
+    if (this.#held) Reflect.apply(super.end, this, this.#held);
+  }
+}
 
 /** `/channels/7` → its collection, its template and its id. */
 const partsOf = (path: string) => {
@@ -285,80 +278,75 @@ const partsOf = (path: string) => {
   return { collection, template, ...(id === undefined ? {} : { id: decodeURIComponent(id) }) };
 };
 
-const createdId = ({ status, body }: Forwarded): string | undefined => {
-  const made = status === 201 ? jsonIn(body.toString()) : undefined;
+const createdId = (status: number, body: unknown): string | undefined => {
+  const made = status === 201 ? jsonIn(String(body)) : undefined;
   return isObject(made) && typeof made.id === "string" ? made.id : undefined;
 };
 
 const methods: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-const methodOf = ({ method }: IncomingMessage): Method =>
-  methods.find((known) => known === method) ?? "GET";
-
 /** What a rehearsal never does, as it would reach people: the emulator delivers messages to callbacks. */
 const isMessage = ({ collection }: { readonly collection: string }): boolean =>
   collection === "conversations" || collection === "assets";
 
-/** Starts a relay on a free port of this machine. */
-export const startRelay = async (options: RelayOptions): Promise<RecordingRelay> => {
-  const { profile, target, basePath, time, turnOf, roundTripMs } = options;
-  const agent = new Agent({ keepAlive: true });
+/**
+ * Serves on a free port of this machine, in the time of the rehearsal.
+ *
+ * @param serve answers a call at once
+ */
+export const serveInTime = async (
+  serve: (incoming: IncomingMessage, response: ServerResponse) => void,
+  profile: string | undefined,
+  { time, turnOf, roundTripMs }: Timing,
+): Promise<TimedServer> => {
   const calls: RehearsedCall[] = [];
 
-  const carryOut = async (incoming: IncomingMessage, response: ServerResponse, body: Buffer) => {
+  const answer = async (incoming: IncomingMessage, response: HeldResponse) => {
     const [path = ""] = (incoming.url ?? "").split("?");
-    const isToken = !path.startsWith(`${basePath}/`);
-    const parts = partsOf(path.slice(basePath.length));
-    const method = methodOf(incoming);
-    const endpoint = { method, template: parts.template };
-    const sentAt = isToken ? time.now() : turnOf(endpoint, time.now());
+    const isToken = !path.startsWith(`${paths.base}/`);
+    const parts = partsOf(path.slice(paths.base.length));
+    const method = methods.find((known) => known === incoming.method) ?? "GET";
+    const sentAt = isToken ? time.now() : turnOf({ method, template: parts.template }, time.now());
     await time.until(sentAt);
-    const answer = await time.during(() =>
-      isMessage(parts) && !isToken
-        ? Promise.resolve({ status: 403, headers: {}, body: Buffer.alloc(0) })
-        : forward(incoming, body, target, agent),
-    );
+    const body = await time.during(() => {
+      if (isMessage(parts) && !isToken) response.writeHead(403).end();
+      else serve(incoming, response);
+      return response.ready;
+    });
     const endedAt = sentAt + roundTripMs;
+    const status = response.statusCode;
     if (!isToken) {
-      const id = createdId(answer);
-      const of = profile === undefined ? {} : { profile };
+      const id = createdId(status, body);
       calls.push({
-        ...of,
-        method,
-        ...parts,
-        ...(id ? { id } : {}),
-        status: answer.status,
-        sentAt,
-        endedAt,
+        ...(profile === undefined ? {} : { profile }),
+        ...{ method, ...parts, ...(id ? { id } : {}) },
+        ...{ status, sentAt, endedAt },
       });
     }
     await time.until(endedAt);
-    const { "transfer-encoding": _, connection: __, ...headers } = answer.headers;
-    response.writeHead(answer.status, headers).end(answer.body);
+    response.release();
     time.answered();
   };
 
   // Only the run knows it: calls of others on this machine would count as its own, and hold its time up.
   const secretPath = `/${randomBytes(24).toString("hex")}`;
-  const server = createServer((incoming, response) => {
+  const server = createServer({ ServerResponse: HeldResponse }, (incoming, response) => {
     const { url = "" } = incoming;
     if (!url.startsWith(`${secretPath}/`)) {
       incoming.resume();
       response.writeHead(404).end();
+      response.release();
       return;
     }
     incoming.url = url.slice(secretPath.length);
     time.woken();
-    textOf(incoming)
-      .then((body) => carryOut(incoming, response, body))
-      .catch(() => response.destroy());
+    answer(incoming, response).catch(() => response.destroy());
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   return {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}${secretPath}`,
     calls,
     close: async () => {
-      agent.destroy();
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
     },
@@ -366,7 +354,8 @@ export const startRelay = async (options: RelayOptions): Promise<RecordingRelay>
 };
 
 /** An emulator with the account of a tenant, behind a relay that lets time pass as at the service. */
-export interface EmulatedTenant {
+export interface EmulatedAccount {
+  readonly profile: string | undefined;
   /** Environment variables and configuration that point a program at it. */
   readonly variables: Readonly<Record<string, string>>;
   readonly config: Readonly<Record<string, string>>;
@@ -380,17 +369,7 @@ export interface EmulatedTenant {
   readonly close: () => Promise<void>;
 }
 
-interface TenantOptions {
-  readonly reading: TenantReading;
-  readonly client: DeployingClient;
-  readonly document: StackExport;
-  readonly conditions: Conditions;
-  readonly time: RehearsedTime;
-  /** How the emulator behaves where the service's behaviour is not certain. */
-  readonly switches: Partial<Switches>;
-}
-
-/** The relay knows the rates: a run that kept to them by itself would wait in real time. */
+/** The server knows the rates: a run that kept to them by itself would wait in real time. */
 const noLimit = String(unlimitedBurst);
 
 const kept = ["scope", "platformName", "ownershipMark", "put"] as const;
@@ -446,7 +425,7 @@ const forbiddenLists = (kinds: readonly KindReading[]): readonly FaultRule[] =>
   });
 
 /** A bucket for each endpoint, full at the start. */
-const turnsOf = (conditions: Conditions): RelayOptions["turnOf"] => {
+const turnsOf = (conditions: Conditions): Timing["turnOf"] => {
   const buckets = new Map<string, (now: number) => number>();
   return (endpoint, now) => {
     const name = endpointName(endpoint);
@@ -458,29 +437,20 @@ const turnsOf = (conditions: Conditions): RelayOptions["turnOf"] => {
 
 const randomSecret = (): string => randomBytes(24).toString("base64url");
 
-/** Not by snapshot: that refuses what has a form which this product does not know. */
-const serve = async (service: EmulatedService) => {
-  const routes = controlRoutes(service, paths.control);
-  // Nobody controls it from outside: it holds the secrets of the stack in clear.
-  const server = createServer(createRequestListener(service, { routes, secret: randomSecret() }));
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-      service.deliveries.close();
-    },
-  };
-};
-
 const clientId = "rehearsal";
 
-/** Starts an emulator of a tenant. */
-export const emulateTenant = async (options: TenantOptions): Promise<EmulatedTenant> => {
-  const { reading, client, document, conditions, time } = options;
-  const { settings, account, roundTripMs, pageSize } = reading;
+/**
+ * Starts an emulator of an account.
+ *
+ * @param given how it behaves if the service's behaviour is not certain
+ */
+export const emulateAccount = async (
+  reading: RehearsedAccount,
+  document: StackExport,
+  time: RehearsedTime,
+  given: Partial<Switches>,
+): Promise<EmulatedAccount> => {
+  const { settings, account, client, conditions, roundTripMs, pageSize } = reading;
   const { profile, platformName } = settings;
   const isPartial = account.kinds.some(({ problem }) => problem !== undefined);
   const copy = copyAccount(reading, stateBodies(document, settings));
@@ -489,43 +459,42 @@ export const emulateTenant = async (options: TenantOptions): Promise<EmulatedTen
     ...(isPartial || copy.missing.length > 0 ? { unknownReference: "accept" } : {}),
     ...(pageSize === undefined ? {} : { pageSize }),
     ...secretsSwitch({ ...copy.secrets }),
-    ...options.switches,
+    ...given,
   });
   const clientSecret = randomSecret();
   const service = createService({ plan: "none", switches });
+  // Not by snapshot: that refuses what has a form which this product does not know.
   service.store.replaceAll(copy.objects);
   service.clients.put({ clientId, clientSecret, scopes: client.scopes });
   service.faults.add(forbiddenLists(refusedLists(reading, client)));
-  const emulator = await serve(service);
-  const relay = await startRelay({
-    profile,
-    target: emulator.origin,
-    basePath: paths.base,
-    time,
-    roundTripMs,
-    turnOf: turnsOf(conditions),
+  // Nobody controls it from outside: it holds the secrets of the stack in clear.
+  const control = { routes: controlRoutes(service, paths.control), secret: randomSecret() };
+  const turnOf = turnsOf(conditions);
+  const server = await serveInTime(createRequestListener(service, control), profile, {
+    ...{ time, turnOf, roundTripMs },
   });
   const access = {
-    baseUrl: relay.address + paths.base,
-    tokenUrl: relay.address + paths.token,
+    baseUrl: server.address + paths.base,
+    tokenUrl: server.address + paths.token,
     clientId,
     clientSecret,
   };
   const values = valuesFor(settings, client, access);
   return {
+    profile,
     variables: namedValues(values, profile, "environment"),
     config: namedValues(values, profile, "config"),
     before: copy.objects,
     missing: copy.missing,
     showsSecrets: Object.values(copy.secrets).some((count) => count > 0),
-    calls: relay.calls,
+    calls: server.calls,
     objects: () =>
       Object.fromEntries(
         resources.map(({ collection }) => [collection, service.store.all(collection)]),
       ),
     close: async () => {
-      await relay.close();
-      await emulator.close();
+      await server.close();
+      service.deliveries.close();
     },
   };
 };

@@ -19,15 +19,14 @@ import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/lists.js";
-import type { Plan } from "../../provider/service/plans.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { publicMembers } from "../account/object-inputs.js";
-import { openStack } from "../stack/open-stack.js";
-import { deployingClient, readAccounts, runConditions, type TenantReading } from "./accounts.js";
+import { openStack, type StackOptions } from "../stack/open-stack.js";
+import type { RehearsedAccount, TenantReading } from "./accounts.js";
 import { outcomeOf, serverSet } from "./outcome.js";
 import type { fromEmptySchema, lostSchema } from "./rehearsal-schema.js";
-import { effectsWarning, type RunAccount, runOnCopy } from "./run-on-copy.js";
-import { emptied, readOriginal } from "./stack-copy.js";
+import { type AccountOutcome, prepareRun, type RehearseOptions, runOnCopy } from "./run-on-copy.js";
+import { emptied } from "./stack-copy.js";
 
 /** The objects of each kind, by id. */
 type ObjectsByKind = ReadonlyMap<string, ReadonlyMap<string, WireObject>>;
@@ -148,23 +147,8 @@ export type LostObject = Printed<z.output<typeof lostSchema>>;
 /** A whole rehearsal from empty, as `--json` prints it. */
 export type RehearsalFromEmpty = Printed<z.output<typeof fromEmptySchema>>;
 
-interface FromEmptyOptions {
-  readonly stack?: string;
-  readonly plan?: Plan;
-  readonly also?: readonly string[];
-  /** Scopes of the client that would deploy. Default: those of the one that reads, where it may write. */
-  readonly asScopes?: readonly string[];
-  /** Whether the program is answered that this is no dry run, as in a real update. */
-  readonly runEffects?: true;
-  readonly folder?: string;
-  readonly env?: NodeJS.ProcessEnv;
-  /** Reports what is going on. */
-  readonly say: (text: string) => void;
-  readonly signal: AbortSignal;
-}
-
 /** A tenant where nobody has made anything. */
-const emptyTenant = ({ account, ...others }: TenantReading): TenantReading => ({
+const emptyTenant = ({ account, ...others }: RehearsedAccount): RehearsedAccount => ({
   ...others,
   account: {
     ...account,
@@ -178,7 +162,7 @@ const noStates = { holdings: [], holdersOf: () => [] } as const;
 const liveObjects = ({ account }: TenantReading): ObjectsByKind =>
   new Map(account.kinds.map(({ definition, objects }) => [definition.kind, objects]));
 
-const rebuiltObjects = (account: RunAccount | undefined): ObjectsByKind =>
+const rebuiltObjects = (account: AccountOutcome | undefined): ObjectsByKind =>
   new Map(
     resources.map(({ kind, collection }) => [
       kind,
@@ -188,7 +172,7 @@ const rebuiltObjects = (account: RunAccount | undefined): ObjectsByKind =>
 
 const lostIn = (
   reading: TenantReading,
-  account: RunAccount | undefined,
+  account: AccountOutcome | undefined,
   states: Pick<StackStates, "holdersOf">,
 ): readonly LostObject[] => {
   const { settings } = reading;
@@ -214,50 +198,31 @@ const problemsOf = (readings: readonly TenantReading[]): readonly string[] =>
  * Makes everything that the program declares anew, in an emulator with nothing in it, and compares with
  * the account. The service gets lists only; nothing is written.
  *
- * @throws CommandFailure where the stack cannot be read; ConversationError where the service cannot
+ * @throws CommandFailure if the stack cannot be read; ConversationError if the service cannot
  */
-export const rehearseFromEmpty = async (options: FromEmptyOptions): Promise<RehearsalFromEmpty> => {
-  const { plan, also = [], say, signal } = options;
+export const rehearseFromEmpty = async (
+  options: Omit<RehearseOptions, "operation" | "args"> & StackOptions,
+): Promise<RehearsalFromEmpty> => {
   const stack = await openStack(options);
-  const original = await readOriginal(stack);
-  const { readings, notes } = await readAccounts(original, options);
-  const conditions = runConditions(plan === undefined ? {} : { plan }, original, readings);
-  const clients = readings.map((reading) => deployingClient(reading, options.asScopes));
-  if (options.runEffects) say(effectsWarning);
-  say("Making everything anew in an empty emulator …");
+  const whole = { ...options, operation: "up", args: ["--continue-on-error"] } as const;
+  const { setup, notes } = await prepareRun(stack, whole);
+  const { original, accounts, plan, parallel } = setup;
+  options.say("Making everything anew in an empty emulator …");
   const run = await runOnCopy({
-    operation: "up",
+    ...setup,
     original: { ...emptied(original), states: { ...original.states, ...noStates } },
-    readings: readings.map(emptyTenant),
-    ...{ clients, conditions, also, signal },
-    args: ["--continue-on-error"],
-    switches: {},
-    runsEffects: options.runEffects === true,
+    accounts: accounts.map(emptyTenant),
   });
-  const { names } = stack;
-  const {
-    calls: _,
-    changes: __,
-    undeclared: ___,
-    ...outcome
-  } = outcomeOf(run, names.stack, noStates);
+  const { calls, changes, undeclared, ...outcome } = outcomeOf(run, stack.names.stack, noStates);
   return {
-    ...names,
-    plan: conditions.plan,
-    parallel: conditions.parallel,
-    outcome,
-    liveObjects: readings
+    ...stack.names,
+    ...{ plan, parallel, outcome },
+    liveObjects: accounts
       .flatMap(({ account }) => account.kinds)
       .reduce((sum, { objects }) => sum + objects.size, 0),
-    lost: readings.flatMap((reading, place) =>
-      lostIn(reading, run.accounts[place], original.states),
+    lost: accounts.flatMap((account, place) =>
+      lostIn(account, run.accounts[place], original.states),
     ),
-    notes: [
-      ...clients.flatMap(({ assumed = [] }) => assumed),
-      ...conditions.notes,
-      ...notes,
-      ...problemsOf(readings),
-      ...run.missing,
-    ],
+    notes: [...notes, ...problemsOf(accounts), ...run.missing],
   };
 };

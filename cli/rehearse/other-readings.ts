@@ -5,7 +5,7 @@ import { resources } from "../../provider/resources/index.js";
 import type { RehearsedCall } from "./emulated-account.js";
 import { serverSet } from "./outcome.js";
 import type { AccountChange, Refusal, RehearsedOutcome } from "./rehearsal-schema.js";
-import type { CopyRun } from "./run-on-copy.js";
+import type { RehearsedRun } from "./run-on-copy.js";
 
 /** Something uncertain about the service that may decide what a run comes to. */
 interface UncertainSwitch {
@@ -13,10 +13,10 @@ interface UncertainSwitch {
   /** The reading that is not the likeliest. */
   readonly other: Partial<Switches>;
   /** Whether a run has done anything that it bears upon. */
-  readonly matters: (run: CopyRun) => boolean;
+  readonly matters: (run: RehearsedRun) => boolean;
 }
 
-const called = (run: CopyRun, fits: (call: RehearsedCall) => boolean): boolean =>
+const called = (run: RehearsedRun, fits: (call: RehearsedCall) => boolean): boolean =>
   run.calls.some(fits);
 
 const isWrite = ({ method }: RehearsedCall): boolean => method === "PUT" || method === "POST";
@@ -28,7 +28,7 @@ const deletesHeld = ({ method, collection }: RehearsedCall): boolean =>
 
 /** Whether a deletion was refused only for the sake of users of which it is not certain that they hold anything. */
 const isHeldByAssumption =
-  ({ accounts }: CopyRun) =>
+  ({ accounts }: RehearsedRun) =>
   (call: RehearsedCall): boolean => {
     const target = resources.find(({ collection }) => collection === call.collection);
     if (call.method !== "DELETE" || !isRefused(call) || !target || !call.id) return false;
@@ -51,7 +51,7 @@ const holdsSecrets = ({ collection }: RehearsedCall): boolean =>
   );
 
 /** Whether an object has members that no definition knows. */
-const hasUnknownMembers = ({ accounts }: CopyRun): boolean =>
+const hasUnknownMembers = ({ accounts }: RehearsedRun): boolean =>
   accounts.some(({ after }) =>
     resources.some((definition) => {
       const known = fieldsByWireName(definition.fields);
@@ -112,7 +112,7 @@ const uncertain: readonly UncertainSwitch[] = [
 
 /** What is worth a run in the other reading: it bears upon the run, and nobody knows it. */
 export const otherReadingsOf = (
-  run: CopyRun,
+  run: RehearsedRun,
   known: ReadonlySet<string>,
 ): readonly Partial<Switches>[] =>
   uncertain

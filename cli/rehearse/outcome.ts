@@ -17,7 +17,13 @@ import type {
   RehearsedOutcome,
   RehearsedStep,
 } from "./rehearsal-schema.js";
-import type { CopyRun, EngineError, EngineRun, EngineStep, RunAccount } from "./run-on-copy.js";
+import type {
+  AccountOutcome,
+  EngineError,
+  EngineEvents,
+  EngineStep,
+  RehearsedRun,
+} from "./run-on-copy.js";
 
 /** What the service itself sets. */
 export const serverSet: ReadonlySet<string> = new Set(["id", ...Object.keys(outputFields)]);
@@ -311,7 +317,7 @@ const failedSteps = (steps: readonly EngineStep[]): ReadonlyMap<string, EngineSt
  * @param said the last lines of Pulumi, for a run that failed without an error of its own
  */
 const refusalsIn = (
-  { steps, errors }: EngineRun,
+  { steps, errors }: EngineEvents,
   said: readonly string[],
   context: RefusalContext,
 ): readonly Refusal[] => {
@@ -333,7 +339,7 @@ const refusalsIn = (
 
 type OtherHolders = Pick<StackStates, "holdersOf">;
 
-const idsByUrn = ({ before, after }: CopyRun): IdsByUrn => {
+const idsByUrn = ({ before, after }: RehearsedRun): IdsByUrn => {
   const all = [...before.holdings, ...after.holdings];
   const groups = Map.groupBy(all, ({ urn }) => urn);
   return new Map([...groups].map(([urn, held]) => [urn, [...new Set(held.map(({ id }) => id))]]));
@@ -341,8 +347,8 @@ const idsByUrn = ({ before, after }: CopyRun): IdsByUrn => {
 
 /** Objects of an account that neither this stack, as it then is, nor another one has. */
 const undeclaredIn = (
-  { after, profile }: RunAccount,
-  run: CopyRun,
+  { after, profile }: AccountOutcome,
+  run: RehearsedRun,
   others: OtherHolders,
 ): readonly NamedObject[] => {
   const held = new Set(run.after.holdings.map(({ kind, id }) => `${kind} ${id}`));
@@ -354,13 +360,13 @@ const undeclaredIn = (
   );
 };
 
-const contextOf = (run: CopyRun, stack: string, states: OtherHolders): RefusalContext => ({
+const contextOf = (run: RehearsedRun, stack: string, states: OtherHolders): RefusalContext => ({
   before: run.before,
   accounts: run.accounts.map(({ after, profile }) => ({ objects: after, states, profile })),
   stack,
 });
 
-const refusalsOf = (run: CopyRun, stack: string, states: OtherHolders): readonly Refusal[] => {
+const refusalsOf = (run: RehearsedRun, stack: string, states: OtherHolders): readonly Refusal[] => {
   if (run.succeeded) return [];
   const refusals = refusalsIn(run.engine, run.said, contextOf(run, stack, states));
   return run.stage === "preview"
@@ -373,11 +379,15 @@ const outcomeCall = (
   startedAt: number,
 ): OutcomeCall => ({ ...call, seconds: Math.round((sentAt - startedAt) / 10) / 100 });
 
-const countObjects = ({ after }: RunAccount): number =>
+const countObjects = ({ after }: AccountOutcome): number =>
   Object.values(after).reduce((sum, list) => sum + list.length, 0);
 
 /** What a run on a copy says of the run to come. */
-export const outcomeOf = (run: CopyRun, stack: string, states: OtherHolders): RehearsedOutcome => {
+export const outcomeOf = (
+  run: RehearsedRun,
+  stack: string,
+  states: OtherHolders,
+): RehearsedOutcome => {
   const isRun = run.stage === "run";
   const ended = isRun ? run.engine.steps : [];
   return {
@@ -403,7 +413,7 @@ export const outcomeOf = (run: CopyRun, stack: string, states: OtherHolders): Re
  * @param others what a run came to that went on after it
  */
 export const laterRefusals = (
-  run: CopyRun,
+  run: RehearsedRun,
   others: readonly Refusal[],
   stack: string,
   states: OtherHolders,

@@ -3,16 +3,8 @@ import { resolve } from "node:path";
 import type { Switches } from "../../emulator/index.js";
 import { withCount } from "../../provider/kernel/columns.js";
 import { keepHeapSmall } from "../../provider/pulumi-cli/frugal-node.js";
-import type { Plan } from "../../provider/service/plans.js";
 import { CommandFailure, messageOf } from "../command.js";
-import { openStack } from "../stack/open-stack.js";
-import {
-  deployingClient,
-  type RunConditions,
-  readAccounts,
-  runConditions,
-  type TenantReading,
-} from "./accounts.js";
+import { type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
 import {
   accountDigest,
   changeRecord,
@@ -24,68 +16,28 @@ import {
 import { knownSwitches } from "./emulated-account.js";
 import { differencesBetween, otherReadingsOf } from "./other-readings.js";
 import { laterRefusals, outcomeOf } from "./outcome.js";
-import { parallelIn } from "./pulumi-options.js";
 import { programOf } from "./recorded-program.js";
-import type { OtherReading, Rehearsal, RehearsedOutcome } from "./rehearsal-schema.js";
+import type { OtherReading, Refusal, Rehearsal, RehearsedOutcome } from "./rehearsal-schema.js";
 import {
-  type CopyRun,
-  type CopyRunOptions,
-  effectsWarning,
+  prepareRun,
+  type RehearsedRun,
+  type RehearseOptions,
+  type RunSetup,
   runAndLookAfter,
   runOnCopy,
 } from "./run-on-copy.js";
-import { type OriginalStack, readOriginal } from "./stack-copy.js";
-
-/** What is rehearsed, and under which conditions. */
-interface RehearseOptions {
-  readonly operation: "up" | "destroy";
-  /** Options for `pulumi up` or `pulumi destroy`. */
-  readonly args: readonly string[];
-  readonly stack?: string;
-  readonly plan?: Plan;
-  readonly burst?: number;
-  /** Types of other packages that are run, too. */
-  readonly also?: readonly string[];
-  /** What is known of the service. */
-  readonly switches?: Partial<Switches>;
-  /** Scopes of the client that will deploy. Default: those of the one that reads, where it may write. */
-  readonly asScopes?: readonly string[];
-  /** Whether the program is answered that this is no dry run, as in a real update. */
-  readonly runEffects?: true;
-  readonly folder?: string;
-  readonly env?: NodeJS.ProcessEnv;
-  /** Told what is going on. */
-  readonly say: (text: string) => void;
-  readonly signal: AbortSignal;
-}
+import type { OriginalStack } from "./stack-copy.js";
 
 /** A rehearsal, and what it was made from. */
 interface RehearsalResult {
   readonly rehearsal: Rehearsal;
-  readonly original: OriginalStack;
-  readonly readings: readonly TenantReading[];
+  readonly setup: RunSetup;
   /** Digest of the state from before anything was read. */
   readonly stateBefore: string;
 }
 
-const conditionsOf = (
-  { args, plan, burst }: RehearseOptions,
-  original: OriginalStack,
-  readings: readonly TenantReading[],
-): RunConditions => {
-  const parallel = parallelIn(args);
-  const given = {
-    ...(plan === undefined ? {} : { plan }),
-    ...(burst === undefined ? {} : { burst }),
-    ...(parallel === undefined ? {} : { parallel }),
-  };
-  return runConditions(given, original, readings);
-};
-
-type Rehearse = (changes: Partial<CopyRunOptions>) => Promise<{
-  readonly run: CopyRun;
-  readonly outcome: RehearsedOutcome;
-}>;
+/** What a further run on a copy comes to. */
+type RunAgain = (changes: Partial<RunSetup>) => Promise<RehearsedOutcome>;
 
 const switchesText = (switches: Partial<Switches>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(switches).map(([name, value]) => [name, String(value)]));
@@ -94,11 +46,11 @@ const switchesText = (switches: Partial<Switches>): Readonly<Record<string, stri
 const underOtherReadings = async (
   others: readonly Partial<Switches>[],
   usual: RehearsedOutcome,
-  rehearse: Rehearse,
+  again: RunAgain,
 ): Promise<Pick<Rehearsal, "otherReadings" | "sameEitherWay">> => {
   const names = (list: readonly Partial<Switches>[]) => list.flatMap((each) => Object.keys(each));
   const under = async (switches: Partial<Switches>) => {
-    const { outcome } = await rehearse({ otherwise: switches });
+    const outcome = await again({ otherwise: switches });
     return { switches, outcome, differences: differencesBetween(usual, outcome) };
   };
   if (others.length === 0) return { otherReadings: [], sameEitherWay: [] };
@@ -107,16 +59,16 @@ const underOtherReadings = async (
   const single: (typeof together)[] = [];
   if (others.length > 1) for (const each of others) single.push(await under(each));
   const differing = single.filter(({ differences }) => differences.length > 0);
-  const told = differing.length > 0 ? differing : [together];
-  const otherReadings = told.map(
+  const shown = differing.length > 0 ? differing : [together];
+  const otherReadings = shown.map(
     ({ switches, outcome, differences }): OtherReading => ({
       switches: switchesText(switches),
       differences,
       passes: outcome.passes,
     }),
   );
-  const isTold = (name: string) => otherReadings.some(({ switches }) => name in switches);
-  return { otherReadings, sameEitherWay: names(others).filter((name) => !isTold(name)) };
+  const isShown = (name: string) => otherReadings.some(({ switches }) => name in switches);
+  return { otherReadings, sameEitherWay: names(others).filter((name) => !isShown(name)) };
 };
 
 const cutOffNotes = ({ document }: OriginalStack): readonly string[] => {
@@ -128,104 +80,88 @@ const cutOffNotes = ({ document }: OriginalStack): readonly string[] => {
     : [];
 };
 
+/** What is known of every account, so that there is no other reading of it. */
+const knownOfAll = (accounts: RunSetup["accounts"]): readonly string[] => {
+  const [first = {}, ...others] = accounts.map(({ settings }) => knownSwitches(settings));
+  return Object.keys(first).filter((name) => others.every((known) => name in known));
+};
+
+/** What would be refused next, once everything is out of the way that is refused now. */
+const refusedLater = async (
+  run: RehearsedRun,
+  { args, original: { stack, states } }: RunSetup,
+  again: RunAgain,
+): Promise<readonly Refusal[]> => {
+  if (run.succeeded || run.stage === "preview") return [];
+  const goesOn = args.includes("--continue-on-error");
+  const others = goesOn ? [] : (await again({ args: [...args, "--continue-on-error"] })).refusals;
+  return laterRefusals(run, others, stack.names.stack, states);
+};
+
 /**
  * Reads the account and the stack, and runs Pulumi on a copy of both. The service gets lists only; the
  * stack's state and its files are not written.
  *
- * @throws CommandFailure where the stack cannot be read; ConversationError where the service cannot
+ * @throws CommandFailure if the stack cannot be read; ConversationError if the service cannot
  */
-const runRehearse = async (options: RehearseOptions): Promise<RehearsalResult> => {
-  const { operation, args, also = [], switches = {}, say, signal } = options;
-  const notes: string[] = [];
-  keepHeapSmall();
-  const stack = await openStack(options);
+const runRehearsal = async (
+  stack: OpenStack,
+  options: RehearseOptions,
+): Promise<RehearsalResult> => {
+  const { operation, say } = options;
   const lock = await stack.readLock();
-  if (lock.state === "locked")
-    notes.push("The stack is locked: a run may be changing what was just read.");
+  const ofLock =
+    lock.state === "locked"
+      ? ["The stack is locked: a run may be changing what was just read."]
+      : [];
   const stateBefore = await stateDigest(stack);
-  const original = await readOriginal(stack);
-  notes.push(...cutOffNotes(original));
-  const { readings, notes: ofReading } = await readAccounts(original, options);
-  const conditions = conditionsOf(options, original, readings);
-  const clients = readings.map((reading) => deployingClient(reading, options.asScopes));
-  notes.push(...clients.flatMap(({ assumed = [] }) => assumed), ...ofReading, ...conditions.notes);
-  const known = new Set([...knownOfAll(readings), ...Object.keys(switches)]);
-  const usual: CopyRunOptions = {
-    ...{ operation, original, readings, clients, conditions, args, also, signal },
-    ...{ switches, runsEffects: options.runEffects === true },
-  };
-  const outcomeHere = (run: CopyRun) => outcomeOf(run, stack.names.stack, original.states);
-  const furtherRuns = async (run: CopyRun) => {
+  const { setup, notes } = await prepareRun(stack, options);
+  const { original, accounts, plan, parallel, switches } = setup;
+  const known = new Set([...knownOfAll(accounts), ...Object.keys(switches)]);
+  const outcomeHere = (run: RehearsedRun) => outcomeOf(run, stack.names.stack, original.states);
+  const furtherRuns = async (run: RehearsedRun) => {
     const outcome = outcomeHere(run);
     // A switch decides what the service does, which no preview sees.
-    const again: Rehearse = async (changes) => {
-      const other = await runOnCopy({ ...usual, ahead: run.ahead, ...changes });
-      return { run: other, outcome: outcomeHere(other) };
-    };
-    const later = await refusedLater(run, original, args, again);
+    const again: RunAgain = async (changes) =>
+      outcomeHere(await runOnCopy({ ...setup, ahead: run.ahead, ...changes }));
+    const later = await refusedLater(run, setup, again);
     const others = run.stage === "run" ? otherReadingsOf(run, known) : [];
     if (others.length > 0) say("Rehearsing again where the service's behaviour is not certain …");
     return { outcome, later, either: await underOtherReadings(others, outcome, again) };
   };
-  if (options.runEffects) say(effectsWarning);
   say(`Rehearsing pulumi ${operation} on a copy …`);
-  const { run, settled, beside } = await runAndLookAfter(usual, furtherRuns);
-  notes.push(...run.missing);
+  const { run, settled, beside } = await runAndLookAfter(setup, furtherRuns);
   const { outcome, later, either } = beside;
-  const { project, stack: name } = stack.names;
   return {
-    ...{ original, readings, stateBefore },
+    ...{ setup, stateBefore },
     rehearsal: {
-      ...{ operation, project, stack: name, plan: conditions.plan, parallel: conditions.parallel },
+      ...{ operation, ...stack.names, plan, parallel },
       outcome: {
         ...outcome,
         refusals: [...outcome.refusals, ...later],
         ...(settled === undefined ? {} : { settled }),
       },
       ...either,
-      notes,
+      notes: [...ofLock, ...cutOffNotes(original), ...notes, ...run.missing],
     },
   };
 };
 
-/** What is known of every account, so that there is no other reading of it. */
-const knownOfAll = (readings: readonly TenantReading[]): readonly string[] => {
-  const [first = {}, ...others] = readings.map(({ settings }) => knownSwitches(settings));
-  return Object.keys(first).filter((name) => others.every((known) => name in known));
-};
-
-/** What would be refused next, once everything is out of the way that is refused now. */
-const refusedLater = async (
-  run: CopyRun,
-  { stack: { names }, states }: OriginalStack,
-  args: readonly string[],
-  rehearse: Rehearse,
-) => {
-  if (run.succeeded || run.stage === "preview") return [];
-  const goesOn = args.includes("--continue-on-error");
-  const others = goesOn ? [] : (await rehearse({ args: [...args, "--continue-on-error"] })).outcome;
-  return laterRefusals(run, "refusals" in others ? others.refusals : [], names.stack, states);
-};
-
-const writeRecord = async (
+const writeRecord = (
   file: string,
-  { rehearsal, original, readings }: RehearsalResult,
-  { args, asScopes }: RehearseOptions,
+  { rehearsal, setup }: RehearsalResult,
+  { asScopes }: RehearseOptions,
   state: string,
-): Promise<void> => {
+): void => {
   const path = resolve(file);
+  const { original, accounts, args } = setup;
+  const settings = accounts.map((account) => account.settings);
   const record = changeRecord(rehearsal, args, {
     program: programOf(original.stack, path),
-    settings: recordedSettings(
-      resolvedSettings(
-        readings.map(({ settings }) => settings),
-        original,
-        asScopes !== undefined,
-      ),
-    ),
+    settings: recordedSettings(resolvedSettings(settings, original, asScopes !== undefined)),
     ...(asScopes === undefined ? {} : { asScopes: [...asScopes] }),
-    unread: [...unreadKinds(readings)],
-    digests: { state, account: accountDigest(readings) },
+    unread: [...unreadKinds(accounts)],
+    digests: { state, account: accountDigest(accounts) },
   });
   try {
     writeFileSync(path, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
@@ -238,18 +174,21 @@ const writeRecord = async (
  * Rehearses, and writes the change record if one is wanted.
  *
  * @param record file for the change record
+ * @throws CommandFailure if the stack cannot be read, or was changed meanwhile; ConversationError if the
+ * service cannot be read
  */
-export const rehearseAndRecord = async (
-  options: RehearseOptions,
+export const rehearse = async (
+  options: RehearseOptions & StackOptions,
   record: string | undefined,
 ): Promise<Rehearsal> => {
-  const result = await runRehearse(options);
-  const { rehearsal, original, stateBefore } = result;
-  const stateAfter = await stateDigest(original.stack);
-  if (stateAfter !== stateBefore)
+  keepHeapSmall();
+  const stack = await openStack(options);
+  const result = await runRehearsal(stack, options);
+  const stateAfter = await stateDigest(stack);
+  if (stateAfter !== result.stateBefore)
     throw new CommandFailure(
       "The state of the stack was changed by somebody else during the rehearsal, so what it said is of the past. Rehearse again.",
     );
-  if (record !== undefined) await writeRecord(record, result, options, stateAfter);
-  return rehearsal;
+  if (record !== undefined) writeRecord(record, result, options, stateAfter);
+  return result.rehearsal;
 };

@@ -5,15 +5,21 @@ import type { Switches } from "../../emulator/index.js";
 import { jsonIn } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/pointer.js";
 import type { Ended } from "../../provider/pulumi-cli/processes.js";
-import { definitionOfType, previewIn } from "../../provider/pulumi-cli/stack-documents.js";
+import { definitionOfType } from "../../provider/pulumi-cli/stack-documents.js";
 import type { StackState } from "../../provider/pulumi-cli/stack-states.js";
 import { mostConnections } from "../../provider/service/http/transport.js";
+import type { Plan } from "../../provider/service/plans.js";
 import { CommandFailure } from "../command.js";
-import type { DeployingClient, RunConditions, TenantReading } from "./accounts.js";
+import type { OpenStack } from "../stack/open-stack.js";
+import {
+  type RehearsedAccount,
+  type RehearsedAccountOptions,
+  rehearsedAccounts,
+} from "./accounts.js";
 import {
   type CopiedObjects,
-  type EmulatedTenant,
-  emulateTenant,
+  type EmulatedAccount,
+  emulateAccount,
   knownSwitches,
   type RehearsedCall,
 } from "./emulated-account.js";
@@ -24,6 +30,7 @@ import {
   forSecondLook,
   isPart,
   namesTargets,
+  parallelIn,
   runsProgram,
 } from "./pulumi-options.js";
 import { RehearsedTime } from "./rehearsed-time.js";
@@ -32,12 +39,22 @@ import {
   copyStack,
   type OriginalStack,
   type ReferencedStack,
+  readOriginal,
   readReferenced,
   stackReferencesIn,
   unknownStackIn,
 } from "./stack-copy.js";
 
-const metadata = z.object({ op: z.string(), urn: z.string(), type: z.string() });
+const resourceState = z.object({ custom: z.boolean().optional() }).nullish();
+
+const metadata = z.object({
+  op: z.string(),
+  urn: z.string(),
+  type: z.string(),
+  old: resourceState,
+  new: resourceState,
+});
+
 const withMetadata = z.object({ metadata });
 
 const eventSchema = z.object({
@@ -47,7 +64,6 @@ const eventSchema = z.object({
   diagnosticEvent: z
     .object({ urn: z.string().optional(), message: z.string(), severity: z.string() })
     .optional(),
-  summaryEvent: z.object({ result: z.string().optional() }).optional(),
 });
 
 /** What the engine did with one resource. */
@@ -59,14 +75,21 @@ export interface EngineStep {
   readonly failed: boolean;
 }
 
+/** What the engine set about, or in a preview would do, with one resource. */
+interface PlannedStep extends Omit<EngineStep, "failed"> {
+  /** Whether a provider manages it, and it is no component. */
+  readonly custom: boolean;
+}
+
 /** An error that was shown; without a URN it is about the run as a whole. */
 export interface EngineError {
   readonly urn?: string;
   readonly message: string;
 }
 
-/** A run of the engine, as its events tell it. */
-export interface EngineRun {
+/** What the engine said of one run. */
+export interface EngineEvents {
+  readonly planned: readonly PlannedStep[];
   /** In the order in which they ended; what began and never ended comes last. */
   readonly steps: readonly EngineStep[];
   readonly errors: readonly EngineError[];
@@ -77,8 +100,9 @@ const withoutColour = (text: string): string =>
   stripVTControlCharacters(text.replace(/<\{%[\w ]*%\}>/g, "")).trim();
 
 /** Reads what `--event-log` has written: an event on each line. */
-export const engineRunIn = (log: string): EngineRun => {
-  const begun = new Map<string, EngineStep>();
+export const engineEventsIn = (log: string): EngineEvents => {
+  const begun = new Map<string, PlannedStep>();
+  const planned: PlannedStep[] = [];
   const ended: EngineStep[] = [];
   const errors: EngineError[] = [];
   const end = ({ op, urn, type }: z.infer<typeof metadata>, failed: boolean): void => {
@@ -86,14 +110,16 @@ export const engineRunIn = (log: string): EngineRun => {
     ended.push({ urn, type, operation: op, failed });
   };
   for (const line of log.split("\n")) {
-    // Most lines are for debugging, and long.
+    // Many lines are for debugging, and long.
     if (line.trim() === "" || line.includes('"severity":"debug"')) continue;
     const event = eventSchema.safeParse(jsonIn(line)).data;
     if (!event) continue;
     const { resourcePreEvent, resOutputsEvent, resOpFailedEvent, diagnosticEvent } = event;
     if (resourcePreEvent) {
-      const { op, urn, type } = resourcePreEvent.metadata;
-      begun.set(`${op} ${urn}`, { urn, type, operation: op, failed: false });
+      const { op, urn, type, old, new: made } = resourcePreEvent.metadata;
+      const step = { urn, type, operation: op, custom: (made ?? old)?.custom === true };
+      planned.push(step);
+      begun.set(`${op} ${urn}`, step);
     }
     if (resOutputsEvent) end(resOutputsEvent.metadata, false);
     if (resOpFailedEvent) end(resOpFailedEvent.metadata, true);
@@ -102,8 +128,42 @@ export const engineRunIn = (log: string): EngineRun => {
       errors.push({ ...(urn ? { urn } : {}), message: withoutColour(message) });
     }
   }
-  return { steps: [...ended, ...begun.values()], errors };
+  const unended = [...begun.values()].map(({ custom: _, ...step }) => ({ ...step, failed: false }));
+  return { planned, steps: [...ended, ...unended], errors };
 };
+
+/** What the engine says of its last run on a copy. */
+const eventsOf = ({ eventFile }: CopiedStack): EngineEvents =>
+  engineEventsIn(existsSync(eventFile) ? readFileSync(eventFile, "utf8") : "");
+
+/** What a person asks for, whichever the rehearsal. */
+export interface RehearseOptions extends RehearsedAccountOptions {
+  readonly operation: "up" | "destroy";
+  /** Options for `pulumi up` or `pulumi destroy`. */
+  readonly args: readonly string[];
+  /** Types of other packages that are run, too. */
+  readonly also?: readonly string[];
+  /** What is known of the service. */
+  readonly switches?: Partial<Switches>;
+  /** Whether the program is answered that this is no dry run, as in a real update. */
+  readonly runEffects?: true;
+}
+
+/** What is run on a copy, and where: resolved once for all runs of a rehearsal. */
+export interface RunSetup
+  extends Required<Pick<RehearseOptions, "operation" | "args" | "also" | "switches" | "signal">> {
+  readonly original: OriginalStack;
+  readonly accounts: readonly RehearsedAccount[];
+  /** Plan of the first account. */
+  readonly plan: Plan;
+  /** Steps that run together. */
+  readonly parallel: number;
+  readonly runEffects: boolean;
+  /** How an account behaves if neither the person nor its settings say it. Default: as the emulator does. */
+  readonly otherwise?: Partial<Switches>;
+  /** What is known from an earlier run on a copy of the same. Default: a preview is made. */
+  readonly ahead?: LookAhead;
+}
 
 /** What is known of a run before it: the same for every run on a copy of the same. */
 interface LookAhead {
@@ -117,17 +177,23 @@ interface LookAhead {
   readonly missing: readonly string[];
 }
 
-/** What is looked at, and which resources of other packages count as ours. */
-interface LookAheadOptions {
-  readonly operation: "up" | "destroy";
-  readonly original: OriginalStack;
-  /** Options of the run as the person gives them. */
-  readonly args: readonly string[];
-  /** Types of other packages that are run, too. */
-  readonly also: readonly string[];
-  /** Whether the program is answered that this is no dry run, as in a real update. */
-  readonly runsEffects: boolean;
-}
+/**
+ * Reads the stack and its accounts.
+ *
+ * @returns with what should be known about them, each a sentence
+ * @throws CommandFailure if the stack cannot be read; ConversationError if the service cannot
+ */
+export const prepareRun = async (
+  stack: OpenStack,
+  options: RehearseOptions,
+): Promise<{ readonly setup: RunSetup; readonly notes: readonly string[] }> => {
+  const { operation, args, also = [], switches = {}, runEffects = false, signal, say } = options;
+  const original = await readOriginal(stack);
+  const { notes, ...accounts } = await rehearsedAccounts(original, options, parallelIn(args));
+  if (runEffects) say(effectsWarning);
+  const setup = { operation, args, also, switches, runEffects, signal, original, ...accounts };
+  return { setup, notes };
+};
 
 /** Steps that change something. */
 const changing = /create|update|delete|replace|import/;
@@ -142,18 +208,14 @@ const isRun = (type: string, custom: boolean, also: readonly string[]): boolean 
   also.includes(type);
 
 /** Resources of the state that reach beyond the account. */
-const foreignIn = ({ original, also }: LookAheadOptions): readonly string[] =>
+const foreignIn = ({ original, also }: RunSetup): readonly string[] =>
   (original.document.deployment.resources ?? []).flatMap(({ type, urn, custom }) =>
     isRun(type, custom === true, also) ? [] : [urn],
   );
 
-/** What the engine says of its last run on a copy. */
-const eventsOf = ({ eventFile }: CopiedStack): EngineRun =>
-  engineRunIn(existsSync(eventFile) ? readFileSync(eventFile, "utf8") : "");
-
 /** @throws CommandFailure where the program would not see a dry run: it would do for real what it guards with that */
-const assertDryRun = (copy: CopiedStack, { runsEffects }: LookAheadOptions): void => {
-  if (runsEffects || copy.hasSeenDryRun()) return;
+const assertDryRun = (copy: CopiedStack, { runEffects }: RunSetup): void => {
+  if (runEffects || copy.hasSeenDryRun()) return;
   throw new CommandFailure(
     "Nothing was rehearsed: the program would not see a dry run, and do for real whatever it guards with pulumi.runtime.isDryRun(). " +
       "Only programs that run on Node.js with @pulumi/pulumi 3.216 or newer see one. With --run-effects it is rehearsed as it is.",
@@ -163,7 +225,7 @@ const assertDryRun = (copy: CopiedStack, { runsEffects }: LookAheadOptions): voi
 /** A preview on the copy, with the outputs of the stacks that the program turns out to refer to. */
 const previewWith = async (
   copy: CopiedStack,
-  { original, args }: LookAheadOptions,
+  { original, args }: RunSetup,
   leaving: readonly string[],
 ) => {
   const referenced: ReferencedStack[] = [];
@@ -183,39 +245,42 @@ const previewWith = async (
   };
   for (const name of stackReferencesIn(original.document)) await add(name);
   for (;;) {
-    const words = ["preview", "--json", "--event-log", copy.eventFile];
+    const words = ["preview", "--event-log", copy.eventFile];
     const ended = await copy.pulumi([...words, ...leaving, ...forPreview(args)]);
-    const unknown = unknownStackIn(eventsOf(copy).errors.map(({ message }) => message));
-    // New in the program, so that no state tells of it.
+    const { planned, errors } = eventsOf(copy);
+    const unknown = unknownStackIn(errors.map(({ message }) => message));
+    // New in the program, so that no state has it.
     if (ended.code !== 0 && unknown !== undefined && (await add(unknown))) continue;
-    return { ended, referenced, missing };
+    return { ended, planned, referenced, missing };
   }
 };
 
 /**
- * What a preview tells: why it was refused, or which steps are of packages that are not run. Without it
+ * What a preview shows: why it was refused, or which steps are of packages that are not run. Without it
  * nothing is run, whatever options a person gives: it is what keeps a run from reaching beyond the account.
  */
-const lookAtPreview = async (copy: CopiedStack, options: LookAheadOptions) => {
-  const { args, also } = options;
+const lookAtPreview = async (copy: CopiedStack, setup: RunSetup) => {
+  const { args, also } = setup;
   // A refresh asks the services of the others for what they have.
-  const unread = asksToRefresh(args) ? foreignIn(options) : [];
-  const { ended, ...found } = await previewWith(copy, options, excluding(unread, args));
-  const preview = ended.code === 0 ? previewIn(ended.stdout) : undefined;
-  if (!preview) return { ended, leftOut: unread, deletions: [], ...found };
-  assertDryRun(copy, options);
-  const foreign = preview.steps.flatMap(({ op, urn, newState, oldState }) => {
-    const resource = newState ?? oldState;
-    const isForeign = resource && !isRun(resource.type, resource.custom === true, also);
-    return isForeign && changing.test(op) ? [urn] : [];
-  });
+  const unread = asksToRefresh(args) ? foreignIn(setup) : [];
+  const leaving = excluding(unread, args);
+  const { ended, planned, ...found } = await previewWith(copy, setup, leaving);
+  if (ended.code !== 0) return { ended, leftOut: unread, deletions: [], ...found };
+  assertDryRun(copy, setup);
+  const foreign = planned.flatMap(({ operation, urn, type, custom }) =>
+    changing.test(operation) && !isRun(type, custom, also) ? [urn] : [],
+  );
   if (foreign[0] !== undefined && namesTargets(args))
     throw new CommandFailure(
       `The run would change ${foreign[0]}, which is no object of the account, and Pulumi leaves nothing out beside --target. Rehearse without that target, or allow its type with --also.`,
       2,
     );
-  const deletions = preview.steps.filter(({ op }) => op === "delete").map(({ urn }) => urn);
-  return { leftOut: [...new Set([...unread, ...foreign])], deletions, ...found };
+  const deletions = planned.filter(({ operation }) => operation === "delete");
+  return {
+    leftOut: [...new Set([...unread, ...foreign])],
+    deletions: deletions.map(({ urn }) => urn),
+    ...found,
+  };
 };
 
 /**
@@ -226,73 +291,52 @@ const lookAtPreview = async (copy: CopiedStack, options: LookAheadOptions) => {
 const lookAhead = async (
   copy: CopiedStack,
   { holdings }: StackState,
-  options: LookAheadOptions,
+  setup: RunSetup,
 ): Promise<LookAhead & { readonly ended?: Ended }> => {
-  const { operation, args, original } = options;
-  if (operation === "up") return lookAtPreview(copy, options);
+  const { operation, args, original } = setup;
+  if (operation === "up") return lookAtPreview(copy, setup);
   const deletions = isPart(args) ? [] : holdings.map(({ urn }) => urn);
-  const ahead = { leftOut: foreignIn(options), deletions, referenced: [], missing: [] };
+  const ahead = { leftOut: foreignIn(setup), deletions, referenced: [], missing: [] };
   if (!runsProgram(args, original.stack.env)) return ahead;
   const leaving = excluding(ahead.leftOut, args);
   const words = ["destroy", "--preview-only", "--event-log", copy.eventFile];
   const ended = await copy.pulumi([...words, ...leaving, ...forPreview(args)]);
   if (ended.code !== 0) return { ...ahead, ended };
-  assertDryRun(copy, options);
+  assertDryRun(copy, setup);
   return ahead;
 };
 
 /** Whether nothing is left to be done by a second run, and nothing has changed outside. */
 const comesToRest = async (
   copy: CopiedStack,
-  options: LookAheadOptions,
+  setup: RunSetup,
   { leftOut }: LookAhead,
 ): Promise<boolean> => {
-  const args = ["--refresh", ...forSecondLook(options.args)];
-  const leaving = excluding([...new Set([...foreignIn(options), ...leftOut])], args);
-  const ended = await copy.pulumi(["preview", "--json", ...leaving, ...args]);
-  const preview = ended.code === 0 ? previewIn(ended.stdout) : undefined;
-  return (
-    preview?.steps.every(({ op, urn }) => !changing.test(op) || leftOut.includes(urn)) ?? false
-  );
+  const args = ["--refresh", ...forSecondLook(setup.args)];
+  const leaving = excluding([...new Set([...foreignIn(setup), ...leftOut])], args);
+  const { code } = await copy.pulumi([
+    ...["preview", "--event-log", copy.eventFile, ...leaving, ...args],
+  ]);
+  const { planned } = eventsOf(copy);
+  const isDone = ({ operation, urn }: PlannedStep): boolean =>
+    !changing.test(operation) || leftOut.includes(urn);
+  return code === 0 && planned.every(isDone);
 };
 
-/** What is run on a copy, and where. */
-export interface CopyRunOptions {
-  readonly operation: "up" | "destroy";
-  readonly original: OriginalStack;
-  readonly readings: readonly TenantReading[];
-  /** With which client the run takes place in each account, in the order of the readings. */
-  readonly clients: readonly DeployingClient[];
-  readonly conditions: RunConditions;
-  /** Options of the run as the person gives them. */
-  readonly args: readonly string[];
-  /** Types of other packages that are run, too. */
-  readonly also: readonly string[];
-  /** What the person says of the service. */
-  readonly switches: Partial<Switches>;
-  /** Whether the program is answered that this is no dry run, as in a real update. */
-  readonly runsEffects: boolean;
-  /** How an account behaves where neither the person nor its settings say it. Default: as the emulator does. */
-  readonly otherwise?: Partial<Switches>;
-  readonly signal: AbortSignal;
-  /** What the preview of an earlier run on a copy of the same told. Default: it is made. */
-  readonly ahead?: LookAhead;
-}
-
-/** An account before and after the run. */
-export interface RunAccount {
+/** The objects of an account before and after the run. */
+export interface AccountOutcome {
   readonly profile: string | undefined;
   readonly before: CopiedObjects;
   readonly after: CopiedObjects;
 }
 
 /** A run on a copy as it went. */
-export interface CopyRun {
+export interface RehearsedRun {
   /** `preview` where Pulumi refused before anything was done. */
   readonly stage: "preview" | "run";
   readonly succeeded: boolean;
   readonly said: readonly string[];
-  readonly engine: EngineRun;
+  readonly engine: EngineEvents;
   readonly calls: readonly RehearsedCall[];
   /** Milliseconds in the time of the calls. */
   readonly startedAt: number;
@@ -300,7 +344,7 @@ export interface CopyRun {
   readonly ahead: LookAhead;
   readonly before: StackState;
   readonly after: StackState;
-  readonly accounts: readonly RunAccount[];
+  readonly accounts: readonly AccountOutcome[];
   readonly missing: readonly string[];
   /** Whether the lists of all accounts show what the service does with secrets. */
   readonly showsSecrets: boolean;
@@ -309,19 +353,9 @@ export interface CopyRun {
 /** A copy of the stack, and what stands for the service. */
 interface Copied {
   readonly copy: CopiedStack;
-  readonly tenants: readonly EmulatedTenant[];
+  readonly emulated: readonly EmulatedAccount[];
   readonly time: RehearsedTime;
 }
-
-const afterRun = (
-  tenants: readonly EmulatedTenant[],
-  readings: readonly TenantReading[],
-): readonly RunAccount[] =>
-  tenants.map(({ before, objects }, place) => ({
-    profile: readings[place]?.settings.profile,
-    before,
-    after: objects(),
-  }));
 
 /** A program may ask other packages for values: nothing shows whether it does, and what it was told is real. */
 const askedNotes = (packages: readonly string[]): readonly string[] =>
@@ -332,11 +366,11 @@ const askedNotes = (packages: readonly string[]): readonly string[] =>
       ];
 
 /** Said before a run in which the program does not see a dry run. */
-export const effectsWarning =
+const effectsWarning =
   "Warning: the program sees a real update (--run-effects), so it really does what it guards with pulumi.runtime.isDryRun().";
 
-const effectsNotes = ({ runsEffects }: CopyRunOptions): readonly string[] =>
-  runsEffects
+const effectsNotes = ({ runEffects }: RunSetup): readonly string[] =>
+  runEffects
     ? [
         "The program did not see a dry run (--run-effects): what it guards with pulumi.runtime.isDryRun(), and its resource hooks, really ran, with ids that the service does not know.",
       ]
@@ -345,92 +379,73 @@ const effectsNotes = ({ runsEffects }: CopyRunOptions): readonly string[] =>
 /** The copy is looked at afterwards, so its stack stays. */
 const isOfRuns = (arg: string): boolean => arg !== "--remove";
 
-const runIn = async (
-  { copy, tenants, time }: Copied,
-  options: CopyRunOptions,
-): Promise<CopyRun> => {
-  const { operation, args, readings } = options;
+const runIn = async ({ copy, emulated, time }: Copied, setup: RunSetup): Promise<RehearsedRun> => {
+  const { operation, args, ahead: known } = setup;
   const before = copy.state();
-  const known = options.ahead;
   for (const referenced of known?.referenced ?? []) copy.addStack(referenced);
   const { ended: refused, ...ahead } = known
     ? { ...known, ended: undefined }
-    : await lookAhead(copy, before, options);
-  const already = new Set(tenants.flatMap(({ calls }) => calls));
+    : await lookAhead(copy, before, setup);
+  const already = new Set(emulated.flatMap(({ calls }) => calls));
   const startedAt = time.now();
   const words = [operation, "--yes", "--skip-preview", "--event-log", copy.eventFile];
   const leaving = excluding(ahead.leftOut, args);
   const ended = refused ?? (await copy.pulumi([...words, ...leaving, ...args.filter(isOfRuns)]));
   const endedAt = time.now();
-  const calls = tenants.flatMap((tenant) => tenant.calls).filter((call) => !already.has(call));
-  const accounts = afterRun(tenants, readings);
+  const calls = emulated.flatMap((account) => account.calls).filter((call) => !already.has(call));
   return {
     stage: refused ? "preview" : "run",
     succeeded: ended.code === 0,
     said: ended.lastLines,
     engine: eventsOf(copy),
     calls: calls.toSorted((a, b) => a.sentAt - b.sentAt),
-    ...{ startedAt, endedAt, before, after: copy.state(), accounts },
+    ...{ startedAt, endedAt, before, after: copy.state() },
+    accounts: emulated.map((account) => ({
+      profile: account.profile,
+      before: account.before,
+      after: account.objects(),
+    })),
     ahead,
     missing: [
-      ...tenants.flatMap(({ missing }) => missing),
+      ...emulated.flatMap(({ missing }) => missing),
       ...ahead.missing,
-      ...effectsNotes(options),
+      ...effectsNotes(setup),
       ...(operation === "up" && !refused ? askedNotes(copy.otherPackages()) : []),
     ],
-    showsSecrets: tenants.every(({ showsSecrets }) => showsSecrets),
+    showsSecrets: emulated.every(({ showsSecrets }) => showsSecrets),
   };
 };
 
 /** Makes a fresh copy of the stack and a fresh emulator of each account, and takes them away again. */
-const onCopy = async <R>(
-  options: CopyRunOptions,
-  work: (copied: Copied) => Promise<R>,
-): Promise<R> => {
-  const { original, readings, signal, runsEffects } = options;
-  const { parallel, accounts } = options.conditions;
-  const time = new RehearsedTime(Math.min(parallel, mostConnections * readings.length));
-  const tenants: EmulatedTenant[] = [];
+const onCopy = async <R>(setup: RunSetup, work: (copied: Copied) => Promise<R>): Promise<R> => {
+  const { original, accounts, parallel, signal, runEffects } = setup;
+  const time = new RehearsedTime(Math.min(parallel, mostConnections * accounts.length));
+  const emulated: EmulatedAccount[] = [];
   let copy: CopiedStack | undefined;
   try {
-    for (const [place, reading] of readings.entries()) {
-      const conditions = accounts[place];
-      const client = options.clients[place];
-      if (!conditions || !client) throw new Error("an account has no conditions");
-      const { document } = original;
-      const switches = {
-        ...options.otherwise,
-        ...knownSwitches(reading.settings),
-        ...options.switches,
-      };
-      tenants.push(await emulateTenant({ reading, client, document, conditions, time, switches }));
+    for (const account of accounts) {
+      const known = knownSwitches(account.settings);
+      const switches = { ...setup.otherwise, ...known, ...setup.switches };
+      emulated.push(await emulateAccount(account, original.document, time, switches));
     }
     copy = await copyStack(original, {
-      variables: Object.assign({}, ...tenants.map(({ variables }) => variables)),
-      settings: Object.assign({}, ...tenants.map(({ config }) => config)),
-      ...{ runsEffects, signal },
+      variables: Object.assign({}, ...emulated.map(({ variables }) => variables)),
+      settings: Object.assign({}, ...emulated.map(({ config }) => config)),
+      ...{ runEffects, signal },
     });
-    const result = await work({ copy, tenants, time });
+    const result = await work({ copy, emulated, time });
     signal.throwIfAborted();
     return result;
   } finally {
     time.close();
     copy?.remove();
-    for (const tenant of tenants) await tenant.close();
+    for (const account of emulated) await account.close();
   }
 };
 
 /** Runs Pulumi on a copy of the stack, against an emulator of each account. */
-export const runOnCopy = (options: CopyRunOptions): Promise<CopyRun> =>
-  onCopy(options, (copied) => runIn(copied, options));
-
-/** A run, and what came after it. */
-interface RunAndAfter<B> {
-  readonly run: CopyRun;
-  /** Whether a second run would find nothing to do, where that was looked for. */
-  readonly settled: boolean | undefined;
-  readonly beside: B;
-}
+export const runOnCopy = (setup: RunSetup): Promise<RehearsedRun> =>
+  onCopy(setup, (copied) => runIn(copied, setup));
 
 /**
  * The same, and looks afterwards whether a second run would find anything to do. That takes as long as
@@ -438,14 +453,11 @@ interface RunAndAfter<B> {
  *
  * @param beside what follows from the run
  */
-export const runAndLookAfter = <B>(
-  options: CopyRunOptions,
-  beside: (run: CopyRun) => Promise<B>,
-): Promise<RunAndAfter<B>> =>
-  onCopy(options, async (copied) => {
-    const run = await runIn(copied, options);
-    const isLooked = run.succeeded && options.operation === "up";
-    const after = isLooked ? comesToRest(copied.copy, options, run.ahead) : undefined;
+export const runAndLookAfter = <B>(setup: RunSetup, beside: (run: RehearsedRun) => Promise<B>) =>
+  onCopy(setup, async (copied) => {
+    const run = await runIn(copied, setup);
+    const isLooked = run.succeeded && setup.operation === "up";
+    const after = isLooked ? comesToRest(copied.copy, setup, run.ahead) : undefined;
     // Both come to an end before the copy goes, also where one of them fails.
     const [settled, other] = await Promise.allSettled([after, beside(run)]);
     if (settled.status === "rejected") throw settled.reason;

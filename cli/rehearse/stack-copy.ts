@@ -406,7 +406,7 @@ interface CopyOptions {
   /** The same as entries of the configuration. */
   readonly settings: Readonly<Record<string, string>>;
   /** Whether the program is answered that this is no dry run, as in a real update. */
-  readonly runsEffects: boolean;
+  readonly runEffects: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -434,7 +434,7 @@ const dryRunEnvironment = (nodeOptions: string, seenFile: string) => ({
 
 const environmentOf = (
   original: OriginalStack,
-  { variables, runsEffects }: CopyOptions,
+  { variables, runEffects }: CopyOptions,
   { backend, cache, dryRun }: ReturnType<typeof placesIn>,
   { passphrase }: PassphraseCrypter,
 ): NodeJS.ProcessEnv => {
@@ -444,7 +444,7 @@ const environmentOf = (
   return {
     ...withoutWaysOut(original),
     ...frugal,
-    ...(runsEffects ? {} : dryRunEnvironment(frugal.NODE_OPTIONS, dryRun)),
+    ...(runEffects ? {} : dryRunEnvironment(frugal.NODE_OPTIONS, dryRun)),
     PULUMI_BACKEND_URL: `file://${backend}`,
     PULUMI_CONFIG_PASSPHRASE: passphrase,
     PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS: "true",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
-import { engineRunIn } from "../../cli/rehearse/run-on-copy.js";
+import { engineEventsIn } from "../../cli/rehearse/run-on-copy.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
 import { type LimitedService, limitedService } from "../support/limited-service.js";
 import {
@@ -73,7 +73,7 @@ const realRun = async (
     PULUMI_DEBUG_COMMANDS: "true",
   });
   const seconds = (performance.now() - started) / 1000;
-  return { code, output, seconds, engine: engineRunIn(readFileSync(events, "utf8")) };
+  return { code, output, seconds, engine: engineEventsIn(readFileSync(events, "utf8")) };
 };
 
 const refusedUrns = ({ engine }: Awaited<ReturnType<typeof realRun>>): readonly string[] =>

@@ -1,16 +1,12 @@
+import type { ServerResponse } from "node:http";
 import { afterEach, expect, test } from "vitest";
-import { type RecordingRelay, startRelay } from "../../cli/rehearse/emulated-account.js";
+import { serveInTime, type TimedServer } from "../../cli/rehearse/emulated-account.js";
 import { RehearsedTime } from "../../cli/rehearse/rehearsed-time.js";
 import { paths } from "../../emulator/http/listener.js";
-import { type Emulator, startEmulator } from "../../emulator/index.js";
 
-let emulator: Emulator;
-let relay: RecordingRelay;
+let server: TimedServer;
 
-afterEach(async () => {
-  await relay.close();
-  await emulator.close();
-});
+afterEach(() => server.close());
 
 /** Notes whenever it is told that the run is awake. */
 class WatchedTime extends RehearsedTime {
@@ -23,27 +19,26 @@ class WatchedTime extends RehearsedTime {
 }
 
 test("calls of a neighbour on the machine are none of the run's, and do not hold its time up", async () => {
-  emulator = await startEmulator();
   const time = new WatchedTime(8);
   let turns = 0;
-  relay = await startRelay({
-    ...{ profile: undefined, basePath: paths.base, time, roundTripMs: 1 },
-    target: new URL(emulator.baseUrl).origin,
+  const serve = (_: unknown, response: ServerResponse) => void response.writeHead(401).end();
+  server = await serveInTime(serve, undefined, {
+    ...{ time, roundTripMs: 1 },
     turnOf: (_, now) => {
       turns += 1;
       return now;
     },
   });
-  const { origin } = new URL(relay.address);
+  const { origin } = new URL(server.address);
   for (const path of ["/channels", "/channels/7", "/../x", "//", ""]) {
     const answer = await fetch(`${origin}${paths.base}${path}`, { method: "POST", body: "{}" });
     expect(answer.status).toBe(404);
   }
-  expect({ calls: relay.calls, turns, wakings: time.wakings }).toEqual({
+  expect({ calls: server.calls, turns, wakings: time.wakings }).toEqual({
     ...{ calls: [], turns: 0, wakings: 0 },
   });
-  const own = await fetch(`${relay.address}${paths.base}/channels`);
+  const own = await fetch(`${server.address}${paths.base}/channels`);
   expect(own.status).toBe(401);
-  expect(relay.calls).toMatchObject([{ method: "GET", template: "/channels", status: 401 }]);
+  expect(server.calls).toMatchObject([{ method: "GET", template: "/channels", status: 401 }]);
   expect({ turns, wakings: time.wakings }).toEqual({ turns: 1, wakings: 1 });
 });
