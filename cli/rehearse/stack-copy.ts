@@ -451,6 +451,8 @@ const environmentOf = (
     // Without it the CLI does not take --event-log.
     PULUMI_DEBUG_COMMANDS: "true",
     XDG_CACHE_HOME: cache,
+    // What one run has compiled, the next one need not.
+    NODE_COMPILE_CACHE: join(cache, "node"),
     NO_PROXY: direct,
     no_proxy: direct,
     ...variables,

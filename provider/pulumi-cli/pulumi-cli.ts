@@ -158,7 +158,7 @@ export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
   ...writtenOnce,
   NODE_OPTIONS: preloading(
     join(__dirname, "frugal-node.js"),
-    `--max-semi-space-size=4 ${NODE_OPTIONS ?? ""}`,
+    `--max-semi-space-size=8 ${NODE_OPTIONS ?? ""}`,
   ),
 });
 

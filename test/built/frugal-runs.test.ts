@@ -14,14 +14,16 @@ afterEach(() => {
 
 /** What Pulumi's SDK notes for a promise, and what an error shows, once a compiler formats all traces. */
 const program = `
-const { debuggablePromise } = require(${JSON.stringify(join(root, "node_modules/@pulumi/pulumi/runtime/debuggable.js"))});
+const debuggable = require(${JSON.stringify(join(root, "node_modules/@pulumi/pulumi/runtime/debuggable.js"))});
 Error.prepareStackTrace = (error, sites) => error.message + " formatted " + sites.length;
-const promise = Promise.resolve();
-void debuggablePromise(promise, "registering");
-console.log(JSON.stringify({
-  promise: promise._debugStackTrace, error: new Error("failed").stack,
-  given: globalThis.given,
-}));`;
+setImmediate(() => {
+  const promise = Promise.resolve();
+  void debuggable.debuggablePromise(promise, "registering");
+  console.log(JSON.stringify({
+    promise: promise._debugStackTrace, error: new Error("failed").stack,
+    given: globalThis.given,
+  }));
+});`;
 
 const ofPrograms = ["@pulumi", "pulumi", "cmd", "run"];
 
@@ -48,16 +50,16 @@ const run = (place: readonly string[], env: NodeJS.ProcessEnv = {}, text = progr
   );
 };
 
-test("a program on a copy formats no traces of promises, but those of errors, and keeps its NODE_OPTIONS", () => {
+test("a program on a copy takes no traces of promises, but those of errors, and keeps its NODE_OPTIONS", () => {
   expect(run(ofPrograms)).toMatchObject({
-    promise: "",
+    promise: " formatted 0",
     error: expect.stringMatching(/^failed formatted \d+$/),
     given: true,
   });
 });
 
 test("traces of promises stay where a person looks for leaks, and in processes of others", () => {
-  const formatted = { promise: expect.stringMatching(/formatted/) };
+  const formatted = { promise: expect.stringMatching(/formatted [1-9]/) };
   expect(run(ofPrograms, { PULUMI_DEBUG_PROMISE_LEAKS: "1" })).toMatchObject(formatted);
   expect(run(["somewhere", "else"])).toMatchObject(formatted);
 });
