@@ -8,6 +8,7 @@ import {
   wrappedText,
 } from "../../provider/kernel/columns.js";
 import { inertText } from "../../provider/kernel/text.js";
+import { type Block, textReport } from "../terminal/report.js";
 import type { LostObject, RehearsalFromEmpty } from "./from-empty.js";
 import { obstacleTitle } from "./outcome.js";
 import type {
@@ -134,14 +135,22 @@ const sameText = ({ sameEitherWay }: Rehearsal): readonly string[] =>
       )
     : [];
 
+const headBlock = (
+  text: string,
+  { plan, parallel }: Pick<Rehearsal, "plan" | "parallel">,
+): Block => [
+  ...wrappedText(text),
+  `Plan ${plan}, --parallel ${parallel}. Nothing was written to service or state.`,
+];
+
+const noteLines = (notes: readonly string[]): Block =>
+  notes.flatMap((note) => wrappedText(note, "note: "));
+
 /** A rehearsal as a person reads it, in 80 columns. */
 export const rehearsalReport = (rehearsal: Rehearsal): string => {
-  const { outcome, otherReadings, plan, parallel, notes } = rehearsal;
-  const blocks = [
-    [
-      ...wrappedText(headline(rehearsal)),
-      `Plan ${plan}, --parallel ${parallel}. Nothing was written to service or state.`,
-    ],
+  const { outcome, otherReadings, notes } = rehearsal;
+  return textReport(
+    headBlock(headline(rehearsal), rehearsal),
     outcome.refusals.flatMap(refusalLines),
     stepLines(rehearsal),
     ...otherReadings.map(readingLines),
@@ -155,12 +164,8 @@ export const rehearsalReport = (rehearsal: Rehearsal): string => {
       "Not run, as it reaches beyond the account (--also <type> runs it, too):",
       some(outcome.leftOut, (urn) => [`  - ${urn}`]),
     ),
-    notes.flatMap((note) => wrappedText(note, "note: ")),
-  ];
-  return `${blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join("\n"))
-    .join("\n\n")}\n`;
+    noteLines(notes),
+  );
 };
 
 /** By which a pipeline finds its comment of the last time, to put this one in its place. */
@@ -277,19 +282,12 @@ const lostLines = ({ lost, liveObjects }: RehearsalFromEmpty): readonly string[]
 
 /** A rehearsal from empty as a person reads it, in 80 columns. */
 export const fromEmptyReport = (rebuilt: RehearsalFromEmpty): string => {
-  const { outcome, plan, parallel, notes } = rebuilt;
-  const blocks = [
-    [
-      ...wrappedText(rebuiltHeadline(rebuilt)),
-      `Plan ${plan}, --parallel ${parallel}. Nothing was written to service or state.`,
-    ],
+  const { outcome, notes } = rebuilt;
+  return textReport(
+    headBlock(rebuiltHeadline(rebuilt), rebuilt),
     outcome.refusals.flatMap(refusalLines),
     lostLines(rebuilt),
     outcome.leftOut.map((urn) => `Not run: ${urn}`),
-    notes.flatMap((note) => wrappedText(note, "note: ")),
-  ];
-  return `${blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join("\n"))
-    .join("\n\n")}\n`;
+    noteLines(notes),
+  );
 };
