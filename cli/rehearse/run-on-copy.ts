@@ -64,6 +64,8 @@ const eventSchema = z.object({
   diagnosticEvent: z
     .object({ urn: z.string().optional(), message: z.string(), severity: z.string() })
     .optional(),
+  /** The last one, whichever way a run ends. */
+  cancelEvent: z.object({}).optional(),
 });
 
 /** What the engine did with one resource. */
@@ -93,6 +95,8 @@ export interface EngineEvents {
   /** In the order in which they ended; what began and never ended comes last. */
   readonly steps: readonly EngineStep[];
   readonly errors: readonly EngineError[];
+  /** Whether all events are there, and each could be read. */
+  readonly isWhole: boolean;
 }
 
 /** Pulumi marks colours in messages: `<{%reset%}>`. */
@@ -105,6 +109,8 @@ export const engineEventsIn = (log: string): EngineEvents => {
   const planned: PlannedStep[] = [];
   const ended: EngineStep[] = [];
   const errors: EngineError[] = [];
+  let unread = 0;
+  let isEnded = false;
   const end = ({ op, urn, type }: z.infer<typeof metadata>, failed: boolean): void => {
     begun.delete(`${op} ${urn}`);
     ended.push({ urn, type, operation: op, failed });
@@ -113,7 +119,11 @@ export const engineEventsIn = (log: string): EngineEvents => {
     // Many lines are for debugging, and long.
     if (line.trim() === "" || line.includes('"severity":"debug"')) continue;
     const event = eventSchema.safeParse(jsonIn(line)).data;
-    if (!event) continue;
+    if (!event) {
+      unread += 1;
+      continue;
+    }
+    isEnded ||= event.cancelEvent !== undefined;
     const { resourcePreEvent, resOutputsEvent, resOpFailedEvent, diagnosticEvent } = event;
     if (resourcePreEvent) {
       const { op, urn, type, old, new: made } = resourcePreEvent.metadata;
@@ -129,7 +139,7 @@ export const engineEventsIn = (log: string): EngineEvents => {
     }
   }
   const unended = [...begun.values()].map(({ custom: _, ...step }) => ({ ...step, failed: false }));
-  return { planned, steps: [...ended, ...unended], errors };
+  return { planned, steps: [...ended, ...unended], errors, isWhole: isEnded && unread === 0 };
 };
 
 /** What the engine says of its last run on a copy. */
@@ -247,11 +257,11 @@ const previewWith = async (
   for (;;) {
     const words = ["preview", "--event-log", copy.eventFile];
     const ended = await copy.pulumi([...words, ...leaving, ...forPreview(args)]);
-    const { planned, errors } = eventsOf(copy);
+    const { planned, errors, isWhole } = eventsOf(copy);
     const unknown = unknownStackIn(errors.map(({ message }) => message));
     // New in the program, so that no state has it.
     if (ended.code !== 0 && unknown !== undefined && (await add(unknown))) continue;
-    return { ended, planned, referenced, missing };
+    return { ended, planned, isWhole, referenced, missing };
   }
 };
 
@@ -264,9 +274,13 @@ const lookAtPreview = async (copy: CopiedStack, setup: RunSetup) => {
   // A refresh asks the services of the others for what they have.
   const unread = asksToRefresh(args) ? foreignIn(setup) : [];
   const leaving = excluding(unread, args);
-  const { ended, planned, ...found } = await previewWith(copy, setup, leaving);
+  const { ended, planned, isWhole, ...found } = await previewWith(copy, setup, leaving);
   if (ended.code !== 0) return { ended, leftOut: unread, deletions: [], ...found };
   assertDryRun(copy, setup);
+  if (!isWhole)
+    throw new CommandFailure(
+      "Nothing was rehearsed: what Pulumi wrote of its preview could not be read.",
+    );
   const foreign = planned.flatMap(({ operation, urn, type, custom }) =>
     changing.test(operation) && !isRun(type, custom, also) ? [urn] : [],
   );
@@ -317,10 +331,10 @@ const comesToRest = async (
   const { code } = await copy.pulumi([
     ...["preview", "--event-log", copy.eventFile, ...leaving, ...args],
   ]);
-  const { planned } = eventsOf(copy);
+  const { planned, isWhole } = eventsOf(copy);
   const isDone = ({ operation, urn }: PlannedStep): boolean =>
     !changing.test(operation) || leftOut.includes(urn);
-  return code === 0 && planned.every(isDone);
+  return code === 0 && isWhole && planned.every(isDone);
 };
 
 /** The objects of an account before and after the run. */
