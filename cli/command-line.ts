@@ -78,7 +78,7 @@ const endOfHelp = (spec: CommandSpec, shapes: JsonShapes): string => {
   return `\n${[...details, ...json, ...exits].join("\n\n")}`;
 };
 
-/** @throws CommandFailure where options are given that exclude one another */
+/** @throws CommandFailure if options are given that exclude one another */
 const assertTogether = (
   { excludes = {}, usageExitCode = 2 }: CommandSpec,
   given: Readonly<Record<string, unknown>>,

@@ -15,7 +15,7 @@ export interface PackedPackage {
 
 /**
  * How a new project gets this very package where a checkout of it runs, which may be of a version
- * that the registry does not have; undefined where npm installed it: the registry has it then.
+ * that the registry does not have; undefined if npm installed it: the registry has it then.
  *
  * A packed copy rather than a link to the checkout: through a link the program would load another
  * Pulumi SDK than the package does.

@@ -27,7 +27,7 @@ const notStarted = (name: string, error: unknown): CommandFailure => {
  * Runs a command on the streams of this process, passes signals on, and waits for its end.
  *
  * @returns its exit code; for one that a signal ended 128 and the number of the signal
- * @throws CommandFailure with the exit code 127 or 126 where it cannot be started
+ * @throws CommandFailure with the exit code 127 or 126 if it cannot be started
  */
 export const runBesideEmulator = async (
   [name = "", ...args]: readonly string[],

@@ -35,7 +35,7 @@ export interface ComparedSide {
   readonly definition: Definition;
   readonly id: string;
   readonly name: string;
-  /** Its logical name in a program, where a state or its mark tells it. */
+  /** Its logical name in a program, if a state or its mark says it. */
   readonly logicalName?: string;
   readonly fields: JsonObject;
   /** Fields of which something is encrypted that is no secret itself, so that nothing of them is known. */
@@ -89,7 +89,7 @@ const sideOfWire = (
   };
 };
 
-/** Where the project is, whose settings count, and how the reading is told and ended. */
+/** Where the project is, whose settings count, and how the reading is shown and ended. */
 export type CompareOptions = Omit<AccountOptions, "clock">;
 
 /** What `pulumi import --file` takes. */
@@ -220,7 +220,7 @@ const ofProfile = async (profile: string | undefined, options: CompareOptions) =
  * Reads one side of a comparison: a file or folder that is there, `stack:NAME`, `profile:NAME`, `live` for the
  * settings without a profile; another word is a stack of the project, else a profile.
  *
- * @throws CommandFailure where it is none of them; ConversationError where a service cannot be read
+ * @throws CommandFailure if it is none of them; ConversationError if a service cannot be read
  */
 export const comparedAccount = async (
   source: string,

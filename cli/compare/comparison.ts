@@ -65,7 +65,7 @@ const firstText = ({ definition: { kind }, name }: ComparedSide): string => {
 
 /**
  * A text for each object that says by what names it is surrounded: what it refers to, and what refers to
- * it. Two objects of one name on one side are told apart by it, and found again on another side.
+ * it. Two objects of one name on one side are distinguished by it, and found again on another side.
  */
 const neighbours = (objects: readonly ComparedSide[]): ReadonlyMap<ComparedSide, string> => {
   const edges = edgesAmong(objects);
@@ -95,7 +95,7 @@ class Links {
   readonly #taken = new Set<string>();
   readonly #unread: ReadonlySet<string>;
 
-  /** @param unread kinds of which one side lacks objects: nobody can tell where their references lead */
+  /** @param unread kinds of which one side lacks objects: where their references lead is not known */
   constructor(unread: ReadonlySet<string> = new Set()) {
     this.#unread = unread;
   }
@@ -107,7 +107,7 @@ class Links {
     this.#texts.b.set(`${kind} ${b.id}`, text);
   }
 
-  /** Objects of one name are told apart by a number. */
+  /** Objects of one name are distinguished by a number. */
   #unique(text: string): string {
     let found = text;
     for (let number = 2; this.#taken.has(found); number += 1) found = `${text} (${number})`;
@@ -243,7 +243,7 @@ class Matching {
 
   readonly isPlacedSame: Fits = (a, b) => this.#around.get(a) === this.#around.get(b);
 
-  /** Where an object leads, whatever its name; undefined where nowhere. */
+  /** Where an object leads, whatever its name; undefined if nowhere. */
   readonly whereItLeads: KeyOf = ({ definition, fields }, side) => {
     const references = referencesIn(definition.fields, fields);
     const places = references.map(({ to, id }) => this.links.of(side, to.kind, id)).sort();
@@ -365,7 +365,7 @@ export const comparison = (a: ComparedAccount, b: ComparedAccount): Comparison =
 /**
  * Compares two sides.
  *
- * @throws CommandFailure where a side cannot be found or read
+ * @throws CommandFailure if a side cannot be found or read
  */
 export const runCompare = async (
   a: string,

@@ -99,7 +99,7 @@ const secretPlaces = (
   settings: Settings,
 ): readonly SecretPlace[] => inFields(fields, prior, fieldsFromWire(fields, wire, settings));
 
-/** What can be told of secrets, for all of an account at once, as a service treats them alike. */
+/** What is known of secrets, for all of an account at once, as a service treats them alike. */
 interface SecretEvidence {
   /** It has shown one as it is. */
   readonly echoes: boolean;
@@ -118,7 +118,7 @@ const isShown = ({ live }: SecretPlace): boolean => !isMissing(live) && !looksMa
 const isElsewhere = ({ prior }: SecretPlace): boolean =>
   environmentSecretsIn(prior).length > 0 || holdsUndisclosed(prior);
 
-/** What the secrets of an account tell of the service's way with them. */
+/** What the secrets of an account say about the service's way with them. */
 const secretEvidence = (all: readonly SecretPlace[]): SecretEvidence => {
   const places = all.filter((place) => !isElsewhere(place));
   const others = places.filter((place) => isShown(place) && !isSame(place));
@@ -135,7 +135,7 @@ const looksHashed = (text: string): boolean =>
   /^(\$\w+\$|(sha|md5|hmac|v\d+:))/i.test(text) || /^[A-Za-z0-9+/_-]{24,}={0,2}$/.test(text);
 
 /**
- * How a secret stands: as the state has it, changed by somebody, or hidden so that nobody can tell.
+ * How a secret stands: as the state has it, changed by somebody, or hidden, so that nobody knows.
  *
  * @param isTouched whether somebody changed the object after it was written
  */
@@ -163,7 +163,7 @@ interface ComparedObject {
   readonly name: string;
   readonly account: AccountRead;
   readonly before: Properties;
-  /** Undefined where it is gone, or where its kind could not be read. */
+  /** Undefined if it is gone, or where its kind could not be read. */
   readonly live: WireObject | undefined;
   /** Whether its kind was read whole, so that absence counts. */
   readonly isRead: boolean;
@@ -263,7 +263,7 @@ type Place =
   | Pick<UnmanagedObject, "standing" | "label">
   | undefined;
 
-/** Whose an object is; undefined where this stack has it. */
+/** Whose an object is; undefined if this stack has it. */
 const placeOf = (
   definition: Definition,
   id: string,
@@ -407,9 +407,9 @@ const notesOf = (
   { changed, uncheckable }: ReturnType<typeof differences>,
   { states, accounts }: StackReading,
 ): readonly string[] => {
-  const told = new Set([...changed, ...uncheckable].map(({ urn }) => urn));
+  const listed = new Set([...changed, ...uncheckable].map(({ urn }) => urn));
   const touched = objects.filter(
-    ({ changedSince, resource }) => changedSince !== undefined && !told.has(resource.urn),
+    ({ changedSince, resource }) => changedSince !== undefined && !listed.has(resource.urn),
   );
   return [
     ...touched.map(
@@ -477,7 +477,7 @@ export const driftOf = async (
  * Compares a stack with the service: what its state has with what is live, and what else is there. Reads
  * lists, the state and nothing else; changes nothing.
  *
- * @throws CommandFailure where the state cannot be read; ConversationError where nothing of the service can
+ * @throws CommandFailure if the state cannot be read; ConversationError if nothing of the service can
  */
 export const runDrift = async (options: DriftOptions): Promise<DriftResult> => {
   const stack = await openStack(options);

@@ -36,9 +36,7 @@ const unmanagedSchema = z.strictObject({
     ),
   created: z.exactOptional(z.string()),
   modified: z.exactOptional(z.string()),
-  label: z
-    .exactOptional(z.string())
-    .describe("Project, stack and logical name, as its mark tells them"),
+  label: z.exactOptional(z.string()).describe("Project, stack and logical name, as its mark says"),
 });
 
 const otherStacksSchema = z.strictObject({
@@ -68,7 +66,7 @@ export const driftSchema = z.strictObject({
   uncheckable: z
     .array(uncheckableSchema)
     .describe(
-      "Secrets that the service hides, or that only the environment has (fromEnv), so that nobody can tell whether they changed",
+      "Secrets that the service hides, or that only the environment has (fromEnv), so that whether they changed is not known",
     ),
   unread: z
     .array(z.strictObject({ kind: z.string(), problem: z.string() }))
@@ -90,7 +88,7 @@ export type DeletedObject = Printed<z.output<typeof deletedSchema>>;
 export type UnmanagedObject = Printed<z.output<typeof unmanagedSchema>>;
 /** An object of another stack. */
 export type OtherStacksObject = Printed<z.output<typeof otherStacksSchema>>;
-/** Secrets that the service hides, so that nobody can tell whether they changed. */
+/** Secrets that the service hides, so that whether they changed is not known. */
 export type UncheckableSecrets = Printed<z.output<typeof uncheckableSchema>>;
 /** What differs between a stack and the service. */
 export type DriftResult = Printed<z.output<typeof driftSchema>>;
@@ -128,7 +126,7 @@ export const comparisonSchema = z.strictObject({
   onlyInB: z.array(oneSidedSchema),
   unread: z
     .array(z.strictObject({ side: z.enum(["a", "b"]), kind: z.string() }))
-    .describe("Kinds that a side could not read whole: what only the other side has is not told"),
+    .describe("Kinds that a side could not read whole: what only the other side has is left out"),
   notes: z.array(z.string()),
 });
 

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { itemPath, memberPath, valuesIn } from "../../provider/definition/fields.js";
+import { terminalWidth } from "../../provider/kernel/columns.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { camelCase, type PlannedResource, wordsIn } from "./program-plan.js";
 
@@ -158,20 +159,6 @@ export const possibleSecrets = (
 const width = 80;
 const step = "  ";
 
-const wide =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
-
-/** Columns that a text takes on a screen. */
-const columnsOf = (text: string): number => {
-  let columns = 0;
-  for (const character of text) {
-    if (character > "\u007e")
-      columns += /\p{M}/u.test(character) ? 0 : wide.test(character) ? 2 : 1;
-    else columns += 1;
-  }
-  return columns;
-};
-
 const escaped = (character: string): string =>
   [...character]
     .flatMap((sign) => sign.split(""))
@@ -257,10 +244,11 @@ const listText = (items: readonly Expression[], indent: string): string => {
 
 const memberText = ([name, value]: Member, indent: string): string => {
   const head = `${indent}${keyText(name)}: `;
-  const text = expressionText(value, indent, columnsOf(head), 1);
-  const isTooLong = isFlat(value) && columnsOf(head) + columnsOf(text) + 1 > width;
+  const text = expressionText(value, indent, terminalWidth(head), 1);
+  const isTooLong = isFlat(value) && terminalWidth(head) + terminalWidth(text) + 1 > width;
   const isText = value.type === "code" || typeof Reflect.get(value, "value") === "string";
-  if (!isTooLong || !isText || columnsOf(keyText(name)) <= step.length) return `${head}${text},`;
+  if (!isTooLong || !isText || terminalWidth(keyText(name)) <= step.length)
+    return `${head}${text},`;
   return `${head.trimEnd()}\n${indent}${step}${text},`;
 };
 
@@ -285,7 +273,7 @@ const expressionText = (
   after: number,
 ): string => {
   const line = flat(expression);
-  const fits = line !== undefined && column + columnsOf(line) + after <= width;
+  const fits = line !== undefined && column + terminalWidth(line) + after <= width;
   if (line !== undefined && (fits || isFlat(expression))) return line;
   if (expression.type === "list") return listText(expression.items, indent);
   return expression.type === "object" ? objectText(expression.members, indent) : "";
@@ -294,7 +282,7 @@ const expressionText = (
 /** A member `name: call("argument")`, as formatters break it. */
 export const callMember = (name: string, call: string, argument: string): string => {
   const text = quotedText(argument);
-  const fits = (line: string): boolean => columnsOf(line) <= width;
+  const fits = (line: string): boolean => terminalWidth(line) <= width;
   const line = `${step}${name}: ${call}(${text}),`;
   if (fits(line)) return line;
   const head = `${step}${name}: ${call}(`;
@@ -313,7 +301,7 @@ export const declarationText = (
   const object = members && objectText(members, "");
   const first = `${head}(${[...args, ...(object ? ["{"] : [])].join(", ")}`;
   const closing = object ? "" : ");";
-  if (columnsOf(first) + closing.length <= width)
+  if (terminalWidth(first) + closing.length <= width)
     return object ? `${head}(${[...args, object].join(", ")});` : `${first});`;
   const last = members ? [objectText(members, step)] : [];
   const lines = [...args, ...last].map((line) => `${step}${line},`);
@@ -324,6 +312,6 @@ export const declarationText = (
 export const importText = (names: readonly string[], from: string): string => {
   const sorted = names.toSorted((a, b) => (a < b ? -1 : 1));
   const line = `import { ${sorted.join(", ")} } from ${quotedText(from)};`;
-  if (columnsOf(line) <= width) return line;
+  if (terminalWidth(line) <= width) return line;
   return `import {\n${sorted.map((name) => `${step}${name},`).join("\n")}\n} from ${quotedText(from)};`;
 };

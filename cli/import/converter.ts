@@ -47,7 +47,7 @@ export const handOver = async (entries: readonly ImportEntry[]) => {
   };
 };
 
-/** Gets the entries that a command has handed over. @throws CommandFailure where they cannot be had */
+/** Gets the entries that a command has handed over. @throws CommandFailure if they cannot be had */
 const handedOver = async (url: string): Promise<readonly ImportEntry[]> => {
   const answer: unknown = await fetch(url).then(
     (response) => response.json(),
@@ -149,7 +149,7 @@ export const serveConverter = async (convert: Convert) => {
 
 type ImportFlags = Given<typeof importOptions>;
 
-/** @throws CommandFailure where an argument is wrong */
+/** @throws CommandFailure if an argument is wrong */
 const flagsIn = (args: readonly string[]): ImportFlags => {
   // Scripts that add Pulumi's own option at the end of every command add it here.
   const interactive = new Option("--non-interactive").hideHelp();
@@ -168,7 +168,7 @@ const flagsIn = (args: readonly string[]): ImportFlags => {
  * Where an import fails, Pulumi writes what it was given into the folder of the project, secrets in clear,
  * unless --generate-resources names another place.
  *
- * @throws CommandFailure where secrets were asked for, and it was not
+ * @throws CommandFailure if secrets were asked for, and it was not
  */
 const assertNoFile = ({ withSecrets }: ImportFlags): void => {
   const words = parentPulumi()?.args;
@@ -198,7 +198,7 @@ const stackOfThisRun = async (profile: string | undefined) => {
  * What Pulumi takes into the state: the entries of the command that started this converter, else those
  * that the arguments choose from the account.
  *
- * @throws CommandFailure where an object may not be taken over; ConversationError where the account
+ * @throws CommandFailure if an object may not be taken over; ConversationError if the account
  *   cannot be read
  */
 export const convertState = async (args: readonly string[]): Promise<readonly ImportEntry[]> => {

@@ -123,7 +123,7 @@ const namesake = ({ object, logical }: Candidate, { holdings }: StackStates) =>
       urn.split("::").slice(2).join("::") === `${typeToken(kind)}::${logical}`,
   );
 
-/** Why a state must not take an object over; undefined where it may. */
+/** Why a state must not take an object over; undefined if it may. */
 const obstacle = (candidate: Candidate, states: StackStates): string | undefined => {
   const { definition, id, mark, problem } = candidate.object;
   const [holder] = states.holdersOf(definition.kind, id);
@@ -213,7 +213,7 @@ const advice =
  * Decides what is imported, under the names that an export gives.
  *
  * @param objects all of the account
- * @throws CommandFailure where an object may not be taken over, or there is none
+ * @throws CommandFailure if an object may not be taken over, or there is none
  */
 export const planImport = (
   objects: readonly ObjectInputs[],

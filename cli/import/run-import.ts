@@ -169,9 +169,9 @@ const runPulumi = async (
 
 /**
  * Imports objects of an account into the state of a stack, by Pulumi's own import. Shows only, unless
- * it is told to apply. Makes list calls alone, and never writes to the service.
+ * `apply` is given. Makes list calls alone, and never writes to the service.
  *
- * @throws CommandFailure where Pulumi is too old, an object may not be taken over, or the import fails;
+ * @throws CommandFailure if Pulumi is too old, an object may not be taken over, or the import fails;
  *   ConversationError where the account cannot be read
  */
 export const runImport = async (options: ImportOptions): Promise<ImportResult> => {
@@ -293,7 +293,7 @@ const byName = async (
   );
 };
 
-/** @throws CommandFailure where a resource, or an object, is named twice: Pulumi would take neither */
+/** @throws CommandFailure if a resource, or an object, is named twice: Pulumi would take neither */
 const assertOnce = (candidates: readonly Candidate[]): void => {
   const names = candidates.flatMap(({ object: { definition, id }, logical }) => [
     `${definition.kind} ${logical}`,
@@ -308,8 +308,8 @@ const assertOnce = (candidates: readonly Candidate[]): void => {
  * The import file of these objects, as `pulumi import --file` reads it. One call to the service for each;
  * nothing is written to it.
  *
- * @throws CommandFailure where Pulumi is too old, no object or several are meant, or one may not be taken
- *   over; ConversationError where one cannot be read
+ * @throws CommandFailure if Pulumi is too old, no object or several are meant, or one may not be taken
+ *   over; ConversationError if one cannot be read
  */
 export const runImportFile = async (
   named: readonly PrintedObject[],

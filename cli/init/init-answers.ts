@@ -3,7 +3,7 @@ import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { wrappedText } from "../../provider/kernel/columns.js";
 import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
-import { CommandFailure } from "../command.js";
+import { CommandFailure, optionName } from "../command.js";
 import { type Pipeline, pipelines } from "./template-project.js";
 
 /** Puts one question to the person at the terminal. */
@@ -141,9 +141,6 @@ const nameFor = (folder: string): string =>
     .replace(/^[^A-Za-z0-9]+/, "")
     .slice(0, 100) || "conversation";
 
-const optionOf = (key: string): string =>
-  `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-
 /** @throws CommandFailure with exit code 2 if a flag is wrong */
 const assertFlags = (flags: InitFlags): void => {
   const rules = { name: nameProblem, stack: nameProblem };
@@ -151,7 +148,7 @@ const assertFlags = (flags: InitFlags): void => {
   for (const [key, problem] of [...Object.entries(rules), ...settings]) {
     const value = Object.entries(flags).find(([name]) => name === key)?.[1];
     const wrong = typeof value === "string" ? problem(value) : undefined;
-    if (wrong) throw new CommandFailure(`${optionOf(key)}: ${wrong}`, 2);
+    if (wrong) throw new CommandFailure(`${optionName(key)}: ${wrong}`, 2);
   }
   if (flags.emulator && askedSettings.some((key) => key !== "plan" && flags[key] !== undefined))
     throw new CommandFailure("Give either --emulator or the addresses of a service, not both.", 2);

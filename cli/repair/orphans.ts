@@ -200,7 +200,7 @@ const standings = {
   copy: "it is a copy that somebody made of one of ours, and belongs to them",
 } as const;
 
-/** Why one object may not be touched; undefined where it may. */
+/** Why one object may not be touched; undefined if it may. */
 const refusalFor = (
   id: string,
   purpose: Purpose,
@@ -222,7 +222,7 @@ const refusalFor = (
  * What may be deleted or released, in the order of the orphans.
  *
  * @param ids only these, where given; else every left-over
- * @throws CommandFailure where one of the ids must not be touched, or where left-overs cannot be told for certain
+ * @throws CommandFailure if one of the ids must not be touched, or if it is not certain what is left over
  */
 const chosenAmong = (
   orphans: readonly Orphan[],
@@ -302,7 +302,7 @@ const notesOf = (
  * The service is listed before the lock is looked at, and the lock before the states: so whatever a
  * run makes or takes over meanwhile shows in one of the later looks.
  *
- * @throws CommandFailure where a state cannot be read, or where nothing may be changed; ConversationError
+ * @throws CommandFailure if a state cannot be read, or if nothing may be changed; ConversationError
  * where the service cannot be listed
  */
 export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult> => {

@@ -18,15 +18,14 @@ import {
   backendFolder,
   isPulumi,
   type LockHolder,
+  lockFiles,
   lockHolderIn,
-  namesInFolder,
   type ProcessFacts,
   type PulumiPlace,
   printedJson,
   processFacts,
   queryPulumi,
   runStackCommand,
-  type StackLock,
 } from "../../provider/pulumi-cli/pulumi-queries.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { type OpenStack, projectIn, type StackOptions } from "../stack/open-stack.js";
@@ -54,7 +53,7 @@ const sizeOf = async (path: string): Promise<number | undefined> => {
   return facts?.isFile() ? facts.size : undefined;
 };
 
-/** Whether a file is JSON to its end; undefined where it cannot be read. */
+/** Whether a file is JSON to its end; undefined if it cannot be read. */
 const isWhole = (path: string): boolean | undefined => {
   const text = readPlainFile(path, largestState);
   return text === undefined ? undefined : printedJson(text) !== undefined;
@@ -73,12 +72,8 @@ const leftEmpty = async (paths: readonly string[]): Promise<readonly string[]> =
 
 /** Copies that Pulumi keeps of a state, the newest first: of before its last write, and of before its last runs. */
 const copiesOf = async (file: string): Promise<readonly string[]> => {
-  const [root, project, stack] = [
-    join(file, "../../.."),
-    basename(dirname(file)),
-    basename(file, ".json"),
-  ];
-  const folder = join(root, "backups", project, stack);
+  const [project, stack] = [basename(dirname(file)), basename(file, ".json")];
+  const folder = join(file, "../../..", "backups", project, stack);
   const names = await readdir(folder).catch(() => []);
   const backups = names
     .filter((name) => name.endsWith(".json"))
@@ -156,11 +151,11 @@ const isProvider = ({ args }: ProcessFacts): boolean =>
 const listens = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
-    const told = (is: boolean): void => {
+    const answered = (is: boolean): void => {
       socket.destroy();
       resolve(is);
     };
-    socket.once("connect", () => told(true)).once("error", () => told(false));
+    socket.once("connect", () => answered(true)).once("error", () => answered(false));
   });
 
 /** Whether the engine that a provider serves is gone; its address is the last word of the command line. */
@@ -171,7 +166,7 @@ const isLeft = async ({ args }: ProcessFacts): Promise<boolean> => {
 
 /**
  * Processes of dynamic providers that a killed run of a project has left: they wait for ever, and what
- * they had sent may still be answered. Only where the system tells of processes (Linux).
+ * they had sent may still be answered. Only on a system that lists its processes (Linux).
  *
  * @param folder folder of the project
  */
@@ -232,8 +227,7 @@ const isAlive = ({ pid, since }: LockHolder): boolean => {
 
 const standingOf = (holder: LockHolder): LockStanding => {
   const { pid, host, by } = holder;
-  if (!Number.isInteger(pid))
-    return { state: "unknown", why: "its lock does not tell whose it is" };
+  if (!Number.isInteger(pid)) return { state: "unknown", why: "its lock does not say whose it is" };
   if (host !== hostname())
     return { state: "unknown", why: `it was taken on another machine (${by})` };
   return { state: isAlive(holder) ? "alive" : "left", by };
@@ -250,20 +244,11 @@ const standingOfFile = async (file: string): Promise<LockStanding> => {
   return { state: "unknown", why: `its lock cannot be read: ${file}` };
 };
 
-const standingsIn = async (folder: string): Promise<readonly LockStanding[]> => {
-  try {
-    const names = (await namesInFolder(folder)).filter((name) => name.endsWith(".json"));
-    return await Promise.all(names.map((name) => standingOfFile(join(folder, name))));
-  } catch (error) {
-    return [{ state: "unknown", why: `its locks cannot be read: ${messageOf(error)}` }];
-  }
-};
-
 /** The least hopeful of several counts. */
 const order = ["alive", "unknown", "left", "free"] as const;
 
 /**
- * Reads the locks of a stack in a file backend.
+ * Whether a run is at work on a stack of a file backend.
  *
  * @param backend its folder
  */
@@ -271,34 +256,24 @@ export const lockInFolder = async (
   backend: string,
   { project, stack }: StackNames,
 ): Promise<LockStanding> => {
-  const locks = join(backend, ".pulumi", "locks");
-  // The second is where backends are that were made before stacks belonged to projects.
-  const folders = [join(locks, "organization", project, stack), join(locks, stack)];
-  const standings = (await Promise.all(folders.map(standingsIn))).flat();
-  return (
-    order.flatMap((state) => standings.find((each) => each.state === state) ?? [])[0] ?? {
-      state: "free",
-    }
-  );
+  try {
+    const files = await lockFiles(backend, project, stack);
+    const standings = await Promise.all(files.map(standingOfFile));
+    const byHope = order.flatMap((state) => standings.filter((each) => each.state === state));
+    return byHope[0] ?? { state: "free" };
+  } catch (error) {
+    return { state: "unknown", why: `its locks cannot be read: ${messageOf(error)}` };
+  }
 };
 
-/**
- * Whether a run is at work on a stack.
- *
- * @param backend folder of a file backend; undefined for other backends, which do not tell whose a lock is
- */
-const lockStanding = async (
-  backend: string | undefined,
-  names: StackNames,
-  readLock: () => Promise<StackLock>,
-): Promise<LockStanding> => {
+/** The same for any backend: only one of files says whose a lock is. */
+const lockStanding = async ({ place, names, readLock }: OpenStack): Promise<LockStanding> => {
+  const backend = await fileBackend(place);
   if (backend !== undefined) return lockInFolder(backend, names);
   const lock = await readLock();
   if (lock.state !== "locked") return lock;
-  return {
-    state: "unknown",
-    why: `the backend says that an update is in progress${lock.by ?? ""}`,
-  };
+  const why = `the backend says that an update is in progress${lock.by ?? ""}`;
+  return { state: "unknown", why };
 };
 
 interface RemainsOptions extends StackOptions {
@@ -306,11 +281,11 @@ interface RemainsOptions extends StackOptions {
   readonly ignoreLock?: true;
 }
 
-/** The folder of a file backend; undefined for other backends, and where Pulumi does not tell. */
+/** The folder of a file backend; undefined for other backends, and if Pulumi does not say. */
 const fileBackend = async ({ stack: _, ...place }: PulumiPlace): Promise<string | undefined> => {
   const answer = await queryPulumi(place, ["whoami", "--verbose", "--json"]);
-  const told = "text" in answer ? printedJson(answer.text) : undefined;
-  const url = isObject(told) && typeof told.url === "string" ? told.url : "";
+  const found = "text" in answer ? printedJson(answer.text) : undefined;
+  const url = isObject(found) && typeof found.url === "string" ? found.url : "";
   return url.startsWith("file://") ? backendFolder(url, place.folder) : undefined;
 };
 
@@ -324,13 +299,14 @@ const refusal = (lock: LockStanding, name: string, ignoreLock: boolean): string 
   );
 };
 
-/** @throws CommandFailure where a run is at work on a stack, or may be */
+/** @throws CommandFailure if a run is at work on a stack, or may be */
 export const assertNoRun = async (
-  { place, names, readLock }: OpenStack,
+  stack: OpenStack,
   { ignoreLock }: RemainsOptions,
 ): Promise<LockStanding> => {
-  const lock = await lockStanding(await fileBackend(place), names, readLock);
-  const refused = refusal(lock, `${names.project}/${names.stack}`, ignoreLock === true);
+  const { project, stack: name } = stack.names;
+  const lock = await lockStanding(stack);
+  const refused = refusal(lock, `${project}/${name}`, ignoreLock === true);
   if (refused) throw new CommandFailure(refused);
   return lock;
 };
@@ -338,7 +314,7 @@ export const assertNoRun = async (
 /**
  * Files that keep the state from being read; put in order on demand.
  *
- * @throws CommandFailure where a run is at work on their stack, or may be
+ * @throws CommandFailure if a run is at work on their stack, or may be
  */
 export const fileRemains = async (options: RemainsOptions): Promise<readonly RepairStep[]> => {
   const { folder = process.cwd(), env = process.env, stack, apply, ignoreLock } = options;
@@ -363,19 +339,11 @@ export const fileRemains = async (options: RemainsOptions): Promise<readonly Rep
   ];
 };
 
-const cancelled = async ({ place }: OpenStack): Promise<string | undefined> => {
-  const { ok, said } = await runStackCommand(place, ["cancel", "--yes"]);
-  return ok ? undefined : said;
-};
-
-const outcomeOf = (reason: string | undefined) =>
-  reason === undefined ? { done: true } : { done: false, reason };
-
 /**
  * The processes and the lock that a killed run has left; ended and taken away on demand, the processes
  * first: what they still send is then sent.
  *
- * @throws CommandFailure where a run is at work, or may be, or where the lock stays
+ * @throws CommandFailure if a run is at work, or may be, or if the lock stays
  */
 export const lockRemains = async (
   stack: OpenStack,
@@ -387,13 +355,16 @@ export const lockRemains = async (
   const folder = file ? dirname(file) : stack.place.folder;
   const steps: RepairStep[] = [];
   for (const pid of await leftProcesses(folder, stack.names.project)) {
-    const reason = apply && !(await endProcess(pid)) ? "it does not end" : undefined;
-    steps.push({ action: "end-process", pid, ...(apply ? outcomeOf(reason) : {}) });
+    const done = apply && (await endProcess(pid));
+    const outcome = done ? { done } : { done: false, reason: "it does not end" };
+    steps.push({ action: "end-process", pid, ...(apply ? outcome : {}) });
   }
   const isLeft = lock.state === "left" || (lock.state === "unknown" && ignoreLock === true);
   if (!isLeft) return steps;
   const by = lock.state === "left" ? lock.by : lock.why;
-  const reason = apply ? await cancelled(stack) : undefined;
-  if (reason) throw new CommandFailure(`The lock could not be taken away: ${reason}`);
+  const { ok, said } = apply
+    ? await runStackCommand(stack.place, ["cancel", "--yes"])
+    : { ok: true, said: "" };
+  if (!ok) throw new CommandFailure(`The lock could not be taken away: ${said}`);
   return [...steps, { action: "cancel", by, ...(apply ? { done: true } : {}) }];
 };

@@ -67,7 +67,7 @@ type CreationOutcome =
       readonly object: MarkedObject;
       readonly surplus: readonly MarkedObject[];
     }
-  /** Nobody can tell; in a sentence, with the way out. */
+  /** Nobody knows; in a sentence, with the way out. */
   | { readonly outcome: "unclear"; readonly why: string };
 
 const unclear = (why: string): CreationOutcome => ({ outcome: "unclear", why });

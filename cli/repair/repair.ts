@@ -127,7 +127,7 @@ const performed = async (
       ({ orphan }) => step.action === "delete" && step.id === orphan.id,
     );
     if (!duplicate) continue;
-    // Until the state has the object that stays, nothing tells which of them that is.
+    // Until the state has the object that stays, nothing says which of them that is.
     const why = reason
       ? "the state was not written"
       : await changeOrphan(duplicate.orphan, "delete", duplicate.account.access, stack, () =>
@@ -164,7 +164,7 @@ const torn = "The state cannot be read before that is done; what else there is t
  * processes, the notes of creations that it began, and objects that are there twice. Objects are found
  * by their marks. The service is listed before the states are read.
  *
- * @throws CommandFailure where a run, or another repair, is at work, or may be; ConversationError where the service cannot be listed
+ * @throws CommandFailure if a run, or another repair, is at work, or may be; ConversationError if the service cannot be listed
  */
 export const runRepair = async (options: RepairOptions): Promise<RepairResult> => {
   const applied = options.apply === true;

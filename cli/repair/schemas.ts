@@ -6,7 +6,7 @@ export const foundOrphanSchema = z.strictObject({
   kind: z.string(),
   name: z.string(),
   id: z.string(),
-  label: z.string().describe("Project, stack and logical name, as its mark tells them"),
+  label: z.string().describe("Project, stack and logical name, as its mark says"),
   standing: z.enum(["left-over", "held", "copy", "former"]),
   pending: z
     .exactOptional(z.literal(true))

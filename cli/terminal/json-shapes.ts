@@ -40,7 +40,7 @@ const alternativesOf = ({ anyOf, oneOf }: Shape): readonly Shape[] | undefined =
 const itemOf = ({ items }: Shape): Shape | undefined =>
   items === undefined ? undefined : shape.parse(items);
 
-/** What all keys of a map lead to; undefined where it is none. */
+/** What all keys of a map lead to; undefined if it is none. */
 const entryOf = ({ properties, additionalProperties: entry }: Shape): Shape | undefined =>
   !properties && typeof entry === "object" ? shape.parse(entry ?? {}) : undefined;
 

@@ -286,8 +286,8 @@ export const lockHolderIn = (text: string): LockHolder | undefined => {
 const isNotThere = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ENOENT";
 
-/** What is in a folder; nothing if there is none. @throws where it cannot be read */
-export const namesInFolder = async (folder: string): Promise<readonly string[]> => {
+/** What is in a folder; nothing if there is none. @throws if it cannot be read */
+const namesInFolder = async (folder: string): Promise<readonly string[]> => {
   try {
     return await readdir(folder);
   } catch (error) {
@@ -296,20 +296,29 @@ export const namesInFolder = async (folder: string): Promise<readonly string[]> 
   }
 };
 
-/** Locks of a file backend: one file for each run, in a folder for each stack. */
+/** The files of the locks on a stack of a file backend: one for each run. @throws if a folder cannot be read */
+export const lockFiles = async (
+  backend: string,
+  project: string,
+  stack: string,
+): Promise<readonly string[]> => {
+  const locks = join(backend, ".pulumi", "locks");
+  // The second is where backends are that were made before stacks belonged to projects.
+  const folders = [join(locks, "organization", project, stack), join(locks, stack)];
+  const files = folders.map(async (folder) =>
+    (await namesInFolder(folder)).map((name) => join(folder, name)),
+  );
+  return (await Promise.all(files)).flat().filter((file) => file.endsWith(".json"));
+};
+
 const lockInFiles = async (backend: string, project: string, stack: string): Promise<StackLock> => {
   try {
     if ((await namesInFolder(join(backend, ".pulumi"))).length === 0)
       return unknown(`${backend} holds no state of Pulumi`);
-    const locks = join(backend, ".pulumi", "locks");
-    // The second is where backends are that were made before stacks belonged to projects.
-    for (const folder of [join(locks, "organization", project, stack), join(locks, stack)]) {
-      const file = (await namesInFolder(folder)).find((name) => name.endsWith(".json"));
-      if (!file) continue;
-      const by = lockHolderIn(readPlainFile(join(folder, file)) ?? "")?.by;
-      return { state: "locked", ...(by ? { by } : {}) };
-    }
-    return free;
+    const [file] = await lockFiles(backend, project, stack);
+    if (file === undefined) return free;
+    const by = lockHolderIn(readPlainFile(file) ?? "")?.by;
+    return { state: "locked", ...(by ? { by } : {}) };
   } catch (error) {
     return unknown(error instanceof Error ? error.message : "its folder cannot be read");
   }
