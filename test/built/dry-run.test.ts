@@ -117,7 +117,7 @@ const start = async (files: Readonly<Record<string, string>>) => {
 };
 
 test.each(Object.entries(programs))(
-  "a rehearsal of %s, also from empty, does nothing of what it guards with isDryRun",
+  "a rehearsal of %s does nothing of what it guards with isDryRun, an update does",
   async (_, files) => {
     const { project, environment, json, effects } = await start(files);
     const rehearsed = await json("rehearse");
@@ -127,31 +127,29 @@ test.each(Object.entries(programs))(
       ...["create Authentication", "create Channel"],
     ]);
     expect(effects()).toEqual([]);
-    const anew = await json("rehearse", "--from-empty");
-    const rebuilt: RehearsalFromEmpty = JSON.parse(anew.output);
-    expect(rebuilt.outcome).toMatchObject({ passes: true, refusals: [] });
-    expect(effects()).toEqual([]);
-
     await project.succeed(["up", "--yes", "--skip-preview"], environment);
     expect(effects()).toEqual(everyWay);
-    const again: Rehearsal = JSON.parse((await json("rehearse", "--destroy")).output);
-    expect(again.outcome).toMatchObject({ passes: true });
-    await json("rehearse", "--destroy", "--", "--run-program");
+    if (files !== programs["a CommonJS program"]) return;
+
+    // The rule does not depend on the program: one of them shows it for the other ways to rehearse.
+    const anew: RehearsalFromEmpty = JSON.parse((await json("rehearse", "--from-empty")).output);
+    expect(anew.outcome).toMatchObject({ passes: true, refusals: [] });
+    const again = await json("rehearse", "--destroy", "--", "--run-program");
+    const { outcome: destroyed }: Rehearsal = JSON.parse(again.output);
+    expect(destroyed).toMatchObject({ passes: true });
     expect(effects()).toEqual([]);
+    // With --run-effects the program is run as it is, and that is said.
+    for (const more of [[], ["--from-empty"]]) {
+      const { output, errors } = await json("rehearse", "--run-effects", ...more);
+      const { notes }: Pick<Rehearsal, "notes"> = JSON.parse(output);
+      expect(effects()).toEqual(everyWay);
+      expect(notes).toContainEqual(
+        expect.stringContaining("did not see a dry run (--run-effects)"),
+      );
+      expect(errors).toContain("Warning: the program sees a real update");
+    }
   },
 );
-
-test("with --run-effects a rehearsal, also from empty, runs the program as it is, and says so", async () => {
-  const { json, effects } = await start(programs["a CommonJS program"]);
-  const warning = expect.stringContaining("did not see a dry run (--run-effects)");
-  for (const more of [[], ["--from-empty"]]) {
-    const { output, errors } = await json("rehearse", "--run-effects", ...more);
-    const { notes }: Pick<Rehearsal, "notes"> = JSON.parse(output);
-    expect(effects()).toEqual(everyWay);
-    expect(notes).toContainEqual(warning);
-    expect(errors).toContain("Warning: the program sees a real update");
-  }
-});
 
 test("a program whose SDK cannot be made to show a dry run is not rehearsed", async () => {
   const { project, environment, effects } = await start(programs["a CommonJS program"]);

@@ -116,7 +116,6 @@ const processesWith = (name: string, value: string): readonly string[] =>
   });
 
 test.each([
-  ["SIGINT", ["forecast"]],
   ["SIGTERM", ["forecast", "--json"]],
   ["SIGHUP", ["drift", "--preview"]],
 ] as const)(

@@ -102,12 +102,6 @@ test.runIf(hasScript).each([
     total: /^\d of at least \d calls, at least /,
   },
   {
-    columns: 120,
-    rows: 40,
-    args: "up --yes --skip-preview",
-    total: /^\d of at least \d calls, at least /,
-  },
-  {
     columns: 80,
     rows: 6,
     args: "up --yes --skip-preview",

@@ -47,7 +47,7 @@ test.each([
   "secrets that come back by %s are no drift, and a changed one is written",
   async (way, before) => {
     await shop.control("PUT", "/switches", { secrets: way });
-    await shop.succeed(["refresh", "--yes", "--expect-no-changes"], before);
+    await shop.succeed(["refresh", "--yes", "--skip-preview", "--expect-no-changes"], before);
     await shop.succeed(["preview", "--diff", "--expect-no-changes"], before);
     await shop.succeed(["up", "--yes", "--skip-preview", "--diff"], way);
     const held = await shop.control("GET", "/snapshot");
@@ -68,7 +68,7 @@ test("a failed up tells no secret, though the service repeats them all", async (
         text: JSON.stringify({ code: "400-100", developerMessage: `no: ${authorization} ${body}` }),
       }),
     });
-  const { code, output } = await shop.pulumi(["up", "--yes", "--diff"], "failed");
+  const { code, output } = await shop.pulumi(["up", "--yes", "--skip-preview", "--diff"], "failed");
   shop.wire.clear();
   expect(code).not.toBe(0);
   expect(output).toContain("no: ");

@@ -33,6 +33,14 @@ export const onlyChecked: readonly (readonly [RegExp, string])[] = [
     /^npx pulumi-conversation emulator --(plan enterprise|tls-cert .*)$/,
     "does not end; emulator.test.ts runs it",
   ],
+  [
+    /^npx pulumi-conversation explain --(snapshot|account|format|check)/,
+    "explain/command.test.ts runs it; without options it runs here",
+  ],
+  [
+    /^npx pulumi-conversation forecast --/,
+    "forecast/command.test.ts runs it; without options it runs here",
+  ],
   [/^npm run emulator -- /, "does not end, or is run by new-project.test.ts"],
   [/^cd |^export .*(<|…)/, "holds what only the reader knows, or only moves about"],
   [/^pulumi config set .*…/, "holds what only the reader knows"],

@@ -11,6 +11,7 @@ import {
   readRecord,
 } from "../../cli/rehearse/change-record.js";
 import { isObject } from "../../provider/kernel/json.js";
+import { run } from "../cli/session.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";
 
 const recordOf = (passes: boolean, digit: string): ChangeRecord =>
@@ -169,6 +170,16 @@ test("a member that stands there twice is refused: one reader takes the first, a
   for (const name of new Set(names)) {
     const twice = text.replace(`"${name}":`, `"${name}": false, "${name}":`);
     expect(verdict(twice)).toMatch(refusal);
+  }
+});
+
+test("the command ends with 2, before it looks for a stack, where there is no record", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "other.json"), "{}");
+  for (const name of ["other.json", "gone.json"]) {
+    const { code, out, err } = await run("rehearse", "--check", join(folder, name));
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toMatch(/(is no change record|could not be read).*Make one with: npx/s);
   }
 });
 

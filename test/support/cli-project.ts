@@ -111,6 +111,8 @@ export const cliProject = async (
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     PULUMI_HOME: join(folder, "home"),
     NODE_OPTIONS: frugalNode,
+    // What is to compile is compiled by its test, once.
+    PULUMI_NODEJS_TRANSPILE_ONLY: "true",
     ...(options.ownCache ? { XDG_CACHE_HOME: join(folder, "cache") } : {}),
     ...environment,
   };
