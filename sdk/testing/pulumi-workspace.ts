@@ -11,6 +11,7 @@ import type { Emulator } from "../../emulator/index.js";
 import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
 import {
   findProgram,
+  frugalRuns,
   inspectPulumi,
   LEAST_PULUMI,
   ownPulumi,
@@ -122,6 +123,8 @@ const pulumiSettings = (command: string, { state, home }: StackFolder): Record<s
   PATH: [dirname(command), process.env.PATH ?? ""].join(delimiter),
   // Of the environment, or else of the project file: the first of them wins.
   ...ownPulumi({ home, backend: state, passphrase: "test" }),
+  // What it makes goes with it.
+  ...frugalRuns(process.env),
   PULUMI_SKIP_UPDATE_CHECK: "true",
 });
 

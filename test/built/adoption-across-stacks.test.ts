@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { type CliProject, cliProject } from "../support/cli-project.js";
+import { type CliProject, cliProject, withoutPace } from "../support/cli-project.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
-import { withoutPace } from "../support/without-pace.js";
 
 const program = `
 const c = require("pulumi-conversation");

@@ -2,9 +2,9 @@ import { Channel } from "pulumi-conversation";
 import { startEmulator } from "pulumi-conversation/emulator";
 import { afterEach, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { withoutPace } from "../support/cli-project.js";
 import { EmulatorControl } from "../support/emulator-control.js";
 import { type TestStack, testStack } from "../support/stack.js";
-import { withoutPace } from "../support/without-pace.js";
 
 let emulator: Awaited<ReturnType<typeof startEmulator>> | undefined;
 let shop: TestStack | undefined;

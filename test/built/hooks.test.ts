@@ -9,9 +9,9 @@ import {
 import { startEmulator } from "pulumi-conversation/emulator";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { withoutPace } from "../support/cli-project.js";
 import { EmulatorControl } from "../support/emulator-control.js";
 import { type TestStack, testStack } from "../support/stack.js";
-import { withoutPace } from "../support/without-pace.js";
 
 const agents = ["1f0c2a54-6b7e-4a53-9a52-0c7f3a9b1d10"];
 

@@ -1,10 +1,9 @@
 import { createServer } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resources } from "../../provider/resources/index.js";
-import { type CliProject, cliProject } from "../support/cli-project.js";
+import { type CliProject, cliProject, withoutPace } from "../support/cli-project.js";
 import { closeServer, listenHere } from "../support/loopback-server.js";
 import { exampleProgram } from "../support/small-programs.js";
-import { withoutPace } from "../support/without-pace.js";
 
 /** Pages of 7.5 MB, 111 of them, of each kind. */
 const [pageBytes, pages] = [7_500_000, 111];

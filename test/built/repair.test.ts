@@ -5,8 +5,13 @@ import { isRunning } from "../../provider/pulumi-cli/processes.js";
 import { chaosProgram, namesOf, type Round, upOf } from "../support/chaos-rounds.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { follow, guideCommands } from "../support/guide-commands.js";
-import { type KillPoint, killedUp, killPoint } from "../support/kill-points.js";
-import { killedRepair, repairKill } from "../support/killed-repair.js";
+import {
+  type KillPoint,
+  killedRepair,
+  killedUp,
+  killPoint,
+  repairKill,
+} from "../support/kill-points.js";
 import { stopProviders } from "../support/processes.js";
 
 /** How many kill points are tried: more on demand. */

@@ -5,7 +5,7 @@ import { asPlayable, replayable } from "../model/histories.js";
 import { play } from "../model/play.js";
 import type { Scenario } from "../model/scenario.js";
 import type { Took } from "../model/stacks.js";
-import { openReplayStage, type ReplayStage } from "../support/replay-stage.js";
+import { openReplayStage, type ReplayStage } from "../support/replay.js";
 
 /** Random histories of the model test that the real engine plays: more on demand. */
 const runs = Number(process.env.REPLAY_RUNS ?? 1);

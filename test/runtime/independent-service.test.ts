@@ -14,8 +14,12 @@ import {
 } from "../../sdk/runtime/index.js";
 import { JumpingClock } from "../service/support/clocks.js";
 import { failureOf } from "../service/support/connected.js";
-import { account, startStrictRuntimeService, vendor } from "../support/strict-runtime-service.js";
-import { publicClient } from "../support/strict-sign-in.js";
+import {
+  account,
+  publicClient,
+  startStrictRuntimeService,
+  vendor,
+} from "../support/strict-runtime-service.js";
 import { served } from "./support/callback-calls.js";
 
 const sides = ["customer", "bot", "agent"] as const;

@@ -11,9 +11,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { unlimitedBurst } from "../../provider/pacing/pacer.js";
 import { preloading } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { assertPrinted } from "./printed-json.js";
 import { startTool, toolMain } from "./tool-process.js";
+
+/** Nothing waits for a turn that an emulator without limits does not ask for. */
+export const withoutPace = { CONVERSATION_BURST: String(unlimitedBurst) } as const;
 
 const root = join(__dirname, "..", "..");
 

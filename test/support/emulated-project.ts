@@ -1,8 +1,7 @@
 import { type EmulatorOptions, startEmulator } from "pulumi-conversation/emulator";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { type CliProject, cliProject } from "./cli-project.js";
+import { type CliProject, cliProject, withoutPace } from "./cli-project.js";
 import { EmulatorControl } from "./emulator-control.js";
-import { withoutPace } from "./without-pace.js";
 
 /** A project of the real command line in front of an emulator of its own. */
 export type EmulatedProject = EmulatorControl & CliProject & { close(): Promise<void> };

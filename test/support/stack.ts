@@ -7,7 +7,6 @@ import {
   type PulumiFn,
   type Stack,
 } from "@pulumi/pulumi/automation/index.js";
-
 import { frugalNode } from "./cli-project.js";
 
 /** A stack of the real engine on a backend of its own. */

@@ -1,8 +1,333 @@
-import { randomUUID } from "node:crypto";
-import { strictContent } from "./strict-content.js";
-import { type StrictCallback, strictDeliveries } from "./strict-deliveries.js";
-import { type Ask, type Json, type Reply, refuse, strictServer } from "./strict-http.js";
-import { credentials, strictSignIn } from "./strict-sign-in.js";
+import { createHash, createHmac, randomBytes, randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { closeServer, listenHere } from "./loopback-server.js";
+
+type Json = Record<string, unknown>;
+
+/** A request whose body has been read. */
+interface Ask {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: Buffer;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly bytes?: Buffer;
+}
+
+/** The error body of the contract (§2.2). */
+const refuse = (status: number, number: number, developerMessage: string): Reply => ({
+  status,
+  json: { code: `${status}-${number}`, developerMessage, details: [{ key: "hint" }] },
+});
+
+const answer = (response: ServerResponse, { status, headers, json, bytes }: Reply): void => {
+  const content = json === undefined ? bytes : Buffer.from(JSON.stringify(json));
+  const type = json === undefined ? {} : { "content-type": "application/json;charset=UTF-8" };
+  response.writeHead(status, { ...type, ...headers }).end(content);
+};
+
+const read = async (request: IncomingMessage): Promise<Ask> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const { method = "", url = "", headers } = request;
+  return { method, url: new URL(url, "http://x"), headers, body: Buffer.concat(chunks) };
+};
+
+/** A server on a free port of this machine; ends all connections when it is closed. */
+const strictServer = async (serve: (ask: Ask) => Reply | Promise<Reply>) => {
+  const server = createServer((request, response) => {
+    read(request)
+      .then(serve)
+      .then((reply) => answer(response, reply))
+      .catch(() => response.destroy());
+  });
+  const origin = await listenHere(server);
+  return {
+    origin,
+    close: async () => {
+      await closeServer(server);
+    },
+  };
+};
+
+/** What the service's client and its public client are known by. */
+const credentials = { clientId: "server-1", clientSecret: "server-secret" } as const;
+export const publicClient = {
+  clientId: "spa-7",
+  redirectUri: "https://app.example.com/back?tab=1",
+  scopes: ["openid", "chat.read", "chat.write"],
+} as const;
+
+interface Grant {
+  readonly variant: string;
+  readonly redirectUri: string;
+  readonly challenge: string;
+  readonly scope: string;
+}
+
+const oauthError = (error: string): Reply => ({ status: 400, json: { error } });
+
+const isForm = ({ headers }: Ask): boolean =>
+  headers["content-type"] === "application/x-www-form-urlencoded";
+
+/** Tokens for the server-to-server calls (contract §3), and the code flow of §5.3, two variants. */
+const strictSignIn = () => {
+  const tokens = new Map<string, readonly string[]>();
+  const codes = new Map<string, Grant>();
+  let issued = 0;
+
+  const serverToken = (ask: Ask): Reply => {
+    const form = new URLSearchParams(ask.body.toString());
+    if (ask.method !== "POST" || !isForm(ask)) return oauthError("invalid_request");
+    if (form.get("grant_type") !== "client_credentials")
+      return oauthError("unsupported_grant_type");
+    const known =
+      form.get("client_id") === credentials.clientId &&
+      form.get("client_secret") === credentials.clientSecret;
+    if (!known) return { status: 401, json: { error: "invalid_client" } };
+    issued += 1;
+    const token = `server-token-${issued}`;
+    tokens.set(token, (form.get("scope") ?? "").split(" "));
+    // Nothing but the token is shown by any document.
+    return { status: 200, json: { access_token: token } };
+  };
+
+  const authorize = ({ method, url: { searchParams: asked } }: Ask, variant: string): Reply => {
+    const redirectUri = asked.get("redirect_uri") ?? "";
+    const scope = asked.get("scope") ?? "";
+    const good =
+      method === "GET" &&
+      asked.get("client_id") === publicClient.clientId &&
+      redirectUri === publicClient.redirectUri &&
+      asked.get("response_type") === "code" &&
+      asked.get("code_challenge_method") === "S256" &&
+      scope.split(" ").every((each) => publicClient.scopes.some((own) => own === each));
+    const challenge = asked.get("code_challenge") ?? "";
+    if (!good || !/^[\w-]{43}$/.test(challenge)) return oauthError("invalid_request");
+    const code = randomBytes(12).toString("base64");
+    codes.set(code, { variant, redirectUri, challenge, scope });
+    const back = new URL(redirectUri);
+    back.searchParams.set("code", code);
+    back.searchParams.set("state", asked.get("state") ?? "");
+    return { status: 302, headers: { location: back.href } };
+  };
+
+  const exchange = (ask: Ask, variant: string): Reply => {
+    const form = new URLSearchParams(ask.body.toString());
+    const code = form.get("code") ?? "";
+    const grant = codes.get(code);
+    codes.delete(code);
+    const proof = createHash("sha256")
+      .update(form.get("code_verifier") ?? "")
+      .digest("base64url");
+    const good =
+      ask.method === "POST" &&
+      isForm(ask) &&
+      form.get("grant_type") === "authorization_code" &&
+      form.get("client_id") === publicClient.clientId &&
+      form.get("redirect_uri") === grant?.redirectUri &&
+      grant?.challenge === proof &&
+      grant.variant === variant;
+    if (!good || !grant) return oauthError("invalid_grant");
+    const token = `${variant}-${randomBytes(6).toString("hex")}`;
+    const { scope } = grant;
+    return { status: 200, json: { access_token: token, expires_in: "900", scope } };
+  };
+
+  return {
+    issued: () => issued,
+    /** Makes every token worthless. */
+    revoke: () => tokens.clear(),
+    serverToken,
+    /** `/users/authorize`, `/customers/token` and so on; undefined for other paths. */
+    codeFlow: (ask: Ask): Reply | undefined => {
+      const [, variant = "", step] =
+        /^\/(users|customers)\/(authorize|token)$/.exec(ask.url.pathname) ?? [];
+      if (step === undefined) return undefined;
+      return step === "authorize" ? authorize(ask, variant) : exchange(ask, variant);
+    },
+    /** Why a call may not be made (contract §2.1, §2.2); undefined where it may. */
+    refusal: ({ headers }: Ask, ...scopes: string[]): Reply | undefined => {
+      const granted = tokens.get((headers.authorization ?? "").replace(/^Bearer /, ""));
+      if (!granted) return refuse(401, 104, "Token missing, invalid or expired.");
+      const wanted = scopes.map((scope) => `app.conversation.conversationmgr.${scope}`);
+      return wanted.some((scope) => granted.includes(scope))
+        ? undefined
+        : refuse(403, 197, "Scope missing.");
+    },
+  };
+};
+
+interface Asset {
+  readonly id: string;
+  readonly name: string;
+  readonly size: number;
+  readonly contentType: string;
+  content?: Buffer;
+  used?: true;
+}
+
+/** Content types follow from the extension (contract §11). */
+const contentTypes: Readonly<Record<string, string>> = {
+  png: "image/png",
+  pdf: "application/pdf",
+  txt: "text/plain",
+};
+
+const key = randomBytes(32);
+
+const signature = (text: string): string => createHmac("sha256", key).update(text).digest("hex");
+
+const lifetimeMs = 300_000;
+
+/** Assets (contract §11). Their contents are on a server of their own, below signed addresses. */
+const strictContent = async (channelType: string) => {
+  const assets = new Map<string, Asset>();
+
+  const signed = (origin: string, method: string, id: string): Json => {
+    const until = Date.now() + lifetimeMs;
+    const path = `/vault/${id}/${until}`;
+    return {
+      contentUrl: `${origin}${path}?X-Sig=${signature(`${method} ${path}`)}`,
+      contentUrlExpiry: new Date(until).toISOString(),
+    };
+  };
+
+  const take = (asset: Asset, { headers, body }: Ask): Reply => {
+    if (headers["content-type"] !== asset.contentType) return { status: 415 };
+    if (body.length !== asset.size) return { status: 400 };
+    asset.content = body;
+    return { status: 201 };
+  };
+
+  const vault = await strictServer((ask): Reply => {
+    const { method, url } = ask;
+    const [, , id = "", until] = url.pathname.split("/");
+    const asset = assets.get(id);
+    const good = url.searchParams.get("X-Sig") === signature(`${method} ${url.pathname}`);
+    if (!good || !asset || Number(until) < Date.now()) return { status: 403 };
+    if (ask.headers.authorization !== undefined) return { status: 400 };
+    if (method === "POST") return take(asset, ask);
+    if (!asset.content) return { status: 404 };
+    return { status: 200, headers: { "content-type": asset.contentType }, bytes: asset.content };
+  });
+
+  const create = (body: Json): Reply => {
+    const { channel, sender, name, size, ...rest } = body;
+    const file = typeof name === "string" ? name : "";
+    const contentType = contentTypes[file.split(".").at(-1) ?? ""];
+    const bytes = typeof size === "number" && Number.isInteger(size) ? size : 0;
+    const good =
+      (channel as Json | undefined)?.type === channelType &&
+      typeof (sender as Json | undefined)?.type === "string" &&
+      bytes >= 1 &&
+      bytes <= 10_485_760 &&
+      Object.keys(rest).length === 0;
+    if (!good || !contentType) return refuse(400, 143, "A required attribute is missing.");
+    const id = String(1001 + assets.size);
+    assets.set(id, { id, name: file, size: bytes, contentType });
+    return { status: 200, json: { id, ...signed(vault.origin, "POST", id) } };
+  };
+
+  const item = (method: string, id: string): Reply => {
+    const asset = assets.get(id);
+    if (!asset) return refuse(404, 101, "No such asset.");
+    if (method === "DELETE") {
+      if (asset.used) return refuse(403, 112, "The asset is in use.");
+      assets.delete(id);
+      return { status: 204 };
+    }
+    const { name, size, contentType } = asset;
+    return {
+      status: 200,
+      json: { id, name, size, contentType, ...signed(vault.origin, "GET", id) },
+    };
+  };
+
+  return {
+    create,
+    item,
+    close: vault.close,
+    /** Marks what a message carries as used; false where there is no such asset. */
+    use: (id: unknown): boolean => {
+      const asset = assets.get(String(id));
+      if (asset) asset.used = true;
+      return asset?.content !== undefined;
+    },
+  };
+};
+
+/** Where messages for one side go, and what is shown there (contract §10.3). */
+interface StrictCallback {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  readonly version: "v1" | "v3";
+}
+
+/** Version v1: texts of `user` and `system` only, at the top, with a time in milliseconds. */
+const v1 = (message: Json): Json => ({
+  message: [
+    {
+      ...message,
+      sender: { ...(message.sender as Json), type: "user" },
+      timeStamp: Date.now(),
+    },
+  ],
+});
+
+/** The content arrives as text in callbacks: the text itself, or JSON text. */
+const asText = (content: unknown): unknown => {
+  if (typeof content !== "object" || content === null) return content;
+  return "text" in content ? content.text : JSON.stringify(content);
+};
+
+/**
+ * Delivers in order for each side, every message twice, as a service may that did not hear the
+ * first answer.
+ */
+const strictDeliveries = (sides: Readonly<Record<string, StrictCallback>>) => {
+  const queues = new Map<string, Promise<void>>();
+  const statuses: number[] = [];
+
+  const post = async (side: StrictCallback, message: Json): Promise<void> => {
+    const { username, password } = side;
+    const known = Buffer.from(`${username}:${password}`).toString("base64");
+    const told = { ...message, content: asText(message.content), trace: { hop: 1 } };
+    const body = side.version === "v1" ? v1(told) : { messages: { message: [told] }, page: 1 };
+    const response = await fetch(side.url, {
+      method: "POST",
+      headers: {
+        authorization: `Basic ${known}`,
+        "content-type": "application/json; charset=utf-8",
+      },
+      body: JSON.stringify(body),
+    });
+    statuses.push(response.status);
+  };
+
+  return {
+    /** Answers of the callbacks, in order of arrival. */
+    statuses,
+    send: (name: string, message: Json): void => {
+      const side = sides[name];
+      if (!side) return;
+      const before = queues.get(name) ?? Promise.resolve();
+      const twice = async (): Promise<void> => {
+        await post(side, message);
+        await post(side, message);
+      };
+      queues.set(name, before.then(twice));
+    },
+    /** When everything that was sent has been answered. */
+    idle: async (): Promise<void> => void (await Promise.all(queues.values())),
+  };
+};
 
 /**
  * The runtime half of a second service of the same contract, written by hand and from the contract

@@ -10,9 +10,9 @@ import { createService, type EmulatedService } from "../../../emulator/service/s
 import { isId } from "../../../provider/kernel/object-id.js";
 import { resources } from "../../../provider/resources/index.js";
 import { defaultScopes } from "../../../provider/service/http/operations.js";
+import { withoutPace } from "../../support/cli-project.js";
 import { closeServer, listenHere } from "../../support/loopback-server.js";
 import { oddAccount } from "../../support/odd-account.js";
-import { withoutPace } from "../../support/without-pace.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 /** A service whose objects have whatever ids, and every path that it is asked for. */

@@ -5,7 +5,7 @@ import { comparison, runCompare, saveAccount } from "../../../cli/compare/compar
 import { compareReport } from "../../../cli/compare/reports.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { resources } from "../../../provider/resources/index.js";
-import { withoutPace } from "../../support/without-pace.js";
+import { withoutPace } from "../../support/cli-project.js";
 import { managedStack } from "../drift/managed-stack.js";
 import { run } from "../session.js";
 import { temporaryFolder } from "../temporary-folder.js";

@@ -17,8 +17,8 @@ import { resources } from "../../../provider/resources/index.js";
 import { connectService } from "../../../provider/service/connect.js";
 import { readSettings } from "../../../provider/service/settings.js";
 import { samples } from "../../emulator/field-cases.js";
+import { withoutPace } from "../../support/cli-project.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
-import { withoutPace } from "../../support/without-pace.js";
 import { ownershipOf } from "../stack-documents.js";
 
 const names = { project: "shop", stack: "prod" };

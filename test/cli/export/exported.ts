@@ -4,9 +4,9 @@ import { onTestFinished } from "vitest";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { type ExportOptions, runExport } from "../../../cli/export/run-export.js";
 import { type Emulator, type Switches, startEmulator } from "../../../emulator/index.js";
+import { withoutPace } from "../../support/cli-project.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 import { type OddAccount, oddAccount } from "../../support/odd-account.js";
-import { withoutPace } from "../../support/without-pace.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 /** An emulator that holds an account, and an empty folder to export to. */

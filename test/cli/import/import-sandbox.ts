@@ -4,9 +4,9 @@ import { onTestFinished } from "vitest";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { type ImportOptions, runImport, runImportFile } from "../../../cli/import/run-import.js";
 import { startEmulator } from "../../../emulator/index.js";
+import { withoutPace } from "../../support/cli-project.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 import { type OddAccount, oddAccount } from "../../support/odd-account.js";
-import { withoutPace } from "../../support/without-pace.js";
 import { shellScript, temporaryFolder } from "../temporary-folder.js";
 
 interface SandboxOptions {

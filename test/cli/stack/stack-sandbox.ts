@@ -4,7 +4,7 @@ import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { type RepairOptions, runRepair } from "../../../cli/repair/repair.js";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
 import { openedSecrets } from "../../../provider/pulumi-cli/stack-documents.js";
-import { withoutPace } from "../../support/without-pace.js";
+import { withoutPace } from "../../support/cli-project.js";
 import { managedStack } from "../drift/managed-stack.js";
 import { ownershipOf } from "../stack-documents.js";
 import { shellScript, temporaryFolder } from "../temporary-folder.js";

@@ -1,21 +1,95 @@
 import { cpSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { z } from "zod";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { setUpOrder } from "../../provider/definition/fields.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
-import type { HttpResponse } from "../../provider/service/http/transport.js";
+import type { Method } from "../../provider/service/http/operations.js";
+import type {
+  HttpRequest,
+  HttpResponse,
+  Transport,
+} from "../../provider/service/http/transport.js";
 import { faultyTransport } from "../model/faulty-transport.js";
-import { modelResources, type Name } from "../model/scenario.js";
-import type { EngineStep, Took } from "../model/stacks.js";
+import { type ModelStage, openStage, playWith } from "../model/play.js";
+import { modelResources, type Name, type Scenario } from "../model/scenario.js";
+import type { EngineStep, RunEnding, Stacks, Took } from "../model/stacks.js";
 import { declaredInputs } from "../model/values.js";
 import type { HeldEntry } from "../model/verdict.js";
-import { type CliProject, cliProject } from "./cli-project.js";
+import { type CliProject, cliProject, withoutPace } from "./cli-project.js";
+import { closeServer, listenHere, originOf } from "./loopback-server.js";
 import { killTree } from "./processes.js";
-import type { ReplayProxy } from "./replay-proxy.js";
+
+/** Stands in front of a service and hands every call to a transport, faults and all. */
+interface ReplayProxy {
+  readonly origin: string;
+  /** From now on calls go through this one. */
+  lead(transport: Transport): void;
+  close(): Promise<void>;
+}
+
+/** What concerns one connection only. */
+const hopByHop = new Set([
+  "host",
+  "connection",
+  "keep-alive",
+  "transfer-encoding",
+  "content-length",
+]);
+
+const passedOn = <T>(headers: Readonly<Record<string, T>>): Record<string, T> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHop.has(name)));
+
+const requestOf = async (incoming: IncomingMessage, target: string): Promise<HttpRequest> => {
+  const body = await text(incoming);
+  const headers = Object.entries(passedOn(incoming.headers)).map(
+    ([name, value]) => [name, String(value)] as const,
+  );
+  return {
+    method: incoming.method as Method,
+    url: target + incoming.url,
+    headers: Object.fromEntries(headers),
+    ...(body === "" ? {} : { body }),
+  };
+};
+
+/** A broken answer ends before the length that its head tells. Where it has no body, it is whole. */
+const reply = (outgoing: ServerResponse, { status, headers, text: body, broken }: HttpResponse) => {
+  const lengthBytes = Buffer.byteLength(body) + (broken && body !== "" ? 1 : 0);
+  const length = lengthBytes > 0 ? { "content-length": lengthBytes } : {};
+  outgoing.writeHead(status, { ...passedOn(headers), ...length });
+  if (broken && body !== "") outgoing.write(body, () => outgoing.destroy());
+  else outgoing.end(body);
+};
+
+/** @param target origin of the service */
+const startReplayProxy = async (target: string): Promise<ReplayProxy> => {
+  let leadsTo: Transport | undefined;
+  const pass = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const request = await requestOf(incoming, target);
+    if (!leadsTo) throw new Error(`${request.method} ${request.url} comes between two steps`);
+    reply(outgoing, await leadsTo.send(request));
+  };
+  const server = createServer((incoming, outgoing) => {
+    pass(incoming, outgoing).catch(() => incoming.socket.destroy());
+  });
+  await listenHere(server);
+  return {
+    origin: originOf(server),
+    lead: (transport) => {
+      leadsTo = transport;
+    },
+    close: async () => {
+      await closeServer(server);
+    },
+  };
+};
 
 /** What happened in all runs of the command line so far. */
-export interface Tally {
+interface Tally {
   runs: number;
   kills: number;
   faults: number;
@@ -24,7 +98,7 @@ export interface Tally {
 }
 
 /** What the stacks of a scenario share. */
-export interface ReplayService {
+interface ReplayService {
   readonly proxy: ReplayProxy;
   readonly tokenUrl: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -38,7 +112,7 @@ const errorOf = ({ code, output }: { code: number; output: string }): string =>
 const oneByOne = ["--yes", "--skip-preview", "--parallel", "1"];
 
 /** A stack of the real engine, which plays one scenario after the other. */
-export class ReplayStack {
+class ReplayStack {
   readonly #project: CliProject;
   readonly #service: ReplayService;
   #former: string[] = [];
@@ -148,7 +222,7 @@ const reference = "ref:";
  * registered when the one before is settled, so that calls come in the order of the model.
  */
 
-export const replayProgram = `
+const replayProgram = `
 const c = require("pulumi-conversation");
 const made = {};
 const resolved = (value) => {
@@ -167,7 +241,7 @@ module.exports = async () => {
 `;
 /** What the program of a step declares; what is referred to comes first. */
 
-export const declaration = (step: Extract<EngineStep, { type: "up" }>): string => {
+const declaration = (step: Extract<EngineStep, { type: "up" }>): string => {
   const declared = setUpOrder(resources).flatMap(({ kind }) =>
     step.program
       .filter(({ name }) => modelResources[name].kind === kind)
@@ -193,7 +267,7 @@ const stateFile = z.object({
 });
 /** What the state of a stack tells of a scenario's resources. */
 
-export interface ReplayState {
+interface ReplayState {
   /** Id of the `Ownership`; empty where there is none. */
   readonly ownership: string;
   /** Resources, without those that a replacement has still to delete or to make again. */
@@ -203,7 +277,7 @@ export interface ReplayState {
 }
 const isName = (text: string): text is Name => text in modelResources;
 
-export const readReplayState = (project: CliProject): ReplayState => {
+const readReplayState = (project: CliProject): ReplayState => {
   const { checkpoint } = stateFile.parse(JSON.parse(project.state()));
   const all = checkpoint.latest?.resources ?? [];
   const named = all.flatMap(({ urn, id, delete: isOld, pendingReplacement: isGone }) => {
@@ -214,5 +288,66 @@ export const readReplayState = (project: CliProject): ReplayState => {
     ownership: all.find(({ type }) => type === typeToken("Ownership"))?.id ?? "",
     resources: new Map(named),
     isEmpty: all.length === 0,
+  };
+};
+
+/** Both stacks of a scenario under the real engine: same project, same name, a state each. */
+class ReplayStacks implements Stacks {
+  readonly #stacks: readonly ReplayStack[];
+  readonly #earlier = new Map<string, HttpResponse>();
+
+  constructor(stacks: readonly ReplayStack[]) {
+    this.#stacks = stacks;
+  }
+
+  held(): readonly HeldEntry[] {
+    return this.#stacks.map((stack) => stack.held());
+  }
+
+  async run(step: EngineStep): Promise<Took> {
+    const stack = this.#stacks[step.stack];
+    if (!stack) throw new Error("no such stack");
+    return stack.run(step, this.#earlier);
+  }
+}
+
+/** The model's stage, and beside it the real engine. */
+export interface ReplayStage {
+  readonly stage: ModelStage;
+  readonly tally: Tally;
+  /** Plays a scenario through the real engine. */
+  replay(scenario: Scenario): Promise<RunEnding>;
+  close(): Promise<void>;
+}
+
+const serviceOf = async ({ emulator }: ModelStage): Promise<ReplayService> => {
+  const { origin, pathname } = new URL(emulator.baseUrl);
+  const proxy = await startReplayProxy(origin);
+  const access = { ...emulator, baseUrl: proxy.origin + pathname };
+  return {
+    proxy,
+    tokenUrl: emulator.tokenUrl,
+    // Nothing here is about rates: no call waits for its turn.
+    environment: { ...emulatorEnvironment(access), ...withoutPace },
+    tally: { runs: 0, kills: 0, faults: 0, forced: 0 },
+  };
+};
+
+export const openReplayStage = async (): Promise<ReplayStage> => {
+  const stage = await openStage();
+  const service = await serviceOf(stage);
+  const stacks = [await ReplayStack.open(service), await ReplayStack.open(service)];
+  return {
+    stage,
+    tally: service.tally,
+    replay: (scenario) => {
+      for (const stack of stacks) stack.reset();
+      return playWith(stage, new ReplayStacks(stacks), scenario);
+    },
+    close: async () => {
+      for (const stack of stacks) stack.remove();
+      await service.proxy.close();
+      await stage.emulator.close();
+    },
   };
 };
