@@ -29,13 +29,19 @@ const find = (kind: string, where: object) => ({ FIND: JSON.stringify([kind, whe
 
 test("an object is found by what people know it by, and is not managed", async () => {
   const wanted = (await project.succeed(["stack", "output", "id", "--stack", "prod"])).trim();
-  const output = await project.succeed(["up", "--yes"], find("Channel", { type: "custom.web" }));
+  const output = await project.succeed(
+    ["up", "--yes", "--skip-preview"],
+    find("Channel", { type: "custom.web" }),
+  );
   expect(output).toContain(wanted);
   await project.succeed(
     ["preview", "--expect-no-changes"],
     find("Channel", { type: "custom.web" }),
   );
-  const bot = await project.succeed(["up", "--yes"], find("ClientApplication", { name: "b 🤖" }));
+  const bot = await project.succeed(
+    ["up", "--yes", "--skip-preview"],
+    find("ClientApplication", { name: "b 🤖" }),
+  );
   expect(bot).toMatch(/id *: "[\w-]{36}"/);
   await project.succeed(["destroy", "--yes", "--skip-preview"]);
   expect(await project.succeed(["preview", "--stack", "prod", "--refresh"])).not.toMatch(/delete/);

@@ -111,6 +111,7 @@ test("what was renamed or moved in the state is seen as held, and never touched;
   );
   expect(await called("custom.copy")).not.toHaveProperty("description");
   await project.byHand("DELETE", `/channels/${copy.id}`);
+  await project.succeed(["destroy", "--yes", "--skip-preview", "--stack", "other"]);
   // An owner of another stack, or of a lost state, is not answered for.
   expect(await seenInRun("b", "shop/prod/0000000000000000/b", b.id, "all")).toBe("nothing");
 });

@@ -121,9 +121,9 @@ test("without the variable a preview and a refresh go on, and up writes nothing 
   expect(code).not.toBe(0);
   expect(output).toContain("Set DESK_PASSWORD where Pulumi runs, then run it again");
   expect(await project.writes()).toHaveLength(written);
-  await succeed(["refresh", "--yes"]);
+  await succeed(["refresh", "--yes", "--skip-preview"]);
   declare(1);
   await succeed(["preview", "--expect-no-changes"]);
   expect(project.state()).not.toMatch(/old-password|another-password/);
-  await succeed(["destroy", "--yes"]);
+  await succeed(["destroy", "--yes", "--skip-preview"]);
 });

@@ -31,7 +31,7 @@ test.each(readdirSync(fixtures))(
     writeFileSync(state, read(release, "state.json"));
     await project.succeed(["stack", "import", "--file", state]);
     await project.succeed(["preview", "--expect-no-changes"]);
-    await project.succeed(["refresh", "--yes", "--expect-no-changes"]);
+    await project.succeed(["refresh", "--yes", "--skip-preview", "--expect-no-changes"]);
     // From here on the inputs hold the pointer of this release, the outputs that of the earlier one.
     await project.succeed(["up", "--yes", "--skip-preview", "--expect-no-changes"]);
     await project.succeed(["destroy", "--yes", "--skip-preview"]);
