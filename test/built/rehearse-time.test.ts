@@ -43,8 +43,7 @@ const span = (seconds: readonly number[]): number => Math.max(...seconds) - Math
 
 test.each([
   ["creations", 12, "first"],
-  ["updates", 12, "second"],
-  ["deletions", 0, "second"],
+  ["updates and deletions", 6, "second"],
 ])("the time of %s is foretold within 5 %, or two seconds", async (_, bots, text) => {
   const SPEC = JSON.stringify(itemsOf(bots, text));
   const { output, errors } = await project.tool(["rehearse", "--json"], { SPEC });
