@@ -209,13 +209,22 @@ const setting: fc.Arbitrary<ModelSetting> = fc.record({
   sight: mostly(9, true, false),
 });
 
+/**
+ * A replacement without marks and states makes a second object. Where it is killed before it moved the
+ * users of the first one, nothing shows whose that is ("What does not hold" in guarantees.md).
+ */
+const forced = ({ force, kill }: Up, { marks }: ModelSetting): Up["force"] =>
+  marks === "none" && kill !== undefined ? [] : force;
+
 /** A run that sees no states cannot tell what a person did to them, nor what another state holds. */
 const inSight = ({ steps, ...rest }: Scenario & { readonly setting: ModelSetting }): Scenario => {
   if (rest.setting.sight) return { ...rest, steps };
   const seen = steps.filter(({ type }) => type !== "rename" && type !== "move");
   return {
     ...rest,
-    steps: seen.map((each) => (each.type === "up" ? { ...each, adopt: [] } : each)),
+    steps: seen.map((each) =>
+      each.type === "up" ? { ...each, adopt: [], force: forced(each, rest.setting) } : each,
+    ),
   };
 };
 
