@@ -230,7 +230,7 @@ export const compareReport = (result: Comparison): string => {
     ...oneSided("Only in B:", onlyInB),
     unread.flatMap(({ side, kind }) =>
       wrapped(
-        `Not all of ${kind} could be read in ${side.toUpperCase()}: what only the other side has of it is not told.`,
+        `Not all of ${kind} could be read in ${side.toUpperCase()}: what only the other side has of it is left out.`,
         80,
       ),
     ),

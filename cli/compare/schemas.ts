@@ -66,7 +66,7 @@ export const driftSchema = z.strictObject({
   uncheckable: z
     .array(uncheckableSchema)
     .describe(
-      "Secrets that the service hides, or that only the environment has (fromEnv), so that whether they changed is not known",
+      "Secrets that the service hides, or that only the environment has (fromEnv), so that it is not known whether they changed",
     ),
   unread: z
     .array(z.strictObject({ kind: z.string(), problem: z.string() }))
@@ -88,7 +88,7 @@ export type DeletedObject = Printed<z.output<typeof deletedSchema>>;
 export type UnmanagedObject = Printed<z.output<typeof unmanagedSchema>>;
 /** An object of another stack. */
 export type OtherStacksObject = Printed<z.output<typeof otherStacksSchema>>;
-/** Secrets that the service hides, so that whether they changed is not known. */
+/** Secrets that the service hides, so that it is not known whether they changed. */
 export type UncheckableSecrets = Printed<z.output<typeof uncheckableSchema>>;
 /** What differs between a stack and the service. */
 export type DriftResult = Printed<z.output<typeof driftSchema>>;

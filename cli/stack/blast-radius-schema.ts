@@ -34,5 +34,7 @@ export const blastRadiusSchema = z.strictObject({
   order: z.array(orderedStepSchema).describe("An order that works; empty: nothing is blocked"),
   unread: z
     .exactOptional(z.array(z.string()))
-    .describe("Kinds that could not be read: nobody can tell whether they use what is deleted"),
+    .describe(
+      "Kinds that could not be read, so that it is not known whether they use what is deleted",
+    ),
 });
