@@ -1,6 +1,26 @@
+import { answers, refusals } from "./rows/answers.js";
+import { connections, rateLimits, serviceFailures, slow } from "./rows/failures.js";
+import { inputs, lists, neighbours } from "./rows/objects.js";
+import { hooks, interruptions, storms } from "./rows/runs.js";
 import { type Operation, operations } from "./support/acts.js";
 import type { Cell, Group, Reason, Row } from "./support/cell.js";
-import type { Ended, Observed } from "./support/observed.js";
+import type { Ended, Observed } from "./support/disturbed.js";
+
+/** The whole matrix. */
+export const groups: readonly Group[] = [
+  rateLimits,
+  connections,
+  serviceFailures,
+  answers,
+  slow,
+  refusals,
+  lists,
+  neighbours,
+  interruptions,
+  hooks,
+  inputs,
+  storms,
+];
 
 type Seen = ReadonlyMap<string, Observed>;
 
@@ -112,7 +132,7 @@ it sees (\`UPDATE_DOCS=1\` writes it).
 Whatever the cell says, each of its tests also proves that exactly the objects that should be there are there: none lost, none
 made twice, none of somebody else touched.
 
-A result tells the calls that were sent while the fault was there, in their order, and after the arrow what the service holds in
+A result shows the calls that were sent while the fault was there, in their order, and after the arrow what the service holds in
 the end. “In all” counts the calls of a whole test, preparations included. \`list\` reads a collection, \`GET\` one object. Waiting is
 on the clock of the run, which a test moves; repeats after a lost connection pause half a second at first, then twice as long each
 time, at most eight seconds and two minutes in all.`;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { resources } from "../../provider/resources/index.js";
 import { Stage } from "../matrix/support/stage.js";
 import { formsOf } from "./support/canaries.js";
-import { Life } from "./support/life.js";
+import { idsAt, Life } from "./support/life.js";
 
 const ownership = "shop/prod/0123456789abcdef";
 
@@ -35,12 +35,6 @@ const everything = (stage: Stage, life: Life, unused: Life, another: Life): Prom
     ]),
   ];
 };
-
-const idsAt = async (stage: Stage): Promise<unknown[]> =>
-  (await Promise.all(resources.map(({ collection }) => stage.hub.objects(collection))))
-    .flat()
-    .map(({ id }) => id)
-    .sort();
 
 test("the first calls of every operation at once share one token and one list of each kind", async () => {
   const { stage, life, unused } = await running();

@@ -131,7 +131,7 @@ test("text of others holds nothing active, and text without it stays as it is", 
   expect(inertText("shop\u200b\u00ad\u3164")).toBe("shop\\u200b\\u00ad\\u3164");
 });
 
-test("JSON means the same after the gate, and colours pass only if they are wanted", () => {
+test("JSON means the same once printed, and colours pass only if they are wanted", () => {
   fc.assert(
     fc.property(fc.oneof(hostileText, fc.string({ unit: "binary" })), (text) => {
       const value = { [text]: [text] };

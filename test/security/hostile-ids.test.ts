@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { resources } from "../../provider/resources/index.js";
 import { Stage } from "../matrix/support/stage.js";
 import { formsOf, type Json } from "./support/canaries.js";
-import { type Held, Life } from "./support/life.js";
+import { failureOf, type Held, Life, objectsAt } from "./support/life.js";
 
 /** Texts that could name another path, another host, another header or nothing at all. */
 const hostile = [
@@ -26,31 +26,20 @@ const hostile = [
 
 let stage: Stage;
 let held: readonly Held[];
-let before: Json[][];
-
-const objects = () => Promise.all(resources.map((kind) => stage.hub.objects(kind.collection)));
+let before: readonly Json[];
 
 beforeAll(async () => {
   stage = await Stage.open();
   const life = new Life("shop/prod/0123456789abcdef", "a");
   await life.up(stage.run());
   held = life.held;
-  before = await objects();
+  before = await objectsAt(stage);
 });
 beforeEach(() => {
   stage.nextRun();
   stage.sent.length = 0;
 });
 afterAll(() => stage[Symbol.asyncDispose]());
-
-const messageOf = async (promise: Promise<unknown>): Promise<string> => {
-  try {
-    await promise;
-  } catch (error) {
-    return (error as Error).message;
-  }
-  throw new Error("nothing failed");
-};
 
 /** The operations that take an id; the id comes from a state file that somebody edited. */
 const handlers: Readonly<Record<string, (id: string, entry: Held) => Promise<unknown>>> = {
@@ -62,7 +51,7 @@ const handlers: Readonly<Record<string, (id: string, entry: Held) => Promise<unk
 describe.each(Object.entries(handlers))("%s", (_, handle) => {
   test.each(hostile)("refuses the id %j of every kind before anything is sent", async (id) => {
     for (const entry of held) {
-      const message = await messageOf(handle(id, entry));
+      const message = await failureOf(handle(id, entry));
       expect(message).toMatch(/cannot be the id of .*Nothing was sent/);
       expect(message).not.toContain("defect");
       expect(message.length).toBeLessThan(700);
@@ -73,7 +62,7 @@ describe.each(Object.entries(handlers))("%s", (_, handle) => {
 
 test.each(hostile)("a refresh never puts the id %j into a path", async (id) => {
   for (const { form, state } of held) {
-    const message = await messageOf(stage.of(form.definition.kind).read(id, state));
+    const message = await failureOf(stage.of(form.definition.kind).read(id, state));
     expect(message).toMatch(/cannot be the id of/);
   }
   const known = ["TOKEN", ...resources.map(({ collection }) => `GET /${collection}`)];
@@ -91,7 +80,7 @@ test.each(hostile)(
           "adopt must be true or the id",
         );
         const owner = "shop/prod/fedcba9876543210/other";
-        await messageOf(lifecycle.create({ ...state, owner, adopt: id }));
+        await failureOf(lifecycle.create({ ...state, owner, adopt: id }));
       }
     }
     expect(stage.sent.filter((call) => call.includes("{id}"))).toEqual([]);
@@ -110,5 +99,5 @@ test.each(hostile)("a reference to %j is refused by the check", async (id) => {
 });
 
 test("all objects are still as they were", async () => {
-  expect(await objects()).toEqual(before);
+  expect(await objectsAt(stage)).toEqual(before);
 });

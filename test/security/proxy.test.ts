@@ -3,17 +3,13 @@ import { expect, test } from "vitest";
 import { channel } from "../../provider/resources/channel.js";
 import { connectService } from "../../provider/service/connect.js";
 import { httpTransport } from "../../provider/service/http/transport.js";
-import { readSettings } from "../../provider/service/settings.js";
+import { hubSettings } from "../rehearse/hub-environment.js";
 import { portOf, TunnelProxy } from "./support/tunnel-proxy.js";
 
-const settings = readSettings({
-  environment: {
-    CONVERSATION_BASE_URL: "https://hub.invalid/conversation/v3",
-    CONVERSATION_TOKEN_URL: "https://login.invalid/oauth/token",
-    CONVERSATION_CLIENT_ID: "client",
-    CONVERSATION_CLIENT_SECRET: "canary-client-secret",
-  },
-  config: () => undefined,
+const settings = hubSettings({
+  CONVERSATION_BASE_URL: "https://hub.invalid/conversation/v3",
+  CONVERSATION_TOKEN_URL: "https://login.invalid/oauth/token",
+  CONVERSATION_CLIENT_SECRET: "canary-client-secret",
 });
 
 /** What listing the channels fails with in such an environment. */
@@ -33,7 +29,7 @@ const failureIn = async (environment: Readonly<Record<string, string>>): Promise
 };
 
 test.each(["HTTPS_PROXY", "https_proxy"])(
-  "%s takes calls through a tunnel, which is told the host and nothing else",
+  "%s takes calls through a tunnel, which learns the host and nothing else",
   async (name) => {
     await using proxy = await TunnelProxy.open();
     const failure = await failureIn({ [name]: `http://${proxy.address}` });
@@ -45,7 +41,7 @@ test.each(["HTTPS_PROXY", "https_proxy"])(
   },
 );
 
-test("a proxy that is not there is told, with no secret of its address", async () => {
+test("a proxy that is not there is named, with no secret of its address", async () => {
   const failure = await failureIn({ HTTPS_PROXY: "http://user:canary-proxy@127.0.0.1:1" });
   expect(failure.message).toMatch(
     /the proxy 127\.0\.0\.1:1 \(HTTPS_PROXY\) cannot be reached \(ECONNREFUSED\), so nothing was sent to login\.invalid; start or correct the proxy/,
@@ -53,7 +49,7 @@ test("a proxy that is not there is told, with no secret of its address", async (
   expect(`${failure.message} ${failure.stack} ${JSON.stringify(failure)}`).not.toContain("canary");
 });
 
-test("the user of the proxy is told to the proxy only", async () => {
+test("the user of the proxy is sent to the proxy only", async () => {
   await using proxy = await TunnelProxy.open();
   await failureIn({ HTTPS_PROXY: `http://user:pass@${proxy.address}` });
   const basic = `Basic ${Buffer.from("user:pass").toString("base64")}`;
@@ -68,7 +64,7 @@ test.each(["login.invalid", ".invalid", "*"])("NO_PROXY=%s leads past the proxy"
   expect(failure.message).toMatch(/the name login\.invalid could not be resolved/);
 });
 
-test("a tunnel to something that speaks no TLS is told and not tried again", async () => {
+test("a tunnel to something that speaks no TLS is reported and not tried again", async () => {
   const plain = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\n\r\n"));

@@ -124,7 +124,7 @@ describe.each(fields)("the secret $name", ({ definition, valuesWith }) => {
       assertHidden(await messageOf(life.read(ids, state)), secret);
       assertHidden(await messageOf(life.delete(ids, state)), secret);
     });
-    await fc.assert(property, { numRuns: 4 });
+    await fc.assert(property, { numRuns: 2 * Number(process.env.FUZZ_SCALE ?? 1) });
   });
 });
 
@@ -209,7 +209,7 @@ test.each(["e", "co", "scope", "token"])(
   },
 );
 
-test("an unexpected failure is told without the secrets of inputs and state", async () => {
+test("an unexpected failure is reported without the secrets of inputs and state", async () => {
   const { definition, valuesWith } = password;
   const broken = lifecycle(
     definition,

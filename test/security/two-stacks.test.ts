@@ -3,15 +3,13 @@ import { setUpOrder } from "../../provider/definition/fields.js";
 import { resources } from "../../provider/resources/index.js";
 import { Stage } from "../matrix/support/stage.js";
 import { formsOf, type Json } from "./support/canaries.js";
-import { Life } from "./support/life.js";
+import { Life, objectsAt } from "./support/life.js";
 
 /** Two states that even have the same project and stack name. */
 const ownerships = ["shop/prod/aaaaaaaaaaaaaaaa", "shop/prod/bbbbbbbbbbbbbbbb"] as const;
 
-const objectsOf = async (stage: Stage): Promise<Map<string, Json>> => {
-  const lists = await Promise.all(resources.map(({ collection }) => stage.hub.objects(collection)));
-  return new Map(lists.flat().map((object) => [String(object.id), object]));
-};
+const objectsOf = async (stage: Stage): Promise<ReadonlyMap<string, Json>> =>
+  new Map((await objectsAt(stage)).map((object) => [String(object.id), object]));
 
 const runs = (stage: Stage) => {
   const first = stage.run();

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { resources } from "../../provider/resources/index.js";
 import { Stage } from "../matrix/support/stage.js";
 import { FakeHub, raw } from "../service/support/fake-hub.js";
-import { type Held, Life } from "./support/life.js";
+import { failureOf, type Held, Life, objectsAt } from "./support/life.js";
 
 let stage: Stage;
 let life: Life;
@@ -20,18 +19,6 @@ const wrongPaths = ["/v3", "/conversation/v2/v3", "/conversations/v3", "/oauth/v
 const goTo = (path: string): void =>
   stage.nextRun({ CONVERSATION_BASE_URL: stage.wire.origin + path });
 
-const everything = async (): Promise<string> =>
-  JSON.stringify(await Promise.all(resources.map((kind) => stage.hub.objects(kind.collection))));
-
-const messageOf = async (promise: Promise<unknown>): Promise<string> => {
-  try {
-    await promise;
-  } catch (error) {
-    return (error as Error).message;
-  }
-  throw new Error("nothing failed");
-};
-
 const verbs: Readonly<Record<string, (entry: Held) => Promise<unknown>>> = {
   "a refresh": ({ form, id, state }) => stage.of(form.definition.kind).read(id, state),
   "a look": ({ form, id }) => stage.of(form.definition.kind).read(id, { __provider: "pointer" }),
@@ -48,46 +35,47 @@ describe.each(wrongPaths)("at the path %s", (path) => {
   test.each(Object.entries(verbs))(
     "%s of any kind fails and says where to look",
     async (_, verb) => {
-      const before = await everything();
+      const before = await objectsAt(stage);
       for (const entry of life.held) {
         goTo(path);
-        const message = await messageOf(verb(entry));
+        const message = await failureOf(verb(entry));
         expect(message).toContain("conversation:baseUrl (CONVERSATION_BASE_URL)");
         expect(message).toContain(`whose path is "${path}"`);
         expect(message).toContain("npx pulumi-conversation doctor");
         expect(message).not.toContain("refresh");
         expect(message).not.toContain("defect");
       }
-      expect(await everything()).toBe(before);
+      expect(await objectsAt(stage)).toEqual(before);
     },
   );
 
   test("to destroy fails for every object, in one run, and all are still there", async () => {
-    const before = await everything();
+    const before = await objectsAt(stage);
     goTo(path);
     const deletions = life.held.map(({ form, id, state }) =>
-      messageOf(stage.of(form.definition.kind).delete(id, state)),
+      failureOf(stage.of(form.definition.kind).delete(id, state)),
     );
     for (const message of await Promise.all(deletions))
       expect(message).toMatch(/Nothing was taken for gone/);
-    expect(await everything()).toBe(before);
+    expect(await objectsAt(stage)).toEqual(before);
   });
 });
 
-test.each([
-  ["404", 404],
-  ["200", 200],
-  ["302", 302],
-])("at a proxy that answers with a page (%s) no object is taken for gone", async (_, status) => {
-  await using proxy = await FakeHub.start(raw(status, "<html>Sign in</html>", { location: "/in" }));
-  const { baseUrl } = proxy.settings();
-  stage.nextRun({ CONVERSATION_BASE_URL: baseUrl });
-  for (const { form, id, state } of life.held) {
-    const { read } = stage.of(form.definition.kind);
-    await expect(read(id, state)).rejects.toThrow(/CONVERSATION_BASE_URL|not JSON/);
-    await expect(read(id, { __provider: "pointer" })).rejects.toThrow();
-  }
-});
+test.each([404, 200, 302])(
+  "at a proxy that answers with a page (%i) no object is taken for gone",
+  async (status) => {
+    await using proxy = await FakeHub.start(
+      raw(status, "<html>Sign in</html>", { location: "/in" }),
+    );
+    const { baseUrl } = proxy.settings();
+    stage.nextRun({ CONVERSATION_BASE_URL: baseUrl });
+    for (const { form, id, state } of life.held) {
+      const { read } = stage.of(form.definition.kind);
+      await expect(read(id, state)).rejects.toThrow(/CONVERSATION_BASE_URL|not JSON/);
+      await expect(read(id, { __provider: "pointer" })).rejects.toThrow();
+    }
+  },
+);
 
 test("at the right address a destroy goes on over what is gone, at no call more than one", async () => {
   const [first, ...others] = [...life.held].reverse();
@@ -103,5 +91,5 @@ test("at the right address a destroy goes on over what is gone, at no call more 
   await life.destroy(stage.run());
   expect(stage.sent.filter((call) => call.startsWith("GET"))).toHaveLength(1);
   expect(others.length).toBeGreaterThan(3);
-  expect(await everything()).toBe(JSON.stringify(resources.map(() => [])));
+  expect(await objectsAt(stage)).toEqual([]);
 });

@@ -36,10 +36,10 @@ const creation = (on: string): Act => ({
   proven: (stage, result) => oneObject(stage, idOf(result), "Kiosk"),
 });
 
-const reading = (on: string, bag: (entry: Entry) => Json): Act => ({
+const reading = (on: string, properties: (entry: Entry) => Json): Act => ({
   on,
   needs: "the object",
-  perform: (stage, entry) => stage.of("Channel").read(entry.id, bag(entry)),
+  perform: (stage, entry) => stage.of("Channel").read(entry.id, properties(entry)),
   proven: async (stage, result, { id }) => {
     expect(result).toMatchObject({ id, props: { displayName: "Kiosk" } });
     await oneObject(stage, id, "Kiosk");

@@ -1,6 +1,9 @@
 import type { Operation } from "./acts.js";
 import type { Stage } from "./stage.js";
 
+/** As often as anything can happen in a test. */
+export const always = 1000;
+
 /** How an operation ends while the fault is there, and what it may have cost. */
 export interface Ending {
   /** In words, for the table. */
@@ -20,12 +23,12 @@ export interface Ending {
 /** What disturbs the operation; called when the new run is about to begin. */
 export type Arrange = (stage: Stage, on: string, operation: Operation) => Promise<void> | void;
 
-/** A cell that the common course tests: disturb, perform, look, then once more undisturbed. */
-export interface CourseCell extends Ending {
+/** A cell that the common sequence tests: disturb, perform, look, then once more undisturbed. */
+export interface DisturbedCell extends Ending {
   readonly arrange: Arrange;
 }
 
-/** A cell with a course of its own. */
+/** A cell with a sequence of its own. */
 export interface OwnCell {
   readonly words: string;
   readonly test: (stage: Stage) => Promise<void>;
@@ -37,7 +40,7 @@ export interface OwnCell {
 /** Why there is no test. */
 export type Reason = string;
 
-export type Cell = CourseCell | OwnCell | Reason;
+export type Cell = DisturbedCell | OwnCell | Reason;
 
 /** One fault in all columns. */
 export interface Row {
@@ -65,7 +68,7 @@ export const fails = (
   more: Partial<Ending> = {},
 ): Ending => ({ sends, fails: message, words, ...more });
 
-/** What a row may hold: a course that its own disturbance belongs to, or a cell of any kind. */
+/** What a row may hold: a sequence that its own disturbance belongs to, or a cell of any kind. */
 export type Outcome = Ending | OwnCell | Reason;
 
 export type Endings = Readonly<Record<Operation, Outcome>>;

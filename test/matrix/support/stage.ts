@@ -10,8 +10,29 @@ import {
 } from "../../../provider/service/http/transport.js";
 import { readSettings } from "../../../provider/service/settings.js";
 import { type Emulated, emulated } from "../../support/emulated.js";
-import { type Outcome, watched } from "./watched.js";
 import { endpointOf, Wire } from "./wire.js";
+
+/** How an operation of the life cycle ended. */
+export type Outcome = "done" | "failed";
+
+/** A life cycle that reports how its operations on the service end. */
+export const watched = (lifecycle: Lifecycle, note: (outcome: Outcome) => void): Lifecycle => {
+  const noted = <T>(operation: Promise<T>): Promise<T> => {
+    operation.then(
+      () => note("done"),
+      () => note("failed"),
+    );
+    return operation;
+  };
+  return {
+    check: (olds, news) => lifecycle.check(olds, news),
+    diff: (id, olds, news) => lifecycle.diff(id, olds, news),
+    create: (inputs) => noted(lifecycle.create(inputs)),
+    read: (id, properties) => noted(lifecycle.read(id, properties)),
+    update: (id, olds, news) => noted(lifecycle.update(id, olds, news)),
+    delete: (id, properties) => noted(lifecycle.delete(id, properties)),
+  };
+};
 
 export type Environment = Readonly<Record<string, string>>;
 

@@ -3,8 +3,26 @@ import { deletionOrder, naturalKey, setUpOrder } from "../../../provider/definit
 import type { Lifecycle } from "../../../provider/lifecycle/index.js";
 import { resources } from "../../../provider/resources/index.js";
 import { handedBack } from "../../matrix/support/resource.js";
+import type { Stage } from "../../matrix/support/stage.js";
 import { owned } from "../../support/emulated.js";
 import { type Form, formsOf, type Json } from "./canaries.js";
+
+/** Everything at the service, in the order of the collections. */
+export const objectsAt = async ({ hub }: Stage): Promise<readonly Json[]> =>
+  (await Promise.all(resources.map(({ collection }) => hub.objects(collection)))).flat();
+
+export const idsAt = async (stage: Stage): Promise<unknown[]> =>
+  (await objectsAt(stage)).map(({ id }) => id).sort();
+
+/** What an operation that must fail says. */
+export const failureOf = async (promise: Promise<unknown>): Promise<string> => {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Error)) throw new Error("nothing failed");
+  return error.message;
+};
 
 /** An entry of a stack's state. */
 export interface Held {
