@@ -1,7 +1,64 @@
 import { expect, test } from "vitest";
 import { clients } from "../../bench/clients.js";
-import { outcome, report } from "../../bench/report.js";
-import { creation, figures } from "./figures.js";
+import type { CreationFigure, Figures } from "../../bench/figures.js";
+import { idealIn, idealSeconds, overIdeal } from "../../bench/pacing.js";
+import { chart, outcome, panelsOf, report } from "../../bench/report.js";
+
+/** A figure of a creation that went well. */
+const creation = (changes: Partial<CreationFigure> = {}): CreationFigure => ({
+  client: "pulumi-conversation",
+  plan: "developer",
+  situation: "alone",
+  rate: 0.16,
+  burst: 3,
+  resources: 50,
+  idealSeconds: 293.75,
+  wallSeconds: 294.3,
+  overIdeal: 294.3 / 293.75,
+  calls: 52,
+  refused: 2,
+  failed: 0,
+  ...changes,
+});
+
+const everyClient = (changes: Partial<CreationFigure> = {}): CreationFigure[] =>
+  clients.map(({ name }) => creation({ client: name, ...changes }));
+
+/** Figures as a run gives them. */
+const figures = (changes: Partial<Figures> = {}): Figures => ({
+  version: "1.2.3",
+  node: "24.0.0",
+  cores: 2,
+  inFlight: 8,
+  line: { roundTripMs: 80, jitterMs: 20 },
+  creation: everyClient(),
+  disturbed: everyClient({ plan: "enterprise", situation: "empty" }),
+  refresh: [
+    { way: "list", plan: "basic", resources: 200, wallSeconds: 20.9, calls: 21, refused: 1 },
+  ],
+  crossCheck: { real: [creation()], virtual: [creation({ wallSeconds: 295 })] },
+  pacer: [
+    {
+      rate: 1,
+      burst: 10,
+      calls: 60,
+      idealSeconds: 50,
+      wallSeconds: 50.1,
+      overIdeal: 1.002,
+      refused: 2,
+    },
+  ],
+  engine: { skipped: "It was left out with --no-engine." },
+  overhead: {
+    requests: 10,
+    inFlight: 1,
+    client: { requestsPerSecond: 20_000, cpuMicrosecondsPerRequest: 30 },
+    pool: { requestsPerSecond: 40_000, cpuMicrosecondsPerRequest: 20 },
+    cpuOverPool: 1.5,
+  },
+  seconds: 60,
+  ...changes,
+});
 
 test("a creation that went well shows time, ratio and refusals", () => {
   expect(outcome(creation())).toBe("294 s ×1.002, 2 refused");
@@ -62,4 +119,80 @@ test("the pacer alone has a row for each endpoint", () => {
     "×1.002",
     "2",
   ]);
+});
+
+/** Tags that are not closed in their order, or closed without being open. */
+const unbalanced = (svg: string): string[] => {
+  const open: string[] = [];
+  const wrong: string[] = [];
+  for (const [, closing, name = "", rest = ""] of svg.matchAll(/<(\/?)([a-z]+)([^>]*)>/g)) {
+    if (closing) {
+      if (open.pop() !== name) wrong.push(`/${name}`);
+    } else if (!rest.endsWith("/")) open.push(name);
+  }
+  return [...wrong, ...open];
+};
+
+test("every tag of the chart is closed", () => {
+  expect(unbalanced(chart(figures(), 50))).toEqual([]);
+});
+
+test("the chart has one root with a size", () => {
+  const svg = chart(figures(), 50);
+  expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" viewBox="0 0 \d+ \d+"/);
+  expect(svg).not.toMatch(/NaN|undefined|Infinity/);
+});
+
+test("signs with a meaning in XML are escaped", () => {
+  const svg = chart(figures({ creation: [creation({ client: 'a<b & "c"' })] }), 50);
+  expect(svg).toContain("a&lt;b &amp; &quot;c&quot;");
+  expect(unbalanced(svg)).toEqual([]);
+});
+
+test("a client that failed gets no bar but the number of its failures", () => {
+  const failing = creation({ client: "x", failed: 40, overIdeal: null });
+  const svg = chart(figures({ creation: [failing], disturbed: [] }), 50);
+  expect(svg).toContain("40 of 50 failed");
+  expect(svg).not.toContain('class="bar"');
+});
+
+test("a bar that is too long is cut, and its number is not", () => {
+  const slow = creation({ client: "x", overIdeal: 3.49 });
+  const svg = chart(figures({ creation: [slow], disturbed: [] }), 50);
+  expect(svg).toContain('class="cut"');
+  expect(svg).toContain("3.49");
+});
+
+test("a chart without figures is still a document", () => {
+  expect(unbalanced(chart(figures({ creation: [], disturbed: [] }), 50))).toEqual([]);
+});
+
+test("panels are by plan, then the empty bucket; what is shared has no ideal and no panel", () => {
+  const given = {
+    creation: [creation(), creation({ plan: "basic", rate: 0.5 }), creation({ resources: 10 })],
+    disturbed: [creation({ situation: "empty" }), creation({ situation: "shared" })],
+  };
+  const titles = panelsOf(given, 50).map(({ title, rows }) => `${title} (${rows.length})`);
+  expect(titles).toEqual([
+    "Developer: 0.16 calls/s (1)",
+    "Basic: 0.5 calls/s (1)",
+    "Developer, empty bucket (1)",
+  ]);
+});
+
+test.each([
+  ["within the burst take no time", idealSeconds(20, 1, 20), 0],
+  ["within the burst take no time, however slow the rate", idealSeconds(5, 0.5, 20), 0],
+  ["beyond the burst wait for the rate", idealSeconds(200, 0.16, 1), 1243.75],
+  ["beyond a larger burst do, too", idealSeconds(50, 0.5, 10), 80],
+  ["of an empty bucket have no burst", idealIn("empty", 50, 1, 20), 50],
+  ["of a full one have", idealIn("alone", 50, 1, 20), 30],
+])("calls %s", (_, seconds, ideal) => {
+  expect(seconds).toBe(ideal);
+});
+
+test("the ratio is wall time over the ideal; without an ideal, or with a failure, there is none", () => {
+  expect(overIdeal(110, 100, 0)).toBeCloseTo(1.1);
+  expect(overIdeal(0.1, 0, 0)).toBeNull();
+  expect(overIdeal(44, 294, 40)).toBeNull();
 });

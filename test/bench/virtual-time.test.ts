@@ -22,7 +22,7 @@ test("time stands still while work is under way", async () => {
   expect(seen).toBe(0);
 });
 
-test("another clock is told of every step", async () => {
+test("another clock hears of every step", async () => {
   const time = new VirtualTime();
   let other = 0;
   time.onAdvance((ms) => {

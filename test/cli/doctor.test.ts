@@ -2,11 +2,317 @@ import { writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { diagnose, doctorReport } from "../../cli/doctor/diagnose.js";
-import { checkEnvironmentNames } from "../../cli/doctor/setting-checks.js";
-import { defaultScopes } from "../../provider/service/http/operations.js";
+import { checkNode, checkSdk, diagnose, doctorReport } from "../../cli/doctor/diagnose.js";
+import {
+  checkCertificates,
+  checkClock,
+  checkProxy,
+  checkScopes,
+} from "../../cli/doctor/service-checks.js";
+import {
+  checkConfigKeys,
+  checkConfigSecrets,
+  checkEnvironmentNames,
+  checkSetting,
+  meantKey,
+  settingFor,
+} from "../../cli/doctor/setting-checks.js";
+import { configEntries, stackAdvice } from "../../provider/pulumi-cli/project-files.js";
+import { resources } from "../../provider/resources/index.js";
+import { defaultScopes, scopes } from "../../provider/service/http/operations.js";
+import { proxyFailure } from "../../provider/service/http/transport.js";
+import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
+import { describeSettings } from "../../provider/service/settings.js";
 import { listenHere } from "../support/loopback-server.js";
 import { fakePulumi, shellScript, temporaryFolder } from "./temporary-folder.js";
+
+test.each([
+  ["22.18.0", "fail"],
+  ["22.19.0", "ok"],
+  ["20.20.2", "fail"],
+  ["24.1.0", "ok"],
+])("Node %s: %s", (version, status) => {
+  expect(checkNode(version).status).toBe(status);
+});
+
+test("a folder without the SDK gets advice on how to install it", () => {
+  const check = checkSdk(temporaryFolder());
+  expect(check).toMatchObject({ status: "warn", advice: 'Run: npm install "@pulumi/pulumi@^3"' });
+});
+
+const settingCheck = (
+  key: string,
+  environment: Record<string, string>,
+  config: Record<string, string> = {},
+) => {
+  const setting = describeSettings().find((candidate) => candidate.key === key);
+  if (!setting) throw new Error(key);
+  return checkSetting(setting, { environment, config: (name) => config[name] });
+};
+
+test("a setting says where it comes from, the environment first", () => {
+  const config = { "conversation:clientId": "from-config" };
+  expect(settingCheck("clientId", {}, config).message).toBe(
+    "from-config (from the stack's conversation:clientId)",
+  );
+  const check = settingCheck("clientId", { CONVERSATION_CLIENT_ID: "from-env" }, config);
+  expect(check).toMatchObject({ status: "ok", message: "from-env (from CONVERSATION_CLIENT_ID)" });
+});
+
+test("a missing setting says how to set it in both places", () => {
+  expect(settingCheck("clientSecret", {})).toEqual({
+    name: "setting:clientSecret",
+    status: "fail",
+    message: "missing",
+    advice:
+      "Set CONVERSATION_CLIENT_SECRET, or run: pulumi config set --secret conversation:clientSecret <value>",
+  });
+});
+
+test("a secret is never shown", () => {
+  const check = settingCheck("clientSecret", { CONVERSATION_CLIENT_SECRET: "very-secret" });
+  expect(check.status).toBe("ok");
+  expect(JSON.stringify(check)).not.toContain("very-secret");
+});
+
+test("a broken setting names the rule", () => {
+  const check = settingCheck("plan", { CONVERSATION_PLAN: "gold" });
+  expect(check).toMatchObject({ status: "fail" });
+  expect(check.message).toContain("developer, basic, enterprise");
+});
+
+test("all scopes granted: every operation is allowed", () => {
+  expect(checkScopes(defaultScopes).status).toBe("ok");
+});
+
+test("missing scopes are reported by the operations that would be refused, and by name", () => {
+  const check = checkScopes([scopes.read, scopes.interactionManage]);
+  expect(check.status).toBe("warn");
+  // Per kind create, update and delete, and the list of authentications, which reading does not cover.
+  const refused = 3 * resources.length + 1;
+  expect(check.message.split(":")[0]).toBe(`${refused} operations would be refused`);
+  expect(check.message).toMatch(new RegExp(` and ${refused - 5} more$`));
+  expect(check.advice).toMatch(/: app\.conversation\.conversationmgr\.manage$/);
+});
+
+test("scopes that the token address does not name are not judged", () => {
+  expect(checkScopes(undefined).status).toBe("skipped");
+});
+
+const now = Date.parse("2026-01-01T00:00:00Z");
+
+test.each([
+  ["Thu, 01 Jan 2026 00:00:00 GMT", "ok", "the same as the service's"],
+  ["Thu, 01 Jan 2026 00:00:20 GMT", "ok", "20 s behind the service"],
+  ["Wed, 31 Dec 2025 23:50:00 GMT", "warn", "this machine's clock is 600 s ahead of the service"],
+  ["soon", "skipped", "the service sends no Date"],
+  [undefined, "skipped", "the service sends no Date"],
+])("clock, service at %s: %s", (date, status, message) => {
+  expect(checkClock(date, now)).toMatchObject({ status, message });
+});
+
+test("the address of a proxy is shown without its credentials", () => {
+  const check = checkProxy({
+    HTTPS_PROXY: "http://me:hidden@proxy.example.com:8080",
+    NO_PROXY: "a",
+  });
+  expect(check.message).toBe("calls go through proxy.example.com:8080, except for a");
+});
+
+test("certificates that are not checked are a warning", () => {
+  expect(checkCertificates({ NODE_TLS_REJECT_UNAUTHORIZED: "0" }).status).toBe("warn");
+});
+
+test("a file of certificates that is missing is a failure", () => {
+  expect(checkCertificates({ NODE_EXTRA_CA_CERTS: "/nowhere/ca.pem" }).status).toBe("fail");
+});
+
+test("the stack's configuration is read with what is encrypted, other shapes passed over", () => {
+  const json = JSON.stringify({
+    "conversation:a": { value: "1", secret: true },
+    b: { objectValue: {} },
+  });
+  expect(configEntries(json)).toEqual(
+    new Map<string, unknown>([
+      ["conversation:a", { text: "1", secret: true }],
+      ["b", { secret: false }],
+    ]),
+  );
+  expect(configEntries("no JSON")).toBeUndefined();
+});
+
+test("the report counts what needs attention and shows the advice below", () => {
+  const report = doctorReport(
+    {
+      ok: false,
+      checks: [
+        { name: "node", status: "ok", message: "Node 24", advice: "" },
+        { name: "token", status: "fail", message: "refused", advice: "Check it." },
+      ],
+    },
+    false,
+  );
+  expect(report).toBe("✓ node   Node 24\n✗ token  refused\n         → Check it.\n\n1 failed.\n");
+});
+
+const keys = Object.keys(settingTable) as SettingKey[];
+
+const entries = (values: Readonly<Record<string, string | { secure: string }>>) =>
+  new Map(
+    Object.entries(values).map(([key, value]) => [
+      key,
+      typeof value === "string"
+        ? { text: value, secret: false }
+        : { text: value.secure, secret: true },
+    ]),
+  );
+
+test.each(keys)("%s is known, in a profile too, and no other key is meant by it", (key) => {
+  for (const full of [`conversation:${key}`, `conversation:staging.${key}`]) {
+    expect(settingFor(full)).toBe(key);
+    expect(meantKey(full)).toBeUndefined();
+  }
+});
+
+test.each(keys)("%s in another case, or with a character too few, is meant", (key) => {
+  for (const start of ["conversation:", "conversation:staging."]) {
+    const wrong = [key.toUpperCase(), key.slice(1)].filter((text) => text !== key);
+    for (const typo of wrong) expect(meantKey(start + typo)).toBe(start + key);
+  }
+});
+
+test.each(["conversation:greeting", "conversation:staging", "conversation:x", "aws:baseurl"])(
+  "%s is nobody's typo",
+  (key) => {
+    expect(meantKey(key)).toBeUndefined();
+  },
+);
+
+test("a key that is nearly a setting is a warning with the right one", () => {
+  const check = checkConfigKeys(
+    entries({ "conversation:baseurl": "x", "conversation:eu.scop": "y" }),
+    "dev",
+  );
+  expect(check).toMatchObject({
+    status: "warn",
+    message:
+      "conversation:baseurl is no setting: did you mean conversation:baseUrl? " +
+      "conversation:eu.scop is no setting: did you mean conversation:eu.scope?",
+  });
+  expect(check.advice).toContain("pulumi config rm conversation:baseurl --stack dev");
+});
+
+test("values that a program keeps in our namespace are named, not judged", () => {
+  const check = checkConfigKeys(
+    entries({ "conversation:greeting": "hello", "conversation:plan": "basic" }),
+  );
+  expect(check).toMatchObject({
+    status: "ok",
+    message: "not ours, not read: conversation:greeting",
+  });
+  expect(checkConfigKeys(entries({ "aws:region": "x" }))).toMatchObject({ message: "all known" });
+});
+
+test("secrets in clear text are a warning with the command, without the secret", () => {
+  const check = checkConfigSecrets(
+    entries({ "conversation:clientSecret": "canary", "conversation:eu.clientsecret": "canary" }),
+  );
+  expect(check.status).toBe("warn");
+  expect(check.message).toContain("conversation:clientSecret, conversation:eu.clientsecret");
+  expect(check.advice).toContain("pulumi config set --secret conversation:clientSecret");
+  expect(JSON.stringify(check)).not.toContain("canary");
+});
+
+test.each([
+  [{ "conversation:clientSecret": { secure: "s" } }],
+  [{ "conversation:clientSecret": " " }],
+  [{ "conversation:clientId": "open" }],
+  [{ "conversation:redisUrl": "redis://localhost:6379" }],
+  [{ "aws:clientSecret": "x" }],
+])("no warning for %j", (values) => {
+  expect(checkConfigSecrets(entries(values)).status).toBe("ok");
+});
+
+test("an address of Redis with a password is a secret", () => {
+  const check = checkConfigSecrets(
+    entries({ "conversation:redisUrl": "rediss://me:canary@r.example" }),
+  );
+  expect(check.status).toBe("warn");
+  expect(JSON.stringify(check)).not.toContain("canary");
+});
+
+test.each([
+  ["PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions", "Log in"],
+  ["could not unmarshal '/p/Pulumi.yaml': invalid YAML file: yaml: line 1", "Correct Pulumi.yaml"],
+  ["invalid YAML file: yaml: line 1: did not find expected ',' or ']'", "stack's own file"],
+  [
+    "no Pulumi.yaml project file found (searching upwards from /p). If you have not created a project yet, use `pulumi new` to do so: no project file found",
+    "Run this in the folder of a Pulumi project.",
+  ],
+  [
+    "if you're using the --stack flag, pass the fully qualified name (organization/project/stack)",
+    "name the stack as organization/project/stack",
+  ],
+  ["no stack selected; please use `pulumi stack select`", "Select a stack"],
+  ["no stack named 'nope' found", "Name a stack"],
+  ["incorrect passphrase", "PULUMI_CONFIG_PASSPHRASE"],
+  ['unable to open state directory "file:///nowhere"', "PULUMI_BACKEND_URL"],
+  ["something else", "Correct that first."],
+])("Pulumi says %j: %s", (said, advice) => {
+  expect(stackAdvice(said)).toContain(advice);
+  if (!said.includes("no stack selected"))
+    expect(stackAdvice(said)).not.toContain("Select a stack");
+});
+
+const refused = (more: object): Error => Object.assign(new Error("connect"), more);
+
+const env = { HTTPS_PROXY: "http://me:canary@proxy.example:3128" };
+const url = "https://service.example/v3";
+
+test.each([
+  [
+    refused({ code: "ECONNREFUSED", address: "10.0.0.1", port: 3128 }),
+    "cannot be reached (ECONNREFUSED)",
+  ],
+  [refused({ code: "ENOTFOUND", hostname: "proxy.example" }), "cannot be reached (ENOTFOUND)"],
+  [new AggregateError([refused({ code: "ECONNREFUSED", port: 3128 })]), "cannot be reached"],
+  [
+    new Error("Connect Timeout Error (attempted address: proxy.example:3128, timeout: 10000ms)"),
+    "cannot be reached",
+  ],
+  [
+    new Error("x", { cause: new Error("Proxy response (407) !== 200 when HTTP Tunneling") }),
+    "refused to connect to service.example (407)",
+  ],
+])("%s: the proxy's failure", (error, text) => {
+  const said = proxyFailure(new Error("no answer", { cause: error }), new URL(url), env);
+  expect(said).toContain(`the proxy proxy.example:3128 (HTTPS_PROXY) ${text}`);
+  expect(said).not.toContain("canary");
+});
+
+test.each([
+  [refused({ code: "ENOTFOUND", hostname: "service.example" }), env, url],
+  [refused({ code: "ECONNREFUSED", port: 443 }), env, url],
+  [refused({ code: "ECONNREFUSED", port: 3128 }), {}, url],
+  [refused({ code: "ECONNREFUSED", port: 3128 }), env, "http://127.0.0.1:3128/v3"],
+])("%s with %j at %s: not the proxy's", (error, environment, target) => {
+  expect(proxyFailure(error, new URL(target), environment)).toBeUndefined();
+});
+
+test.each([
+  ["shop:deskPassword", "hunter2-and-more", true],
+  ["shop:apiKey", "0123456789ab", true],
+  ["shop:tokenUrl", "https://login.example.com", false],
+  ["shop:deskPassword", "x", false],
+  ["shop:address", "kiosk-berlin-01", false],
+])(
+  "a value of the program that looks like a secret: %s = %s, reported: %s",
+  (key, text, isReported) => {
+    const { status, message } = checkConfigSecrets(new Map([[key, { text, secret: false }]]));
+    expect([status, message.includes(key)]).toEqual(isReported ? ["warn", true] : ["ok", false]);
+    expect(message).not.toContain("hunter2");
+  },
+);
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -97,7 +403,7 @@ test.each([
   expect(statusOf(checks, "service")).toBe(status);
 });
 
-test("a service that does not answer is told with its setting", async () => {
+test("a service that does not answer is reported with its setting", async () => {
   const { env } = await service();
   const gone = { ...env, CONVERSATION_BASE_URL: "http://127.0.0.1:1/v3" };
   const { checks } = await diagnose({ folder: temporaryFolder(), env: gone });

@@ -24,8 +24,6 @@ export interface OddTenantOptions {
   readonly closed?: readonly string[];
   readonly secrets?: "mask" | "echo" | "omit" | "scrambled";
   readonly put?: "replace" | "keep";
-  /** Objects that others have made. */
-  readonly foreign?: Readonly<Record<string, readonly JsonObject[]>>;
   readonly anyApplicationHolds?: boolean;
   /** A PUT with `modified` is refused, whatever it says. */
   readonly refusesModified?: boolean;
@@ -59,9 +57,6 @@ const shownSecret = (value: string, secrets: OddTenantOptions["secrets"]): strin
 export const startOddTenant = async (options: OddTenantOptions = {}): Promise<OddTenant> => {
   const { pageSize = 10, counted = true, lagLists = 0 } = options;
   const tables = new Map<string, JsonObject[]>();
-  const foreign = Object.values(options.foreign ?? {}).flat();
-  for (const [collection, objects] of Object.entries(options.foreign ?? {}))
-    tables.set(collection, [...objects]);
   const counts = { tokens: 0, throttled: 0, expired: 0, others: 0 };
   let lists = 0;
   let calls = 0;
@@ -166,7 +161,7 @@ export const startOddTenant = async (options: OddTenantOptions = {}): Promise<Od
       CONVERSATION_CLIENT_ID: "probe",
       CONVERSATION_CLIENT_SECRET: "not-a-real-one",
     },
-    left: () => [...tables.values()].flat().filter((each) => !foreign.includes(each)),
+    left: () => [...tables.values()].flat(),
     counts,
     close: async () => {
       server.close();

@@ -8,6 +8,7 @@ import {
 } from "../../provider/lifecycle/ownership/orphans.js";
 import { type Holding, type StackState, statesOf } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
+import { kindOf } from "../emulator/running.js";
 
 const ownership = "shop/prod/0123456789abcdef";
 const names = { project: "shop", stack: "prod" };
@@ -18,10 +19,8 @@ const object = (
   owner = `${ownership}/kiosk`,
   serial?: string,
 ): MarkedObject => {
-  const definition = resources.find((each) => each.kind === kind);
-  if (!definition) throw new Error(kind);
   const mark = { ...markOf(kind, owner), ...(serial ? { serial } : {}) };
-  return { definition, id, name: "kiosk", mark, fits: true };
+  return { definition: kindOf(kind), id, name: "kiosk", mark, fits: true };
 };
 
 const holding = (id: string, more: Partial<Holding> = {}): Holding => ({

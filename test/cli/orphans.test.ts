@@ -1,78 +1,141 @@
 import { expect, test } from "vitest";
 import { messageOf } from "../../cli/command.js";
-import { application, authentication, channel, orphansSandbox } from "./orphans-sandbox.js";
+import {
+  type OrphansOptions,
+  type OrphansResult,
+  orphansReport,
+  runOrphans,
+} from "../../cli/repair/orphans.js";
+import type { Clock } from "../../provider/kernel/clock.js";
+import { markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
+import { kindOf } from "../emulator/running.js";
 import { run } from "./session.js";
-import { stateText } from "./stack-documents.js";
+import { stackSandbox } from "./stack/stack-sandbox.js";
+import { ownershipOf, stateText } from "./stack-documents.js";
 
-/** A stack that has made its Ownership and one channel that nobody looks at. */
-const kept = { kind: "Channel", name: "kept", id: "kept" };
-const deployed = stateText("prod", [kept]);
-const empty = stateText("prod", []);
+test("the report keeps to 80 columns, and never cuts an id", () => {
+  const id = "0".repeat(36);
+  const [name, label] = ["n".repeat(200), `shop/prod ${"l".repeat(70)}`];
+  const orphan = (standing: "left-over" | "held" | "copy" | "former", more = {}) => ({
+    ...{ kind: "ClientApplication", name, id, label, standing, ...more },
+  });
+  const heldBy = [{ stack: "organization/site/prod", urn: "urn:pulumi:a::b::c::web" }];
+  const result: OrphansResult = {
+    names: { project: "shop", stack: "prod" },
+    notes: [],
+    found: [
+      orphan("left-over", { pending: true }),
+      orphan("left-over", { deleted: false, reason: "x ".repeat(90) }),
+      orphan("held", { heldBy }),
+      orphan("copy"),
+      orphan("former"),
+    ],
+  };
+  const report = orphansReport(result);
+  for (const line of report.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  expect(report.split(id)).toHaveLength(result.found.length + 2);
+  expect(report).toContain("its creation is");
+  expect(report).toMatch(/Kept: ClientApplication/);
+});
+
+const channel = (type: string) => ({ type: `custom.${type}`, displayName: "Web", icon: "aVZC" });
+const auth = { name: "auth", type: "basic", basicAuth: { username: "hub", password: "p" } };
 const former = "shop/prod/ffffffffffffffff/former";
 
-const refusalOf = async (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => "not refused",
-    (error: unknown) => messageOf(error),
-  );
+/** A stack that has made its Ownership, and objects that bear marks. */
+const orphansSandbox = async (...options: Parameters<typeof stackSandbox>) => {
+  const box = await stackSandbox(...options);
+  box.write();
+  return {
+    ...box,
+    orphans: (more: OrphansOptions = {}) => runOrphans({ ...box.options, ...more }),
+    /** Makes an object with the mark of a resource of a stack; `owner` empty: with none. */
+    make: async (
+      kind: string,
+      body: Record<string, unknown>,
+      owner = `${ownershipOf("prod")}/${body.name ?? body.type}`,
+    ): Promise<string> => {
+      const marked = owner ? { description: `by hand ${markText(markOf(kind, owner))}` } : {};
+      const path = `/${kindOf(kind).collection}`;
+      return String((await box.control.byHand("POST", path, { ...body, ...marked })).id);
+    },
+    refusal: (more: OrphansOptions): Promise<string> =>
+      runOrphans({ ...box.options, ...more }).then(() => "not refused", messageOf),
+    /** The state of a stack that has made nothing. */
+    empty: (): void => {
+      box.state.length = 0;
+      box.write();
+    },
+    calls: async (): Promise<string[]> =>
+      (await box.control.log()).map(({ method, template, status }) =>
+        [method, template, status].join(" "),
+      ),
+  };
+};
+
+const applicationOf = (id: string) => ({
+  name: "app",
+  roles: [
+    {
+      ...{ name: "custom_bot", version: "v3", callback: "https://x.example.com/" },
+      ...{ notificationEmail: "a@b.example", authentication: { id } },
+    },
+  ],
+});
 
 test("left-overs are listed with what they are, and deleted users first", async () => {
   const box = await orphansSandbox();
-  box.states(deployed);
-  const auth = await box.make("Authentication", "auth", authentication("auth"));
-  const app = await box.make("ClientApplication", "app", application("app", auth));
-  const listed = await box.run();
-  expect(listed.found.map(({ kind, id, standing }) => [kind, id, standing])).toEqual([
+  const id = await box.make("Authentication", auth);
+  const app = await box.make("ClientApplication", applicationOf(id));
+  const listed = await box.orphans();
+  expect(listed.found.map((each) => [each.kind, each.id, each.standing])).toEqual([
     ["ClientApplication", app, "left-over"],
-    ["Authentication", auth, "left-over"],
+    ["Authentication", id, "left-over"],
   ]);
   expect(listed.notes).toEqual([]);
-  const { found } = await box.run({ delete: true });
+  const { found } = await box.orphans({ delete: true });
   expect(found.map(({ deleted }) => deleted)).toEqual([true, true]);
-  expect(await box.objects("authentications")).toEqual([]);
+  expect(await box.control.objects("authentications")).toEqual([]);
 });
 
 test("interrupted, it says of each left-over whether it is gone", async () => {
   const box = await orphansSandbox();
-  box.states(deployed);
-  for (let n = 0; n < 20; n++) await box.make("Channel", `c${n}`, channel(`custom.c${n}`));
+  for (let n = 0; n < 20; n++) await box.make("Channel", channel(`c${n}`));
   const controller = new AbortController();
-  const running = box.run({ delete: true, signal: controller.signal });
+  const running = box.orphans({ delete: true, signal: controller.signal });
   while (!(await box.calls()).some((call) => call.startsWith("DELETE")));
   controller.abort("SIGINT");
   const { found } = await running;
-  const left = (await box.objects("channels")).map(({ id }) => id);
+  const left = (await box.control.objects("channels")).map(({ id }) => id);
   const gone = found.filter(({ deleted }) => deleted);
   expect(found).toHaveLength(20);
   expect(gone.length).toBeLessThan(20);
   for (const { id } of gone) expect(left).not.toContain(id);
   for (const { deleted, reason } of found) if (!deleted) expect(reason).toBeDefined();
   // The next one does the rest.
-  expect((await box.run({ delete: true })).found.every(({ deleted }) => deleted)).toBe(true);
-  expect(await box.objects("channels")).toEqual([]);
+  expect((await box.orphans({ delete: true })).found.every(({ deleted }) => deleted)).toBe(true);
+  expect(await box.control.objects("channels")).toEqual([]);
 });
 
-test("objects of a state, of others and without a mark are never listed", async () => {
-  const box = await orphansSandbox();
-  const own = await box.make("Channel", "own", channel("custom.own"));
-  const moved = await box.make("Channel", "moved", channel("custom.moved"));
-  await box.make("Channel", "foreign", channel("custom.f"), "");
-  await box.make("Channel", "else", channel("custom.e"), "site/prod/ffffffffffffffff/else");
-  box.states(
-    stateText("prod", [{ kind: "Channel", name: "own", id: own }]),
-    stateText("other", [{ kind: "Channel", name: "moved", id: moved }]),
-  );
-  const { found } = await box.run({ delete: true });
-  expect(found).toMatchObject([{ id: moved, standing: "held", heldBy: [{ stack: "other" }] }]);
-  expect(await box.objects("channels")).toHaveLength(4);
+test("objects of a state, of others and without a mark are never deleted", async () => {
+  const moved = { kind: "Channel", name: "custom.moved", id: "" };
+  const box = await orphansSandbox({ other: "later" });
+  await box.up("Channel", "own", channel("own"));
+  moved.id = await box.make("Channel", channel("moved"));
+  await box.make("Channel", channel("f"), "");
+  await box.make("Channel", channel("e"), "site/prod/ffffffffffffffff/else");
+  box.write();
+  box.writeOther(stateText("other", [moved]));
+  const { found } = await box.orphans({ delete: true });
+  expect(found).toMatchObject([{ id: moved.id, standing: "held", heldBy: [{ stack: "other" }] }]);
+  expect(await box.control.objects("channels")).toHaveLength(4);
 });
 
 test("a stack that is locked: listed with a note, nothing deleted, --ignore-lock or not", async () => {
   const box = await orphansSandbox();
-  box.states(deployed);
-  box.lock();
-  const id = await box.make("Channel", "a", channel("custom.a"));
-  const { found, notes } = await box.run();
+  box.lock({});
+  const id = await box.make("Channel", channel("a"));
+  const { found, notes } = await box.orphans();
   expect(found).toHaveLength(1);
   expect(notes.join()).toContain("shop/prod is locked");
   for (const more of [
@@ -80,149 +143,148 @@ test("a stack that is locked: listed with a note, nothing deleted, --ignore-lock
     { delete: true, ignoreLock: true },
     { release: true, ids: [id] },
   ] as const)
-    expect(await refusalOf(box.run(more))).toMatch(
+    expect(await box.refusal(more)).toMatch(
       /^Nothing was (deleted|released): the stack shop\/prod is locked.*pulumi cancel/,
     );
-  expect(await box.objects("channels")).toMatchObject([
+  expect(await box.control.objects("channels")).toMatchObject([
     { description: expect.stringContaining("[pulumi:") },
   ]);
 });
 
 test("a lock that cannot be seen: refused, until the person vouches for it", async () => {
   const box = await orphansSandbox({ backend: "s3://states" });
-  box.states(deployed);
-  await box.make("Channel", "a", channel("custom.a"));
-  expect(await refusalOf(box.run({ delete: true }))).toContain("--ignore-lock");
-  expect((await box.run({ delete: true, ignoreLock: true })).found).toMatchObject([
-    { deleted: true },
-  ]);
+  await box.make("Channel", channel("a"));
+  expect(await box.refusal({ delete: true })).toContain("--ignore-lock");
+  const { found } = await box.orphans({ delete: true, ignoreLock: true });
+  expect(found).toMatchObject([{ deleted: true }]);
 });
 
-test("where a stack cannot be read, only what is named is deleted", async () => {
-  const box = await orphansSandbox();
-  box.states(deployed, "torn");
-  const id = await box.make("Channel", "a", channel("custom.a"));
-  await box.make("Channel", "b", channel("custom.b"));
-  const refusal = await refusalOf(box.run({ delete: true }));
-  expect(refusal).toContain("not every stack of the backend could be read");
-  const { found } = await box.run({ delete: true, ids: [id] });
+test("if a stack cannot be read, only what is named is deleted", async () => {
+  const box = await orphansSandbox({ other: "torn" });
+  const id = await box.make("Channel", channel("a"));
+  await box.make("Channel", channel("b"));
+  expect(await box.refusal({ delete: true })).toContain(
+    "not every stack of the backend could be read",
+  );
+  const { found } = await box.orphans({ delete: true, ids: [id] });
   expect(found.map(({ deleted }) => deleted)).toEqual([true, undefined]);
-  expect(await box.objects("channels")).toHaveLength(1);
+  expect(await box.control.objects("channels")).toHaveLength(1);
 });
 
 test("a run that begins while left-overs are deleted stops that", async () => {
   const box = await orphansSandbox();
-  box.states(deployed);
-  await box.make("Channel", "a", channel("custom.a"));
-  await box.make("Channel", "b", channel("custom.b"));
+  for (const name of ["a", "b"]) await box.make("Channel", channel(name));
   // Looks: for the names, for all stacks, before the first and before the second deletion.
-  box.thenLock(4);
-  const { found } = await box.run({ delete: true });
+  box.lockThen(4, {});
+  const { found } = await box.orphans({ delete: true });
   expect(found).toMatchObject([
     { deleted: true },
     { deleted: false, reason: expect.stringContaining("the stack shop/prod is locked") },
   ]);
-  expect(await box.objects("channels")).toHaveLength(1);
+  expect(await box.control.objects("channels")).toHaveLength(1);
 });
 
 test("what a run took over since the look stays", async () => {
   const box = await orphansSandbox();
-  box.states(deployed);
-  const id = await box.make("Channel", "a", channel("custom.a"));
-  box.thenState(3, stateText("prod", [kept, { kind: "Channel", name: "a", id }]));
-  const { found } = await box.run({ delete: true });
-  expect(found).toMatchObject([
-    {
-      deleted: false,
-      reason: expect.stringContaining("a run has taken it over since: urn:pulumi:prod"),
-    },
-  ]);
-  expect(await box.objects("channels")).toHaveLength(1);
+  await box.up("Channel", "a", channel("a"));
+  box.writeThen(3);
+  const { found } = await box.orphans({ delete: true });
+  const reason = "a run has taken it over since: urn:pulumi:prod";
+  expect(found).toMatchObject([{ deleted: false, reason: expect.stringContaining(reason) }]);
+  expect(await box.control.objects("channels")).toHaveLength(1);
 });
 
 test("a refusal names who uses the left-over", async () => {
   const box = await orphansSandbox();
-  box.states(deployed);
-  const auth = await box.make("Authentication", "auth", authentication("auth"));
-  const app = await box.make("ClientApplication", "theirs", application("theirs", auth), "");
-  const { found } = await box.run({ delete: true });
-  expect(found).toMatchObject([{ id: auth, deleted: false }]);
-  expect(found[0]?.reason).toContain(
-    `client application "theirs" (id ${app}, not managed by Pulumi)`,
-  );
+  const id = await box.make("Authentication", auth);
+  const app = await box.make("ClientApplication", applicationOf(id), "");
+  const { found } = await box.orphans({ delete: true });
+  expect(found).toMatchObject([{ id, deleted: false }]);
+  expect(found[0]?.reason).toContain(`client application "app" (id ${app}, not managed by Pulumi)`);
 });
 
-test("ids that must not be touched are all told, and nothing is done", async () => {
+test("ids that must not be touched are all named, and nothing is done", async () => {
   const box = await orphansSandbox();
-  const own = await box.make("Channel", "own", channel("custom.own"));
-  const copy = await box.make("Channel", "own", channel("custom.copy"));
-  const left = await box.make("Channel", "left", channel("custom.left"));
-  box.states(stateText("prod", [{ kind: "Channel", name: "own", id: own }]));
+  const own = await box.up("Channel", "own", channel("own"));
+  box.write();
+  const copy = await box.make("Channel", channel("copy"), `${ownershipOf("prod")}/own`);
+  const left = await box.make("Channel", channel("left"));
   const ids = [left, own, copy, "unknown"];
-  const refusal = await refusalOf(box.run({ delete: true, ids }));
-  expect(refusal.split("\n")).toEqual([
+  expect((await box.refusal({ delete: true, ids })).split("\n")).toEqual([
     "Nothing was deleted:",
     expect.stringContaining(`${own}: the state of prod holds it: urn:`),
     expect.stringContaining(`${copy}: it is a copy`),
     expect.stringContaining("unknown: no object with this id"),
   ]);
-  expect(await box.objects("channels")).toHaveLength(3);
+  expect(await box.control.objects("channels")).toHaveLength(3);
 });
 
-test("a stack that has made nothing: said plainly, what carries its name listed, deleted only by id", async () => {
+test("a stack that has made nothing says so; what carries its name is deleted only by id", async () => {
   const box = await orphansSandbox();
-  box.states(empty);
-  const id = await box.make("Channel", "former", channel("custom.former"), former);
-  const { found, notes } = await box.run({ delete: true });
+  box.empty();
+  const id = await box.make("Channel", channel("former"), former);
+  const { found, notes } = await box.orphans({ delete: true });
   expect(found).toMatchObject([{ id, standing: "former" }]);
   expect(notes.join()).toContain("The state of shop/prod holds no Ownership");
-  expect(await box.objects("channels")).toHaveLength(1);
-  expect((await box.run({ delete: true, ids: [id] })).found).toMatchObject([{ deleted: true }]);
+  expect(await box.control.objects("channels")).toHaveLength(1);
+  expect((await box.orphans({ delete: true, ids: [id] })).found).toMatchObject([{ deleted: true }]);
 });
 
 test("release takes off the mark and nothing else, with one read and one PUT", async () => {
   const box = await orphansSandbox({ emulator: { switches: { secrets: "echo" } } });
-  box.states(empty);
-  const body = { ...authentication("former"), active: false };
-  const id = await box.make("Authentication", "former", body, former);
-  const [before] = await box.objects("authentications");
-  const lists = (await box.calls()).length;
-  expect((await box.run({ release: true, ids: [id] })).found).toMatchObject([{ released: true }]);
-  const { modified: _, ...after } = (await box.objects("authentications"))[0] ?? {};
+  box.empty();
+  const id = await box.make("Authentication", { ...auth, active: false }, former);
+  const [before] = await box.control.objects("authentications");
+  const earlier = (await box.calls()).length;
+  const release = { release: true, ids: [id] } as const;
+  expect((await box.orphans(release)).found).toMatchObject([{ released: true }]);
+  const [released] = await box.control.objects("authentications");
+  const { modified: _, ...after }: Record<string, unknown> = released ?? {};
   expect(before).toMatchObject({ ...after, description: expect.stringContaining("[pulumi:") });
-  expect(after.description).toBe("by hand");
-  const calls = (await box.calls()).slice(lists).filter((call) => call.includes("{id}"));
+  expect(after).toMatchObject({ description: "by hand" });
+  const calls = (await box.calls()).slice(earlier).filter((call) => call.includes("{id}"));
   expect(calls).toEqual(["GET /authentications/{id} 200", "PUT /authentications/{id} 204"]);
-  expect((await box.run()).found).toEqual([]);
+  expect((await box.orphans()).found).toEqual([]);
 });
 
 test.each(["mask", "omit"] as const)(
   "release refuses what a PUT would erase (%s)",
   async (secrets) => {
     const box = await orphansSandbox({ emulator: { switches: { secrets } } });
-    box.states(empty);
-    const id = await box.make("Authentication", "former", authentication("former"), former);
-    const { found } = await box.run({ release: true, ids: [id] });
+    box.empty();
+    const id = await box.make("Authentication", auth, former);
+    const { found } = await box.orphans({ release: true, ids: [id] });
     expect(found).toMatchObject([{ released: false }]);
     expect(found[0]?.reason).toContain("hides basicAuth.password");
     expect((await box.calls()).filter((call) => call.startsWith("PUT"))).toEqual([]);
   },
 );
 
-test("the service is asked within its rates, and long waits are told", async () => {
-  const box = await orphansSandbox({
-    emulator: { plan: "developer", burst: 1 },
-    environment: { CONVERSATION_PLAN: "developer", CONVERSATION_BURST: "1" },
+test("the service is called within its rates, and long waits are announced", async () => {
+  const limits = { plan: "developer", burst: 1 } as const;
+  const box = await orphansSandbox({ emulator: { clock: "manual", ...limits } });
+  await box.edit((objects) => {
+    const stamps = { created: "2026-01-01T00:00:00.000Z", modified: "2026-01-01T00:00:00.000Z" };
+    objects.channels = Array.from({ length: 11 }, (_, number) => ({
+      ...{ id: `00000000-0000-4000-8000-${100_000_000_000 + number}`, ...stamps },
+      ...channel(`c${number}`),
+    }));
   });
-  box.states(deployed);
-  for (let number = 0; number < 11; number += 1)
-    await box.make("Channel", `c${number}`, channel(`custom.c${number}`));
-  const before = (await box.calls()).length;
+  let now = 0;
+  const clock: Clock = {
+    now: () => now,
+    wall: () => now,
+    sleep: async (ms) => {
+      now += ms;
+      box.emulator.advance(ms);
+    },
+  };
+  const env = { ...box.options.env, CONVERSATION_PLAN: "developer", CONVERSATION_BURST: "1" };
   const said: string[] = [];
-  await box.run({ say: (text) => said.push(text) });
-  const made = (await box.calls()).slice(before);
-  expect(made.filter((call) => call === "GET /channels 200")).toHaveLength(2);
-  expect(made.filter((call) => call.endsWith("429"))).toEqual([]);
+  await box.orphans({ env, clock, say: (text) => said.push(text) });
+  const calls = await box.calls();
+  expect(calls.filter((call) => call === "GET /channels 200")).toHaveLength(2);
+  expect(calls.filter((call) => call.endsWith("429"))).toEqual([]);
   expect(said.join("\n")).toMatch(/\d+ s left for GET \/channels, 1 call queued/);
 });
 

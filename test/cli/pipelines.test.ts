@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { load } from "js-yaml";
@@ -12,20 +11,22 @@ import { commands } from "../../cli/program.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { blocksIn } from "../docs/pages.js";
 import { type Forge, startForge } from "../support/forge.js";
+import { shellScript, temporaryFolder } from "./temporary-folder.js";
 
 const template = join(__dirname, "../../examples/new-project");
 
 let folder: string;
 
+/** What a run has written. */
+const written = (name = "report.md"): string => readFileSync(join(folder, name), "utf8");
+
 /** Programs of a PATH of its own: each writes down its call, then does what its script says. */
 const program = (name: string, script: string): void => {
-  const log = `echo "${name} $*" >> "${folder}/calls.log"`;
-  writeFileSync(join(folder, "bin", name), `#!/bin/sh\n${log}\n${script}\n`, { mode: 0o755 });
+  shellScript(join(folder, "bin", name), `echo "${name} $*" >> "${folder}/calls.log"`, script);
 };
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "pipeline-"));
-  mkdirSync(join(folder, "bin"));
+  folder = temporaryFolder();
   cpSync(join(template, "ci"), join(folder, "ci"), { recursive: true });
   program("pulumi", 'echo "Resources:"; echo "    + 2 to create"');
   program("npm", "exit 0");
@@ -38,7 +39,6 @@ beforeEach(() => {
 esac`,
   );
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const objectAt = (value: unknown, ...path: readonly string[]): JsonObject => {
   const found = path.reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), value);
@@ -97,15 +97,10 @@ const opened = "pulumi stack export --stack prod --non-interactive";
 test("the report is a preview, a forecast, the drift and a rehearsal, marked for its stack", async () => {
   const { status } = await shell(step("report", "Report"));
   expect(status).toBe(0);
-  const report = readFileSync(join(folder, "report.md"), "utf8");
+  const report = written();
   expect(report).toMatch(/^<!-- conversation prod -->\n## Stack `prod`\n/);
-  for (const text of [
-    "Preview: + 2 to create",
-    "within 30 minutes",
-    "### Drift: nothing",
-    "### Rehearsal: done",
-  ])
-    expect(report).toContain(text);
+  const found = ["Preview: + 2 to create", "within 30 minutes", "### Drift: nothing"];
+  for (const text of [...found, "### Rehearsal: done"]) expect(report).toContain(text);
   expect(calls()).toEqual([
     opened,
     "pulumi preview --stack prod --diff --non-interactive --color never",
@@ -115,36 +110,30 @@ test("the report is a preview, a forecast, the drift and a rehearsal, marked for
   ]);
 });
 
-test.each([
-  ["drift was found", { DRIFT: "2" }, 0],
-  ["the forecast is over the budget", { FORECAST: "3" }, 1],
-  ["the forecast failed", { FORECAST: "1" }, 1],
-  ["the drift could not be read", { DRIFT: "1" }, 1],
-  ["one kind could not be read", { DRIFT: "1", UNREAD: "yes" }, 0],
-  ["the service may behave otherwise", { REHEARSE: "4" }, 0],
-  ["a refusal is foretold", { REHEARSE: "3" }, 1],
-])("the report is whole where %s", async (_, env, code) => {
-  const { status } = await shell(step("report", "Report"), env);
-  expect(status).toBe(code);
-  const report = readFileSync(join(folder, "report.md"), "utf8");
-  for (const text of ["Preview", "Forecast", "Drift", "Rehearsal"]) expect(report).toContain(text);
-  expect(report.includes("<strong>")).toBe(code === 1 && !("REHEARSE" in env));
+const parts = ["Preview", "Forecast", "Drift", "Rehearsal"];
+
+test("a kind that drift could not read does not fail the report", async () => {
+  const { status } = await shell(step("report", "Report"), { DRIFT: "1", UNREAD: "yes" });
+  expect(status).toBe(0);
+  const report = written();
+  for (const text of parts) expect(report).toContain(text);
+  expect(report).not.toContain("<strong>");
 });
 
 test("a preview that fails is shown, and a long one fits a comment", async () => {
   const failing = "yes 'a row of the preview' | head -n 10000; exit 255";
   program("pulumi", `[ "$1" = preview ] || exit 0; ${failing}`);
   expect((await shell(step("report", "Report"))).status).toBe(1);
-  const report = readFileSync(join(folder, "report.md"), "utf8");
+  const report = written();
   expect(report).toContain("Preview: <strong>failed</strong>");
   expect(report.length).toBeLessThan(65_536);
 });
 
-test("on the first run, report and deployment say that the stack is to be made, and how", async () => {
+test("on the first run, report and deployment say how the stack is made", async () => {
   program("pulumi", "echo \"error: no stack named 'prod' found\" >&2; exit 255");
   expect((await shell(step("report", "Report"))).status).toBe(1);
   const advice = /no stack named 'prod' found\n.*\npulumi stack init prod; .* Pulumi\.prod\.yaml/;
-  expect(readFileSync(join(folder, "report.md"), "utf8")).toMatch(advice);
+  expect(written()).toMatch(advice);
   const { status, stderr } = await shell(step("deploy", "Deploy"));
   expect(status).toBe(1);
   expect(stderr).toMatch(advice);
@@ -212,7 +201,7 @@ test("whatever others wrote stays text in a report, however long it is", {
       const drift = driftMarkdown(driftWith(many));
       writeFileSync(join(folder, "drift"), drift);
       expect((await shell(step("report", "Report"))).status).toBe(0);
-      const report = readFileSync(join(folder, "report.md"), "utf8");
+      const report = written();
       expect(report.length).toBeLessThan(65_536);
       expect(report).not.toMatch(/(?![\n\t])[\p{Cc}\u202e\u2028]/u);
       const lines = drift.replace(/(?!\n)[\p{Cc}\p{Cf}]/gu, "�").split("\n");
@@ -278,7 +267,7 @@ describe("a comment on a forge", () => {
     expect(status).toBe(0);
     expect(stderr).toContain("POST /graphql: 401");
     expect(stdout).toContain("::warning::The report is in the summary of this run only");
-    expect(readFileSync(join(folder, "summary.md"), "utf8")).toContain("first");
+    expect(written("summary.md")).toContain("first");
   });
 
   test.each([["0"], ["3"]])(
@@ -288,11 +277,11 @@ describe("a comment on a forge", () => {
       const { status, stderr } = await shell(script("report"), env);
       expect(status).toBe(REHEARSE === "0" ? 0 : 1);
       expect(stderr).toContain("GITLAB_TOKEN (scope api) may not write notes");
-      expect(readFileSync(join(folder, "report.md"), "utf8")).toContain("Rehearsal");
+      expect(written()).toContain("Rehearsal");
     },
   );
 
-  test("GitLab: a report that foretells a refusal fails after it was shown", async () => {
+  test("GitLab: a report that predicts a refusal fails after it was shown", async () => {
     expect((await shell(script("report"), { ...forge.env, REHEARSE: "3" })).status).toBe(1);
     expect(forge.comments).toHaveLength(1);
   });
@@ -378,38 +367,27 @@ describe.each(jobsByCode)("%s in %s", (command, job, name, ends) => {
       const applied = calls().some((call) => /^pulumi (up|destroy)/.test(call));
       expect(applied).toBe(end === 0 && ["deploy", "destroy"].includes(job));
     }
-    if (job === "report")
-      expect(readFileSync(join(folder, "report.md"), "utf8")).toMatch(
-        new RegExp(command === "rehearse" ? "Rehearsal" : command, "i"),
-      );
+    if (job === "report") {
+      for (const text of parts) expect(written()).toContain(text);
+      if (command !== "rehearse") expect(written().includes("<strong>")).toBe(end === 1);
+    }
+    if (job === "drift" && code !== "1") expect(written("summary.md")).toContain("### Drift");
   });
 });
 
 test.each([
   ["GitHub", step("deploy", "Deploy")],
   ["GitLab", script("deploy")],
-])("%s: nothing is begun that would not end in time", async (_, text) => {
+])("%s: a deployment asks for the time before it begins", async (_, text) => {
   expect((await shell(text)).status).toBe(0);
   expect(calls()).toEqual([
     opened,
     "npx pulumi-conversation forecast --stack prod --max-minutes 30",
     "pulumi up --stack prod --yes --non-interactive",
   ]);
-  expect((await shell(text, { FORECAST: "3" })).status).toBe(3);
-  expect(calls().filter((call) => call.startsWith("pulumi up"))).toHaveLength(1);
 });
 
-test.each([
-  ["GitHub", step("drift", "Drift")],
-  ["GitLab", script("drift")],
-])("%s: drift turns the run red, and is shown", async (_, text) => {
-  const summary = { GITHUB_STEP_SUMMARY: join(folder, "drift.md") };
-  expect((await shell(text, summary)).status).toBe(0);
-  expect((await shell(text, { ...summary, DRIFT: "2" })).status).toBe(2);
-  expect(readFileSync(join(folder, "drift.md"), "utf8")).toContain("### Drift");
-});
-
-test("nothing is destroyed where another stack was typed", async () => {
+test("nothing is destroyed if another stack was typed", async () => {
   const confirm = step("destroy", "Confirmation");
   expect((await shell(confirm, { TYPED: "prod" })).status).toBe(0);
   expect(await shell(confirm, { TYPED: "production" })).toMatchObject({ status: 1 });
@@ -419,7 +397,4 @@ test("nothing is destroyed where another stack was typed", async () => {
     "npx pulumi-conversation rehearse --stack prod --destroy",
     "pulumi destroy --stack prod --yes --non-interactive",
   ]);
-  const foretold = await shell(script("destroy"), { DESTROY: "prod", REHEARSE: "3" });
-  expect(foretold.status).toBe(3);
-  expect(calls().filter((call) => call.startsWith("pulumi"))).toHaveLength(1);
 });

@@ -1,12 +1,71 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { likeTenant } from "../../cli/probe/probe-findings.js";
-import { findingsIn, readSettings } from "../../provider/service/settings.js";
-import { probing } from "./probing.js";
-import { run } from "./session.js";
+import { type LikeArguments, likeTenant } from "../../cli/probe/probe-findings.js";
+import { journalFile } from "../../cli/probe/probe-objects.js";
+import { type ProbeOptions, runProbe } from "../../cli/probe/run-probe.js";
+import { type EmulatorOptions, startEmulator } from "../../emulator/index.js";
+import { switchTable } from "../../emulator/service/switches.js";
+import type { Clock } from "../../provider/kernel/clock.js";
+import { httpTransport, type Transport } from "../../provider/service/http/transport.js";
+import { findingsIn, readSettings, type TenantFindings } from "../../provider/service/settings.js";
+import { type StrictService, startStrictService } from "../support/strict-service.js";
+import { type OddTenantOptions, startOddTenant } from "./odd-tenant.js";
+import { recordedSession, run } from "./session.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+/** Waits take no time; whoever else has a clock is moved along. */
+const clockOf = (advance: (ms: number) => void): Clock => {
+  let now = 0;
+  return {
+    now: () => now,
+    wall: () => Date.now() + now,
+    sleep: async (ms) => {
+      now += ms;
+      advance(ms);
+    },
+  };
+};
+
+/** Probes of the tenant with these settings, whose findings and cache are in a folder of their own. */
+const probesOn = (settings: Readonly<Record<string, string>>, advance = (_: number) => {}) => {
+  const folder = temporaryFolder();
+  const environment: typeof settings = { ...settings, XDG_CACHE_HOME: folder };
+  const out = join(folder, "findings.json");
+  const probe = (given: Partial<ProbeOptions> = {}, transport: Transport = httpTransport()) => {
+    const { session, written, interrupt } = recordedSession();
+    const parts = { clock: clockOf(advance), transport, env: environment, folder };
+    const ended = runProbe({ out, yes: true, ...given }, session, parts);
+    return { ended, written, interrupt };
+  };
+  const findings = async (given?: Partial<ProbeOptions>): Promise<TenantFindings> => {
+    await probe(given).ended;
+    const found = findingsIn(readFileSync(out, "utf8"));
+    if (!found) throw new Error("no findings");
+    return found;
+  };
+  return { folder, environment, out, probe, findings };
+};
+
+const probing = async (options: EmulatorOptions = {}) => {
+  const on = await startEmulator({ clock: "manual", ...options });
+  onTestFinished(() => on.close());
+  return {
+    ...{ on, ...probesOn(emulatorEnvironment(on), (ms) => on.advance(ms)) },
+    left: async () => Object.values((await on.control.snapshot()).objects).flat(),
+  };
+};
+
+const oddTenant = async (options: OddTenantOptions = {}) => {
+  const tenant = await startOddTenant(options);
+  onTestFinished(() => tenant.close());
+  return { ...tenant, ...probesOn(tenant.environment) };
+};
+
+/** Where something goes wrong, the burst that is measured last only takes time. */
+const burst = false;
 
 const switches = fc.record({
   secrets: fc.constantFrom("mask" as const, "echo" as const, "omit" as const),
@@ -38,44 +97,42 @@ test("every switch that was set at random is found out, and nothing is left behi
   await fc.assert(
     fc.asyncProperty(switches, limits, async (given, { plan, burst }) => {
       const tenant = await probing({ switches: given, plan, burst });
-      try {
-        const found = await tenant.findings();
-        const { paging, pageSize, ...others } = given;
-        expect(found.switches).toMatchObject(others);
-        expect(found.switches.paging).toBe(paging);
-        expect(found.switches.pageSize).toBe(paging === "pages" ? pageSize : undefined);
-        expect(found.settings).toEqual({ put: given.put, plan, burst });
-        expect(found.observed).toEqual({ listLagMs: 0 });
-        expect(await tenant.left()).toEqual([]);
-      } finally {
-        await tenant.on.close();
-      }
+      const found = await tenant.findings();
+      const { paging, pageSize, ...others } = given;
+      expect(found.switches).toMatchObject(others);
+      expect(found.switches.paging).toBe(paging);
+      expect(found.switches.pageSize).toBe(paging === "pages" ? pageSize : undefined);
+      expect(found.settings).toEqual({ put: given.put, plan, burst });
+      expect(found.observed).toEqual({ listLagMs: 0 });
+      expect(await tenant.left()).toEqual([]);
     }),
     { seed: 14, numRuns },
   );
 });
 
-test("what others have made is not touched, and a channel that could not be removed is not made", async () => {
-  const tenant = await probing({ switches: { channelRule: "any-client-application" } });
+const stamps = { created: "2024-05-01T10:00:00.000Z", modified: "2024-05-01T10:00:00.000Z" };
+
+test("what others have made is not touched, whatever its name, and a channel that could not be removed is not made", async () => {
+  const platformName = "acme";
+  const switches = { channelRule: "any-client-application", platformName } as const;
+  const tenant = await probing({ switches });
   const { on } = tenant;
   const made = await on.control.snapshot();
   const theirs = {
     id: "2c6b4e7a-5d13-4b0f-8e94-6d3f1a0c9b77",
-    name: "theirs",
+    name: "pulumi-conversation-probe-0badcafe-1",
     roles: [
       {
-        name: "customer",
-        version: "v3",
-        callback: "https://x.example.com/",
+        ...{ name: "acme_agent", version: "v3", callback: "https://x.example.com/" },
         notificationEmail: "a@b.example",
       },
     ],
-    created: "2024-05-01T10:00:00.000Z",
-    modified: "2024-05-01T10:00:00.000Z",
+    ...stamps,
   };
   await on.control.restore({ ...made, objects: { ...made.objects, clientapplications: [theirs] } });
-  const found = await tenant.findings({ burst: false });
+  const found = await tenant.findings({ burst });
   expect(found.open.channelRule).toContain("the tenant has client applications of its own");
+  expect(found.switches).toMatchObject({ platformName });
   expect(await tenant.left()).toEqual([theirs]);
   expect((await on.control.log()).some(({ template }) => template === "/channels")).toBe(false);
 });
@@ -86,13 +143,11 @@ test.each([1, 5, 12, 30])(
     const tenant = await probing();
     const { on } = tenant;
     const found = await tenant.findings({ maxCalls });
-    const { accepted, tokens } = await (async () => {
-      const { calls, tokensIssued } = await on.control.stats();
-      const all = Object.values(calls).reduce((sum, each) => sum + each.accepted + each.refused, 0);
-      return { accepted: all, tokens: tokensIssued };
-    })();
-    expect(accepted + tokens).toBeLessThanOrEqual(maxCalls);
-    expect(found.calls).toBe(accepted + tokens);
+    const { calls, tokensIssued } = await on.control.stats();
+    const all = Object.values(calls).map(({ accepted, refused }) => accepted + refused);
+    const made = all.reduce((sum, each) => sum + each, tokensIssued);
+    expect(made).toBeLessThanOrEqual(maxCalls);
+    expect(found.calls).toBe(made);
     expect(await tenant.left()).toEqual([]);
     if (maxCalls < 30) expect(found.open.inUseStatus).toContain(`--max-calls ${maxCalls}`);
   },
@@ -101,52 +156,36 @@ test.each([1, 5, 12, 30])(
 test("the life of a signed address is found out on request", async () => {
   const tenant = await probing({ switches: { assetUrlLifetime: 123 } });
   const { on } = tenant;
-  expect((await tenant.findings({ burst: false })).open.assetUrlLifetime).toContain("--assets");
+  expect((await tenant.findings({ burst })).open.assetUrlLifetime).toContain("--assets");
   const made = await on.control.snapshot();
   const channel = {
-    id: "2c6b4e7a-5d13-4b0f-8e94-6d3f1a0c9b77",
-    type: "custom.web",
-    displayName: "Web",
-    icon: "aVZCT1J3MEtHZ28=",
-    created: "2024-05-01T10:00:00.000Z",
-    modified: "2024-05-01T10:00:00.000Z",
+    ...{ id: "2c6b4e7a-5d13-4b0f-8e94-6d3f1a0c9b77", type: "custom.web", displayName: "Web" },
+    ...{ icon: "aVZCT1J3MEtHZ28=", ...stamps },
   };
   await on.control.restore({ ...made, objects: { ...made.objects, channels: [channel] } });
-  const found = await tenant.findings({ burst: false, assets: true });
+  const found = await tenant.findings({ burst, assets: true });
   expect(found.switches.assetUrlLifetime).toBe(123);
   expect((await on.control.snapshot()).assets).toEqual([]);
 });
 
-test("nothing is sent before somebody agrees, and the calls are told first", async () => {
+test("nothing is sent before somebody agrees, and the calls are announced first", async () => {
   const tenant = await probing();
   const { on } = tenant;
   for (const [name, value] of Object.entries(tenant.environment)) process.env[name] = value;
   onTestFinished(() => {
     for (const name of Object.keys(tenant.environment)) delete process.env[name];
   });
-  const { code, err, out } = await run("probe", "--out", join(tenant.folder, "f.json"));
+  const file = ["--out", join(tenant.folder, "f.json")];
+  const { code, err, out } = await run("probe", ...file);
   expect(code).toBe(2);
   expect(err).toMatch(/^Probing http:.*:\nat most \d+ calls/);
   expect(err).toContain("Say --yes to agree.");
   expect(out).toBe("");
   expect(await on.control.log()).toEqual([]);
-  const agreed = await run(
-    "probe",
-    "--yes",
-    "--json",
-    "--no-burst",
-    "--out",
-    join(tenant.folder, "f.json"),
-  );
+  const agreed = await run("probe", "--yes", "--json", "--no-burst", ...file);
   expect(agreed.code).toBe(0);
   expect(findingsIn(agreed.out)).toMatchObject({ switches: { secrets: "mask", put: "replace" } });
-  const readable = await run(
-    "probe",
-    "--yes",
-    "--no-burst",
-    "--out",
-    join(tenant.folder, "f.json"),
-  );
+  const readable = await run("probe", "--yes", "--no-burst", ...file);
   expect(readable.out).toMatch(/^Question +Answer\n-*/);
   const lines = (readable.out + readable.err)
     .split("\n")
@@ -162,11 +201,7 @@ test("settings and emulator take what was found out, where nothing else is said"
   const findingsFile = join(tenant.folder, "findings.json");
   const read = (more: Record<string, string> = {}) =>
     readSettings({
-      environment: {
-        ...emulatorEnvironment(on),
-        CONVERSATION_FINDINGS: findingsFile,
-        ...more,
-      },
+      environment: { ...emulatorEnvironment(on), CONVERSATION_FINDINGS: findingsFile, ...more },
       config: () => undefined,
     });
   expect(read()).toMatchObject({ put: "keep", plan: "basic", burst: 4 });
@@ -188,10 +223,7 @@ test("settings and emulator take what was found out, where nothing else is said"
     expect(read).toThrow(rule);
   }
   writeFileSync(findingsFile, text);
-  const given = {
-    switch: { pageSize: 9 },
-    like: findingsFile,
-  } as const;
+  const given = { switch: { pageSize: 9 }, like: findingsFile } as const;
   expect(likeTenant(given)).toMatchObject({
     plan: "basic",
     burst: 4,
@@ -202,4 +234,279 @@ test("settings and emulator take what was found out, where nothing else is said"
   expect(() => likeTenant({ ...given, like: tenant.folder })).toThrow(
     /could not be read \(EISDIR\)/,
   );
+});
+
+class Killed extends Error {}
+
+/** A network that is gone from one call on: before it reaches the tenant, or after. */
+const killedAt = (call: number, after: boolean): Transport & { readonly sent: () => number } => {
+  const real = httpTransport();
+  let sent = 0;
+  return {
+    sent: () => sent,
+    send: async (request) => {
+      sent += 1;
+      if (sent > call || (sent === call && !after)) throw new Killed();
+      const answer = await real.send(request);
+      if (sent === call) throw new Killed();
+      return answer;
+    },
+    close: () => real.close(),
+  };
+};
+
+test("killed at any call, before it acts or after, the next probe removes everything", {
+  timeout: 600_000,
+}, async () => {
+  const tenant = await probing();
+  const { on } = tenant;
+  const whole = killedAt(Number.POSITIVE_INFINITY, true);
+  await tenant.probe({ burst }, whole).ended;
+  expect(whole.sent()).toBeGreaterThan(30);
+  for (let call = 1; call <= whole.sent(); call += 1) {
+    const first = tenant.probe({ burst }, killedAt(call, call % 2 === 0));
+    await first.ended.catch(() => undefined);
+    await tenant.probe({ burst, maxCalls: 1 }).ended;
+    expect([call, await tenant.left()]).toEqual([call, []]);
+  }
+  expect(existsSync(journalFile(on.baseUrl, tenant.environment))).toBe(false);
+});
+
+test("a list that lags is measured, and what was made in it is removed all the same", async () => {
+  const tenant = await probing();
+  const { on } = tenant;
+  const lists = { on: "GET /authentications", kind: "stale-list" } as const;
+  await on.control.faults({ ...lists, ms: 1_200, times: 100 });
+  const found = await tenant.findings({ burst });
+  expect(found.observed.listLagMs).toBeGreaterThan(0);
+  expect(await tenant.left()).toEqual([]);
+});
+
+test("a deletion that fails once is repeated; one that is always refused is reported, and done next time", async () => {
+  const tenant = await probing();
+  const { on } = tenant;
+  const deletions = { on: "DELETE /authentications/{id}", kind: "status" } as const;
+  await on.control.faults({ ...deletions, status: 503, times: 2 });
+  await tenant.findings({ burst });
+  expect(await tenant.left()).toEqual([]);
+  await on.control.faults({ ...deletions, status: 403, times: 500 });
+  const { ended } = tenant.probe({ burst });
+  await expect(ended).rejects.toThrow(
+    /left objects behind:\n {2}- authentication pulumi-conversation-probe-/,
+  );
+  await expect(ended).rejects.toThrow(/its deletion was refused \(403\)/);
+  await on.control.clearFaults();
+  const { ended: next, written } = tenant.probe({ burst });
+  await next;
+  expect(written.err).toContain("Removed what an earlier probe had begun");
+  expect(await tenant.left()).toEqual([]);
+});
+
+test.each([
+  [401, 1],
+  [429, 1],
+  [401, 3],
+  [429, 20],
+  [408, 1],
+])("a tenant that acts and then answers %i, %i times, is left as it was", async (status, times) => {
+  const tenant = await probing();
+  const { on } = tenant;
+  for (const collection of ["authentications", "clientapplications", "participants", "channels"])
+    await on.control.faults({
+      on: `POST /${collection}`,
+      kind: "status-after-commit",
+      status,
+      times,
+    });
+  await tenant.probe({ burst }).ended;
+  expect(await tenant.left()).toEqual([]);
+  expect(existsSync(journalFile(on.baseUrl, tenant.environment))).toBe(false);
+});
+
+test("a page in place of an answer is none: what it stood for is asked again, and nothing is left", async () => {
+  const tenant = await probing();
+  const real = httpTransport();
+  for (const every of [2, 3, 5, 7]) {
+    let sent = 0;
+    const send: Transport["send"] = async (request) => {
+      sent += 1;
+      if (request.url === tenant.on.tokenUrl || sent % every !== 0) return real.send(request);
+      return { status: 200, headers: {}, text: "<html>Please sign in</html>" };
+    };
+    const { ended } = tenant.probe({ burst }, { send, close: () => real.close() });
+    await expect(ended, `every ${every}`).resolves.toBeDefined();
+    expect([every, await tenant.left()]).toEqual([every, []]);
+  }
+});
+
+test("an interrupted probe removes what it has made, and says so", async () => {
+  const tenant = await probing();
+  const real = httpTransport();
+  let stop: () => void = () => undefined;
+  let sent = 0;
+  const transport: Transport = {
+    send: (request) => {
+      sent += 1;
+      if (sent === 8) stop();
+      return real.send(request);
+    },
+    close: () => real.close(),
+  };
+  const { ended, interrupt } = tenant.probe({}, transport);
+  stop = interrupt;
+  await expect(ended).rejects.toThrow("Interrupted. Everything that was made is removed again.");
+  expect(await tenant.left()).toEqual([]);
+});
+
+/** Probes a tenant of these options, and makes sure that nothing of the probe is left. */
+const found = async (options: OddTenantOptions): Promise<TenantFindings> => {
+  const tenant = await oddTenant(options);
+  const made = await tenant.findings({ burst });
+  expect(tenant.left()).toEqual([]);
+  return made;
+};
+
+const odd = fc.record({
+  duplicateStatus: fc.constantFrom(400, 409, 422),
+  inUseStatus: fc.constantFrom(400, 403, 409, 412, 423),
+  pageSize: fc.integer({ min: 1, max: 4 }),
+  whole: fc.boolean(),
+  counted: fc.boolean(),
+  tokenCalls: fc.constantFrom(0, 3, 7),
+  throttledEvery: fc.constantFrom(0, 2, 5),
+  secrets: fc.constantFrom("mask" as const, "echo" as const, "omit" as const, "scrambled" as const),
+  put: fc.constantFrom("replace" as const, "keep" as const),
+  closed: fc.subarray(["clientapplications", "participants", "channels"]),
+  anyApplicationHolds: fc.boolean(),
+  refusesModified: fc.boolean(),
+});
+
+test("whatever a tenant answers, findings are true, all else is open, and nothing is left", async () => {
+  await fc.assert(
+    fc.asyncProperty(odd, async (given) => {
+      const { switches, observed, open } = await found(given);
+      const all: Record<string, unknown> = { ...observed, ...switches };
+      expect(all.duplicateStatus).toBe(given.duplicateStatus);
+      expect(all.put).toBe(given.put);
+      expect(all.secrets).toBe(given.secrets === "scrambled" ? undefined : given.secrets);
+      expect(all.staleModified).toBe(given.refusesModified ? undefined : "ignore");
+      expect(all.paging).toBe(given.whole ? "all" : given.counted ? "pages" : all.paging);
+      expect([given.pageSize, undefined]).toContain(all.pageSize);
+      expect(all.unknownFields).toBe("keep");
+      const canHold = !given.closed.includes("clientapplications");
+      expect(all.inUseStatus).toBe(canHold ? given.inUseStatus : undefined);
+      const rule = given.anyApplicationHolds ? "any-client-application" : "account";
+      expect([rule, undefined]).toContain(all.channelRule);
+      const named = new Set([...Object.keys(all), ...Object.keys(open)]);
+      expect(Object.keys(switchTable).filter((name) => !named.has(name))).toEqual([]);
+    }),
+    { seed: 14, numRuns: Number(process.env.PROBE_RUNS ?? 25) },
+  );
+});
+
+test("a tenant that refuses every creation is not judged by its refusals", async () => {
+  const all = ["authentications", "clientapplications", "participants", "channels"];
+  const { switches, observed, open } = await found({ closed: all });
+  expect({ ...switches, ...observed }).toEqual({ unknownQuery: "ignore", tokenLifetime: 100_000 });
+  expect(open).toMatchObject({
+    duplicateStatus: "the tenant answered 403",
+    unknownFields: "the tenant answered 403",
+    listLagMs: "the tenant answered 403",
+  });
+});
+
+test("what no switch of an emulator can be set to is reported, and the file can be used", async () => {
+  const { findings, out: like } = await oddTenant({ duplicateStatus: 422 });
+  const { switches, observed } = await findings({ burst });
+  expect(observed).toMatchObject({ duplicateStatus: 422, tokenLifetime: 100_000 });
+  expect(switches).not.toHaveProperty("duplicateStatus");
+  expect(likeTenant<LikeArguments>({ like }).switch).toEqual(switches);
+  const spoiled = { ...JSON.parse(readFileSync(like, "utf8")), settings: { burst: -5 } };
+  writeFileSync(like, JSON.stringify(spoiled));
+  expect(() => likeTenant({ like })).toThrow("none that an emulator knows");
+});
+
+test("no more calls are made than announced, apart from new tokens and refusals for the rate", async () => {
+  const tenant = await oddTenant({ tokenCalls: 6, throttledEvery: 5, lagLists: 2 });
+  const { ended, written } = tenant.probe({ burst });
+  await ended;
+  const most = Number(/at most (\d+) calls/.exec(written.err)?.[1]);
+  expect(tenant.counts.others).toBeLessThanOrEqual(most);
+  expect(tenant.left()).toEqual([]);
+});
+
+test("a creation that was cut off is removed although lists show it late", async () => {
+  const tenant = await oddTenant({ lagLists: 4 });
+  const real = httpTransport();
+  let posts = 0;
+  const cut: Transport = {
+    send: async (request) => {
+      const answer = await real.send(request);
+      if (request.method === "POST" && request.url.includes("/v3/")) posts += 1;
+      if (posts >= 3) throw new Error("cut off");
+      return answer;
+    },
+    close: () => real.close(),
+  };
+  await tenant.probe({ burst }, cut).ended.catch(() => undefined);
+  expect(tenant.left().length).toBeGreaterThan(0);
+  const { value } = await tenant.probe({ clean: true }).ended;
+  expect(value).toEqual({ removed: expect.any(Number) });
+  expect(value).not.toEqual({ removed: 0 });
+  expect(tenant.left()).toEqual([]);
+  const { text } = await tenant.probe({ clean: true }).ended;
+  expect(text).toMatch(/^Nothing of an earlier probe/);
+});
+
+test("a journal that cannot be read is refused before anything is sent, and stays", async () => {
+  const { probe, environment, counts } = await oddTenant();
+  await probe({ clean: true }).ended;
+  const file = journalFile(environment.CONVERSATION_BASE_URL ?? "", environment);
+  writeFileSync(file, '{"baseUrl": "x", "obj');
+  const before = { ...counts };
+  await expect(probe().ended).rejects.toThrow(/cannot be read: .*remove them and then/);
+  await expect(probe().ended).rejects.toThrow("cannot be read");
+  expect(counts).toEqual(before);
+  expect(existsSync(file)).toBe(true);
+});
+
+test("a file that cannot be written is refused before anything is sent", async () => {
+  const { probe, folder, counts } = await oddTenant();
+  const { ended } = probe({ out: join(folder, "nowhere", "f.json") });
+  await expect(ended).rejects.toThrow("cannot be written. Nothing was");
+  expect(counts).toEqual({ tokens: 0, throttled: 0, expired: 0, others: 0 });
+});
+
+const collections = [
+  "authentications",
+  "clientapplications",
+  "participants",
+  "channels",
+  "orchestrations",
+  "accounts",
+];
+
+const left = (service: StrictService): unknown[] =>
+  collections.flatMap((collection) => service.objects(collection));
+
+test("a service that shares no code with the emulator is found out, and left as it was", async () => {
+  const service = await startStrictService();
+  onTestFinished(() => service.close());
+  const { switches } = await probesOn(service.environment).findings({ burst });
+  expect(switches).toEqual({
+    channelRule: "account",
+    duplicateStatus: 400,
+    forms: "given",
+    inUseStatus: 400,
+    pageSize: 5,
+    paging: "pages",
+    put: "replace",
+    secrets: "mask",
+    staleModified: "ignore",
+    tokenLifetime: 3600,
+    unknownFields: "keep",
+    unknownQuery: "ignore",
+    unknownReference: "accept",
+  });
+  expect(left(service)).toEqual([]);
 });

@@ -1,7 +1,11 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { projectDocument, saltOfStack } from "../../provider/pulumi-cli/project-files.js";
 import {
+  backendFolder,
+  lockReader,
   type ProcessFacts,
   pulumiOfThisRun,
   queryPulumi,
@@ -235,4 +239,147 @@ test("within a run only the state with the Ownership of the owner counts, whatev
   expect((await statesOfThisRun(owner, "all", () => renamed.place))?.resourceOf(owner)?.id).toBe(
     "3",
   );
+});
+
+/** Asks a CLI that is logged in to a backend. */
+const reader = (url: string, stacks: unknown = [], stack?: string) => {
+  const folder = temporaryFolder();
+  const command = shellScript(
+    join(folder, "pulumi"),
+    `case "$1" in whoami) echo '{"user":"me","url":"${url}"}';; *) echo '${JSON.stringify(stacks)}';; esac`,
+  );
+  const place = { command, folder, env: { PATH: process.env.PATH }, ...(stack ? { stack } : {}) };
+  return lockReader(place, "shop", "prod");
+};
+
+const backend = (): string => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, ".pulumi", "stacks", "shop"), { recursive: true });
+  return folder;
+};
+
+const lock = (folder: string, ...path: string[]): void => {
+  const place = join(folder, ".pulumi", "locks", ...path);
+  mkdirSync(place, { recursive: true });
+  writeFileSync(
+    join(place, "1.json"),
+    '{"pid":7,"username":"me","hostname":"here","timestamp":"2026-01-01T10:00:00.5Z"}',
+  );
+};
+
+test("the lock of a file backend is looked at anew each time, and told with who holds it", async () => {
+  const folder = backend();
+  const look = await reader(`file://${folder}`);
+  expect(await look()).toEqual({ state: "free" });
+  lock(folder, "organization", "shop", "prod");
+  expect(await look()).toEqual({
+    state: "locked",
+    by: "me@here, process 7, since 2026-01-01T10:00:00Z",
+  });
+});
+
+test("locks of other stacks, projects and backends are none of ours", async () => {
+  const folder = backend();
+  lock(folder, "organization", "shop", "dev");
+  lock(folder, "organization", "site", "prod");
+  expect(await (await reader(`file://${folder}`))()).toEqual({ state: "free" });
+  lock(folder, "prod");
+  expect(await (await reader(`file://${folder}`))()).toMatchObject({ state: "locked" });
+});
+
+test.each([
+  [true, { state: "locked" }],
+  [false, { state: "free" }],
+])("Pulumi Cloud: update in progress %s", async (updateInProgress, expected) => {
+  const stacks = [
+    { name: "dev", current: false, updateInProgress: true },
+    { name: "prod", current: true, updateInProgress },
+  ];
+  for (const stack of [undefined, "prod", "acme/shop/prod"])
+    expect(await (await reader("https://api.pulumi.com", stacks, stack))()).toEqual(expected);
+});
+
+test("what cannot be seen is unknown, with the reason", async () => {
+  expect(await (await reader("s3://states"))()).toEqual({
+    state: "unknown",
+    why: "the backend s3 does not show its locks",
+  });
+  expect(await (await reader("https://api.pulumi.com", []))()).toMatchObject({ state: "unknown" });
+  const nowhere = join(temporaryFolder(), "none");
+  expect(await (await reader(`file://${nowhere}`))()).toEqual({
+    state: "unknown",
+    why: `${nowhere} holds no state of Pulumi`,
+  });
+});
+
+test.each([
+  ["file:///var/states", "/var/states"],
+  ["file:///var/states?no_tmp_dir=true", "/var/states"],
+  ["file://~", "/home/me"],
+  ["file://~/states", "/home/me/states"],
+  ["file://./states", "/project/states"],
+])("the folder of %s", (url, folder) => {
+  expect(backendFolder(url, "/project", "/home/me")).toBe(folder);
+});
+
+const read = (text: string) => {
+  const file = join(temporaryFolder(), "Pulumi.yaml");
+  writeFileSync(file, text);
+  return projectDocument(file);
+};
+
+const word = fc.stringMatching(/^[A-Za-z][\w.-]{0,12}$/);
+const path = fc.constantFrom("src", "./src/", "../shared/program", "a b/index.ts", "dist/index.js");
+const quoted = fc.constantFrom<(text: string) => string>(
+  (text) => text,
+  (text) => `"${text}"`,
+  (text) => `'${text}'`,
+  (text) => `${text}   # a comment`,
+);
+const nested = "runtime:\n  name: nodejs\n  main: wrong\n";
+const plugins = "plugins:\n  providers:\n    - name: other\n      path: ./plugin\n";
+
+test("name and main are those of the document, wherever they stand and however they are written", () => {
+  const forms = fc.record({
+    ...{ name: word, main: path, quote: quoted },
+    before: fc.subarray([nested, plugins, "# name: no\n", "---\n"]),
+    lineEnd: fc.constantFrom("\n", "\r\n"),
+  });
+  fc.assert(
+    fc.property(forms, ({ name, main, quote, before, lineEnd }) => {
+      const start = before.filter((each) => each === "---\n");
+      const others = before.filter((each) => each !== "---\n");
+      const block = [...start, ...others, `name: ${quote(name)}\n`, `main: ${quote(main)}\n`].join(
+        "",
+      );
+      expect(read(block.replaceAll("\n", lineEnd))).toEqual({ name, main });
+      const value = { plugins: { providers: [{ name: "other" }] }, name, main };
+      expect(read(JSON.stringify(value))).toEqual({ name, main });
+      expect(read(JSON.stringify(value, null, 2))).toEqual({ name, main });
+      expect(read(`{name: ${name}, runtime: nodejs, main: ${main}}`)).toEqual({ name, main });
+    }),
+    { numRuns: 60, seed: 4 },
+  );
+});
+
+test("what is not there is not made up", () => {
+  expect(read("runtime: nodejs\n")).toEqual({});
+  expect(read(nested)).toEqual({});
+  expect(read("")).toEqual({});
+});
+
+test("the salt of a stack stands in the stack's own file, beside the project file or where that says", () => {
+  const folder = temporaryFolder();
+  const project = join(folder, "Pulumi.yaml");
+  writeFileSync(project, "name: shop\n");
+  expect(saltOfStack(project, "prod")).toBeUndefined();
+  writeFileSync(join(folder, "Pulumi.prod.yaml"), "encryptionsalt: v1:a+/=:v1:b:c==\nconfig: {}\n");
+  writeFileSync(join(folder, "Pulumi.test.yaml"), "secretsprovider: awskms://key\n");
+  expect(saltOfStack(project, "prod")).toBe("v1:a+/=:v1:b:c==");
+  expect(saltOfStack(project, "test")).toBeUndefined();
+  mkdirSync(join(folder, "stacks"));
+  writeFileSync(project, "name: shop\nstackConfigDir: stacks\n");
+  expect(saltOfStack(project, "prod")).toBeUndefined();
+  writeFileSync(join(folder, "stacks", "Pulumi.prod.yaml"), '"encryptionsalt": "v1:x:v1:y:z"\n');
+  expect(saltOfStack(project, "prod")).toBe("v1:x:v1:y:z");
 });

@@ -3,15 +3,130 @@ import { type Emulator, startEmulator } from "../../emulator/index.js";
 import { simulateRun } from "../../provider/forecast/forecast.js";
 import type { ForecastOperation } from "../../provider/forecast/operations.js";
 import { workloadOf } from "../../provider/forecast/planned-steps.js";
-import { createRun } from "../../provider/lifecycle/run.js";
-import { pacedCalls } from "../../provider/pacing/pacer.js";
+import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
+import { createRun, type Run } from "../../provider/lifecycle/run.js";
 import { previewIn, stackExportIn } from "../../provider/pulumi-cli/stack-documents.js";
-import { connectService } from "../../provider/service/connect.js";
 import { type Plan, plans } from "../../provider/service/plans.js";
-import { readSettings } from "../../provider/service/settings.js";
+import { kindOf } from "../emulator/running.js";
 import { EmulatedTime } from "./support/emulated-time.js";
-import { previewOf, programs, stateOf } from "./support/program.js";
-import { SmallEngine } from "./support/small-engine.js";
+import { type Declared, previewOf, programs, stateOf } from "./support/program.js";
+
+type Json = Record<string, unknown>;
+
+/** A resource in the state. */
+interface Kept {
+  readonly id: string;
+  readonly outs: Json;
+}
+
+/** Lets so many jobs run together; the others wait in order of arrival. */
+const slots = (parallel: number) => {
+  let free = parallel;
+  const waiting: (() => void)[] = [];
+  return async <T>(job: () => Promise<T>): Promise<T> => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((go) => waiting.push(go));
+    try {
+      return await job();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+};
+
+const lifecycleOf = (kind: string, run: Run): Lifecycle => lifecycle(kindOf(kind), run);
+
+/** What Pulumi's engine does with a program, by the real life cycle: order, slots, levels. */
+class SmallEngine {
+  readonly state = new Map<string, Kept>();
+  readonly #program: readonly Declared[];
+  readonly #parallel: number;
+
+  constructor(program: readonly Declared[], parallel: number) {
+    this.#program = program;
+    this.#parallel = parallel;
+  }
+
+  /** Makes or changes every resource, after what it depends on. */
+  async up(run: Run, description: string): Promise<void> {
+    const slot = slots(this.#parallel);
+    const ended = new Map<string, Promise<void>>();
+    for (const each of this.#program) {
+      const before = Promise.all(each.after.map((name) => ended.get(name)));
+      ended.set(
+        each.name,
+        before.then(() => slot(() => this.#write(run, each, description))),
+      );
+    }
+    await Promise.all(ended.values());
+  }
+
+  /** Deletes everything in levels. */
+  async destroy(run: Run): Promise<void> {
+    for (const level of this.#levels()) {
+      const slot = slots(this.#parallel);
+      await Promise.all(level.map((each) => slot(() => this.#delete(run, each))));
+    }
+  }
+
+  async refresh(run: Run): Promise<void> {
+    const slot = slots(this.#parallel);
+    await Promise.all(
+      this.#program.map((each) =>
+        slot(async () => {
+          const kept = this.#kept(each);
+          await lifecycleOf(each.kind, run).read(kept.id, kept.outs);
+        }),
+      ),
+    );
+  }
+
+  #kept({ name }: Declared): Kept {
+    const kept = this.state.get(name);
+    if (!kept) throw new Error(`${name} is not in the state`);
+    return kept;
+  }
+
+  async #write(run: Run, each: Declared, description: string): Promise<void> {
+    const inputs: Json = {
+      ...each.inputs((name) => this.state.get(name)?.id ?? ""),
+      description,
+      owner: `shop/prod/0123456789abcdef/${each.name}`,
+      __provider: "pointer",
+    };
+    const kept = this.state.get(each.name);
+    const calls = lifecycleOf(each.kind, run);
+    if (kept) {
+      const { outs } = await calls.update(kept.id, kept.outs, inputs);
+      this.state.set(each.name, { id: kept.id, outs: { ...outs } });
+    } else {
+      const { id, outs } = await calls.create(inputs);
+      this.state.set(each.name, { id, outs: { ...outs } });
+    }
+  }
+
+  async #delete(run: Run, each: Declared): Promise<void> {
+    const kept = this.#kept(each);
+    await lifecycleOf(each.kind, run).delete(kept.id, kept.outs);
+    this.state.delete(each.name);
+  }
+
+  /** From what nothing depends on any more in the deepest level up; each ends before the next. */
+  #levels(): readonly (readonly Declared[])[] {
+    const depthOf = ({ after }: Declared): number =>
+      this.#program
+        .filter(({ name }) => after.includes(name))
+        .reduce((most, other) => Math.max(most, depthOf(other) + 1), 0);
+    const levels: Declared[][] = [];
+    for (const each of this.#program) {
+      const depth = depthOf(each);
+      levels[depth] = [...(levels[depth] ?? []), each];
+    }
+    return levels.reverse();
+  }
+}
 
 type ProgramName = keyof typeof programs;
 
@@ -26,22 +141,12 @@ const start = async (plan: Plan, burst: number | undefined) => {
   const limits = burst === undefined ? {} : { burst };
   const started = await startEmulator({ clock: "manual", plan, ...limits });
   emulator = started;
-  const settings = readSettings({
-    environment: {
-      CONVERSATION_BASE_URL: started.baseUrl,
-      CONVERSATION_TOKEN_URL: started.tokenUrl,
-      CONVERSATION_CLIENT_ID: started.clientId,
-      CONVERSATION_CLIENT_SECRET: started.clientSecret,
-    },
-    config: () => undefined,
-  });
   const clock = new EmulatedTime(started);
-  await clock.install();
+  clock.install();
   /** A process of its own, as Pulumi starts one for each operation; its bucket is full by then. */
   const newRun = () => {
-    const pace = pacedCalls({ clock, tenant: started.baseUrl, plan, share: 1, ...limits });
-    const service = connectService(settings, { clock, pace, transport: clock.transport() });
-    return createRun(async () => ({ settings, service }));
+    const session = clock.connect(plan, burst);
+    return createRun(async () => session);
   };
   return { clock, newRun, rest: () => clock.seconds(clock.sleep(300_000)) };
 };

@@ -1,30 +1,32 @@
-import { randomUUID } from "node:crypto";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import fc from "fast-check";
+import { beforeEach, expect, test, vi } from "vitest";
+import { diagnose } from "../../cli/doctor/diagnose.js";
 import { type ForecastOptions, runForecast } from "../../cli/forecast/run-forecast.js";
+import { recommendedParallel } from "../../provider/forecast/forecast.js";
+import { forecastReport } from "../../provider/forecast/forecast-report.js";
+import type { Forecast } from "../../provider/forecast/forecast-schema.js";
+import { defaultParallel } from "../../provider/forecast/simulation.js";
+import { allOperations, endpointName } from "../../provider/service/http/operations.js";
 import { recordedSession, run } from "../cli/session.js";
 import { shellScript, temporaryFolder } from "../cli/temporary-folder.js";
 import { previewOf, programs, stateOf } from "./support/program.js";
 
-const folder = join(tmpdir(), `conversation-forecast-${randomUUID()}`);
-const preview = join(folder, "preview.json");
-const state = join(folder, "state.json");
-
 const saved = (text: string): string => {
-  const file = join(folder, `${randomUUID()}.json`);
+  const file = join(temporaryFolder(), "document.json");
   writeFileSync(file, text);
   return file;
 };
 
-beforeAll(() => {
-  mkdirSync(folder);
-  writeFileSync(preview, previewOf(programs["30 participants"], "create"));
-  writeFileSync(state, stateOf(programs["30 participants"]));
+let preview: string;
+let state: string;
+
+beforeEach(() => {
+  preview = saved(previewOf(programs["30 participants"], "create"));
+  state = saved(stateOf(programs["30 participants"]));
 });
 
-afterAll(() => rmSync(folder, { recursive: true }));
 const usual = ["--plan", "developer", "--burst", "1", "--parallel", "8"];
 
 beforeEach(() => {
@@ -38,7 +40,7 @@ const json = async (...args: string[]) => {
   return JSON.parse(out);
 };
 
-test("--json tells operation, plan, parallel, time, calls, endpoints, critical path and plans", async () => {
+test("--json holds operation, plan, parallel, time, calls, endpoints, critical path and plans", async () => {
   const made = await json("--from", preview, ...usual);
   expect(Object.keys(made)).toEqual([
     "operation",
@@ -86,14 +88,8 @@ test("refresh and destroy need the state only", async () => {
 
 test("beyond a budget the exit code is 3, and by how much is said beside the result", async () => {
   const budgets = ["--max-minutes", "2.5", "--max-calls", "30"];
-  const { code, out, err } = await run(
-    "forecast",
-    "--json",
-    "--from",
-    preview,
-    ...usual,
-    ...budgets,
-  );
+  const line = ["forecast", "--json", "--from", preview, ...usual, ...budgets];
+  const { code, out, err } = await run(...line);
   expect(code).toBe(3);
   expect(JSON.parse(out)).toMatchObject({ totalCalls: 35 });
   for (const line of err.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
@@ -145,18 +141,22 @@ test.each([
   [["--max-calls", "1.5"], "whole number of at least 0"],
   [["--operation", "import"], "up, refresh, destroy"],
   [["--from", "/nowhere.json"], "/nowhere.json cannot be read"],
-  [["--from", state], "no file of --from holds that. Save it with: pulumi preview --json"],
 ])("%j is refused with exit code 2", async (args, message) => {
   const { code, out, err } = await run("forecast", ...args);
   expect(err).toContain(message);
   expect({ code, out }).toEqual({ code: 2, out: "" });
 });
 
-test("a file that Pulumi did not write is refused by name", async () => {
+test("a file that Pulumi did not write, or that is not enough, is refused by name", async () => {
   const file = saved('{"resources": []}');
-  const { code, err } = await run("forecast", "--from", file);
-  expect(code).toBe(2);
-  expect(err).toContain(`${file} is neither what \`pulumi preview --json\` prints`);
+  for (const [given, message] of [
+    [file, `${file} is neither what \`pulumi preview --json\` prints`],
+    [state, "no file of --from holds that. Save it with: pulumi preview --json"],
+  ] as const) {
+    const { code, err } = await run("forecast", "--from", given);
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+  }
 });
 
 const up: ForecastOptions = { operation: "up" };
@@ -208,4 +208,105 @@ test("without pulumi on PATH the way out is named", async () => {
   await expect(forecasting).rejects.toThrow(
     "no pulumi on PATH. Install it; forecast also takes saved",
   );
+});
+
+test.each([
+  [{}, 8],
+  [{ GOMAXPROCS: "4" }, 16],
+  [{ PULUMI_PARALLEL: "3", GOMAXPROCS: "4" }, 3],
+])("with %j on two cores Pulumi runs %d steps together", (env, parallel) => {
+  expect(defaultParallel(env, 2)).toBe(parallel);
+});
+
+test("more slots do not help where one endpoint is the whole work", () => {
+  expect(recommendedParallel("developer", { Participant: 200 }, 8)).toBe(8);
+});
+
+test("several endpoints with long queues need slots for all of them", () => {
+  const counts = { Channel: 40, Authentication: 40, ClientApplication: 40 };
+  expect(recommendedParallel("basic", counts, 8)).toBeGreaterThanOrEqual(64);
+});
+
+test("a stack that the bursts take whole needs nothing", () => {
+  expect(recommendedParallel("enterprise", { Channel: 12, Account: 12 }, 8)).toBe(8);
+});
+
+const doctored = async (state: string) => {
+  const bin = temporaryFolder();
+  const file = join(bin, "state.json");
+  writeFileSync(file, state);
+  shellScript(join(bin, "pulumi"), `cat ${file}`);
+  const env = {
+    PATH: `${bin}:/bin:/usr/bin`,
+    CONVERSATION_PLAN: "developer",
+    PULUMI_PARALLEL: "8",
+  };
+  const { checks } = await diagnose({ folder: temporaryFolder(), env });
+  return checks.find(({ name }) => name === "parallel");
+};
+
+test("doctor names a number of parallel steps where it would help", async () => {
+  expect(await doctored(stateOf(programs.wide))).toEqual({
+    name: "parallel",
+    status: "ok",
+    message:
+      "Pulumi runs 8 steps together: with the stack's 36 objects, steps that wait for one endpoint hold up others",
+    advice: "Set PULUMI_PARALLEL=32, or run pulumi with --parallel 32.",
+  });
+});
+
+test("doctor gives no advice where the number will do", async () => {
+  expect(await doctored(stateOf(programs["30 participants"]))).toMatchObject({ advice: "" });
+  expect((await doctored("nothing"))?.message).toContain("the command forecast says whether");
+});
+
+const endpoints = allOperations().map(endpointName);
+const seconds = fc.double({ min: 0, max: 400_000, noNaN: true });
+
+const part = fc.record({
+  endpoint: fc.constantFrom(...endpoints),
+  calls: fc.integer({ min: 1, max: 100_000 }),
+  resources: fc.array(
+    fc.string({ minLength: 1, maxLength: 60 }).map((name) => `ClientApplication "${name}"`),
+    { minLength: 1, maxLength: 5 },
+  ),
+  fromSeconds: seconds,
+  toSeconds: seconds,
+  waitsForRate: fc.boolean(),
+});
+
+const same = { totalSeconds: 12, savesSeconds: 0 };
+const conditions = { plan: "developer", burst: 1, share: 1, parallel: 16, pageSize: 20 } as const;
+
+const reported = (criticalPath: Forecast["criticalPath"]): string => {
+  const forecast: Forecast = {
+    operation: "up",
+    plan: "developer",
+    parallel: 16,
+    totalCalls: 5,
+    totalSeconds: 12,
+    endpoints: [],
+    criticalPath,
+    plans: { developer: same, basic: same, enterprise: same },
+  };
+  return forecastReport(forecast, conditions, false, undefined);
+};
+
+test("the critical path keeps to 80 columns, with room for what it is about", () => {
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), (parts) => {
+      const lines = reported(parts).split("\n");
+      for (const line of lines) expect([...line].length).toBeLessThanOrEqual(80);
+      const [rule = ""] = lines.filter((line) => /^─+ {2}─+$/.test(line)).slice(-1);
+      const [, path = ""] = rule.split("  ");
+      expect(path.length).toBeGreaterThan(20);
+      const words = lines.join(" ");
+      for (const { endpoint } of parts) expect(words).toContain(endpoint);
+    }),
+    { numRuns: 200, seed: 5 },
+  );
+});
+
+test("the report says that buckets are taken to be full", () => {
+  expect(reported([])).toMatch(/Every bucket is taken to be full: /);
 });

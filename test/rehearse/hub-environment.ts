@@ -1,3 +1,5 @@
+import { readSettings } from "../../provider/service/settings.js";
+
 /** The settings of an account that is not asked. */
 export const hubEnvironment = {
   CONVERSATION_BASE_URL: "https://hub.example.com/v3",
@@ -5,3 +7,7 @@ export const hubEnvironment = {
   CONVERSATION_CLIENT_ID: "id",
   CONVERSATION_CLIENT_SECRET: "secret",
 };
+
+/** The same as they are read, with others beside them. */
+export const hubSettings = (more: Readonly<Record<string, string>> = {}, profile?: string) =>
+  readSettings({ environment: { ...hubEnvironment, ...more }, config: () => undefined }, profile);

@@ -14,16 +14,16 @@ type Inputs = Record<string, unknown>;
 
 let registered: { readonly type: string; readonly inputs: Inputs }[] = [];
 /** What the engine adds to the outputs of every resource. */
-let told: Inputs = {};
+let added: Inputs = {};
 
 beforeEach(async () => {
   registered = [];
-  told = {};
+  added = {};
   await pulumi.runtime.setMocks(
     {
       newResource: ({ type, name, inputs }) => {
         registered.push({ type, inputs });
-        return { id: `${name}-id`, state: { ...inputs, ...told } };
+        return { id: `${name}-id`, state: { ...inputs, ...added } };
       },
       call: () => ({}),
     },
@@ -87,9 +87,9 @@ test("an id alone has no digest", async () => {
   expect(await inputsOf({ account: "a-1" })).toMatchObject({ account: "a-1", triggers: [] });
 });
 
-test("what the program says of the account counts, what the service tells does not", async () => {
+test("what the program says of the account counts, what the service adds does not", async () => {
   const one = await triggersOf({ account: account("shop") });
-  told = { created: "2026-01-01T00:00:00.000Z", modified: "2026-01-02T00:00:00.000Z" };
+  added = { created: "2026-01-01T00:00:00.000Z", modified: "2026-01-02T00:00:00.000Z" };
   expect(await triggersOf({ account: account("shop") })).toEqual(one);
   expect(await triggersOf({ account: account("shop-2") })).not.toEqual(one);
 });

@@ -1,24 +1,31 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { savedAccount, savedAccountIn } from "../../../cli/account/object-inputs.js";
+import { accessService } from "../../../cli/account/open-account.js";
 import {
   type AccountReading,
   type ReadingProgress,
   readAccount,
 } from "../../../cli/account/read-account.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
+import { explainSetUp } from "../../../cli/explain/explain-command.js";
+import { progressOn } from "../../../cli/terminal/progress.js";
 import { startEmulator } from "../../../emulator/index.js";
+import { conversationRate } from "../../../provider/pacing/plan-rates.js";
+import { channel } from "../../../provider/resources/channel.js";
 import { resources } from "../../../provider/resources/index.js";
 import { connectService } from "../../../provider/service/connect.js";
 import type { WireObject } from "../../../provider/service/lists.js";
+import { type Plan, plans } from "../../../provider/service/plans.js";
 import { readSettings } from "../../../provider/service/settings.js";
+import { kindOf } from "../../emulator/running.js";
+import { EmulatedTime } from "../../forecast/support/emulated-time.js";
+import { connected } from "../../service/support/connected.js";
+import { type Handler, json } from "../../service/support/fake-hub.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
-
-const definitionOf = (kind: string) => {
-  const found = resources.find((definition) => definition.kind === kind);
-  if (!found) throw new Error(kind);
-  return found;
-};
+import { oddAccount } from "../../support/odd-account.js";
+import { withoutPace } from "../../support/without-pace.js";
 
 /** An emulator on the real clock, as changes of others happen while lists are under way. */
 const hub = async (environment: Readonly<Record<string, string>> = {}) => {
@@ -35,7 +42,7 @@ const hub = async (environment: Readonly<Record<string, string>> = {}) => {
   onTestFinished(() => emulator.close());
   const people = connect();
   const make = async (kind: string, body: WireObject) =>
-    (await people.create(definitionOf(kind), body)).id;
+    (await people.create(kindOf(kind), body)).id;
   const makeChannel = (type: string) => make("Channel", { type, displayName: "Web", icon: "aVZC" });
   const control = new EmulatorControl(emulator);
   return {
@@ -151,7 +158,7 @@ test("an account that goes on changing is said to be no answer of one moment", a
   expect(count).toBe(3);
 });
 
-test("a reference to what was never there is told, and no change", async () => {
+test("a reference to what was never there is reported, and no change", async () => {
   const { session, control, make } = await hub();
   await control.control("PUT", "/switches", { unknownReference: "accept" });
   const gone = "0".repeat(36);
@@ -166,14 +173,14 @@ test("a reference to what was never there is told, and no change", async () => {
   expect(reading.openEnds).toMatchObject([{ path: "channel", id: gone }]);
 });
 
-test("what is left is told page by page, in time at the rate of the plan", async () => {
+test("what is left is reported page by page, in time at the rate of the plan", async () => {
   const { session, makeChannel } = await hub({ CONVERSATION_PLAN: "developer" });
   for (let count = 0; count < 25; count++) await makeChannel(`custom.${count}`);
-  const told: ReadingProgress[] = [];
-  await readAccount(session, { onProgress: (progress) => void told.push(progress) });
-  expect(told.at(-1)).toMatchObject({ objects: 25, callsLeft: 0, kindsDone: 6, kinds: 6 });
-  expect(told.at(-1)?.remainingMs).toBe(0);
-  expect(Math.max(...told.map(({ remainingMs }) => remainingMs))).toBeGreaterThan(5000);
+  const seen: ReadingProgress[] = [];
+  await readAccount(session, { onProgress: (progress) => void seen.push(progress) });
+  expect(seen.at(-1)).toMatchObject({ objects: 25, callsLeft: 0, kindsDone: 6, kinds: 6 });
+  expect(seen.at(-1)?.remainingMs).toBe(0);
+  expect(Math.max(...seen.map(({ remainingMs }) => remainingMs))).toBeGreaterThan(5000);
 });
 
 test("a cancelled reading ends at once", async () => {
@@ -203,3 +210,145 @@ test("a saved reading holds every object and no secret", async () => {
   expect(savedAccountIn(text.replace('"Channel"', '"Chanel"'))).toBeUndefined();
   expect(savedAccountIn("{}")).toBeUndefined();
 });
+
+/** Settings of a service that is not there. */
+const nowhere = {
+  CONVERSATION_BASE_URL: "http://127.0.0.1:1/conversation/v3",
+  CONVERSATION_TOKEN_URL: "http://127.0.0.1:1/token",
+  CONVERSATION_CLIENT_ID: "client",
+  CONVERSATION_CLIENT_SECRET: "not-a-real-secret",
+  ...withoutPace,
+};
+
+const refusal =
+  /no connection to 127\.0\.0\.1:\d+ \(ECONNREFUSED\).* Trying again, for up to 1[5-9] s\.$/;
+
+test("a service that does not answer is reported at once, and once for all calls", async () => {
+  const settings = readSettings({ environment: nowhere, config: () => undefined });
+  const ended = new AbortController();
+  const said: (readonly string[])[] = [];
+  const say = (text: string, about: string): void => {
+    said.push([text, about]);
+    setImmediate(() => ended.abort());
+  };
+  const access = accessService(settings, { environment: {}, say, signal: ended.signal });
+  await expect(readAccount(access, { signal: ended.signal })).rejects.toThrow(/cancelled/);
+  await access.close();
+  expect(said).toEqual([[expect.stringMatching(refusal), "failure"]]);
+});
+
+test("without a terminal, too: in a line of its own", async () => {
+  const env = { ...nowhere, PATH: "/nowhere" };
+  const ended = new AbortController();
+  let written = "";
+  const progress = progressOn({
+    write: (text) => {
+      written += text;
+      if (written.includes("Trying again")) setImmediate(() => ended.abort());
+    },
+  });
+  await expect(explainSetUp({ env, progress, signal: ended.signal })).rejects.toThrow(/cancelled/);
+  const lines = written.split("\n").filter((line) => line !== "");
+  expect(lines).toEqual([
+    "Reading the account …",
+    expect.stringMatching(refusal),
+    expect.stringMatching(/^✗ Reading the account/),
+  ]);
+});
+
+const seed = Number(process.env.MOVING_SEED ?? 20_261_122);
+const runs = Number(process.env.MOVING_RUNS ?? 60);
+
+type Change = "remove" | "add" | "none";
+
+/** A service whose channels come and go before each page of them, and what they were at each moment. */
+const movingService = (total: number, size: number, changes: readonly Change[]) => {
+  let present = Array.from({ length: total }, (_, index) => `c${index}`);
+  const moments = [present];
+  let calls = 0;
+  const change = (): void => {
+    const what = changes[calls - 1];
+    if (what === "remove") present = present.filter((_, place) => place !== calls % 3);
+    if (what === "add") present = [...present, `late-${calls}`];
+    moments.push(present);
+  };
+  const handler: Handler = (seen, ...rest) => {
+    const isChannels = seen.path.split("?")[0]?.endsWith("/channels");
+    const pagenum = Number(/\$pagenum=(\d+)/.exec(seen.path)?.[1] ?? 1);
+    if (isChannels && calls++ > 0) change();
+    const all = isChannels ? present : [];
+    const items = all.slice((pagenum - 1) * size, pagenum * size).map((id) => ({ id }));
+    const paginationInfo = { count: all.length, pagenum, pagesize: size };
+    json(200, { paginationInfo, items })(seen, ...rest);
+  };
+  return { handler, moments };
+};
+
+test("what is called consistent was there at one moment, whatever comes and goes between the pages", async () => {
+  const change = fc.constantFrom<Change>("remove", "add", "none", "none", "none");
+  let consistent = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 4, max: 20 }),
+      fc.integer({ min: 2, max: 7 }),
+      fc.array(change, { maxLength: 12 }),
+      async (total, size, changes) => {
+        const { handler, moments } = movingService(total, size, changes);
+        await using live = await connected(handler);
+        const reading = await readAccount({ settings: live.hub.settings(), service: live.service });
+        const found = reading.kinds.find(({ definition }) => definition === channel);
+        if (!reading.consistent || found?.problem) return;
+        consistent += 1;
+        const ids = [...(found?.objects.keys() ?? [])].toSorted();
+        expect(moments.map((ids) => ids.toSorted())).toContainEqual(ids);
+      },
+    ),
+    { numRuns: runs, seed },
+  );
+  expect(consistent).toBeGreaterThan(runs / 4);
+});
+
+const each = 167;
+/** One of ten objects, which shows how many there are, and all again on pages of 75. */
+const pages = 4;
+
+/** Reads an account on the clock of the emulator. */
+const reading = async (plan: Plan, burst: number) => {
+  const started = await startEmulator({ clock: "manual", plan, burst });
+  onTestFinished(() => started.close());
+  await new EmulatorControl(started).control("PUT", "/snapshot", {
+    version: 1,
+    objects: oddAccount(each),
+  });
+  const clock = new EmulatedTime(started);
+  clock.install();
+  const work = readAccount(clock.connect(plan, burst), { clock });
+  const seconds = await clock.seconds(work);
+  const { kinds, consistent } = await work;
+  const objects = kinds.map((kind) => kind.objects.size);
+  return { seconds, consistent, objects, calls: clock.accepted };
+};
+
+/** All lists beside each other, each as fast as its bucket gives calls. */
+const ideal = (plan: Plan, burst: number): number =>
+  Math.max(
+    ...resources.map(({ collection }) => {
+      const rate = conversationRate({ method: "GET", template: `/${collection}` }, plan);
+      return Math.max(0, pages - burst) / rate;
+    }),
+  );
+
+test.each(plans.flatMap((plan) => [1, 2].map((burst) => ({ plan, burst }))))(
+  "1,002 objects on $plan, burst $burst: no more calls than pages, within 1.05 of what the rates allow",
+  async ({ plan, burst }) => {
+    const { seconds, objects, calls, consistent } = await reading(plan, burst);
+    expect({ objects, calls, consistent }).toEqual({
+      objects: resources.map(() => each),
+      calls: pages * resources.length,
+      consistent: true,
+    });
+    const least = ideal(plan, burst);
+    expect(seconds).toBeGreaterThanOrEqual(least * 0.99);
+    expect(seconds / least).toBeLessThanOrEqual(1.05);
+  },
+);

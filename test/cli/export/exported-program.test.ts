@@ -1,7 +1,9 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import ts from "typescript";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { objectInputs } from "../../../cli/account/object-inputs.js";
 import { CommandFailure } from "../../../cli/command.js";
 import {
@@ -9,13 +11,28 @@ import {
   programSource,
   projectReadme,
 } from "../../../cli/export/program-files.js";
-import { type ProgramPlan, planProgram } from "../../../cli/export/program-plan.js";
+import {
+  type ProgramPlan,
+  planProgram,
+  resourceNames,
+  wordsIn,
+} from "../../../cli/export/program-plan.js";
+import { accountCopy } from "../../../cli/export/prove.js";
+import {
+  declarationText,
+  jsonExpression,
+  type Member,
+  quotedText,
+} from "../../../cli/export/source-text.js";
 import { importFileText } from "../../../cli/import/import-entries.js";
+import { startEmulator } from "../../../emulator/index.js";
 import { isObject } from "../../../provider/kernel/json.js";
 import { lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun } from "../../../provider/lifecycle/run.js";
 import { resources } from "../../../provider/resources/index.js";
-import { readSettings } from "../../../provider/service/settings.js";
+import { kindOf } from "../../emulator/running.js";
+import { hubSettings } from "../../rehearse/hub-environment.js";
+import { EmulatorControl } from "../../support/emulator-control.js";
 import { oddCanary } from "../../support/odd-account.js";
 import {
   type RandomAccount,
@@ -24,19 +41,11 @@ import {
 } from "../../support/random-account.js";
 import { type ReadResource, readProgram } from "../../support/read-program.js";
 import { virtualProgram } from "../../support/virtual-program.js";
+import { temporaryFolder } from "../temporary-folder.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
-const settings = readSettings({
-  environment: {
-    CONVERSATION_BASE_URL: "https://hub.example.com/v3",
-    CONVERSATION_TOKEN_URL: "https://hub.example.com/token",
-    CONVERSATION_CLIENT_ID: "client",
-    CONVERSATION_CLIENT_SECRET: "secret",
-    CONVERSATION_PLATFORM_NAME: "acme",
-  },
-  config: () => undefined,
-});
+const settings = hubSettings({ CONVERSATION_PLATFORM_NAME: "acme" });
 
 const inputsOf = (account: RandomAccount) =>
   resources.flatMap((definition) =>
@@ -99,34 +108,22 @@ const changeOf = async (
   idOf: (resource: ReadResource) => string,
   run: ReturnType<typeof offlineRun>,
 ): Promise<unknown> => {
-  const definition = resources.find((each) => each.kind === kind);
-  if (!definition) throw new Error(kind);
   const given = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(given);
     if (!isObject(value)) return value;
-    if (isObject(value.args) && typeof value.kind === "string")
-      return idOf({
-        kind: value.kind,
-        name: String(value.name),
-        args: {},
-        ...(typeof value.id === "string" ? { id: value.id } : {}),
-      });
+    if (isObject(value.args) && typeof value.kind === "string") {
+      const id = typeof value.id === "string" ? { id: value.id } : {};
+      return idOf({ kind: value.kind, name: String(value.name), args: {}, ...id });
+    }
     return Object.fromEntries(Object.entries(value).map(([key, of]) => [key, given(of)]));
   };
-  const values = Object(given(args));
-  const news = {
-    ...values,
-    owner: `${ownership}/${name}`,
-    __provider: "pointer",
-  };
-  const { check, diff } = lifecycle(definition, run);
+  const pointer = { __provider: "pointer" };
+  const news = { ...Object(given(args)), owner: `${ownership}/${name}`, ...pointer };
+  const { check, diff } = lifecycle(kindOf(kind), run);
   const olds = Object(opened(entry.inputs));
   const { failures, inputs } = await check(olds, news);
   if (failures.length > 0) return failures;
-  return diff(String(entry.id), Object(opened(entry.outputs)), {
-    ...inputs,
-    __provider: "pointer",
-  });
+  return diff(String(entry.id), Object(opened(entry.outputs)), { ...inputs, ...pointer });
 };
 
 const resourceKey = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name}`;
@@ -164,14 +161,9 @@ test("whatever is chosen of whatever account: program and import file fit, and n
         const run = offlineRun();
         count += declared.length;
         for (const resource of declared) {
-          const entry = byName.get(resourceKey(resource)) ?? {};
-          expect({
-            resource: resourceKey(resource),
-            change: await changeOf(resource, entry, idOf, run),
-          }).toEqual({
-            resource: resourceKey(resource),
-            change: { changes: false },
-          });
+          const key = resourceKey(resource);
+          const change = await changeOf(resource, byName.get(key) ?? {}, idOf, run);
+          expect({ key, change }).toEqual({ key, change: { changes: false } });
         }
       },
     ),
@@ -200,4 +192,184 @@ test("every such program compiles", () => {
     ].map(({ messageText }) => `${file}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`),
   );
   expect(errors).toEqual([]);
+});
+
+test("an emulator takes the copy of any account: each object under its id, without marks and masks", async () => {
+  const emulator = await startEmulator();
+  onTestFinished(() => emulator.close());
+  const control = new EmulatorControl(emulator);
+  await fc.assert(
+    fc.asyncProperty(randomAccount, async (account) => {
+      const objects = inputsOf(account);
+      await control.control("PUT", "/snapshot", accountCopy(objects, settings));
+      const held = await control.objects();
+      expect(held.map(({ id }) => id).toSorted()).toEqual(objects.map(({ id }) => id).toSorted());
+      expect(JSON.stringify(held)).not.toContain("[pulumi:");
+    }),
+    { numRuns: Number(process.env.EXPORT_RUNS ?? 60) },
+  );
+});
+
+test("what no program knows of an object is in the copy, in the items of lists, too", () => {
+  const [, application] = resources;
+  if (!application) throw new Error("no kind");
+  const role = { name: "customer", version: "v3", queue: "fast" };
+  const where = { callback: "https://a.example.com", notificationEmail: "a@b.example" };
+  const wire = { id: "1", name: "Desk", region: "eu", roles: [{ ...role, ...where }] };
+  const copy = accountCopy([objectInputs(application, "1", wire, settings)], settings);
+  expect(copy).toMatchObject({
+    objects: { [application.collection]: [{ region: "eu", roles: [{ queue: "fast" }] }] },
+  });
+});
+
+const account = fc
+  .array(
+    fc.record({
+      kind: fc.nat({ max: resources.length - 1 }),
+      name: fc.oneof(
+        fc.string({ unit: "binary", maxLength: 60 }),
+        fc.string({ unit: "grapheme", maxLength: 20 }),
+        fc.constantFrom(
+          "orders",
+          "Orders",
+          "orders bot",
+          "class",
+          "await",
+          "7",
+          "Secrets",
+          "",
+          "__proto__",
+          "NaN",
+        ),
+      ),
+      day: fc.nat({ max: 3 }),
+    }),
+    { maxLength: 30 },
+  )
+  .map((list) =>
+    list.flatMap(({ kind, name, day }, place) => {
+      const definition = resources[kind];
+      if (!definition) return [];
+      const id = `${place}`.padStart(36, "0");
+      const created = `2024-01-0${day + 1}T00:00:00.000Z`;
+      return [objectInputs(definition, id, { id, name, type: name, created }, settings)];
+    }),
+  );
+
+test("names are valid, one for each object, whatever the objects are called", () => {
+  fc.assert(
+    fc.property(account, (objects) => {
+      const names = [...resourceNames(objects).entries()];
+      const variables = names.map(([, { variable }]) => variable);
+      expect(new Set(variables).size).toBe(objects.length);
+      expect(
+        new Set(names.map(([{ definition }, { logical }]) => `${definition.kind} ${logical}`)).size,
+      ).toBe(objects.length);
+      for (const [, { variable, logical }] of names) {
+        // A module is strict code, where fewer words are names.
+        expect(
+          () => new Function(`"use strict"; async () => { const ${variable} = 1; }`),
+        ).not.toThrow();
+        for (const character of variable)
+          expect(ts.isIdentifierPart(character.codePointAt(0) ?? 0, ts.ScriptTarget.Latest)).toBe(
+            true,
+          );
+        expect(logical).toMatch(/^[^\s:/]{1,80}$/u);
+      }
+    }),
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 300) },
+  );
+});
+
+test("names do not depend on the order in which the service lists", () => {
+  fc.assert(
+    fc.property(account, fc.nat(), (objects, turn) => {
+      const at = objects.length === 0 ? 0 : turn % objects.length;
+      const turned = [...objects.slice(at), ...objects.slice(0, at)].toReversed();
+      const [one, other] = [resourceNames(objects), resourceNames(turned)];
+      for (const object of objects) expect(other.get(object)).toEqual(one.get(object));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test.each([
+  ["orders-bot", ["orders", "bot"]],
+  ["ordersBot", ["orders", "Bot"]],
+  ["Größe & Maß", ["Große", "Maß"]],
+  ["订单 机器人", ["订单", "机器人"]],
+  ["عربة", []],
+  ["  ", []],
+])("the words of %j", (text, words) => {
+  expect(wordsIn(text)).toEqual(words);
+});
+
+const key = fc.oneof(
+  fc.stringMatching(/^[a-zA-Z][a-zA-Z0-9]{0,12}$/),
+  fc.constantFrom("X-Key", "a.b", "with space", "class", "x_1"),
+);
+
+const value = fc.letrec((tie) => ({
+  any: fc.oneof(
+    { maxDepth: 4 },
+    fc.string({ unit: fc.constantFrom(..."abc DEF\"'\\`${}äß\n\t"), maxLength: 90 }),
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(tie("any"), { maxLength: 5 }),
+    fc.array(fc.integer(), { maxLength: 40 }),
+    fc.dictionary(key, tie("any"), { maxKeys: 5, noNullPrototype: true }),
+  ),
+})).any;
+
+const membersOf = (object: object): readonly Member[] =>
+  Object.entries(object).map(([name, of]) => [name, jsonExpression(of)]);
+
+test("a formatter leaves what is written as it is", () => {
+  const samples = fc.sample(fc.dictionary(key, value, { maxKeys: 6, noNullPrototype: true }), {
+    numRuns: 150,
+    seed: 11,
+  });
+  const source = samples.map((sample, place) =>
+    declarationText(
+      `export const v${place} = new Thing`,
+      [quotedText(`thing-${place}`)],
+      membersOf(sample),
+    ),
+  );
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "x"));
+  const file = join(folder, "x", "index.ts");
+  writeFileSync(file, `${source.join("\n\n")}\n`);
+  const formatter = { indentStyle: "space", lineWidth: 80 };
+  writeFileSync(join(folder, "x", "biome.json"), JSON.stringify({ root: true, formatter }));
+  const biome = join(process.cwd(), "node_modules", "@biomejs", "biome", "bin", "biome");
+  execFileSync(process.execPath, [biome, "format", "--write", "index.ts"], {
+    cwd: join(folder, "x"),
+    stdio: "pipe",
+  });
+  expect(readFileSync(file, "utf8")).toBe(`${source.join("\n\n")}\n`);
+});
+
+test("what is written means what was given", () => {
+  fc.assert(
+    fc.property(value, (given) => {
+      if (!isObject(given)) return;
+      const text = declarationText("return ", ['"x"'], membersOf(given)).replace(
+        'return ("x", ',
+        "return (",
+      );
+      const back: unknown = new Function(text.replace(/^return \(\s*"x",/, "return ("))();
+      expect(back).toEqual(given);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("what cannot be seen is written as an escape", () => {
+  const text = 'a\u202eb\u200b"\u2028\u0007\ud800';
+  const quoted = quotedText(text);
+  expect(quoted).toMatch(/^[\x20-\x7e]*$/);
+  expect(new Function(`return ${quoted}`)()).toBe(text);
 });

@@ -10,12 +10,8 @@ import {
 import { typeToken } from "../../../provider/pointer.js";
 import { type Holding, statesOf } from "../../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../../provider/resources/index.js";
-
-const definitionOf = (kind: string) => {
-  const found = resources.find((definition) => definition.kind === kind);
-  if (!found) throw new Error(kind);
-  return found;
-};
+import { kindOf } from "../../emulator/running.js";
+import { managedStack } from "./stack-sandbox.js";
 
 const objects: Readonly<Record<string, Readonly<Record<string, Record<string, unknown>>>>> = {
   Authentication: { a1: { name: "auth" } },
@@ -42,7 +38,7 @@ const states = (holdings: readonly Holding[]) =>
 
 const deleting = (...targets: readonly (readonly [string, string])[]): PlannedChanges => ({
   deletions: targets.map(([kind, id]) => ({
-    definition: definitionOf(kind),
+    definition: kindOf(kind),
     id,
     urn: `urn:${id}`,
   })),
@@ -142,4 +138,38 @@ test("in whichever order a preview has its deletions, the answer is the same", (
       expect(found(order)).toEqual(found(ids));
     }),
   );
+});
+
+const none = statesOf({ holdings: [], lookUps: [], pending: [] }, [], true);
+
+test("what is said to be refused is refused by the service, and nothing else, for every object of every kind", async () => {
+  const stack = await managedStack();
+  await stack.upSamples(() => true);
+  const snapshot = await stack.control.control("GET", "/snapshot");
+  const collections = await stack.control.collections();
+  const kinds = resources.map((definition) => ({
+    definition,
+    objects: new Map(
+      (collections[definition.collection] ?? []).map(({ id, ...wire }) => [id, wire] as const),
+    ),
+  }));
+  const outcomes = new Set<boolean>();
+  for (const { definition, objects } of kinds)
+    for (const id of objects.keys()) {
+      const deletions = [{ definition, id, urn: "urn" }];
+      const { blocked } = blastRadius({ deletions, inputsAfter: new Map() }, { kinds }, none);
+      const answer = await stack.control.byHand("DELETE", `/${definition.collection}/${id}`).then(
+        () => "done",
+        (error: unknown) => String(error),
+      );
+      const users = blocked.flatMap((each) =>
+        each.users.map((user) => `${user.kind} ${user.path}`),
+      );
+      expect({ kind: definition.kind, users, answer, refused: answer !== "done" }).toEqual({
+        ...{ kind: definition.kind, users, answer, refused: users.length > 0 },
+      });
+      outcomes.add(users.length > 0);
+      if (answer === "done") await stack.control.control("PUT", "/snapshot", snapshot);
+    }
+  expect(outcomes).toEqual(new Set([true, false]));
 });

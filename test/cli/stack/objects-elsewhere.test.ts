@@ -8,9 +8,8 @@ import { startEmulator } from "../../../emulator/index.js";
 import { typeToken } from "../../../provider/pointer.js";
 import type { StateResource } from "../../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../../provider/resources/index.js";
-import { managedStack } from "../drift/managed-stack.js";
 import { recordedSession } from "../session.js";
-import { stackSandbox } from "./stack-sandbox.js";
+import { managedStack, stackSandbox } from "./stack-sandbox.js";
 
 const emptyService = async () => {
   const emulator = await startEmulator();

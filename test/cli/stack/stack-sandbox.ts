@@ -1,15 +1,45 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { objectInputs } from "../../../cli/account/object-inputs.js";
+import { readAccount } from "../../../cli/account/read-account.js";
+import { driftOf } from "../../../cli/compare/drift.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
+import { entryOf } from "../../../cli/import/import-entries.js";
 import { type RepairOptions, runRepair } from "../../../cli/repair/repair.js";
+import type { StackReading } from "../../../cli/stack/stack-reading.js";
+import { type EmulatorOptions, startEmulator } from "../../../emulator/index.js";
+import { fieldsFromWire, naturalKey } from "../../../provider/definition/fields.js";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
-import { openedSecrets } from "../../../provider/pulumi-cli/stack-documents.js";
-import { withoutPace } from "../../support/cli-project.js";
-import { managedStack } from "../drift/managed-stack.js";
+import { lifecycle } from "../../../provider/lifecycle/index.js";
+import { createRun } from "../../../provider/lifecycle/run.js";
+import { typeToken } from "../../../provider/pointer.js";
+import {
+  openedSecrets,
+  stackExportIn,
+  stateValue,
+} from "../../../provider/pulumi-cli/stack-documents.js";
+import { stateIn, statesOf } from "../../../provider/pulumi-cli/stack-states.js";
+import { resources } from "../../../provider/resources/index.js";
+import { connectService } from "../../../provider/service/connect.js";
+import { readSettings } from "../../../provider/service/settings.js";
+import { samples } from "../../emulator/field-cases.js";
+import { kindOf } from "../../emulator/running.js";
+import { EmulatorControl } from "../../support/emulator-control.js";
+import { withoutPace } from "../../support/without-pace.js";
 import { ownershipOf } from "../stack-documents.js";
 import { shellScript, temporaryFolder } from "../temporary-folder.js";
 
+const names = { project: "shop", stack: "prod" };
+const urnOf = (kind: string, name: string): string =>
+  `urn:pulumi:prod::shop::${typeToken(kind)}::${name}`;
+
 const special = "4dabf18193072939515e22adb298388d";
+
+const pulumiSecret = (value: unknown): JsonObject => ({
+  [special]: "1b47061264138c4ac30d75fd1eb44270",
+  plaintext: JSON.stringify(value),
+});
 
 const holdsSecret = (value: unknown): boolean =>
   Array.isArray(value)
@@ -19,16 +49,139 @@ const holdsSecret = (value: unknown): boolean =>
 /** One secret inside a list makes a secret of the whole list. */
 const asPulumiKeeps = (value: unknown): unknown => {
   if (Array.isArray(value))
-    return holdsSecret(value)
-      ? {
-          [special]: "1b47061264138c4ac30d75fd1eb44270",
-          plaintext: JSON.stringify(openedSecrets(value)),
-        }
-      : value.map(asPulumiKeeps);
+    return holdsSecret(value) ? pulumiSecret(openedSecrets(value)) : value.map(asPulumiKeeps);
   if (!isObject(value) || special in value) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, asPulumiKeeps(member)]),
   );
+};
+
+/** A stack with objects that the life cycle made at an emulator, and its state. */
+export const managedStack = async (
+  switches: EmulatorOptions["switches"] = {},
+  more: EmulatorOptions = {},
+) => {
+  const emulator = await startEmulator({ switches, ...more });
+  onTestFinished(() => emulator.close());
+  const control = new EmulatorControl(emulator);
+  const settings = readSettings({
+    environment: { ...emulatorEnvironment(emulator), ...withoutPace },
+    config: () => undefined,
+  });
+  const open = () => {
+    const service = connectService(settings);
+    onTestFinished(() => service.close());
+    const guarded = <T>(_: unknown, work: () => Promise<T>): Promise<T> => work();
+    return { settings, service, guarded, close: async () => undefined };
+  };
+  const maker = open();
+  const run = createRun(async () => maker);
+  const state: JsonObject[] = [
+    { urn: urnOf("Ownership", "ownership"), type: typeToken("Ownership"), id: ownershipOf("prod") },
+  ];
+  /** Makes what a program declares, as `up` does. */
+  const up = async (
+    kind: string,
+    name: string,
+    fields: JsonObject,
+    ofRun = run,
+  ): Promise<string> => {
+    const owner = `${ownershipOf("prod")}/${name}`;
+    const cycle = lifecycle(kindOf(kind), ofRun);
+    const { inputs, failures } = await cycle.check({}, { ...fields, owner });
+    if (failures.length > 0) throw new Error(JSON.stringify(failures));
+    const plain = JSON.parse(JSON.stringify(inputs), (_, value) =>
+      value !== null && typeof value === "object" && special in value ? value.value : value,
+    );
+    const { id, outs } = await cycle.create({ ...plain, __provider: "p" });
+    const values = { inputs: stateValue(inputs), outputs: stateValue(outs) };
+    state.push({ urn: urnOf(kind, name), type: typeToken(kind), id, ...values });
+    return id;
+  };
+  /** One object of each kind for each way in which its members may stand together, complete or not. */
+  const upSamples = async (isGiven: () => boolean): Promise<void> => {
+    const ids = new Map<string, string>();
+    for (const definition of resources)
+      for (const body of samples(definition, ids)) {
+        const all = fieldsFromWire(definition.fields, body, settings);
+        const needed = new Set(
+          definition.rule && "exactlyOne" in definition.rule
+            ? Object.values(definition.rule.exactlyOne)
+            : [],
+        );
+        const fields = Object.fromEntries(
+          Object.entries(all).filter(
+            ([name]) => definition.fields[name]?.required || needed.has(name) || isGiven(),
+          ),
+        );
+        const name = `r${state.length}`;
+        const named = { ...fields, [naturalKey(definition)]: `n-${name}` };
+        ids.set(definition.kind, await up(definition.kind, name, named));
+      }
+  };
+  const reading = async (): Promise<StackReading> => {
+    const text = JSON.stringify({ version: 3, deployment: { resources: state } });
+    const [document, own] = [stackExportIn(text), stateIn(text, true)];
+    if (!document || !own) throw new Error("no state");
+    const access = open();
+    const account = { access, reading: await readAccount(access) };
+    return {
+      document,
+      states: statesOf(own, [], true),
+      accounts: [account],
+      accountOf: () => account,
+      run: createRun(async () => access),
+    };
+  };
+  return {
+    ...{ emulator, control, settings, state, up, upSamples },
+    /** What another run makes, which knows nothing of the ones before. */
+    upAnew: (kind: string, name: string, fields: JsonObject): Promise<string> => {
+      const anew = createRun(async () => open());
+      return up(kind, name, fields, anew);
+    },
+    /** Puts into the state what an import of everything that is there would, in the place of what runs wrote. */
+    importAll: async (withSecrets: boolean): Promise<void> => {
+      const ownership = ownershipOf("prod");
+      const { accounts } = await reading();
+      const lists = accounts.flatMap(({ reading: { kinds } }) => kinds);
+      const imported = lists.flatMap(({ definition, objects }) =>
+        [...objects].map(([id, wire]) => {
+          const object = objectInputs(definition, id, wire, settings);
+          const entry = entryOf({ object, logical: id }, { ownership, withSecrets });
+          const { type, name, inputs, outputs } = entry;
+          return { urn: urnOf(definition.kind, name), type, id, inputs, outputs };
+        }),
+      );
+      state.splice(1, state.length, ...imported);
+    },
+    /** Makes a secret of one property of every resource, as the state has it where a program says so. */
+    sealInState: (property: string): void => {
+      const sealed = state.map((resource) => {
+        const { inputs, outputs } = resource;
+        if (!isObject(inputs) || !isObject(outputs)) return resource;
+        const secret = { [property]: pulumiSecret(outputs[property]) };
+        return {
+          ...resource,
+          inputs: { ...inputs, ...secret },
+          outputs: { ...outputs, ...secret },
+        };
+      });
+      state.splice(0, state.length, ...sealed);
+    },
+    drift: async () => driftOf(await reading(), names, false),
+    /** Changes what the service holds. @returns whether that is something that it may hold */
+    edit: async (change: (objects: Record<string, Record<string, unknown>[]>) => void) => {
+      const snapshot = (await control.control("GET", "/snapshot")) as {
+        objects: Record<string, Record<string, unknown>[]>;
+      };
+      change(snapshot.objects);
+      return control.control("PUT", "/snapshot", snapshot).then(
+        () => true,
+        () => false,
+      );
+    },
+  };
 };
 
 /** Something that a run began and did not report on. */
@@ -37,42 +190,58 @@ export const pending = (type: string, resource: JsonObject): JsonObject => {
   return { type, resource: type === "creating" ? begun : resource };
 };
 
+interface SandboxOptions {
+  readonly emulator?: EmulatorOptions;
+  /** Default: the folder of the sandbox, whose locks can be seen. */
+  readonly backend?: string;
+  /** What `pulumi stack export` prints of a second stack. */
+  readonly other?: string;
+  readonly version?: string;
+  /** What `pulumi import` says when it fails, as it always does here. */
+  readonly refusal?: string;
+}
+
 /**
  * A stack with real objects at an emulator, and a program that stands for Pulumi: it keeps the state in a
  * file backend, logs what it is asked, and changes the state as Pulumi would.
- *
- * @param backend default: the folder of the sandbox, whose locks can be seen
  */
-export const stackSandbox = async (
-  switches: Readonly<Record<string, string>> = {},
-  backend?: string,
-) => {
-  const stack = await managedStack(switches);
+export const stackSandbox = async ({ emulator, other, ...options }: SandboxOptions = {}) => {
+  const stack = await managedStack({}, emulator);
   const folder = temporaryFolder();
   const at = (...path: string[]): string => join(folder, ...path);
   const locks = at(".pulumi", "locks", "organization", "shop", "prod");
   for (const path of [locks, at(".pulumi", "stacks", "shop"), at("cache")])
     mkdirSync(path, { recursive: true });
-  writeFileSync(at("Pulumi.yaml"), "name: shop\nruntime: nodejs\n");
-  writeFileSync(at("asked"), "");
-  writeFileSync(at("preview.json"), '{"steps":[],"changeSummary":{}}');
+  const stacks = (other === undefined ? ["prod"] : ["prod", "other"]).map((name) => ({
+    ...{ name, current: name === "prod", updateInProgress: false },
+  }));
+  for (const [name, text] of Object.entries({
+    "Pulumi.yaml": "name: shop\nruntime: nodejs\n",
+    "stacks.json": JSON.stringify(stacks),
+    "other.json": other ?? "",
+    "preview.json": '{"steps":[],"changeSummary":{}}',
+    asked: "",
+  }))
+    writeFileSync(at(name), text);
   const stateFile = at(".pulumi", "stacks", "shop", "prod.json");
   shellScript(
     at("pulumi"),
-    `cd ${folder}; echo "$*" >> asked; n=$(grep -c "stack export" asked)`,
+    `cd ${folder}; echo "$*" >> asked; n=$(grep "stack export" asked | grep -vc -e "--stack other")`,
     `killed() { [ -e "$1" ] && [ "$(wc -l < asked)" -ge "$(cat "$1")" ]; }; killed before && exit 137`,
     `case "$*" in`,
-    `version*) echo v3.259.0;;`,
-    `whoami*) echo '{"url":"${backend ?? `file://${folder}`}"}';;`,
+    `version*) echo v${options.version ?? "3.259.0"};;`,
+    `whoami*) echo '{"url":"${options.backend ?? `file://${folder}`}"}';;`,
     `"stack --show-name"*) echo prod;;`,
-    `"stack ls"*) echo '[{"name":"prod","current":true,"updateInProgress":false}]';;`,
+    `"stack ls"*) cat stacks.json;;`,
     `"config"*) echo '{}';;`,
     `"preview"*) cat preview.json;;`,
+    `*"--stack other"*) cat other.json;;`,
     `"stack export"*) [ -e "then-$n" ] && mv "then-$n" ${stateFile};`,
     `  [ -e "lock-$n" ] && mv "lock-$n" ${locks}/1.json;`,
     `  [ -e ${stateFile}.attrs ] && { echo "error: failed to load checkpoint: EOF" >&2; exit 255; }`,
     `  case "$*" in *--show-secrets*) cat ${stateFile};; *) sed 's/"plaintext":/"ciphertext":/g' ${stateFile};; esac;;`,
     `"stack import"*) sed 's/"ciphertext":/"plaintext":/g' > new.json; mv new.json ${stateFile};;`,
+    `"import"*) echo 'error: ${options.refusal ?? "the disk is full"}' >&2; exit 255;;`,
     `"cancel"*) rm -rf ${locks};;`,
     `*) exit 1;; esac; rc=$?; killed after && exit 137; exit $rc`,
   );
@@ -91,27 +260,23 @@ export const stackSandbox = async (
     PATH: `${folder}:/bin:/usr/bin`,
     XDG_CACHE_HOME: at("cache"),
   };
-  const options = { folder, env };
+  const place = { folder, env };
   return {
     ...stack,
-    owner: `${ownershipOf("prod")}/`,
-    folder,
-    locks,
-    stateFile,
-    options,
+    ...{ folder, locks, stateFile, options: place },
     /** Writes the state: what was made, and what a run began. */
     write: (...operations: JsonObject[]): void => writeFileSync(stateFile, document(operations)),
+    writeOther: (text: string): void => writeFileSync(at("other.json"), text),
     /** At the export of that number, counted from 1, the state has become this. */
     writeThen: (look: number, ...operations: JsonObject[]): void =>
       writeFileSync(at(`then-${look}`), document(operations)),
     /** At that export a run has begun, with this lock. */
     lockThen: (look: number, content: unknown): void =>
       writeFileSync(at(`lock-${look}`), JSON.stringify(content)),
-    lock: (content: unknown, name = "1.json"): void =>
-      writeFileSync(
-        join(locks, name),
-        typeof content === "string" ? content : JSON.stringify(content),
-      ),
+    lock: (content: unknown): void => {
+      const text = typeof content === "string" ? content : JSON.stringify(content);
+      writeFileSync(join(locks, "1.json"), text);
+    },
     /** From that question to Pulumi on, counted from 1, nothing answers: before it has done anything, or after. */
     killedAt: (question: number, moment: "before" | "after"): void =>
       writeFileSync(at(moment), String(question)),
@@ -136,7 +301,7 @@ export const stackSandbox = async (
           .filter((path) => !path.startsWith(at("cache")))
           .map((path) => [path, readFileSync(path, "base64")]),
       ),
-    repair: (more: RepairOptions = {}) => runRepair({ ...options, ...more }),
+    repair: (more: RepairOptions = {}) => runRepair({ ...place, ...more }),
   };
 };
 

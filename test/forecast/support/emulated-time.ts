@@ -1,12 +1,17 @@
 import { Agent, request as httpRequest } from "node:http";
 import { onTestFinished } from "vitest";
 import { VirtualTime } from "../../../bench/session.js";
+import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import type { Emulator } from "../../../emulator/index.js";
+import { pacedCalls } from "../../../provider/pacing/pacer.js";
+import { connectService } from "../../../provider/service/connect.js";
 import type {
   HttpRequest,
   HttpResponse,
   Transport,
 } from "../../../provider/service/http/transport.js";
+import type { Plan } from "../../../provider/service/plans.js";
+import { readSettings } from "../../../provider/service/settings.js";
 
 /**
  * The emulator's manual clock as the clock of its clients: goes on to the next timer by itself as
@@ -21,6 +26,16 @@ export class EmulatedTime extends VirtualTime {
     super();
     this.#emulator = emulator;
     this.onAdvance((ms) => emulator.advance(ms));
+  }
+
+  /** Settings and connection of a process that has just begun, so that its bucket is full. */
+  connect(plan: Plan, burst: number | undefined) {
+    const environment = { ...emulatorEnvironment(this.#emulator), CONVERSATION_PLAN: plan };
+    const settings = readSettings({ environment, config: () => undefined });
+    const limits = { plan, share: 1, ...(burst === undefined ? {} : { burst }) };
+    const pace = pacedCalls({ clock: this, tenant: this.#emulator.baseUrl, ...limits });
+    const transport = this.transport();
+    return { settings, service: connectService(settings, { clock: this, pace, transport }) };
   }
 
   /** Calls over real sockets; time stands still while one is under way. */

@@ -1,0 +1,374 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { driftMarkdown, driftMarker, driftReport } from "../../cli/compare/reports.js";
+import type { DriftResult } from "../../cli/compare/schemas.js";
+import type { Definition } from "../../provider/definition/define.js";
+import { holdsSecret, toWire, wireName } from "../../provider/definition/fields.js";
+import { definitionOfType, openedValues } from "../../provider/pulumi-cli/stack-documents.js";
+import { mutationsOf } from "../definition/support/mutations.js";
+import { run } from "./session.js";
+import { managedStack } from "./stack/stack-sandbox.js";
+
+const seed = Number(process.env.DRIFT_SEED ?? 20_261_122);
+/** Outside edits that are tried for each way of the service: more on demand. */
+const editsTried = Number(process.env.DRIFT_EDITS ?? 40);
+
+const services = (["given", "own"] as const).flatMap((forms) =>
+  (["mask", "echo", "omit"] as const).map((secrets) => ({ forms, secrets })),
+);
+
+test.each(services)("no drift after up, whatever is declared: %j", async (switches) => {
+  const given = fc.sample(fc.infiniteStream(fc.boolean()), { numRuns: 3, seed });
+  for (const choices of [
+    () => true,
+    () => false,
+    ...given.map((stream) => () => stream.next().value),
+  ]) {
+    const stack = await managedStack(switches);
+    await stack.upSamples(choices);
+    const calls = (await stack.control.log()).length;
+    const found = await stack.drift();
+    expect(found).toMatchObject({
+      drift: false,
+      changed: [],
+      deleted: [],
+      unmanaged: [],
+      unread: [],
+      compared: stack.state.length - 1,
+    });
+    const more = (await stack.control.log()).slice(calls);
+    expect(
+      more.filter(({ method, template }) => method !== "GET" || template.includes("{")),
+    ).toEqual([]);
+  }
+});
+
+test.each(services)("no drift after an import, of secrets neither: %j", async (switches) => {
+  const stack = await managedStack(switches);
+  await stack.upSamples(() => true);
+  const places = async (withSecrets: boolean): Promise<number> => {
+    await stack.importAll(withSecrets);
+    const { drift, changed, uncheckable } = await stack.drift();
+    expect({ withSecrets, drift, changed }).toEqual({ withSecrets, drift: false, changed: [] });
+    return uncheckable.flatMap(({ paths }) => paths).length;
+  };
+  const [unread, read] = [await places(false), await places(true)];
+  expect(unread).toBeGreaterThan(0);
+  expect(read).toBeLessThanOrEqual(switches.secrets === "echo" ? 0 : unread);
+});
+
+test("an object that was imported without its secrets and changed since is said to be so", async () => {
+  const stack = await managedStack({ secrets: "echo" });
+  await stack.up("Authentication", "auth", {
+    name: "auth",
+    basicAuth: { username: "hub", password: "first-secret" },
+  });
+  await stack.importAll(false);
+  const modified = "2099-01-01T00:00:00.000Z";
+  await stack.edit((objects) => {
+    for (const object of objects.authentications ?? [])
+      Object.assign(object, { modified, basicAuth: { username: "hub", password: "another" } });
+  });
+  expect(await stack.drift()).toMatchObject({
+    drift: false,
+    uncheckable: [{ paths: ["basicAuth.password"], changedSince: modified }],
+  });
+});
+
+const secretPlaces = [
+  [""],
+  ["apiKey"],
+  ["proxy.password"],
+  ["hosts"],
+  ["apiKey", "proxy"],
+  ["apiKey", "hosts", "proxy.password"],
+];
+
+test.each(secretPlaces.map((places) => [places] as const))(
+  "what a program makes secret in extra (%j) is no drift, and said not to be checked",
+  async (extraSecrets) => {
+    const stack = await managedStack();
+    const extra = {
+      apiKey: "canary-key",
+      proxy: { password: "canary-proxy", port: 1 },
+      hosts: [{ token: "canary-host" }],
+      region: "eu",
+    };
+    const fields = { type: "custom.kiosk", displayName: "Kiosk", icon: "aVZC" };
+    await stack.up("Channel", "kiosk", { ...fields, extra, extraSecrets });
+    const places = extraSecrets.map((path) => (path === "" ? "extra" : `extra.${path}`)).sort();
+    expect(await stack.drift()).toMatchObject({
+      drift: false,
+      changed: [],
+      uncheckable: [{ paths: places }],
+    });
+    await stack.edit((objects) => {
+      for (const channel of objects.channels ?? []) channel.region = "us";
+    });
+    const found = await stack.drift();
+    const isChecked = !extraSecrets.includes("");
+    expect(found.changed.flatMap(({ changes }) => changes.map(({ path }) => path))).toEqual(
+      isChecked ? ["extra.region"] : [],
+    );
+    expect(JSON.stringify(found)).not.toMatch(/canary/);
+  },
+);
+
+/** A place of a state and a value that means something else. */
+interface Edit {
+  readonly id: string;
+  readonly definition: Definition;
+  readonly name: string;
+  readonly value: unknown;
+}
+
+test.each(services)(
+  "every edit by others is found, at the object and the field: %j",
+  async (switches) => {
+    const stack = await managedStack(switches);
+    await stack.upSamples(() => true);
+    const edits = stack.state.flatMap((resource): Edit[] => {
+      const definition = definitionOfType(String(resource.type));
+      const values = openedValues(resource.outputs as Record<string, unknown>);
+      return Object.entries(definition?.fields ?? {}).flatMap(([name, field]) =>
+        definition && values[name] !== undefined
+          ? mutationsOf(field, values[name]).map((value) => ({
+              ...{ id: String(resource.id), definition, name, value },
+            }))
+          : [],
+      );
+    });
+    let tried = 0;
+    const chosen = fc.sample(fc.constantFrom(...edits), { numRuns: editsTried, seed });
+    const before = structuredClone(await stack.control.collections());
+    for (const { id, definition, name, value } of chosen) {
+      const field = definition.fields[name];
+      if (!field) throw new Error(name);
+      const isTaken = await stack.edit((objects) => {
+        for (const [collection, all] of Object.entries(structuredClone(before)))
+          objects[collection] = [...all];
+        const object = objects[definition.collection]?.find((each) => each.id === id);
+        if (!object) return;
+        object[wireName(name, field)] = toWire(field, value, stack.settings);
+        object.modified = "2099-01-01T00:00:00.000Z";
+      });
+      if (!isTaken) continue;
+      tried += 1;
+      const { changed, deleted, drift, uncheckable } = await stack.drift();
+      const isHidden = uncheckable.some(
+        (each) =>
+          each.id === id && each.changedSince && each.paths.some((path) => path.startsWith(name)),
+      );
+      // An entry that is gone looks as a service does that leaves entries with secrets out.
+      if (!drift && isHidden && holdsSecret(field)) continue;
+      const found = changed.map((each) => ({
+        id: each.id,
+        fields: [...new Set(each.changes.map(({ path }) => path.split(/[.[]/)[0]))],
+      }));
+      const edit = `${definition.kind}.${name} = ${JSON.stringify(value)}`;
+      expect({ edit, drift, found, deleted }).toEqual({
+        ...{ edit, drift: true, found: [{ id, fields: [name] }], deleted: [] },
+      });
+    }
+    expect(tried).toBeGreaterThan(editsTried / 4);
+  },
+);
+
+test("a secret that the service shows and somebody changed is drift, and neither value is shown", async () => {
+  const stack = await managedStack({ secrets: "echo" });
+  const id = await stack.up("Authentication", "auth", {
+    name: "auth",
+    basicAuth: { username: "hub", password: "first-secret" },
+  });
+  await stack.edit((objects) => {
+    const [object] = objects.authentications ?? [];
+    if (object) object.basicAuth = { username: "hub", password: "second-secret" };
+  });
+  const found = await stack.drift();
+  expect(found.changed).toMatchObject([
+    { id, changes: [{ path: "basicAuth.password", state: "[secret]", live: "[secret]" }] },
+  ]);
+  expect(JSON.stringify(found)).not.toMatch(/first-secret|second-secret/);
+});
+
+test("what the program made secret is named without its values on either side", async () => {
+  const stack = await managedStack();
+  const role = { name: "custom_bot", version: "v3", notificationEmail: "ops@example.com" };
+  const id = await stack.up("ClientApplication", "bot", {
+    name: "bot",
+    description: "first words",
+    roles: [{ ...role, callback: "https://bot.example.com/first-key" }],
+  });
+  stack.sealInState("roles");
+  await stack.edit((objects) => {
+    const [object] = objects.clientapplications ?? [];
+    if (!object) return;
+    object.description = "other words";
+    object.roles = [{ ...role, callback: "https://bot.example.com/second-key" }];
+  });
+  const found = await stack.drift();
+  expect(found.changed).toMatchObject([
+    {
+      id,
+      changes: [
+        { path: "description", state: '"first words"', live: '"other words"' },
+        { path: "roles[custom_bot].callback", state: "[secret]", live: "[secret]" },
+      ],
+    },
+  ]);
+  expect(JSON.stringify(found)).not.toMatch(/first-key|second-key/);
+});
+
+test.each(["mask", "omit"] as const)(
+  "what the service hides (%s) is said to be so",
+  async (secrets) => {
+    const stack = await managedStack({ secrets });
+    const id = await stack.up("Authentication", "auth", {
+      name: "auth",
+      basicAuth: { username: "hub", password: "first-secret" },
+    });
+    const { drift, uncheckable } = await stack.drift();
+    expect({ drift, uncheckable }).toMatchObject({
+      drift: false,
+      uncheckable: [{ id, paths: ["basicAuth.password"] }],
+    });
+  },
+);
+
+test("what is gone, what is in no stack and what is another stack's are distinguished", async () => {
+  const stack = await managedStack();
+  const web = { type: "custom.web", displayName: "Web", icon: "aVZC" };
+  const kept = await stack.up("Channel", "web", web);
+  const gone = await stack.up("Channel", "gone", { ...web, type: "custom.gone" });
+  await stack.control.byHand("DELETE", `/channels/${gone}`);
+  const again = await stack.control.byHand("POST", "/channels", { ...web, type: "custom.gone" });
+  const copied = (await stack.control.objects("channels")).find(({ id }) => id === kept);
+  if (!copied) throw new Error("no channel");
+  const { id: _, created: __, modified: ___, ...body } = copied;
+  const copy = await stack.control.byHand("POST", "/channels", { ...body, type: "custom.copy" });
+  const description = "by others [pulumi: site/prod shop #0123abcd-0123456789ab]";
+  const other = await stack.control.byHand("POST", "/channels", {
+    ...{ ...web, type: "custom.other", description },
+  });
+  const found = await stack.drift();
+  expect(found.changed).toEqual([]);
+  expect(found.deleted).toMatchObject([{ id: gone, sameName: again.id, name: "custom.gone" }]);
+  expect(found.unmanaged).toMatchObject([
+    { id: again.id, standing: "foreign" },
+    { id: copy.id, standing: "copy" },
+  ]);
+  expect(found.otherStacks).toMatchObject([{ id: other.id, stack: "site/prod" }]);
+});
+
+test("a kind that may not be listed is named with the reason, and no object of it counts as gone", async () => {
+  const stack = await managedStack();
+  await stack.up("Channel", "web", { type: "custom.web", displayName: "Web", icon: "aVZC" });
+  await stack.control.faults({ on: "GET /channels", kind: "forbidden-list", times: 9 });
+  const found = await stack.drift();
+  expect(found).toMatchObject({ drift: false, deleted: [], unread: [{ kind: "Channel" }] });
+});
+
+const id = "7c144c67-4ace-4e34-8b12-48816836df7d";
+const result = (name: string): DriftResult => {
+  const object = { kind: "ClientApplication", name, id, urn: `urn:pulumi:prod::shop::t::${name}` };
+  return {
+    ...{ project: "shop", stack: "prod", readAt: "2026-01-01T00:00:00.000Z", consistent: true },
+    drift: true,
+    changed: [
+      {
+        ...object,
+        changes: [
+          { path: `roles[${name}].callback`, state: JSON.stringify(name), live: "null" },
+          { path: "basicAuth.password", state: "[secret]", live: "[secret]" },
+        ],
+        modified: "2026-01-01T00:00:00.000Z",
+        who: `the stack that marked it: ${name}`,
+      },
+    ],
+    deleted: [{ ...object, who: "not this stack, whose state still has it", sameName: id }],
+    unmanaged: [{ ...object, standing: "left-over", label: `shop/prod ${name}` }],
+    otherStacks: [{ ...object, stack: "site/prod" }],
+    uncheckable: [{ ...object, paths: ["basicAuth.password", `headers[${name}]`] }],
+    unread: [{ kind: "Channel", problem: "the scope is missing ".repeat(9) }],
+    compared: 3,
+    notes: ["a note ".repeat(30)],
+  };
+};
+
+const hostile = [
+  "plain",
+  "a | b || c",
+  "```js\n<script>alert(1)</script>",
+  "@everyone ![x](https://x.example.com/y) [a](javascript:b)",
+  "--> <!-- <details>",
+  "ein sehr langer Name ".repeat(20),
+  "n".repeat(400),
+  "🙂é\u2028‮`",
+  "a\\| b \\\\| <script>",
+  "\u001b[31mred\u0007\u202eder",
+  "",
+];
+
+test.each(hostile)("the report keeps to 80 columns and shows each id whole: %j", (name) => {
+  const report = driftReport(result(name));
+  for (const line of report.split("\n")) expect([...line].length).toBeLessThanOrEqual(80);
+  expect(report.split(id).length).toBeGreaterThan(4);
+});
+
+test.each(hostile)(
+  "nothing in a name is taken for Markdown, for HTML or for a mention: %j",
+  (name) => {
+    const comment = driftMarkdown(result(name));
+    expect(comment.split("\n")[0]).toBe(driftMarker({ project: "shop", stack: "prod" }));
+    // Without what stands as code nothing of the name is left.
+    const outside = comment.replaceAll(/(`+)[\s\S]*?[^`]\1(?!`)/g, "");
+    expect(outside).not.toMatch(/script|@everyone|javascript|langer|nnnn/);
+    const tables = comment.split("\n").filter((line) => line.startsWith("|"));
+    for (const line of tables) expect(line.endsWith(" |")).toBe(true);
+  },
+);
+
+/** The cells of a row, as readers of Markdown split it: a backslash takes the next character with it. */
+const cellsOf = (line: string): number => [...line.matchAll(/(?:\\.|[^|])+/g)].length;
+
+test("whatever somebody calls an object, its row has as many cells as the heading, and shows no control character", () => {
+  const text = fc.string({ unit: fc.constantFrom(..."a\\`|\n @<\u001b\u202e") });
+  fc.assert(
+    fc.property(text, (name) => {
+      const comment = driftMarkdown(result(name));
+      let heading = 0;
+      for (const line of comment.split("\n")) {
+        if (!line.startsWith("|")) heading = 0;
+        else if (heading === 0) heading = cellsOf(line);
+        else expect({ line, cells: cellsOf(line) }).toEqual({ line, cells: heading });
+      }
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+      expect(comment + driftReport(result(name))).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+      expect(driftReport(result(name))).not.toMatch(/[\u202a-\u202e]/);
+    }),
+  );
+});
+
+test("a wrong command line is 1, as 2 stands for drift", async () => {
+  expect((await run("drift", "--nonsense")).code).toBe(1);
+  expect((await run("drift", "--json", "--markdown")).code).toBe(1);
+  expect((await run("repair", "--nonsense")).code).toBe(2);
+});
+
+test("secrets of many objects that cannot be checked are counted, and those touched since are named", () => {
+  const plain = result("shop");
+  const [one] = plain.uncheckable;
+  if (!one) throw new Error("nothing uncheckable");
+  const many = Array.from({ length: 1000 }, (_, at) => ({
+    ...one,
+    name: `object-${at}`,
+    paths: [`roles[role-${at}].headers.X-Key`, "basicAuth.password"],
+    ...(at === 7 ? { changedSince: "2026-01-01T00:00:00.000Z" } : {}),
+  }));
+  const report = driftReport({ ...plain, uncheckable: many });
+  const [, section = ""] = /Cannot be checked[^\n]*\n\n([\s\S]*?)\n\n/.exec(report) ?? [];
+  expect(section.split("\n").length).toBeLessThan(10);
+  expect(section).toContain('ClientApplication "object-7"');
+  expect(section).toContain("roles[].headers.X-Key of 999 objects");
+  expect(section).toContain("basicAuth.password of 999 objects");
+});

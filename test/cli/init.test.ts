@@ -1,0 +1,339 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
+import { beforeEach, expect, test } from "vitest";
+import { release } from "../../cli/get-pulumi/get-pulumi.js";
+import { askPerson, initAnswers, type Question } from "../../cli/init/init-answers.js";
+import { type InitOptions, runInit } from "../../cli/init/run-init.js";
+import type { Pipeline } from "../../cli/init/template-project.js";
+import { progressOn } from "../../cli/terminal/progress.js";
+import { leastNode } from "../../provider/kernel/node-version.js";
+import { run } from "./session.js";
+import { shellScript, temporaryFolder } from "./temporary-folder.js";
+
+const template = join(__dirname, "../../examples/new-project");
+
+/** Where a project is made, and the programs of a PATH of its own: new for each test. */
+let folder: string;
+let bin: string;
+let env: { readonly PATH: string };
+
+beforeEach(() => {
+  [folder, bin] = [temporaryFolder(), temporaryFolder()];
+  env = { PATH: `${bin}:/bin:/usr/bin` };
+});
+
+const made = (path: string): string => readFileSync(join(folder, path), "utf8");
+
+/** A program that writes down how it was called, and with what input. */
+const calls = (name: string, exitCode = 0): (() => string) => {
+  const log = join(bin, `${name}.log`);
+  shellScript(join(bin, name), `echo "$@" "<$(cat)>" >> ${log}`, `exit ${exitCode}`);
+  return () => readFileSync(log, "utf8");
+};
+
+/** Nobody is asked, and nothing is on PATH. */
+const quiet = ({ env = { PATH: "" }, ...more }: Partial<InitOptions> = {}) => {
+  let said = "";
+  const progress = progressOn({
+    write: (text) => {
+      said += text;
+    },
+  });
+  const options = { folder: join(folder, "shop"), install: true, progress };
+  const everywhere = { XDG_CACHE_HOME: join(bin, "cache"), ...env };
+  return { done: runInit({ ...options, ...more, env: everywhere }), said: () => said };
+};
+
+/** The commands that fetch the packages, where this checkout is what is to be fetched. */
+const toFetch = [expect.stringMatching(/^npm pack \S+ --ignore-scripts/), "npm install"];
+
+test("a project has every file, its name in them, and nothing left to fill in", async () => {
+  const { done, said } = quiet({ pipeline: "github", description: 'Chat: "web" & more' });
+  const project = await done;
+  const files = readdirSync(join(folder, "shop"), { recursive: true, encoding: "utf8" })
+    .filter((path) => statSync(join(folder, "shop", path)).isFile())
+    .sort();
+  expect([...project.files].sort()).toEqual(files);
+  const workflow = ".github/workflows/conversation.yml";
+  for (const file of [".gitignore", "index.ts", "index.test.ts", workflow])
+    expect(files).toContain(file);
+  expect(files).not.toContain(".gitlab-ci.yml");
+  for (const file of files) expect(made(`shop/${file}`)).not.toMatch(/\$\{(PROJECT|DESCRIPTION)\}/);
+  expect(JSON.parse(made("shop/package.json"))).toMatchObject({
+    name: "shop",
+    description: 'Chat: "web" & more',
+    // An older Node is refused in one sentence, before the test runner fails in its own way.
+    scripts: { pretest: "pulumi-conversation --version" },
+    engines: { node: `>=${leastNode}` },
+  });
+  expect(made("shop/Pulumi.yaml")).toMatch(/^name: shop\ndescription: "Chat: \\"web\\" & more"$/m);
+  expect(made("shop/Pulumi.yaml")).not.toContain("template:");
+  expect(statSync(join(folder, "shop/ci/report.sh")).mode & 0o111).not.toBe(0);
+  expect(said()).toContain("There is no pulumi on PATH");
+});
+
+test.each<[Pipeline, string | undefined]>([
+  ["gitlab", ".gitlab-ci.yml"],
+  ["none", undefined],
+])("pipeline %s writes no other one", async (pipeline, file) => {
+  const { files } = await quiet({ pipeline }).done;
+  const found = files.filter((path) => /^(\.github|\.gitlab|ci)/.test(path));
+  const scripts = readdirSync(join(template, "ci")).map((name) => `ci/${name}`);
+  expect(found).toEqual(file ? [file, ...scripts.toSorted()] : []);
+});
+
+test("what could not be done is a next step", async () => {
+  expect((await quiet({ stack: "prod" }).done).next).toEqual([
+    ...toFetch,
+    "pulumi stack init prod",
+    "pulumi config set shop:callbackSecret --secret --stack prod",
+    "pulumi config set conversation:baseUrl --stack prod",
+    "pulumi config set --plaintext conversation:tokenUrl --stack prod",
+    "pulumi config set conversation:clientId --stack prod",
+    "pulumi config set conversation:clientSecret --secret --stack prod",
+    "npm test",
+    "pulumi up",
+  ]);
+});
+
+test("secrets reach Pulumi through standard input, and no command line", async () => {
+  const pulumi = calls("pulumi");
+  const secret = { CONVERSATION_CLIENT_SECRET: "of-the-client" };
+  const settings = { baseUrl: "https://hub.test/v3", clientId: "me", env: { ...env, ...secret } };
+  const { next } = await quiet({ ...settings, install: false }).done;
+  const lines = pulumi().trim().split("\n");
+  expect(lines.slice(0, 4)).toEqual([
+    "stack init dev --non-interactive <>",
+    "config set conversation:baseUrl --stack dev --plaintext --non-interactive <https://hub.test/v3>",
+    "config set conversation:clientId --stack dev --plaintext --non-interactive <me>",
+    "config set conversation:clientSecret --stack dev --secret --non-interactive <of-the-client>",
+  ]);
+  expect(lines[4]).toMatch(
+    /^config set shop:callbackSecret --stack dev --secret --non-interactive <[\w-]{32}>$/,
+  );
+  expect(next).toEqual([
+    ...toFetch,
+    "pulumi config set --plaintext conversation:tokenUrl --stack dev",
+    "npm test",
+    "pulumi up",
+  ]);
+});
+
+test("npm gets no secret, and Pulumi only its own", async () => {
+  const secrets = {
+    CONVERSATION_CLIENT_SECRET: "of-the-client",
+    CONVERSATION_EU_CLIENT_SECRET: "of-another-client",
+    CONVERSATION_REDIS_URL: "redis://:of-redis@redis",
+    CONVERSATION_EU_REDIS_URL: "redis://:of-another-redis@redis",
+    PULUMI_ACCESS_TOKEN: "of-pulumi",
+    PULUMI_CONFIG_PASSPHRASE: "of-the-stack",
+    PULUMI_CONFIG_PASSPHRASE_FILE: "of-a-file",
+  };
+  for (const name of ["npm", "pulumi"])
+    shellScript(join(bin, name), `env >> ${join(bin, name)}.env`);
+  const all = { ...env, npm_config_registry: "r", ...secrets };
+  await quiet({ baseUrl: "https://hub.test/v3", clientId: "me", env: all }).done;
+  const seenBy = (name: string) => readFileSync(join(bin, `${name}.env`), "utf8");
+  expect(seenBy("npm")).toContain("npm_config_registry=r");
+  for (const [name, value] of Object.entries(secrets)) {
+    expect(seenBy("npm")).not.toContain(value);
+    expect(seenBy("pulumi").includes(value)).toBe(name.startsWith("PULUMI_"));
+  }
+});
+
+test("a Pulumi that refuses is quoted, and the project stays", async () => {
+  calls("pulumi", 1);
+  const { done, said } = quiet({ emulator: true, env, install: false });
+  const { stackMade, next } = await done;
+  expect(stackMade).toBe(false);
+  expect(said()).toContain("was not made whole");
+  expect(next.at(-1)).toBe("npm run emulator -- pulumi up");
+});
+
+test("a person is asked for what is open, and asked again after a wrong answer", async () => {
+  const addresses = ["http://hub.test/v3", "https://hub.test/v3"];
+  const answers = ["my shop", "shop", "dev", ...addresses, "", "", "", "", "gitlab"];
+  const questions: string[] = [];
+  const ask = async ({ text, proposal, problem }: Question): Promise<string> => {
+    for (;;) {
+      const answer = answers.shift() ?? "";
+      questions.push(text);
+      const taken = answer || (proposal ?? "");
+      if (!problem?.(taken)) return taken;
+    }
+  };
+  const { files, name } = await quiet({ ask }).done;
+  expect(name).toBe("shop");
+  expect(questions.map((text) => text.replace(/[,(].*/, "").trim())).toEqual([
+    "Name of the project",
+    "Name of the project",
+    "First stack",
+    "Base address of the service",
+    "Base address of the service",
+    "Token address of the client-credentials grant",
+    "Identifier of the client application that calls the service",
+    "Plan of the tenant",
+    "Pipeline",
+  ]);
+  expect(files).not.toContain(".github/workflows/conversation.yml");
+});
+
+test("a folder with something in it is left as it is", async () => {
+  mkdirSync(join(folder, "shop", ".git"), { recursive: true });
+  await quiet().done;
+  await expect(quiet().done).rejects.toThrow(/shop is not empty \(.*Nothing was made/);
+});
+
+test.each([
+  ["shop", /shop is a file, and no folder\. Nothing was made\. Name a new folder/],
+  [
+    "shop/below",
+    /^Making the project in .*shop\/below: it cannot be written: ENOTDIR.*Name another/,
+  ],
+])("where a file is in the way of %s, that is said with what to do", async (name, said) => {
+  writeFileSync(join(folder, "shop"), "a file");
+  const made = await run("init", join(folder, name), "--yes", "--emulator", "--no-install");
+  expect(made).toMatchObject({ code: 1, out: "" });
+  expect(made.err.replace(/^error: /, "")).toMatch(said);
+});
+
+test.each([
+  [["--name", "my shop"], '--name: "my shop" does not do'],
+  [["--stack", "a/b"], '--stack: "a/b" does not do'],
+  [["--base-url", "https://hub.test/v2"], "--base-url: "],
+  [["--plan", "gold"], "--plan: "],
+  [["--emulator", "--base-url", "https://hub.test/v3"], "either --emulator or"],
+  [["--pipeline", "jenkins"], "Allowed choices are github, gitlab, none"],
+])("init %j is refused before anything is made", async (flags, text) => {
+  const target = join(folder, "shop");
+  const { code, err } = await run("init", target, ...flags, "--yes");
+  expect(code).toBe(2);
+  expect(err).toContain(text);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+const refused = async (text: string, emulator: boolean) => {
+  shellScript(join(bin, "pulumi"), `echo '${text}' >&2`, "exit 255");
+  const given = { env, install: false, ...(emulator ? { emulator } : {}) };
+  const { done, said } = quiet(given);
+  return { next: (await done).next.slice(toFetch.length), said: said() };
+};
+
+const passphrase = 'export PULUMI_CONFIG_PASSPHRASE="one of your own"';
+const loggedOut =
+  "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions";
+
+test.each([
+  ["nobody is logged in", loggedOut, true, ["pulumi login --local --non-interactive", passphrase]],
+  ["nobody is logged in", loggedOut, false, ["pulumi login"]],
+  ["there is no passphrase", "error: passphrase must be set with PULUMI_", true, [passphrase]],
+])(
+  "if %s, that comes first, the stack later, and nothing has failed",
+  async (_, text, emulator, first) => {
+    const { next, said } = await refused(text, emulator);
+    expect(next.slice(0, first.length + 1)).toEqual([...first, "pulumi stack init dev"]);
+    expect(said).toContain("Stack dev comes later: ");
+    expect(said).not.toMatch(/✗|not made whole/);
+  },
+);
+
+test("a stack of an earlier project with this name is selected, not made again", async () => {
+  const { next } = await refused("error: stack 'organization/shop/dev' already exists", true);
+  expect(next[0]).toBe("pulumi stack select dev");
+});
+
+test("a Pulumi that the quick start fetched makes the stack, and is put on PATH by the next steps", async () => {
+  const cached = join(bin, "cache/pulumi-conversation/pulumi", release.version, "bin");
+  shellScript(join(cached, "pulumi"), "exit 0");
+  const { stackMade, next } = await quiet({ emulator: true, install: false }).done;
+  expect(stackMade).toBe(true);
+  expect(next).toContain(`export PATH="${cached}:$PATH"`);
+});
+
+test("npm is quoted with its reason, not with where its log is", async () => {
+  const lines = ["npm warn x", "npm error code E404", "npm error 404 Not Found - GET https://r/x"];
+  const said = [...lines, "npm error A complete log of this run can be found in: /x.log"];
+  shellScript(join(bin, "npm"), `echo '${said.join("\n")}' >&2`, "exit 1");
+  const { done, said: shown } = quiet({ emulator: true, env });
+  expect((await done).next.slice(0, 2)).toEqual(toFetch);
+  expect(shown()).toContain("npm pack failed: 404 Not Found - GET https://r/x (");
+});
+
+/** A person at a terminal, who types what is called for. */
+const person = () => {
+  const keys = new PassThrough();
+  let seen = "";
+  const shown = {
+    write: (text: string | Uint8Array) => {
+      seen += Buffer.from(text).toString();
+    },
+  };
+  // Without what moves the cursor.
+  const plain = () => stripVTControlCharacters(seen);
+  return { keys, ask: askPerson(keys, shown), seen: plain };
+};
+
+test("each key is shown once, however many questions came before", async () => {
+  const { keys, ask, seen } = person();
+  for (let number = 1; number <= 12; number += 1) {
+    const answer = ask({ text: `Question ${number}` });
+    for (const key of `shop${number}`) keys.write(key);
+    keys.write("\r");
+    expect(await answer).toBe(`shop${number}`);
+  }
+  expect(seen().match(/shop12/g)).toHaveLength(1);
+  expect(seen()).not.toMatch(/(.)\1\1/);
+  expect(keys.listenerCount("keypress")).toBe(0);
+});
+
+test("a wrong answer is explained and asked for again; no answer means the proposal", async () => {
+  const { keys, ask, seen } = person();
+  const problem = (answer: string) => (answer === "bad" ? "Not that one." : undefined);
+  const answer = ask({ text: "Stack", proposal: "dev", problem });
+  keys.write("bad\r");
+  await new Promise(setImmediate);
+  keys.write("\r");
+  expect(await answer).toBe("dev");
+  expect(seen()).toContain("  Not that one.\n");
+});
+
+test("the questions and what is wrong with an answer fit 80 columns", async () => {
+  const { keys, ask, seen } = person();
+  const asked: string[] = [];
+  const asking: typeof ask = async (question) => {
+    asked.push(`${question.text} (${question.proposal ?? ""}): `);
+    return question.proposal ?? "";
+  };
+  await initAnswers({ baseUrl: "https://hub.test/v3", clientId: "id" }, "/shop", undefined, asking);
+  for (const line of asked) expect(line.length, line).toBeLessThanOrEqual(80);
+  const problem = (answer: string) => (answer === "" ? "wrong ".repeat(30).trim() : undefined);
+  const answer = ask({ text: "Name", problem });
+  keys.write("\r");
+  await new Promise(setImmediate);
+  keys.write("x\r");
+  await answer;
+  for (const line of seen().split(/\r?\n/)) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+test("a secret is never shown", async () => {
+  const { keys, ask, seen } = person();
+  const answer = ask({ text: "Secret", secret: true });
+  keys.write("s3cret\r");
+  expect(await answer).toBe("s3cret");
+  expect(seen()).not.toContain("s3cret");
+});
+
+test.each([
+  ["Ctrl-C", "\x03"],
+  ["Ctrl-D", "\x04"],
+])("%s stops", async (_, key) => {
+  const { keys, ask } = person();
+  const answer = ask({ text: "Name" });
+  keys.write(key);
+  await expect(answer).rejects.toMatchObject({
+    message: "Stopped. Nothing was made.",
+    exitCode: 130,
+  });
+});

@@ -1,0 +1,160 @@
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { compact, type PulumiProject, stateFolder } from "../../cli/quickstart/pulumi-project.js";
+import { configureCallbacks, objectTable } from "../../cli/quickstart/run-quickstart.js";
+import { packageRoot } from "../../provider/kernel/package.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+/** A project whose configuration says this, and what is set in it. */
+const project = (configuration?: string) => {
+  const state = stateFolder(temporaryFolder()).project("orders-bot");
+  mkdirSync(state.folder, { recursive: true });
+  if (configuration !== undefined) writeFileSync(state.configFile, configuration);
+  const set: Readonly<Record<string, string>>[] = [];
+  const configure: PulumiProject["configure"] = async (plain, secret) => {
+    set.push({ ...plain, ...secret });
+  };
+  return { pulumi: { state, configure }, set };
+};
+
+/** Takes a port for as long as the test runs. */
+const taken = async () => {
+  const server = createServer();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const release = async (): Promise<void> => {
+    if (server.listening) await once(server.close(), "close");
+  };
+  onTestFinished(release);
+  const configuration = `config:\n  orders-bot:callbackUrl: http://127.0.0.1:${port}\n`;
+  return { port, release, configuration };
+};
+
+test("a new stack gets a port of this machine and a password", async () => {
+  const { pulumi, set } = project();
+  await configureCallbacks(pulumi);
+  const password = expect.stringMatching(/^[0-9a-f]{36}$/);
+  const callbackUrl = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(set).toEqual([{ callbackUrl, callbackPassword: password }]);
+});
+
+test("the port of an earlier run is kept", async () => {
+  const { configuration, release } = await taken();
+  await release();
+  const { pulumi, set } = project(configuration);
+  await configureCallbacks(pulumi);
+  expect(set).toEqual([]);
+});
+
+test("where somebody else has taken it, another is declared", async () => {
+  const { configuration, port } = await taken();
+  const { pulumi, set } = project(configuration);
+  await configureCallbacks(pulumi);
+  expect(set).toHaveLength(1);
+  expect(set[0]?.callbackUrl).not.toBe(`http://127.0.0.1:${port}`);
+});
+
+test("each project has the name that its project file says", () => {
+  const { projects } = stateFolder(packageRoot());
+  const names = projects.map(
+    ({ source }) => /^name: (.*)$/m.exec(readFileSync(join(source, "Pulumi.yaml"), "utf8"))?.[1],
+  );
+  expect(names).toEqual(projects.map(({ name }) => name));
+});
+
+test("objects stand with the names of the objects that they mention, wherever that is", () => {
+  const lines = objectTable([
+    { kind: "Authentication", id: "a-1", name: "login", body: { id: "a-1", name: "login" } },
+    {
+      kind: "ClientApplication",
+      id: "c-1",
+      name: "bot",
+      body: {
+        id: "c-1",
+        roles: [{ authentication: { id: "a-1" } }, { authentication: { id: "a-1" } }],
+      },
+    },
+  ]);
+  expect(lines).toEqual([
+    "kind               name   refers to",
+    "─────────────────  ─────  ─────────",
+    "Authentication     login",
+    "ClientApplication  bot    login",
+  ]);
+});
+
+test("names of the length of the examples' stay whole within 80 columns", () => {
+  const [one, other] = ["bots-then-agents-b1601d5", "shop-orders-bot-76c300c-eu"];
+  const lines = objectTable([
+    { kind: "ClientApplication", id: "c-1", name: one, body: { id: "c-1", other: "c-2" } },
+    { kind: "ClientApplication", id: "c-2", name: other, body: { id: "c-2", other: "c-1" } },
+  ]);
+  expect(lines.slice(2)).toEqual([
+    `ClientApplication  ${one}    ${other}`,
+    `ClientApplication  ${other}  ${one}`,
+  ]);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(78);
+});
+
+const token = "pulumi-nodejs:dynamic/conversation:Channel";
+
+test.each([
+  [
+    "a row of a resource",
+    ` +  ${token} kiosk created (0.1s) `,
+    "   +  Channel kiosk created (0.1s)",
+  ],
+  ["an error", "    error: it failed", "      error: it failed"],
+  ["an error that looks like an output", '    error: "it" failed', '      error: "it" failed'],
+  ["the count", "    + 12 created", "      + 12 created"],
+  ["the heading of the messages", "Diagnostics:", "  Diagnostics:"],
+  [
+    "a row of the plan",
+    ` ~  ${token} kiosk update [diff: ~icon]`,
+    "   ~  Channel kiosk update [diff: ~icon]",
+  ],
+  [
+    "a component",
+    " +  conversation:index:ConversationAccount shop created (1s) ",
+    "   +  ConversationAccount shop created (1s)",
+  ],
+  [
+    "the row of the program with a warning",
+    "   pulumi:pulumi:Stack x created (2s) 1 warning",
+    "     pulumi:pulumi:Stack x created (2s) 1 warning",
+  ],
+])("%s is shown", (_, line, shown) => {
+  expect(compact(line, false)).toBe(shown);
+});
+
+test.each([
+  ["what is under way", ` +  ${token} kiosk creating (0s) `],
+  [
+    "what is under way, in colour",
+    `\u001b[32m +  ${token} kiosk \u001b[1mcreating\u001b[0m (0s)\u001b[0m`,
+  ],
+  ["signs of life", "@ updating...."],
+  ["empty lines", "  "],
+  ["outputs", '    accountId       : "6c5e"'],
+  ["outputs that are new", "    + accountId      : [unknown]"],
+  ["outputs that change", '  ~ callbackUrl: "http://127.0.0.1:1" => "http://127.0.0.1:2"'],
+  ["headings without a message", "Resources:"],
+  ["the row of the program", " +  pulumi:pulumi:Stack default-account-quickstart created (2s)"],
+])("%s is left out", (_, line) => {
+  expect(compact(line, false)).toBeUndefined();
+});
+
+test.each([` +  ${token} kiosk create `, ` ~  ${token} kiosk update [diff: ~icon] `])(
+  "the plan is left out where the result follows: %s",
+  (line) => {
+    expect(compact(line, true)).toBeUndefined();
+  },
+);
+
+test("the sum of the plan stays", () => {
+  expect(compact("    + 12 to create", true)).toBe("      + 12 to create");
+});
