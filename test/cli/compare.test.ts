@@ -14,7 +14,7 @@ import { runExport } from "../../cli/export/run-export.js";
 import { setUpOrder } from "../../provider/definition/fields.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";
-import { withoutPace } from "../support/without-pace.js";
+import { withoutPace } from "../support/cli-project.js";
 import { run } from "./session.js";
 import { managedStack, type StackSandbox, stackSandbox } from "./stack/stack-sandbox.js";
 import { temporaryFolder } from "./temporary-folder.js";

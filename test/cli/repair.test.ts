@@ -277,7 +277,7 @@ const refusals: readonly (readonly [string, (box: StackSandbox) => void, string]
     (box) => box.lock(lockOf(7, undefined, "elsewhere")),
     "taken on another machine (ci@elsewhere, process 7",
   ],
-  ["without an owner", (box) => box.lock({}), "does not tell whose it is"],
+  ["without an owner", (box) => box.lock({}), "does not say whose it is"],
   ["that cannot be read", (box) => mkdirSync(join(box.locks, "1.json")), "its lock cannot be read"],
   [
     "in a folder that cannot be read",

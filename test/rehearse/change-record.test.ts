@@ -15,6 +15,7 @@ import {
 import { jsonDigest } from "../../cli/rehearse/recorded-program.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
+import { run } from "../cli/session.js";
 import { temporaryFolder } from "../cli/temporary-folder.js";
 
 const recordOf = (passes: boolean, digit: string): ChangeRecord =>
@@ -248,4 +249,14 @@ test("an account has one digest, in whatever order its objects and accounts are 
   expect(digest(b, a)).toBe(digest(a, b));
   expect(digest(a)).not.toBe(digest(a, b));
   expect(digest(reading("a.example.com", ["1"]), b)).not.toBe(digest(a, b));
+});
+
+test("the command ends with 2, before it looks for a stack, where there is no record", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "other.json"), "{}");
+  for (const name of ["other.json", "gone.json"]) {
+    const { code, out, err } = await run("rehearse", "--check", join(folder, name));
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toMatch(/(is no change record|could not be read).*Make one with: npx/s);
+  }
 });

@@ -1,8 +1,5 @@
-import { expect, onTestFinished, test } from "vitest";
-import { startRelay } from "../../cli/rehearse/emulated-account.js";
+import { expect, test } from "vitest";
 import { RehearsedTime } from "../../cli/rehearse/rehearsed-time.js";
-import { paths } from "../../emulator/http/listener.js";
-import { startEmulator } from "../../emulator/index.js";
 
 test("an hour of waiting passes at once, and what is due happens in the order of time", async () => {
   const time = new RehearsedTime(1);
@@ -55,41 +52,4 @@ test("closing lets everything happen that still waits", async () => {
   const waiting = time.until(time.now() + 1e9);
   time.close();
   await waiting;
-});
-
-/** Counts how often the run was said to be awake. */
-class WatchedTime extends RehearsedTime {
-  wakings = 0;
-
-  override woken(): void {
-    this.wakings += 1;
-    super.woken();
-  }
-}
-
-test("calls of a neighbour on the machine are none of the run's, and do not hold its time up", async () => {
-  await using emulator = await startEmulator();
-  const time = new WatchedTime(8);
-  let turns = 0;
-  const relay = await startRelay({
-    ...{ profile: undefined, basePath: paths.base, time, roundTripMs: 1 },
-    target: new URL(emulator.baseUrl).origin,
-    turnOf: (_, now) => {
-      turns += 1;
-      return now;
-    },
-  });
-  onTestFinished(() => relay.close());
-  const { origin } = new URL(relay.address);
-  for (const path of ["/channels", "/channels/7", "/../x", "//", ""]) {
-    const answer = await fetch(`${origin}${paths.base}${path}`, { method: "POST", body: "{}" });
-    expect(answer.status).toBe(404);
-  }
-  expect({ calls: relay.calls, turns, wakings: time.wakings }).toEqual({
-    ...{ calls: [], turns: 0, wakings: 0 },
-  });
-  const own = await fetch(`${relay.address}${paths.base}/channels`);
-  expect(own.status).toBe(401);
-  expect(relay.calls).toMatchObject([{ method: "GET", template: "/channels", status: 401 }]);
-  expect({ turns, wakings: time.wakings }).toEqual({ turns: 1, wakings: 1 });
 });

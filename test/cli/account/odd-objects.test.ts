@@ -21,10 +21,10 @@ import { isId } from "../../../provider/kernel/object-id.js";
 import { resources } from "../../../provider/resources/index.js";
 import { defaultScopes } from "../../../provider/service/http/operations.js";
 import { kindOf } from "../../emulator/running.js";
+import { withoutPace } from "../../support/cli-project.js";
 import { closeServer, listenHere } from "../../support/loopback-server.js";
 import { oddAccount } from "../../support/odd-account.js";
 import { randomAccount } from "../../support/random-account.js";
-import { withoutPace } from "../../support/without-pace.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 const unknownOf = (kind: string, wire: Readonly<Record<string, unknown>>) =>

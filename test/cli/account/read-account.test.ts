@@ -23,9 +23,9 @@ import { kindOf } from "../../emulator/running.js";
 import { EmulatedTime } from "../../forecast/support/emulated-time.js";
 import { connected } from "../../service/support/connected.js";
 import { type Handler, json } from "../../service/support/fake-hub.js";
+import { withoutPace } from "../../support/cli-project.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 import { oddAccount } from "../../support/odd-account.js";
-import { withoutPace } from "../../support/without-pace.js";
 
 /** An emulator on the real clock, as changes of others happen while lists are under way. */
 const hub = async (environment: Readonly<Record<string, string>> = {}) => {

@@ -25,8 +25,8 @@ import { connectService } from "../../../provider/service/connect.js";
 import { readSettings } from "../../../provider/service/settings.js";
 import { samples } from "../../emulator/field-cases.js";
 import { kindOf } from "../../emulator/running.js";
+import { withoutPace } from "../../support/cli-project.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
-import { withoutPace } from "../../support/without-pace.js";
 import { ownershipOf } from "../stack-documents.js";
 import { shellScript, temporaryFolder } from "../temporary-folder.js";
 
