@@ -111,19 +111,19 @@ const byHand = {
 };
 
 test.each([
-  { command: ["rehearse"], servers: 2 },
-  { command: ["rehearse", "--from-empty"], servers: 2 },
-  { command: ["export", "--prove", "--out", "exported"], servers: 1 },
-  { command: ["import", "--apply", "--with-secrets"], servers: 1 },
+  { command: ["rehearse"], deployed: true },
+  { command: ["rehearse", "--from-empty"], deployed: true },
+  { command: ["export", "--prove", "--out", "exported"], deployed: false },
+  { command: ["import", "--apply", "--with-secrets"], deployed: false },
 ])(
-  "a neighbour on the machine gets nothing from the servers of $command.0",
-  async ({ command, servers }) => {
+  "a neighbour on the machine gets nothing from the server of $command.0",
+  async ({ command, deployed }) => {
     const opened = await emulatedProject(rehearsedProgram, { switches: { secrets: "echo" } });
     project = opened;
-    if (servers === 2) await opened.succeed(["up", "--yes", "--skip-preview"]);
+    if (deployed) await opened.succeed(["up", "--yes", "--skip-preview"]);
     else await opened.byHand("POST", "/authentications", byHand);
     const answers = await askedWhileRunning(opened, command);
-    expect(new Set(answers.map(({ port }) => port)).size).toBeGreaterThanOrEqual(servers);
+    expect(answers.length).toBeGreaterThan(0);
     for (const { call, status, text } of answers) {
       expect(text).not.toContain("canary");
       const isPublic = /^GET \/(openapi\.json)?$/.test(call);
