@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { controlRoutes } from "./control/control-routes.js";
+import { controlOf } from "./control/control-routes.js";
 import { controlThrough, type EmulatorControl } from "./control/emulator-control.js";
 import { createRequestListener, paths } from "./http/listener.js";
 import { createService, type EmulatedServiceOptions } from "./service/service.js";
@@ -133,8 +133,8 @@ export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emul
   const { port = 0, host = "127.0.0.1", tls } = options;
   const secret = secretOf(options.controlSecret);
   const service = createService(options);
-  const routes = controlRoutes(service, paths.control);
-  const listener = createRequestListener(service, { routes, secret });
+  const control = controlOf(service);
+  const listener = createRequestListener(service, secret);
   const end = (): void => {
     service.deliveries.close();
     service.journal.close();
@@ -163,7 +163,10 @@ export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emul
     clientSecret,
     ...(secret === undefined ? {} : { controlSecret: secret }),
     ...(tls === undefined ? {} : { certificate: tls.cert }),
-    control: controlThrough((path, init) => routes.request(paths.control + path, init)),
+    control: controlThrough(async (method, path, sent) => {
+      const { status, body } = control(method, paths.control + path, sent ?? "");
+      return { status, text: body === undefined ? "" : JSON.stringify(body) };
+    }),
     advance: service.clock.advance,
     close,
     [Symbol.asyncDispose]: close,

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { controlRoutes } from "../../emulator/control/control-routes.js";
 import { createRequestListener, paths } from "../../emulator/http/listener.js";
 import type { FaultRule, StoredObject, Switches } from "../../emulator/index.js";
 import { createService } from "../../emulator/service/service.js";
@@ -467,10 +466,9 @@ export const emulateAccount = async (
   service.store.replaceAll(copy.objects);
   service.clients.put({ clientId, clientSecret, scopes: client.scopes });
   service.faults.add(forbiddenLists(refusedLists(reading, client)));
-  // Nobody controls it from outside: it holds the secrets of the stack in clear.
-  const control = { routes: controlRoutes(service, paths.control), secret: randomSecret() };
   const turnOf = turnsOf(conditions);
-  const server = await serveInTime(createRequestListener(service, control), profile, {
+  // Nobody controls it from outside: it holds the secrets of the stack in clear.
+  const server = await serveInTime(createRequestListener(service, randomSecret()), profile, {
     ...{ time, turnOf, roundTripMs },
   });
   const access = {

@@ -1,12 +1,20 @@
-import type { IncomingMessage } from "node:http";
-import { type Context, Hono } from "hono";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import type { Definition } from "../../provider/definition/define.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
-import { matchSibling, routes } from "../http/api.js";
+import { routes, siblingRoute } from "../http/api.js";
 import type { RecentEntries } from "../http/call-log.js";
-import { isDeeperThan, mostDepth, type ServiceResponse } from "../http/exchange.js";
-import type { BucketLevel } from "../http/rate-limit.js";
+import {
+  type ControlCall,
+  type ControlRoutes,
+  discard,
+  isDeeperThan,
+  jsonResponse,
+  mostDepth,
+  type ServiceResponse,
+  sendResponse,
+} from "../http/exchange.js";
 import { isStoredObject, type ObjectsByCollection, uniqueMembers } from "../objects/store.js";
 import { hasShape } from "../objects/validate.js";
 import { pageRoutes } from "../page/page-routes.js";
@@ -46,7 +54,9 @@ const callerRefusal = (
   request: IncomingMessage,
   secret: string | undefined,
 ): ServiceResponse | undefined => {
+  const { host = "" } = request.headers;
   if (secret !== undefined) {
+    if (!URL.canParse(`http://${host}`)) return refusal(400, "The header Host is malformed.");
     if (hasSecret(request, secret)) return undefined;
     const error =
       "The control interface asks for its secret: send it as Authorization: Bearer <controlSecret>.";
@@ -57,7 +67,7 @@ const callerRefusal = (
       403,
       "The control interface answers on this machine only, unless the emulator is started with --control-secret.",
     );
-  if (isLoopbackName(request.headers.host ?? "")) return undefined;
+  if (isLoopbackName(host)) return undefined;
   return refusal(
     403,
     "The control interface answers to the names of this machine only, such as 127.0.0.1 or localhost (header Host).",
@@ -84,12 +94,8 @@ const contentRefusal = ({ headers }: IncomingMessage): ServiceResponse | undefin
   return refusal(415, "The control interface takes JSON only (Content-Type: application/json).");
 };
 
-/**
- * The answer to a call that may not control the emulator; undefined if it may.
- *
- * @param secret of the control interface; undefined: none is asked for, and only this machine may
- */
-export const controlRefusal = (
+/** The answer to a call that may not control the emulator; undefined if it may. */
+const controlRefusal = (
   request: IncomingMessage,
   secret: string | undefined,
 ): ServiceResponse | undefined =>
@@ -238,22 +244,8 @@ export const putSnapshot = (service: EmulatedService, document: unknown): void =
 /** Where faults can be. */
 const endpoints = [...furtherEndpoints, ...routes.map(({ name }) => name)];
 
-/** Whether this is an endpoint of another service, such as `GET /case-manager/v3/cases/{id}`. */
-const isSibling = (on: string): boolean => {
-  const [method = "", path = ""] = on.split(" ");
-  return matchSibling(path.replaceAll(/\{\w+\}/g, "0"))?.methods.get(method)?.name === on;
-};
-
 /** A snapshot holds what came in bodies, a few steps down. */
 const mostControlDepth = mostDepth + 16;
-
-const bodyOf = async (context: Context): Promise<unknown> => {
-  const body = await context.req.json().catch(() => {
-    throw new Error("The body must be JSON.");
-  });
-  if (isDeeperThan(mostControlDepth, body)) throw new Error("The body is nested too deeply.");
-  return body;
-};
 
 const msOf = (body: unknown): number => {
   if (!isObject(body)) throw new Error("The body must be an object with advanceMs.");
@@ -272,93 +264,141 @@ const placeIn = (text: string): number => {
 
 /** A list that grows; with `since` only what came from a place on. */
 const growing = <T>(
-  context: Context,
+  { query }: ControlCall,
   list: RecentEntries<T>,
   shown: (entry: T) => unknown = (entry) => entry,
 ) => {
-  const since = context.req.query("since");
-  if (since === undefined) return context.json(list.all().map(shown));
+  const since = query.get("since");
+  if (since === null) return list.all().map(shown);
   const { entries, ...places } = list.since(placeIn(since));
-  return context.json({ ...places, entries: entries.map(shown) });
+  return { ...places, entries: entries.map(shown) };
 };
 
 /** With `since` only the conversations that changed at that time or later. */
-const conversationsOf = (service: EmulatedService, since: string | undefined) => {
-  if (since === undefined) return service.conversations.all();
+const conversationsOf = ({ conversations }: EmulatedService, since: string | null) => {
+  if (since === null) return conversations.all();
   const time = Date.parse(since);
   if (Number.isNaN(time)) throw new Error("since must be a time in ISO 8601.");
-  return service.conversations.changedSince(time);
+  return conversations.changedSince(time);
 };
 
-const bucketsOf = ({ rateLimiter }: EmulatedService): readonly BucketLevel[] =>
-  routes.flatMap(({ name }) => rateLimiter.level(name) ?? []);
+const done: ServiceResponse = { status: 204 };
 
-/** Routes of the control interface, below this path. */
-export const controlRoutes = (service: EmulatedService, path: string): Hono => {
-  const app = new Hono().basePath(path);
-  app.post("/clock", async (context) => {
-    if (service.clock.kind === "real") {
-      return context.json(
-        { error: "The clock is real and cannot be moved. Start the emulator with --clock manual." },
+/** What the control interface does, by method and path. */
+const controlRoutes = (service: EmulatedService): ControlRoutes => ({
+  "POST /clock": ({ body }) => {
+    if (service.clock.kind === "real")
+      return refusal(
         409,
+        "The clock is real and cannot be moved. Start the emulator with --clock manual.",
       );
-    }
-    service.clock.advance(msOf(await bodyOf(context)));
-    return context.json({ now: service.clock.now() });
-  });
-  app.get("/stats", (context) =>
-    context.json({ calls: service.log.counts(), tokensIssued: service.tokens.issued }),
-  );
-  app.get("/log", (context) =>
-    growing(context, service.log.entries, ({ reason: _, ...entry }) => entry),
-  );
-  app.get("/deliveries", (context) => growing(context, service.deliveries.log));
-  app.get("/mailbox", (context) => growing(context, service.deliveries.mailbox.mails));
-  app.get("/buckets", (context) => context.json(bucketsOf(service)));
-  app.get("/conversations", (context) =>
-    context.json(conversationsOf(service, context.req.query("since"))),
-  );
-  app.get("/faults", (context) => context.json(service.faults.left()));
-  app.post("/faults", async (context) => {
-    const body = await bodyOf(context);
-    const faults = (Array.isArray(body) ? body : [body]).map((rule) =>
-      parseFault(rule, endpoints, isSibling),
-    );
-    service.faults.add(faults);
-    return context.json(service.faults.left());
-  });
-  app.delete("/faults", (context) => {
+    service.clock.advance(msOf(body()));
+    return jsonResponse({ now: service.clock.now() });
+  },
+  "GET /stats": () =>
+    jsonResponse({ calls: service.log.counts(), tokensIssued: service.tokens.issued }),
+  "GET /log": (call) =>
+    jsonResponse(growing(call, service.log.entries, ({ reason: _, ...entry }) => entry)),
+  "GET /deliveries": (call) => jsonResponse(growing(call, service.deliveries.log)),
+  "GET /mailbox": (call) => jsonResponse(growing(call, service.deliveries.mailbox.mails)),
+  "GET /buckets": () =>
+    jsonResponse(routes.flatMap(({ name }) => service.rateLimiter.level(name) ?? [])),
+  "GET /conversations": ({ query }) => jsonResponse(conversationsOf(service, query.get("since"))),
+  "GET /faults": () => jsonResponse(service.faults.left()),
+  "POST /faults": ({ body }) => {
+    const rules = [body()]
+      .flat()
+      .map((rule) => parseFault(rule, endpoints, (on) => siblingRoute(on) !== undefined));
+    service.faults.add(rules);
+    return jsonResponse(service.faults.left());
+  },
+  "DELETE /faults": () => {
     service.faults.clear();
-    return context.body(null, 204);
-  });
-  app.post("/reset", (context) => {
+    return done;
+  },
+  "POST /reset": () => {
     reset(service);
-    return context.body(null, 204);
-  });
-  app.get("/snapshot", (context) => context.json(takeSnapshot(service)));
-  app.put("/snapshot", async (context) => {
-    putSnapshot(service, await bodyOf(context));
-    return context.body(null, 204);
-  });
-  app.post("/clients", async (context) => {
-    const client = parseClient(await bodyOf(context));
+    return done;
+  },
+  "GET /snapshot": () => jsonResponse(takeSnapshot(service)),
+  "PUT /snapshot": ({ body }) => {
+    putSnapshot(service, body());
+    return done;
+  },
+  "POST /clients": ({ body }) => {
+    const client = parseClient(body());
     service.clients.put(client);
-    return context.json({ clientId: client.clientId, scopes: client.scopes }, 201);
-  });
-  app.get("/switches", (context) => context.json(service.switches));
-  app.put("/switches", async (context) => {
-    const body = await bodyOf(context);
-    if (!isObject(body)) throw new Error("The body must be an object of switches.");
-    turnSwitches(service.journal, service.switches, parseSwitches(body));
-    return context.json(service.switches);
-  });
-  app.route("/page", pageRoutes(service, endpoints));
-  app.notFound((context) =>
-    context.json(
-      { error: `There is no ${context.req.method} ${context.req.path.slice(0, 100)}.` },
-      404,
-    ),
-  );
-  app.onError((error, context) => context.json({ error: error.message }, 400));
-  return app;
+    return { status: 201, body: { clientId: client.clientId, scopes: client.scopes } };
+  },
+  "GET /switches": () => jsonResponse(service.switches),
+  "PUT /switches": ({ body }) => {
+    const values = body();
+    if (!isObject(values)) throw new Error("The body must be an object of switches.");
+    turnSwitches(service.journal, service.switches, parseSwitches(values));
+    return jsonResponse(service.switches);
+  },
+  ...pageRoutes(service, endpoints),
+});
+
+/** A text in which what need not be written as `%41` is not. */
+const decoded = (path: string): string => {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+};
+
+const jsonIn = (sent: string): unknown => {
+  let value: unknown;
+  try {
+    value = JSON.parse(sent);
+  } catch {
+    throw new Error("The body must be JSON.");
+  }
+  if (isDeeperThan(mostControlDepth, value)) throw new Error("The body is nested too deeply.");
+  return value;
+};
+
+/** Where the control interface is, below the origin. */
+export const controlPath = "/control";
+
+/** Carries a control call out. @param path with its query, below the origin; `sent`: its body */
+export type Control = (method: string, path: string, sent: string) => ServiceResponse;
+
+/** The control interface of an emulator, for whoever may call it. */
+export const controlOf = (service: EmulatedService): Control => {
+  const table = controlRoutes(service);
+  return (method, path, sent) => {
+    const { pathname, searchParams: query } = new URL(path, "http://emulator");
+    const name = `${method} ${decoded(pathname).slice(controlPath.length)}`;
+    const carryOut = Object.hasOwn(table, name) ? table[name] : undefined;
+    if (!carryOut) return refusal(404, `There is no ${method} ${decoded(pathname).slice(0, 100)}.`);
+    try {
+      return carryOut({ query, body: () => jsonIn(sent) });
+    } catch (error) {
+      return refusal(400, error instanceof Error ? error.message : String(error));
+    }
+  };
+};
+
+/**
+ * Serves a control call of another process, which may be refused.
+ *
+ * @param secret of the control interface; undefined: none is asked for, and only this machine may
+ */
+export const serveControl = async (
+  control: Control,
+  secret: string | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const refused = controlRefusal(request, secret);
+  if (refused) {
+    discard(request);
+    return sendResponse(response, refused);
+  }
+  const { method = "", url = "" } = request;
+  const sent = await text(request);
+  sendResponse(response, control(method === "HEAD" ? "GET" : method, url, sent));
 };

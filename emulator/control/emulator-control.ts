@@ -1,7 +1,8 @@
-import { request } from "node:https";
+import { type RequestOptions, request } from "node:https";
+import { text as textOf } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { isObject } from "../../provider/kernel/json.js";
+import { isObject, jsonIn } from "../../provider/kernel/json.js";
 import type { CallCounts, LogEntry } from "../http/call-log.js";
 import type { BucketLevel } from "../http/rate-limit.js";
 import { isStoredObject, type StoredObject } from "../objects/store.js";
@@ -188,42 +189,31 @@ export class ControlError extends Error {
   }
 }
 
-/** Sends a control call, its path below the control address. */
-type SendControl = (path: string, init: RequestInit) => Response | Promise<Response>;
+interface ControlAnswer {
+  readonly status: number;
+  readonly text: string;
+}
 
-type Call = <T>(
-  answer: z.ZodType<T>,
-  method: string,
-  path: string,
-  ...body: readonly unknown[]
-) => Promise<T>;
+/** Sends a control call, its path below the control address, with JSON as its body or none. */
+type SendControl = (method: string, path: string, sent?: string) => Promise<ControlAnswer>;
 
-const jsonIn = (text: string): unknown => {
-  try {
-    return text === "" ? undefined : JSON.parse(text);
-  } catch {
-    return text;
-  }
-};
+type Call = <T>(answer: z.ZodType<T>, method: string, path: string, body?: unknown) => Promise<T>;
 
 const reasonIn = (value: unknown): string =>
   isObject(value) && typeof value.error === "string" ? value.error : "no reason was given";
 
 const callWith =
   (send: SendControl): Call =>
-  async (answer, method, path, ...body) => {
-    const json = { body: JSON.stringify(body[0]), headers: { "content-type": "application/json" } };
-    const response = await send(path, { method, ...(body.length > 0 ? json : {}) });
-    const value = jsonIn(await response.text());
+  async (answer, method, path, body) => {
+    const sent = body === undefined ? undefined : JSON.stringify(body);
+    const { status, text } = await send(method, path, sent);
+    const value = jsonIn(text);
     const what = `Controlling the emulator: ${method} ${path}`;
-    if (!response.ok)
-      throw new ControlError(
-        `${what} was refused (${response.status}): ${reasonIn(value)}`,
-        response.status,
-      );
+    if (status >= 300)
+      throw new ControlError(`${what} was refused (${status}): ${reasonIn(value)}`, status);
     const read = answer.safeParse(value);
     if (read.success) return read.data;
-    throw new ControlError(`${what} answered with what no emulator answers.`, response.status);
+    throw new ControlError(`${what} answered with what no emulator answers.`, status);
   };
 
 const isAccepted = ({ status = 0 }: DeliveryEntry): boolean => status >= 200 && status <= 299;
@@ -315,21 +305,14 @@ export interface ControlOptions {
 }
 
 /** By node:https, which takes a certificate for one call; fetch would need one for the process. */
-const fetchTrusting = (ca: string, url: string, init: RequestInit): Promise<Response> =>
-  new Promise((resolve, reject) => {
-    const { method = "GET", body } = init;
-    const headers = Object.fromEntries(new Headers(init.headers));
-    const outgoing = request(url, { method, headers, ca }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
-      answer.on("error", reject);
-      answer.on("end", () => {
-        const { statusCode: status = 500 } = answer;
-        resolve(new Response(status === 204 ? null : Buffer.concat(chunks), { status }));
-      });
+const sendTrusting = (ca: string, url: string, init: RequestOptions, sent: string | undefined) =>
+  new Promise<ControlAnswer>((resolve, reject) => {
+    const outgoing = request(url, { ...init, ca }, (answer) => {
+      const { statusCode: status = 500 } = answer;
+      textOf(answer).then((text) => resolve({ status, text }), reject);
     });
     outgoing.on("error", reject);
-    outgoing.end(typeof body === "string" ? body : undefined);
+    outgoing.end(sent);
   });
 
 /**
@@ -347,11 +330,17 @@ export const connectControl = (
   controlUrl: string,
   { secret, certificate }: ControlOptions = {},
 ): EmulatorControl =>
-  controlThrough(async (path, init) => {
-    const headers = new Headers(init.headers);
-    if (secret !== undefined) headers.set("authorization", `Bearer ${secret}`);
+  controlThrough(async (method, path, sent) => {
+    const headers = {
+      ...(sent === undefined ? {} : { "content-type": "application/json" }),
+      ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
+    };
     const url = controlUrl.replace(/\/$/, "") + path;
-    return certificate === undefined
-      ? fetch(url, { ...init, headers })
-      : fetchTrusting(certificate, url, { ...init, headers });
+    if (certificate !== undefined) return sendTrusting(certificate, url, { method, headers }, sent);
+    const answer = await fetch(url, {
+      method,
+      headers,
+      ...(sent === undefined ? {} : { body: sent }),
+    });
+    return { status: answer.status, text: await answer.text() };
   });

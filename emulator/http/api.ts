@@ -248,6 +248,13 @@ export const matchSibling = (path: string): PathMatch | undefined => {
   };
 };
 
+/** The operation of another service, by its name such as `GET /case-manager/v3/cases/{id}`. */
+export const siblingRoute = (name: string): Route | undefined => {
+  const [method = "", path = ""] = name.split(" ");
+  const route = matchSibling(path.replaceAll(/\{\w+\}/g, "0"))?.methods.get(method);
+  return route?.name === name ? route : undefined;
+};
+
 /** A request to the service, or to another one of the tenant. */
 interface ApiRequest {
   readonly request: IncomingMessage;

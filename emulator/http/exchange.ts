@@ -70,6 +70,18 @@ export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
   }
 };
 
+/** One call of the control interface. */
+export interface ControlCall {
+  readonly query: URLSearchParams;
+  /** @throws Error if it is no JSON, or is nested too deeply */
+  readonly body: () => unknown;
+}
+
+/** Carries out control calls, such as `POST /clock`. An Error that one throws is the reason of its refusal. */
+export type ControlRoutes = Readonly<Record<string, (call: ControlCall) => ServiceResponse>>;
+
+export const jsonResponse = (body: unknown): ServiceResponse => ({ status: 200, body });
+
 /** Nothing is to be sent: the connection is cut, or kept open for ever. The log shows the status 0. */
 export const noResponse: ServiceResponse = { status: 0 };
 

@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { getRequestListener } from "@hono/node-server";
-import type { Hono } from "hono";
-import { controlRefusal, isFromThisMachine } from "../control/control-routes.js";
+import {
+  controlOf,
+  controlPath,
+  isFromThisMachine,
+  serveControl,
+} from "../control/control-routes.js";
 import { isPagePath, servePage } from "../page/serve-page.js";
 import { serveContent } from "../runtime/asset-operations.js";
 import { contentPath, originFor } from "../runtime/asset-store.js";
@@ -10,7 +13,6 @@ import type { EmulatedService } from "../service/service.js";
 import { type Audience, authorize, serveToken } from "../token/token-addresses.js";
 import { matchPath, matchSibling, serveApi } from "./api.js";
 import {
-  discard,
   type ResponseHeaders,
   responseOf,
   type ServiceResponse,
@@ -84,7 +86,7 @@ export const paths = {
   authorize: "/oauth/authorize",
   customerToken: "/customer/oauth/token",
   customerAuthorize: "/customer/oauth/authorize",
-  control: "/control",
+  control: controlPath,
   health: "/health",
   openApi: "/openapi.json",
 } as const;
@@ -134,16 +136,13 @@ const describeApi = ({ switches }: EmulatedService, request: IncomingMessage): S
   return { status: 200, body: openApiDocument(addresses, switches) };
 };
 
-/** The part of the emulator that is controlled by. */
-interface Control {
-  readonly routes: Hono;
-  /** What every call of it must carry; undefined: none is asked for, and only this machine may call. */
-  readonly secret: string | undefined;
-}
-
-/** The listener of the emulator's server. */
-export const createRequestListener = (service: EmulatedService, control: Control) => {
-  const serveControl = getRequestListener(control.routes.fetch, { overrideGlobalObjects: false });
+/**
+ * The listener of the emulator's server.
+ *
+ * @param secret that every control call must carry; left out: only this machine may control
+ */
+export const createRequestListener = (service: EmulatedService, secret?: string) => {
+  const control = controlOf(service);
   const date = dateHeader(service.clock);
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -174,12 +173,9 @@ export const createRequestListener = (service: EmulatedService, control: Control
         responseOf(() => authorize(service, query, audience)),
       );
     if (isPagePath(path)) return servePage(request, response, path, isFromThisMachine(request));
-    if (path !== paths.control && !path.startsWith(`${paths.control}/`))
-      return sendResponse(response, notFound);
-    const refusal = controlRefusal(request, control.secret);
-    if (!refusal) return serveControl(request, response);
-    discard(request);
-    sendResponse(response, refusal);
+    if (path === paths.control || path.startsWith(`${paths.control}/`))
+      return serveControl(control, secret, request, response);
+    sendResponse(response, notFound);
   };
 
   return (request: IncomingMessage, response: ServerResponse): void => {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
 import { packageRoot } from "../../provider/kernel/package.js";
+import { type ServiceResponse, sendResponse } from "../http/exchange.js";
 
 /** What the page is made of comes from below this path. */
 export const pagePath = "/page";
@@ -69,28 +70,21 @@ let known: ReadonlyMap<string, PageFile> | undefined;
 export const isPagePath = (path: string): boolean =>
   path === "/" || path.startsWith(`${pagePath}/`);
 
-interface PageAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | number>>;
-  readonly body?: Buffer | string;
-}
-
-const refusal = (status: number, text: string, more = {}): PageAnswer => ({
+const refusal = (status: number, text: string, more = {}): ServiceResponse => ({
   status,
   headers: { "content-type": "text/plain; charset=utf-8", ...more },
   body: `${text}\n`,
 });
 
-const answerTo = ({ method = "", headers }: IncomingMessage, path: string): PageAnswer => {
+const answerTo = ({ method = "", headers }: IncomingMessage, path: string): ServiceResponse => {
   known ??= readPage();
   const file = known.get(path);
   if (!file) return refusal(404, "There is no such file of the page.");
   if (method !== "GET" && method !== "HEAD")
     return refusal(405, "The page can only be read.", { allow: "GET, HEAD" });
-  const { type, bytes, tag } = file;
-  if (headers["if-none-match"] === tag) return { status: 304, headers: { etag: tag } };
-  const about = { etag: tag, "content-type": type, "content-length": bytes.length };
-  return { status: 200, headers: about, ...(method === "HEAD" ? {} : { body: bytes }) };
+  const { type, bytes, tag: etag } = file;
+  if (headers["if-none-match"] === etag) return { status: 304, headers: { etag } };
+  return { status: 200, headers: { etag, "content-type": type }, body: bytes };
 };
 
 /** Serves the page and what it is made of. @param isAllowed whether the caller may see it */
@@ -100,8 +94,8 @@ export const servePage = (
   path: string,
   isAllowed: boolean,
 ): void => {
-  const { status, headers, body } = isAllowed
+  const answer = isAllowed
     ? answerTo(request, path)
     : refusal(403, "The page is shown on this machine only.");
-  response.writeHead(status, { ...safeHeaders, ...headers }).end(body);
+  sendResponse(response, { ...answer, headers: { ...safeHeaders, ...answer.headers } });
 };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject, jsonIn, objectOf } from "../../provider/kernel/json.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import type { Store, StoredObject } from "../objects/store.js";
 import type { FaultRule, Faults } from "../service/faults.js";
@@ -93,12 +93,8 @@ const basic = (object: StoredObject): string => {
 const tokenIn = (text: string, path: string): string => {
   const steps = stepsOf(path);
   if (!steps) throw new NoAnswer("no token: accessTokenPath must be like $.accessToken");
-  let reply: unknown;
-  try {
-    reply = JSON.parse(text);
-  } catch {
-    throw new NoAnswer("no token: the token address answered no JSON");
-  }
+  const reply = jsonIn(text);
+  if (reply === undefined) throw new NoAnswer("no token: the token address answered no JSON");
   const token = textOnPath(reply, ...steps);
   if (token) return token;
   throw new NoAnswer("no token: there is none at accessTokenPath in the answer");

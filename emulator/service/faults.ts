@@ -22,7 +22,7 @@ const isHeaders: Check = (value) =>
 const isLocation: Check = (value) => value !== "" && isHeaderText(value);
 const isAnything: Check = () => true;
 
-interface FaultShape {
+export interface FaultShape {
   readonly doc: string;
   /** Further members of the rule: how they are checked, and whether they must be there. */
   readonly members: Readonly<

@@ -51,8 +51,6 @@ beforeAll(() => {
     "undici",
     "p-retry",
     "is-network-error",
-    "hono",
-    "@hono",
     "commander",
   ]) {
     symlinkSync(join(modules, name), join(folder, "node_modules", name));

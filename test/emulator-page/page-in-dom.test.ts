@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { Window } from "happy-dom";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Running, start } from "../emulator/running.js";
@@ -9,6 +10,8 @@ import { sampleSnapshot, smallAccount } from "./support/sample-account.js";
 const hostile = '<img src=x onerror="window.harmed=1">';
 let service: Running;
 let dom: Window;
+/** Calls of the page whose answers are not read yet. */
+let underWay = 0;
 
 /** What the modules take from their surroundings. */
 const names = [
@@ -36,12 +39,25 @@ beforeAll(async () => {
     vi.stubGlobal(name, name === "addEventListener" ? dom.addEventListener.bind(dom) : value);
   }
   const { fetch: send } = globalThis;
-  vi.stubGlobal("fetch", (path: string, init: RequestInit) => send(new URL(path, origin), init));
+  vi.stubGlobal("fetch", async (path: string, init: RequestInit) => {
+    underWay += 1;
+    try {
+      const response = await send(new URL(path, origin), init);
+      const body = response.status === 204 ? null : await response.text();
+      return new Response(body, { status: response.status });
+    } finally {
+      underWay -= 1;
+    }
+  });
   await import("../../emulator/page/browser/main.mjs");
 });
 
 afterAll(async () => {
+  // Out of sight the page does not look again; what it has asked for it shows before it is taken away.
   Object.defineProperty(dom.document, "hidden", { value: true });
+  dom.document.dispatchEvent(new dom.Event("visibilitychange"));
+  await vi.waitFor(() => expect(underWay).toBe(0));
+  await setImmediate();
   await dom.happyDOM.close();
   await service[Symbol.asyncDispose]();
   vi.unstubAllGlobals();

@@ -1,27 +1,25 @@
 import {
   choice,
   element,
-  fill,
+  formOf,
   inertJson,
   labelled,
-  optionOf,
+  offer,
   setText,
   shortText,
+  statusLine,
 } from "./elements.mjs";
-import { conversationOf, sendMessage } from "./page.mjs";
+import { causeText, isRecord, parsedJson, sendMessage } from "./page.mjs";
 
-/** @import { ConversationAddress, FormTables } from "../page-routes.js" */
+/** @import { FormTables } from "../page-routes.js" */
 /** @import { Page } from "./page.mjs" */
 
 /** @typedef {Readonly<Record<string, unknown>>} Json */
 
-/** @param {unknown} value @returns {value is Json} */
-const isJson = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** @param {unknown} value @param {readonly string[]} steps */
 const at = (value, ...steps) =>
   steps.reduce(
-    (/** @type {unknown} */ here, step) => (isJson(here) ? here[step] : undefined),
+    (/** @type {unknown} */ here, step) => (isRecord(here) ? here[step] : undefined),
     value,
   );
 
@@ -34,7 +32,7 @@ const textIn = (value, ...steps) => {
 /** @param {unknown} value @param {string[]} steps */
 const objectsAt = (value, ...steps) => {
   const found = at(value, ...steps);
-  return Array.isArray(found) ? found.filter(isJson) : [];
+  return Array.isArray(found) ? found.filter(isRecord) : [];
 };
 
 /** Where a conversation is shown. @param {string} id */
@@ -53,44 +51,24 @@ const attachmentText = (attachment) => {
   return typeof size === "number" ? `${name} (${size} bytes)` : name;
 };
 
-/** A message that says something, and not only that something happened. @param {string} type */
-const isSpoken = (type) => type === "text" || type.startsWith("richMessage.");
-
-/**
- * A message as the transcript shows it.
- *
- * @typedef {object} ShownMessage
- * @property {string} id
- * @property {string} messageId
- * @property {string} type
- * @property {string} sender the word on the wire
- * @property {"customer" | "bot" | "agent"} side
- * @property {string} name of the sender
- * @property {string} text
- * @property {string} json the rest of its content; empty if there is none
- * @property {readonly string[]} attachments
- * @property {boolean} isEvent it says that something happened, in one line
- * @property {string} time
- * @property {string} recipients
- */
-
-/** @param {unknown} content */
+/** The JSON of content beside its text; empty if there is none. @param {unknown} content */
 const restOf = (content) => {
-  if (!isJson(content))
-    return content === undefined || typeof content === "string" ? "" : inertJson(content);
+  if (content === undefined || typeof content === "string") return "";
+  if (!isRecord(content)) return inertJson(content);
   const { text, ...rest } = content;
   const all = typeof text === "string" ? rest : content;
   return Object.keys(all).length > 0 ? inertJson(all) : "";
 };
 
-/** @param {Json} message as the service gives it back @returns {ShownMessage} */
+/** A message as the transcript shows it. @typedef {ReturnType<typeof shownMessage>} ShownMessage */
+
+/** @param {Json} message as the service gives it back */
 export const shownMessage = (message) => {
   const type = textIn(message, "type", "value");
   const sender = textIn(message, "sender", "type");
   const { content } = message;
   const attachments = objectsAt(message, "attachments", "attachment").map(attachmentText);
-  const text = typeof content === "string" ? content : textIn(content, "text");
-  const json = restOf(content);
+  const isSpoken = type === "text" || type.startsWith("richMessage.") || attachments.length > 0;
   const recipients = objectsAt(message, "recipients", "recipient").map((each) =>
     [textIn(each, "type"), textIn(each, "participant", "name")].filter(Boolean).join(" "),
   );
@@ -98,16 +76,27 @@ export const shownMessage = (message) => {
     id: textIn(message, "id"),
     messageId: textIn(message, "messageId"),
     type,
+    /** The word on the wire. */
     sender,
     side: sideOfSender(sender),
     name: textIn(message, "sender", "participant", "name"),
-    text,
-    json,
+    text: typeof content === "string" ? content : textIn(content, "text"),
+    json: restOf(content),
     attachments,
-    isEvent: !isSpoken(type) && attachments.length === 0,
+    /** It says that something happened, in one line. */
+    isEvent: !isSpoken,
     time: textIn(message, "created"),
     recipients: recipients.join(", "),
   };
+};
+
+/** @param {string} text @returns {Json} */
+const parsedObject = (text) => {
+  const value = parsedJson(text);
+  if (isRecord(value)) return value;
+  throw new Error(
+    'Further content must be a JSON object, such as {"listpicker": {"options": []}}.',
+  );
 };
 
 /**
@@ -133,245 +122,151 @@ export const messageToSend = ({ sender, type, name, text, json, conversation }) 
   };
 };
 
-/** @param {string} text @returns {Json} */
-const parsedObject = (text) => {
-  /** @type {unknown} */
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
-  if (isJson(value)) return value;
-  throw new Error(
-    'Further content must be a JSON object, such as {"listpicker": {"options": []}}.',
-  );
-};
-
-/**
- * @typedef {object} ComposerOptions
- * @property {string} label of the form
- * @property {string} send label of its button
- * @property {() => Json} conversation that the message goes to
- * @property {() => string} customer name of the customer
- * @property {readonly HTMLElement[]} [before] further fields
- * @property {boolean} [isStart] it starts a conversation, as a customer does
- */
-
-/** @typedef {{ readonly text: string, readonly json: string }} Draft */
-
-/** Offers texts to choose from; what was chosen stays, if it is among them. @param {HTMLSelectElement} control @param {readonly string[]} texts */
-const offer = (control, texts) => {
-  const before = control.value;
-  fill(control, ...texts.map(optionOf));
-  control.value = texts.includes(before) ? before : (texts[0] ?? "");
-};
-
-/** Sends messages as a sender that may send them. */
+/** Sends messages to a conversation as a sender that may send them, or starts one, as a customer does. */
 export class Composer {
-  #type = choice([]);
-  #name = element("input", { autocomplete: "off", maxlength: 255 });
-  #text = element("textarea", { rows: 2 });
-  #json = element("textarea", { rows: 4, spellcheck: "false", class: "code" });
-  #said = element("p", { class: "said", role: "status" });
-  /** @type {FormTables | undefined} What is offered now. */
-  #tables = undefined;
-  /** The conversation that is written to; empty: a new one. */
-  #id = "";
-  /** What was begun elsewhere, by conversation. @type {Map<string, Draft>} */
-  #drafts = new Map();
-  sender = choice([]);
-
-  /** @param {Page} page @param {ComposerOptions} options */
-  constructor(page, options) {
-    this.page = page;
-    this.options = options;
-    this.button = element("button", { type: "submit", class: "main" }, options.send);
-    this.element = this.#form();
-    this.sender.addEventListener("input", () => this.#offerTypes());
-    this.#text.addEventListener("keydown", (event) => this.#sendOnEnter(event));
-    this.update("");
-  }
-
-  /** Each conversation keeps what was begun in it. @param {string} id of the conversation */
-  update(id) {
-    if (this.#tables !== this.page.tables) this.#offerSenders();
-    if (id === this.#id) return;
-    const draft = { text: this.#text.value, json: this.#json.value };
-    if (draft.text + draft.json === "") this.#drafts.delete(this.#id);
-    else this.#drafts.set(this.#id, draft);
-    this.#id = id;
-    const { text, json } = this.#drafts.get(id) ?? { text: "", json: "" };
-    this.#text.value = text;
-    this.#json.value = json;
-    setText(this.#said, "");
-  }
-
-  #form() {
-    const { label, before = [] } = this.options;
-    const submit = (/** @type {Event} */ event) => {
-      event.preventDefault();
-      if (!this.button.disabled) void this.#send();
-    };
-    return element(
-      "form",
-      { class: "composer", "aria-label": label, submit },
-      element(
-        "div",
-        { class: "fields" },
-        ...before,
-        labelled("Sender", this.sender),
-        labelled("Message type", this.#type),
-        labelled("Name of the sender", this.#name),
-      ),
-      labelled("Text", this.#text, "Enter sends, Shift and Enter begins a new line."),
-      element("div", { class: "send" }, this.#furtherContent(), this.button),
-      this.#said,
-    );
-  }
-
-  #furtherContent() {
-    const json = labelled("Content as a JSON object", this.#json);
-    return element("details", {}, element("summary", {}, "Further content"), json);
-  }
-
-  get #senders() {
-    const { senders } = this.page.tables;
-    return senders.filter(({ type }) => !this.options.isStart || type === "customer");
-  }
-
-  #offerSenders() {
-    this.#tables = this.page.tables;
-    offer(
-      this.sender,
-      this.#senders.map(({ type }) => type),
-    );
-    this.#offerTypes();
-  }
-
-  #offerTypes() {
-    const sender = this.#senders.find(({ type }) => type === this.sender.value);
-    offer(this.#type, sender?.messageTypes ?? []);
-  }
-
-  /** @param {KeyboardEvent} event */
-  #sendOnEnter(event) {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    this.element.requestSubmit();
-  }
-
-  /** @throws {Error} if the further content is no JSON object */
-  #message() {
-    const isCustomer = this.sender.value === "customer";
-    return messageToSend({
-      sender: this.sender.value,
-      type: this.#type.value,
-      name: this.#name.value || (isCustomer ? this.options.customer() : ""),
-      text: this.#text.value,
-      json: this.#json.value,
-      conversation: this.options.conversation(),
-    });
-  }
-
-  async #send() {
-    const [id, text, json] = [this.#id, this.#text.value, this.#json.value];
-    setText(this.#said, "");
-    this.button.disabled = true;
-    try {
-      const answer = await sendMessage(this.#message());
-      this.#forget(id, { text, json });
-      this.#goOn(id, answer);
-    } catch (error) {
-      if (id === this.#id)
-        setText(this.#said, error instanceof Error ? error.message : String(error));
-    }
-    this.button.disabled = false;
-    this.page.lookNow();
-  }
-
-  /** What was sent goes; what was typed meanwhile stays. @param {string} id @param {Draft} sent */
-  #forget(id, sent) {
-    if (id !== this.#id) {
-      this.#drafts.delete(id);
-      return;
-    }
-    if (this.#text.value === sent.text) this.#text.value = "";
-    if (this.#json.value === sent.json) this.#json.value = "";
-  }
-
-  /** Wherever the person went meanwhile, nobody is called back. @param {string} id @param {unknown} answer */
-  #goOn(id, answer) {
-    if (id !== this.#id || !this.element.isConnected) return;
-    if (this.options.isStart) this.page.go(linkToConversation(conversationOf(answer)));
-    const { activeElement } = document;
-    if (activeElement === document.body || activeElement === this.button) this.#text.focus();
-  }
-}
-
-/** @param {ConversationAddress} address @param {number} place */
-const addressOption = ({ name, address, channelType }, place) => {
-  const where = `${shortText(address)} on ${channelType}`;
-  return element("option", { value: place, dir: "auto" }, `${shortText(name) || where} (${where})`);
-};
-
-/** Where a new conversation begins: an account, a customer and the first message. */
-export class StartForm {
-  #account = element("select");
+  #account = choice();
   #customer = element("input", {
     value: "Ada Example",
     required: true,
     maxlength: 255,
     autocomplete: "off",
   });
-  #none = element(
-    "p",
-    { class: "empty" },
-    "There is no account in use yet, on which a conversation could begin.",
-  );
-  /** @type {readonly ConversationAddress[] | undefined} */
-  #offered = undefined;
+  #sender = choice();
+  #type = choice();
+  #name = element("input", { autocomplete: "off", maxlength: 255 });
+  #text = element("textarea", { rows: 2 });
+  #json = element("textarea", { rows: 4, spellcheck: "false", class: "code" });
+  #said = statusLine();
+  /** @type {FormTables | undefined} What is offered now. */
+  #tables = undefined;
+  /** @type {unknown} */
+  #addresses = undefined;
 
-  /** @param {Page} page */
-  constructor(page) {
+  /** @param {Page} page @param {string} id of the conversation; empty: it starts one */
+  constructor(page, id) {
     this.page = page;
-    this.composer = new Composer(page, {
-      label: "Start a conversation",
-      send: "Start",
-      isStart: true,
-      before: [labelled("On the account", this.#account), labelled("Customer", this.#customer)],
-      customer: () => this.#customer.value,
-      conversation: () => this.#conversation(),
+    this.id = id;
+    this.button = element("button", { type: "submit", class: "main" }, id ? "Send" : "Start");
+    const start = [labelled("On the account", this.#account), labelled("Customer", this.#customer)];
+    this.element = formOf(
+      { class: "composer", "aria-label": id ? "Send a message" : "Start a conversation" },
+      () => {
+        if (!this.button.disabled) void this.#send();
+      },
+      element(
+        "div",
+        { class: "fields" },
+        ...(id ? [] : start),
+        labelled("Sender", this.#sender),
+        labelled("Message type", this.#type),
+        labelled("Name of the sender", this.#name),
+      ),
+      labelled("Text", this.#text, "Enter sends, Shift and Enter begins a new line."),
+      element(
+        "div",
+        { class: "send" },
+        element(
+          "details",
+          {},
+          element("summary", {}, "Further content"),
+          labelled("Content as a JSON object", this.#json),
+        ),
+        this.button,
+      ),
+      this.#said,
+    );
+    this.#sender.addEventListener("input", () => this.#offerTypes());
+    this.#text.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      this.element.requestSubmit();
     });
-    const title = element("h2", {}, "Start a conversation");
-    this.element = element("section", { class: "start" }, title, this.#none, this.composer.element);
   }
 
+  /** Offers what there is now. */
+  update() {
+    const { tables, state } = this.page;
+    if (this.#tables !== tables) {
+      this.#tables = tables;
+      offer(
+        this.#sender,
+        this.#senders.map(({ type }) => type),
+      );
+      this.#offerTypes();
+    }
+    if (this.#addresses === state.addresses) return;
+    this.#addresses = state.addresses;
+    const options = state.addresses.map(({ name, address, channelType }) => {
+      const place = `${shortText(address)} on ${channelType}`;
+      const label = `${shortText(name) || place} (${place})`;
+      return /** @type {const} */ ([JSON.stringify([channelType, address]), label]);
+    });
+    offer(this.#account, options);
+  }
+
+  get #senders() {
+    const { senders } = this.page.tables;
+    return senders.filter(({ type }) => this.id !== "" || type === "customer");
+  }
+
+  #offerTypes() {
+    const sender = this.#senders.find(({ type }) => type === this.#sender.value);
+    offer(this.#type, sender?.messageTypes ?? []);
+  }
+
+  /** The conversation that a message goes to, and who its customer is. */
   #conversation() {
-    const chosen = this.page.state.addresses[Number(this.#account.value)];
+    const { conversations } = this.page.state;
+    if (this.id !== "")
+      return {
+        conversation: { id: this.id },
+        customer: conversations.get(this.id)?.customer ?? "",
+      };
+    const [type, address] = JSON.parse(this.#account.value);
+    const { value: name } = this.#customer;
     return {
-      account: {
-        channel: { type: chosen?.channelType ?? "" },
-        address: chosen?.address ?? "",
-      },
-      customer: { name: this.#customer.value },
+      conversation: { account: { channel: { type }, address }, customer: { name } },
+      customer: name,
     };
   }
 
-  update() {
-    const { addresses } = this.page.state;
-    this.composer.update("");
-    this.#none.hidden = addresses.length > 0;
-    this.composer.element.hidden = addresses.length === 0;
-    if (addresses === this.#offered) return;
-    const before = this.#offered?.[Number(this.#account.value)];
-    this.#offered = addresses;
-    fill(this.#account, ...addresses.map(addressOption));
-    // The same account as before, wherever it stands in the list now.
-    const place = addresses.findIndex(
-      ({ address, channelType }) =>
-        address === before?.address && channelType === before.channelType,
-    );
-    this.#account.value = String(Math.max(0, place));
+  /** @throws {Error} if the further content is no JSON object */
+  #message() {
+    const { conversation, customer } = this.#conversation();
+    const { value: sender } = this.#sender;
+    return messageToSend({
+      sender,
+      type: this.#type.value,
+      name: this.#name.value || (sender === "customer" ? customer : ""),
+      text: this.#text.value,
+      json: this.#json.value,
+      conversation,
+    });
+  }
+
+  async #send() {
+    const [text, json] = [this.#text.value, this.#json.value];
+    setText(this.#said, "");
+    this.button.disabled = true;
+    try {
+      const answer = await sendMessage(this.#message());
+      // What was typed meanwhile stays.
+      if (this.#text.value === text) this.#text.value = "";
+      if (this.#json.value === json) this.#json.value = "";
+      // Wherever the person went meanwhile, nobody is called back.
+      if (this.element.isConnected) this.#goOn(answer);
+    } catch (error) {
+      setText(this.#said, causeText(error));
+    }
+    this.button.disabled = false;
+    this.page.lookNow();
+  }
+
+  /** @param {unknown} answer */
+  #goOn(answer) {
+    const [first] = objectsAt(answer, "messages", "message");
+    if (this.id === "") location.hash = linkToConversation(textIn(first, "conversation", "id"));
+    const { activeElement } = document;
+    if (activeElement === document.body || activeElement === this.button) this.#text.focus();
   }
 }

@@ -1,42 +1,29 @@
 import { deliveryOutcome, isDelivered } from "./calls.mjs";
-import { Composer, linkToConversation, StartForm, shownMessage } from "./composer.mjs";
+import { Composer, linkToConversation, shownMessage } from "./composer.mjs";
 import {
   beginningOf,
-  choice,
   clockTime,
   counted,
   countText,
   element,
   fill,
+  filterBar,
   foreignText,
+  isFound,
   keepRows,
-  labelled,
   setAttributes,
   setText,
-  shareText,
   shortText,
   virtualList,
 } from "./elements.mjs";
 
 /** @import { DeliveryEntry } from "../../runtime/deliveries.js" */
-/** @import { Json, ShownMessage } from "./composer.mjs" */
-/** @import { Page } from "./page.mjs" */
+/** @import { ShownMessage } from "./composer.mjs" */
+/** @import { Page, ShownConversation } from "./page.mjs" */
 /** @import { ConversationSummary } from "../page-routes.js" */
 
-/** So many of the last messages are shown at once; earlier ones when they are asked for. */
-const atOnce = 200;
-
-/** @typedef {{ readonly message: ShownMessage, readonly delivery: string, readonly tone: string }} Line */
-
-/** @param {number} count */
-const leftText = (count) => `${counted(count, "earlier message")} not shown here.`;
-
-/** What became of the deliveries of each message. @param {readonly DeliveryEntry[]} entries */
-const lastDeliveries = (entries) => new Map(entries.map((entry) => [entry.messageId, entry]));
-
-/** @param {DeliveryEntry | undefined} entry */
+/** What became of the delivery of a message. @param {DeliveryEntry} entry */
 const deliveryText = (entry) => {
-  if (!entry) return "";
   const attempts = entry.attempt > 1 ? `, try ${entry.attempt}` : "";
   return isDelivered(entry)
     ? `delivered${attempts}`
@@ -48,7 +35,8 @@ const mostText = 4_000;
 
 /** A text in its own direction of writing. @param {"p" | "pre"} tag @param {string} text */
 const wholeText = (tag, text) => {
-  const attributes = { class: tag === "p" ? "text" : undefined, dir: "auto" };
+  if (text === "") return [];
+  const attributes = { class: "text", dir: "auto" };
   const beginning = beginningOf(text, mostText);
   const rest = text.slice(beginning.length);
   const shown = element(tag, attributes, rest === "" ? beginning : `${beginning}…`);
@@ -57,123 +45,97 @@ const wholeText = (tag, text) => {
   return [shown, element("details", {}, more, element(tag, attributes, rest))];
 };
 
-/** @param {Line} line */
-const eventRow = ({ message }) =>
+/** @param {string} time */
+const timeOf = (time) => element("time", { datetime: time }, clockTime(time));
+
+/** Parts of a sentence that are there, with this between them. @param {string} between @param {string[]} parts */
+const joined = (between, ...parts) =>
+  parts.filter(Boolean).flatMap((part, place) => [place > 0 && between, foreignText(part)]);
+
+/** @param {ShownMessage} message */
+const eventRow = ({ name, sender, type, text, json, time }) =>
   element(
     "li",
     { class: "event" },
-    element(
-      "span",
-      {},
-      foreignText(message.name || message.sender),
-      " · ",
-      foreignText(message.type),
-      message.text !== "" && " · ",
-      message.text !== "" && foreignText(message.text),
-    ),
-    message.json !== "" && element("code", {}, shortText(message.json.replace(/\s+/g, " "))),
-    element("time", { datetime: message.time }, clockTime(message.time)),
+    element("span", {}, ...joined(" · ", name || sender, type, text)),
+    json !== "" && element("code", {}, shortText(json.replace(/\s+/g, " "))),
+    timeOf(time),
   );
 
-/** @param {Line} line */
-const speechRow = ({ message, delivery, tone }) =>
-  element(
+/** @param {ShownMessage} message @param {DeliveryEntry | undefined} delivery */
+const speechRow = (message, delivery) => {
+  const { name, sender, side, type, text, json, attachments, time, recipients } = message;
+  const tone = delivery && isDelivered(delivery) ? "good" : "bad";
+  return element(
     "li",
-    { class: "speech", "data-side": message.side },
-    element(
-      "p",
-      { class: "by" },
-      element("strong", {}, foreignText(message.name || message.sender)),
-      message.name !== "" && " ",
-      message.name !== "" && foreignText(message.sender),
-      message.type !== "text" && " · ",
-      message.type !== "text" && foreignText(message.type),
-    ),
-    ...(message.text === "" ? [] : wholeText("p", message.text)),
-    message.attachments.length > 0 &&
-      element(
-        "ul",
-        { class: "files", "aria-label": "Attachments" },
-        ...message.attachments.map((name) => element("li", {}, foreignText(name))),
-      ),
-    ...(message.json === "" ? [] : wholeText("pre", message.json)),
+    { class: "speech", "data-side": side },
     element(
       "p",
       { class: "quiet" },
-      element("time", { datetime: message.time }, clockTime(message.time)),
-      message.recipients !== "" && " to ",
-      message.recipients !== "" && foreignText(message.recipients),
-      delivery !== "" && element("span", { "data-tone": tone }, " · ", foreignText(delivery)),
+      element("strong", {}, foreignText(name || sender)),
+      name !== "" && " ",
+      name !== "" && foreignText(sender),
+      type !== "text" && " · ",
+      type !== "text" && foreignText(type),
+    ),
+    ...wholeText("p", text),
+    attachments.length > 0 &&
+      element(
+        "ul",
+        { class: "files", "aria-label": "Attachments" },
+        ...attachments.map((each) => element("li", {}, foreignText(each))),
+      ),
+    ...wholeText("pre", json),
+    element(
+      "p",
+      { class: "quiet" },
+      timeOf(time),
+      recipients !== "" && " to ",
+      recipients !== "" && foreignText(recipients),
+      delivery &&
+        element("span", { "data-tone": tone }, " · ", foreignText(deliveryText(delivery))),
     ),
   );
-
-/** @param {Line} line */
-const rowOf = (line) => (line.message.isEvent ? eventRow(line) : speechRow(line));
+};
 
 /** The messages of a conversation, as a chat that grows. @param {Page} page */
 const transcript = (page) => {
   const list = element("ol", { class: "messages" });
-  const log = element(
-    "div",
-    { class: "log", role: "log", "aria-label": "Messages", tabindex: 0 },
-    list,
-  );
-  const earlier = element("button", { type: "button", class: "earlier" });
-  const left = element("p", { class: "empty" });
-  const view = element("div", { class: "transcript" }, earlier, left, log);
-  /** @type {Map<string, { readonly item: Line, readonly row: HTMLElement }>} */
+  const attributes = { class: "log", role: "log", "aria-label": "Messages", tabindex: 0 };
+  const log = element("div", attributes, list);
+  const earlier = element("p", { class: "empty" });
+  /** @type {import("./elements.mjs").Rows} */
   const rows = new Map();
-  /** @type {WeakMap<Json, Line>} */
-  const lines = new WeakMap();
-  let conversation = "";
-  let most = atOnce;
-  /** What was shown last: if it is the same, nothing is made anew. @type {readonly unknown[]} */
+  /** What was shown last: if it is the same, nothing is made anew. @type {ShownConversation | undefined} */
+  let known;
+  /** @type {readonly unknown[]} */
   let before = [];
-
-  /** The same line as before if nothing of it changed, so that its element stays. @param {Json} json @param {ReadonlyMap<string, DeliveryEntry>} last */
-  const lineOf = (json, last) => {
-    const known = lines.get(json);
-    const message = known?.message ?? shownMessage(json);
-    const entry = last.get(message.messageId);
-    const delivery = deliveryText(entry);
-    if (known && known.delivery === delivery) return known;
-    const line = { message, delivery, tone: entry && isDelivered(entry) ? "good" : "bad" };
-    lines.set(json, line);
-    return line;
-  };
 
   const update = () => {
     const { shown, deliveries } = page.state;
-    const isOther = shown.id !== conversation;
-    const now = [shown.messages, deliveries.entries, most];
-    if (!isOther && now.every((each, place) => each === before[place])) return;
-    before = now;
+    const isOther = shown !== known;
+    if (!isOther && before[0] === shown.messages && before[1] === deliveries.entries) return;
     if (isOther) {
-      [conversation, most] = [shown.id, atOnce];
       rows.clear();
       fill(list);
     }
+    [known, before] = [shown, [shown.messages, deliveries.entries]];
     const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
-    const hidden = Math.max(0, shown.messages.length - most);
-    earlier.hidden = hidden === 0;
-    setText(earlier, `Show ${counted(Math.min(hidden, atOnce), "earlier message")}`);
-    setText(left, hidden === 0 && shown.before > 0 ? leftText(shown.before) : "");
-    const last = lastDeliveries(deliveries.entries);
-    const wanted = shown.messages.slice(hidden).map((json, place) => {
+    const left = `${counted(shown.before, "earlier message")} not shown here.`;
+    setText(earlier, shown.before > 0 ? left : "");
+    const last = new Map(deliveries.entries.map((entry) => [entry.messageId, entry]));
+    const wanted = shown.messages.map((json, index) => {
+      const message = shownMessage(json);
+      const delivery = last.get(message.messageId);
+      const make = () => (message.isEvent ? eventRow(message) : speechRow(message, delivery));
       // By its place: two messages may have one id.
-      const key = String(shown.before + hidden + place);
-      return /** @type {const} */ ([key, lineOf(json, last)]);
+      const key = String(shown.before + index);
+      return /** @type {const} */ ([key, delivery && deliveryText(delivery), make]);
     });
-    keepRows(list, rows, wanted, rowOf);
+    keepRows(list, rows, wanted);
     if (isAtEnd || isOther) log.scrollTop = log.scrollHeight;
   };
-  earlier.addEventListener("click", () => {
-    const before = log.scrollHeight - log.scrollTop;
-    most += atOnce;
-    update();
-    log.scrollTop = log.scrollHeight - before;
-  });
-  return { element: view, update };
+  return { element: element("div", { class: "transcript" }, earlier, log), update };
 };
 
 /** @type {Readonly<Record<ConversationSummary["phase"], string>>} */
@@ -185,9 +147,8 @@ const customerOf = ({ customer }) => customer || "Nameless customer";
 /** @param {ConversationSummary} conversation @param {boolean} isCompleted */
 const aboutParts = ({ id, phase, address, channelType, messages }, isCompleted) => {
   const isIdle = isCompleted && phase !== "ended";
-  const state = isIdle ? "completed: idle for too long" : phases[phase];
   return [
-    `${state} · `,
+    `${isIdle ? "completed: idle for too long" : phases[phase]} · `,
     foreignText(address),
     " on ",
     foreignText(channelType),
@@ -196,65 +157,68 @@ const aboutParts = ({ id, phase, address, channelType, messages }, isCompleted) 
   ];
 };
 
-/** The conversation that is shown, with its composer. */
-class ConversationPanel {
-  #title = element("h2");
-  #about = element("p", { class: "quiet" });
-  #over = element("p", { class: "over" });
+/** Fills an element anew if that changes its text. @param {HTMLElement} target @param {(Node | string)[]} parts */
+const refill = (target, ...parts) => {
+  const text = parts.map((part) => (typeof part === "string" ? part : part.textContent)).join("");
+  if (target.textContent !== text) fill(target, ...parts);
+};
 
-  /** @param {Page} page */
-  constructor(page) {
-    this.page = page;
-    this.messages = transcript(page);
-    this.composer = new Composer(page, {
-      label: "Send a message",
-      send: "Send",
-      customer: () => this.#summary?.customer ?? "",
-      conversation: () => ({ id: page.state.shown.id }),
-    });
-    const back = element(
-      "a",
-      { href: "#conversations", class: "button back" },
-      "All conversations",
-    );
-    const header = element("header", {}, back, this.#title, this.#about);
-    const parts = [header, this.messages.element, this.#over, this.composer.element];
-    this.element = element("section", { class: "conversation" }, ...parts);
-  }
-
-  get #summary() {
-    const { conversations, shown } = this.page.state;
-    return conversations.get(shown.id);
-  }
-
-  update() {
-    const { shown } = this.page.state;
-    const known = this.#summary;
+/** The conversation that is shown, with its composer. @param {Page} page */
+const conversationPanel = (page) => {
+  const title = element("h2");
+  const about = element("p", { class: "quiet" });
+  const over = element("p", { class: "over" });
+  const messages = transcript(page);
+  const place = element("div", { class: "place" });
+  /** Each conversation keeps what was begun in it. @type {Map<string, Composer>} */
+  const composers = new Map();
+  const back = { href: "#conversations", class: "button back" };
+  const header = element("header", {}, element("a", back, "All conversations"), title, about);
+  const parts = [header, messages.element, over, place];
+  const update = () => {
+    const { shown, conversations } = page.state;
+    const summary = conversations.get(shown.id);
     const isMissing = shown.isKnown && !shown.isThere;
-    const title = isMissing ? "No such conversation" : "Conversation";
-    const shownTitle = foreignText(known ? customerOf(known) : title);
-    if (this.#title.textContent !== shownTitle.textContent) fill(this.#title, shownTitle);
-    const about = known ? aboutParts(known, shown.isCompleted) : [];
-    const said = about.map((part) => (typeof part === "string" ? part : part.textContent)).join("");
-    if (this.#about.textContent !== said) fill(this.#about, ...about);
-    const over = "The conversation is completed: nothing more can be sent.";
-    setText(this.#over, shown.isCompleted ? over : "");
-    this.composer.element.hidden = shown.isCompleted || isMissing;
-    this.composer.update(shown.id);
-    this.messages.update();
-  }
-}
+    const unknown = isMissing ? "No such conversation" : "Conversation";
+    refill(title, foreignText(summary ? customerOf(summary) : unknown));
+    refill(about, ...(summary ? aboutParts(summary, shown.isCompleted) : []));
+    const completed = "The conversation is completed: nothing more can be sent.";
+    setText(over, shown.isCompleted ? completed : "");
+    const composer = composers.get(shown.id) ?? new Composer(page, shown.id);
+    composers.set(shown.id, composer);
+    composer.update();
+    place.hidden = shown.isCompleted || isMissing;
+    if (place.firstChild !== composer.element) fill(place, composer.element);
+    messages.update();
+  };
+  return { element: element("section", { class: "conversation" }, ...parts), update };
+};
 
-/**
- * Whether a conversation passes the filters.
- *
- * @param {ConversationSummary} conversation
- * @param {{ readonly text: string, readonly phase: string }} filter
- */
-export const isConversationWanted = ({ id, phase, customer, address, channelType }, filter) => {
-  const isInPhase = filter.phase === "running" ? phase !== "ended" : phase === filter.phase;
-  const words = `${customer} ${address} ${channelType} ${id}`.toLowerCase();
-  return (filter.phase === "" || isInPhase) && words.includes(filter.text.toLowerCase().trim());
+/** An account, a customer and the first message of a new conversation. @param {Page} page */
+const startPanel = (page) => {
+  const composer = new Composer(page, "");
+  const title = element("h2", {}, "Start a conversation");
+  const none = element(
+    "p",
+    { class: "empty" },
+    "There is no account in use yet, on which a conversation could begin.",
+  );
+  const update = () => {
+    composer.update();
+    none.hidden = page.state.addresses.length > 0;
+    composer.element.hidden = !none.hidden;
+  };
+  const panel = element("section", { class: "start" }, title, none, composer.element);
+  return { element: panel, update };
+};
+
+/** Whether a conversation passes the filters. @param {ConversationSummary} conversation @param {readonly string[]} values of the filters */
+export const isConversationWanted = (
+  { id, phase, customer, address, channelType },
+  [text = "", wanted = ""],
+) => {
+  const isInPhase = wanted === "running" ? phase !== "ended" : phase === wanted;
+  return (wanted === "" || isInPhase) && isFound(text, customer, address, channelType, id);
 };
 
 /** @param {ConversationSummary} conversation */
@@ -267,10 +231,10 @@ const listItem = (conversation) => {
       "a",
       { href: linkToConversation(id), "data-id": id },
       element("span", { class: "name" }, foreignText(customerOf(conversation))),
-      element("time", { datetime: modified }, clockTime(modified)),
+      timeOf(modified),
       element(
         "span",
-        { class: "said" },
+        { class: "about" },
         `${phases[phase]} · `,
         foreignText(address),
         ` · ${counted(messages, "message")}`,
@@ -279,75 +243,47 @@ const listItem = (conversation) => {
   );
 };
 
-/** The list of all conversations, with its filters. */
-class ConversationList {
-  #text = element("input", {
-    type: "search",
-    placeholder: "customer, address, id",
-    autocomplete: "off",
-  });
-  #phase = choice([
-    ["", "all"],
-    ["running", "running"],
-    ["bot", "with a bot"],
-    ["agent", "with an agent"],
-    ["ended", "ended"],
-  ]);
-  #count = element("p", { class: "count" });
-  #empty = element("p", { class: "empty" });
+/** The list of all conversations, with its filters. @param {Page} page */
+const conversationList = (page) => {
+  const filters = filterBar(
+    {
+      noun: "conversation",
+      nothing: "No conversations yet.",
+      search: ["Search", "customer, address, id"],
+      choices: { State: [["", "all"], ["running", "running"], ...Object.entries(phases)] },
+    },
+    () => update(),
+  );
   /** @type {ReturnType<typeof virtualList<ConversationSummary>>} */
-  #list = virtualList({
+  const list = virtualList({
     rowHeight: 62,
     attributes: { "aria-label": "Conversations", role: "region" },
-    inner: { role: "list" },
+    role: "list",
     keyOf: ({ id }) => id,
     position: (place, count) => ({ "aria-posinset": place + 1, "aria-setsize": count }),
     make: listItem,
   });
-
-  /** @param {Page} page */
-  constructor(page) {
-    this.page = page;
-    const start = { href: "#conversations/new", class: "button main" };
-    this.element = element(
-      "div",
-      { class: "all" },
-      element("a", start, "Start a conversation"),
-      element(
-        "form",
-        { class: "filters", submit: (event) => event.preventDefault() },
-        labelled("Search", this.#text),
-        labelled("State", this.#phase),
-        this.#count,
-      ),
-      this.#empty,
-      this.#list.element,
-    );
-    for (const control of [this.#text, this.#phase])
-      control.addEventListener("input", () => this.update());
-  }
-
-  update() {
-    const { conversations, latest } = this.page.state;
+  const update = () => {
+    const { conversations, latest } = page.state;
     const known = [...conversations.values()].reverse();
-    const filter = { text: this.#text.value, phase: this.#phase.value };
-    const wanted = known.filter((each) => isConversationWanted(each, filter));
-    const total = latest?.conversations.total ?? known.length;
-    setText(this.#count, shareText(wanted.length, total, "conversation"));
-    const none = known.length === 0 ? "No conversations yet." : "None fits the filters.";
-    setText(this.#empty, wanted.length === 0 ? none : "");
-    this.#list.element.hidden = wanted.length === 0;
-    this.#list.show(wanted);
-    const [id] = this.page.rest;
-    for (const link of this.#list.element.querySelectorAll("a"))
+    const values = filters.values();
+    const wanted = known.filter((each) => isConversationWanted(each, values));
+    filters.count(wanted.length, latest?.conversations.total ?? known.length);
+    list.show(wanted);
+    const [id] = page.rest;
+    for (const link of list.element.querySelectorAll("a"))
       setAttributes(link, { "aria-current": link.dataset.id === id ? "true" : undefined });
-  }
-}
+  };
+  const start = { href: "#conversations/new", class: "button main" };
+  const link = element("a", start, "Start a conversation");
+  const parts = [link, filters.element, filters.empty, list.element];
+  return { element: element("div", { class: "all" }, ...parts), update };
+};
 
 /** All conversations, and one of them as a chat. @param {Page} page */
 export const conversationsView = (page) => {
-  const list = new ConversationList(page);
-  const [start, panel] = [new StartForm(page), new ConversationPanel(page)];
+  const list = conversationList(page);
+  const [start, panel] = [startPanel(page), conversationPanel(page)];
   const none = element("p", { class: "empty" }, "Choose a conversation, or start one.");
   const side = element("div", { class: "side" });
   const view = element("div", { class: "conversations" }, list.element, side);

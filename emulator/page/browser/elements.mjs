@@ -13,11 +13,11 @@ export const setAttributes = (target, attributes) => {
   }
 };
 
-/** @param {readonly Child[]} children */
-const present = (children) =>
-  children.flatMap((child) =>
-    child === undefined || child === false ? [] : [child instanceof Node ? child : String(child)],
-  );
+/** Puts other children in the place of all. @param {Element} target @param {Child[]} children */
+export const fill = (target, ...children) => {
+  const present = children.filter((child) => child !== undefined && child !== false);
+  target.replaceChildren(...present.map((each) => (each instanceof Node ? each : String(each))));
+};
 
 /**
  * An element with attributes, listeners (a function under the name of its event) and children.
@@ -31,7 +31,7 @@ const present = (children) =>
 export const element = (tag, attributes = {}, ...children) => {
   const made = document.createElement(tag);
   setAttributes(made, attributes);
-  made.append(...present(children));
+  fill(made, ...children);
   return made;
 };
 
@@ -40,10 +40,10 @@ export const element = (tag, attributes = {}, ...children) => {
  *
  * @template {keyof SVGElementTagNameMap} T
  * @param {T} tag
- * @param {Attributes} [attributes]
+ * @param {Attributes} attributes
  * @returns {SVGElementTagNameMap[T]}
  */
-export const drawing = (tag, attributes = {}) => {
+export const drawing = (tag, attributes) => {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
   setAttributes(made, attributes);
   return made;
@@ -75,12 +75,28 @@ export const beginningOf = (text, most) =>
 export const shortText = (text) =>
   text.length <= mostOfName ? text : `${beginningOf(text, mostOfName)}…`;
 
-/** Puts other children in the place of all. @param {Element} target @param {Child[]} children */
-export const fill = (target, ...children) => target.replaceChildren(...present(children));
-
 /** Changes a text only if it differs, so that a selection in it stays. @param {Element} target @param {string} text */
 export const setText = (target, text) => {
   if (target.textContent !== text) target.textContent = text;
+};
+
+/** Where it is said what became of something that was done here. */
+export const statusLine = () => element("p", { class: "said", role: "status" });
+
+/**
+ * A form that does its work here: nothing is submitted.
+ *
+ * @param {Attributes} attributes
+ * @param {() => void} submit
+ * @param {Child[]} children
+ */
+export const formOf = (attributes, submit, ...children) => {
+  const form = element("form", attributes, ...children);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit();
+  });
+  return form;
 };
 
 let labels = 0;
@@ -90,44 +106,96 @@ let labels = 0;
  *
  * @param {string} label
  * @param {HTMLElement} control
- * @param {string} [hint]
+ * @param {string[]} hints
  */
-export const labelled = (label, control, hint) => {
+export const labelled = (label, control, ...hints) => {
   labels += 1;
   const id = `control-${labels}`;
-  control.id = id;
-  const said =
-    hint === undefined ? undefined : element("p", { class: "hint", id: `${id}-hint` }, hint);
-  if (said) control.setAttribute("aria-describedby", said.id);
-  return element("div", { class: "field" }, element("label", { for: id }, label), control, said);
+  const said = hints.map((hint, place) =>
+    element("p", { class: "hint", id: `${id}-${place}` }, hint),
+  );
+  const described = said.map((hint) => hint.id).join(" ");
+  setAttributes(control, { id, "aria-describedby": described || undefined });
+  return element("div", { class: "field" }, element("label", { for: id }, label), control, ...said);
 };
 
+/** @typedef {readonly (string | readonly [value: string, label: string])[]} Options */
+
+/** Offers texts to choose from; what was chosen stays if it is among them. @param {HTMLSelectElement} control @param {Options} options */
+export const offer = (control, options) => {
+  const { value: before } = control;
+  const pairs = options.map((each) => (typeof each === "string" ? [each, each] : each));
+  fill(control, ...pairs.map(([value, label]) => element("option", { value, dir: "auto" }, label)));
+  const isThere = pairs.some(([value]) => value === before);
+  control.value = isThere ? before : (pairs[0]?.[0] ?? "");
+};
+
+/** A choice between texts. @param {Options} [options] */
+export const choice = (options = []) => {
+  const control = element("select");
+  offer(control, options);
+  return control;
+};
+
+/** Whether the words hold the text that is sought. @param {string} sought @param {string[]} words */
+export const isFound = (sought, ...words) =>
+  words.join(" ").toLowerCase().includes(sought.toLowerCase().trim());
+
 /**
- * A choice between texts.
+ * A search and choices above a list, with how much of it fits.
  *
- * @param {readonly (string | readonly [value: string, label: string])[]} options
- * @param {Attributes} [attributes]
+ * @param {object} options
+ * @param {string} options.noun what the list holds
+ * @param {string} options.nothing what is said if it holds nothing
+ * @param {readonly [label: string, placeholder: string]} options.search
+ * @param {Readonly<Record<string, Options>>} [options.choices] by their labels
+ * @param {() => void} changed
  */
-export const choice = (options, attributes) =>
-  element("select", attributes, ...options.map(optionOf));
-
-/** @param {string | readonly [value: string, label: string]} option */
-export const optionOf = (option) => {
-  const [value, label] = typeof option === "string" ? [option, option] : option;
-  return element("option", { value }, label);
+export const filterBar = ({ noun, nothing, search: [label, example], choices = {} }, changed) => {
+  const text = element("input", { type: "search", placeholder: example, autocomplete: "off" });
+  const chosen = Object.entries(choices).map(([title, options]) => ({
+    title,
+    control: choice(options),
+  }));
+  const count = element("p", { class: "count" });
+  const bar = formOf(
+    { class: "filters" },
+    () => {},
+    labelled(label, text),
+    ...chosen.map(({ title, control }) => labelled(title, control)),
+    count,
+  );
+  bar.addEventListener("input", changed);
+  const empty = element("p", { class: "empty" });
+  return {
+    element: bar,
+    /** Says why nothing is shown. */
+    empty,
+    /** The text that is sought, and what is chosen. */
+    values: () => [text.value, ...chosen.map(({ control }) => control.value)],
+    /** Says how much is shown. @param {number} shown @param {number} total @param {string} [said] instead */
+    count: (shown, total, said) => {
+      const all = counted(total, noun);
+      setText(count, said ?? (shown === total ? all : `${countText(shown)} of ${all}`));
+      const none = shown === 0 ? "None fits the filters." : "";
+      setText(empty, total === 0 ? nothing : none);
+    },
+  };
 };
 
+/** @typedef {readonly [key: string, version: unknown, make: () => HTMLElement]} WantedRow */
+
+/** The rows of a container by their keys. @typedef {Map<string, { readonly version: unknown, readonly row: HTMLElement }>} Rows */
+
 /**
- * Keeps one element for each key, in the order given; those that stay are not touched, so that
- * focus and selection stay, too.
+ * Keeps one element for each key, in the order given; those of the same version are not touched, so
+ * that focus and selection stay, too.
  *
- * @template T
  * @param {HTMLElement} container
- * @param {Map<string, { readonly item: T, readonly row: HTMLElement }>} rows those there are; is changed
- * @param {readonly (readonly [key: string, item: T])[]} wanted
- * @param {(item: T) => HTMLElement} make
+ * @param {Rows} rows those there are; is changed
+ * @param {readonly WantedRow[]} wanted
  */
-export const keepRows = (container, rows, wanted, make) => {
+export const keepRows = (container, rows, wanted) => {
   const keys = new Set(wanted.map(([key]) => key));
   const active = document.activeElement;
   const focused = [...rows].find(([, { row }]) => row.contains(active))?.[0] ?? "";
@@ -136,11 +204,11 @@ export const keepRows = (container, rows, wanted, make) => {
       row.remove();
       rows.delete(key);
     }
-  wanted.forEach(([key, item], place) => {
+  wanted.forEach(([key, version, make], place) => {
     const known = rows.get(key);
-    const row = known?.item === item ? known.row : make(item);
+    const row = known && known.version === version ? known.row : make();
     if (known && known.row !== row) known.row.replaceWith(row);
-    rows.set(key, { item, row });
+    rows.set(key, { version, row });
     const there = container.children[place] ?? null;
     if (there !== row) container.insertBefore(row, there);
   });
@@ -150,15 +218,9 @@ export const keepRows = (container, rows, wanted, make) => {
 /** A row that was moved or made anew lost the focus. @param {HTMLElement | undefined} row @param {Element | null} active */
 const refocus = (row, active) => {
   if (!row || row.contains(document.activeElement)) return;
-  const target = active instanceof HTMLElement && row.contains(active) ? active : firstControl(row);
-  target?.focus({ preventScroll: true });
+  const control = active && row.contains(active) ? active : row.querySelector("a, button");
+  if (control instanceof HTMLElement) control.focus({ preventScroll: true });
 };
-
-/** @param {HTMLElement} row */
-const firstControl = (row) =>
-  row.matches("a, button")
-    ? row
-    : /** @type {HTMLElement | null} */ (row.querySelector("a, button"));
 
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 const dayAndClock = new Intl.DateTimeFormat(undefined, {
@@ -185,10 +247,6 @@ export const countText = (count) => whole.format(count);
 /** `1 call`, `2 calls` @param {number} count @param {string} noun */
 export const counted = (count, noun) => `${countText(count)} ${noun}${count === 1 ? "" : "s"}`;
 
-/** `12 of 10,000 calls`, or how many there are if all of them are meant. @param {number} some @param {number} all @param {string} noun */
-export const shareText = (some, all, noun) =>
-  some === all ? counted(all, noun) : `${countText(some)} of ${counted(all, noun)}`;
-
 /** Rows beyond the visible ones, on each side. */
 const spare = 8;
 
@@ -211,17 +269,16 @@ export const visibleRows = ({ top, height, rowHeight, count }) => {
  * @param {object} options
  * @param {number} options.rowHeight in pixels
  * @param {(item: T) => HTMLElement} options.make
- * @param {(item: T, place: number) => string} options.keyOf
+ * @param {(item: T) => string} options.keyOf
  * @param {(place: number, count: number) => Attributes} options.position where a row stands, for those who listen
  * @param {Attributes} options.attributes of the element that scrolls
- * @param {Attributes} [options.inner] of the element that holds the rows
+ * @param {string} options.role of the element that holds the rows
  * @param {HTMLElement} [options.head] stays at the top
  */
-export const virtualList = (options) => {
-  const { rowHeight, make, keyOf, position, attributes, inner = {}, head } = options;
-  const body = element("div", { class: "rows", ...inner });
+export const virtualList = ({ rowHeight, make, keyOf, position, attributes, role, head }) => {
+  const body = element("div", { class: "rows", role });
   const scroller = element("div", { ...attributes, class: "scroller", tabindex: 0 }, head, body);
-  /** @type {Map<string, { readonly item: T, readonly row: HTMLElement }>} */
+  /** @type {Rows} */
   const rows = new Map();
   /** @type {readonly T[]} */
   let items = [];
@@ -229,29 +286,22 @@ export const virtualList = (options) => {
 
   const render = () => {
     waiting = false;
-    const height = scroller.clientHeight || 600;
-    const { from, to } = visibleRows({
-      top: scroller.scrollTop,
-      height,
-      rowHeight,
-      count: items.length,
-    });
+    const [top, height] = [scroller.scrollTop, scroller.clientHeight || 600];
+    const { from, to } = visibleRows({ top, height, rowHeight, count: items.length });
     const wanted = items
       .slice(from, to)
-      .map((item, place) => /** @type {const} */ ([keyOf(item, from + place), item]));
-    keepRows(body, rows, wanted, make);
-    wanted.forEach(([key], place) => {
-      const row = rows.get(key)?.row;
-      if (!row) return;
-      row.style.transform = `translateY(${(from + place) * rowHeight}px)`;
-      setAttributes(row, position(from + place, items.length));
+      .map((item) => /** @type {WantedRow} */ ([keyOf(item), item, () => make(item)]));
+    keepRows(body, rows, wanted);
+    [...body.children].forEach((row, index) => {
+      const place = from + index;
+      if (row instanceof HTMLElement) row.style.transform = `translateY(${place * rowHeight}px)`;
+      setAttributes(row, position(place, items.length));
     });
   };
 
   const later = () => {
-    if (waiting) return;
+    if (!waiting) requestAnimationFrame(render);
     waiting = true;
-    requestAnimationFrame(render);
   };
   scroller.addEventListener("scroll", later, { passive: true });
   new ResizeObserver(later).observe(scroller);
@@ -266,6 +316,7 @@ export const virtualList = (options) => {
      */
     show: (next, above = 0) => {
       items = next;
+      scroller.hidden = items.length === 0;
       body.style.height = `${items.length * rowHeight}px`;
       if (above > 0 && scroller.scrollTop > 0) scroller.scrollTop += above * rowHeight;
       render();

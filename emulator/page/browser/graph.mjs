@@ -33,6 +33,8 @@ const headingHeight = 44;
 const margin = 16;
 /** Columns of few objects stand in the middle, beside longer ones. */
 const mostCentred = 14;
+/** If cards were narrower than this, a name would say nothing: there are no columns. */
+const leastNodeWidth = 110;
 
 /** One key for each object of an account. @param {{ readonly collection: string, readonly id: string }} object */
 export const graphKey = ({ collection, id }) => `${collection}/${id}`;
@@ -66,95 +68,48 @@ const ordered = (columns) => {
   });
 };
 
-/** All columns fit into the width, whatever it is. @param {number} width @param {number} count */
-const columnSizes = (width, count) => {
-  const gap = width < 1100 ? 24 : 56;
-  const room = (width - 2 * margin - (count - 1) * gap) / count;
-  return { gap, nodeWidth: Math.min(230, Math.floor(room)) };
-};
-
-/** @param {readonly Kind[]} kinds @param {readonly (readonly GraphObject[])[]} columns @param {ReturnType<typeof columnSizes>} sizes @returns {GraphLayout} */
-const inColumns = (kinds, columns, { gap, nodeWidth }) => {
-  const rows = Math.max(1, ...columns.map((list) => list.length));
-  const xOf = (/** @type {number} */ column) => margin + column * (nodeWidth + gap);
-  const offset = (/** @type {readonly GraphObject[]} */ list) =>
-    rows <= mostCentred ? ((rows - list.length) * rowHeight) / 2 : 0;
-  const placed = columns.map((list, column) =>
-    list.map((object, row) => ({
-      key: graphKey(object),
-      object,
-      column,
-      row,
-      x: xOf(column),
-      y: headingHeight + offset(list) + row * rowHeight,
-    })),
-  );
-  return {
-    isStacked: false,
-    width: xOf(kinds.length) - gap + margin,
-    height: headingHeight + rows * rowHeight + margin,
-    nodeWidth,
-    headings: kinds.map((kind, column) => ({
-      kind,
-      column,
-      count: columns[column]?.length ?? 0,
-      x: xOf(column),
-      y: 0,
-    })),
-    columns: placed,
-    nodes: new Map(placed.flat().map((node) => [node.key, node])),
-  };
-};
-
-/** @param {readonly Kind[]} kinds @param {readonly (readonly GraphObject[])[]} columns @param {number} width @returns {GraphLayout} */
-const stacked = (kinds, columns, width) => {
-  let y = 0;
-  /** @type {GraphHeading[]} */
-  const headings = [];
-  const placed = kinds.map((kind, column) => {
-    const list = columns[column] ?? [];
-    headings.push({ kind, column, count: list.length, x: margin, y });
-    y += headingHeight;
-    const nodes = list.map((object, row) => ({
-      key: graphKey(object),
-      object,
-      column,
-      row,
-      x: margin,
-      y: y + row * rowHeight,
-    }));
-    y += list.length * rowHeight + 8;
-    return nodes;
-  });
-  return {
-    isStacked: true,
-    width,
-    height: y + margin,
-    nodeWidth: width - 2 * margin,
-    headings,
-    columns: placed,
-    nodes: new Map(placed.flat().map((node) => [node.key, node])),
-  };
-};
-
-/** Where cards would be narrower than this, a name would say nothing: there are no columns. */
-const leastNodeWidth = 110;
-
 /**
  * Where each object stands: a column for each kind, in set-up order, so that all lines lead from left
- * to right.
+ * to right, or one kind below the other.
  *
  * @param {readonly Kind[]} kinds in set-up order
  * @param {readonly GraphObject[]} objects
  * @param {number} width of the view in pixels
+ * @returns {GraphLayout}
  */
 export const layOut = (kinds, objects, width) => {
   const byKind = Map.groupBy(objects, ({ collection }) => collection);
-  const columns = ordered(kinds.map(({ collection }) => byKind.get(collection) ?? []));
-  const sizes = columnSizes(width, kinds.length);
-  return sizes.nodeWidth < leastNodeWidth
-    ? stacked(kinds, columns, width)
-    : inColumns(kinds, columns, sizes);
+  const lists = ordered(kinds.map(({ collection }) => byKind.get(collection) ?? []));
+  const gap = width < 1100 ? 24 : 56;
+  const room = Math.floor((width - 2 * margin - (kinds.length - 1) * gap) / kinds.length);
+  const isStacked = room < leastNodeWidth;
+  const nodeWidth = isStacked ? width - 2 * margin : Math.min(230, room);
+  const rows = Math.max(1, ...lists.map((list) => list.length));
+  /** Where the next kind begins. */
+  let top = 0;
+  const placed = kinds.map((kind, column) => {
+    const list = lists[column] ?? [];
+    const isCentred = !isStacked && rows <= mostCentred;
+    const above = isCentred ? ((rows - list.length) * rowHeight) / 2 : 0;
+    const x = isStacked ? margin : margin + column * (nodeWidth + gap);
+    const heading = { kind, column, count: list.length, x, y: top };
+    const nodes = list.map((object, row) => ({
+      ...{ key: graphKey(object), object, column, row, x },
+      y: heading.y + headingHeight + above + row * rowHeight,
+    }));
+    if (isStacked) top += headingHeight + list.length * rowHeight + 8;
+    return { heading, nodes };
+  });
+  const columns = placed.map(({ nodes }) => nodes);
+  return {
+    isStacked,
+    width: isStacked ? width : 2 * margin + kinds.length * (nodeWidth + gap) - gap,
+    height: margin + (isStacked ? top : headingHeight + rows * rowHeight),
+    nodeWidth,
+    headings: placed.map(({ heading }) => heading),
+    columns,
+    nodes: new Map(columns.flat().map((node) => [node.key, node])),
+  };
 };
 
 /** The references of an object to objects that are there. @param {GraphLayout} layout @param {GraphNode} node @returns {readonly GraphEdge[]} */
@@ -203,37 +158,19 @@ export const linePath = ({ columns, headings, nodeWidth }, { from, to }) => {
   return path;
 };
 
-/**
- * The keys of the objects that refer to each object.
- *
- * @param {readonly GraphObject[]} objects
- * @returns {ReadonlyMap<string, readonly string[]>}
- */
+/** The keys of the objects that refer to each object. @param {readonly GraphObject[]} objects */
 export const usersByKey = (objects) => {
   /** @type {Map<string, string[]>} */
   const users = new Map();
   for (const object of objects)
-    for (const key of new Set(object.references.map(graphKey))) {
-      const list = users.get(key);
-      if (list) list.push(graphKey(object));
-      else users.set(key, [graphKey(object)]);
-    }
+    for (const key of new Set(object.references.map(graphKey)))
+      users.set(key, [...(users.get(key) ?? []), graphKey(object)]);
   return users;
 };
 
-/**
- * The nodes between two heights.
- *
- * @param {GraphLayout} layout
- * @param {number} top
- * @param {number} bottom
- */
+/** The nodes between two heights. @param {GraphLayout} layout @param {number} top @param {number} bottom */
 export const nodesBetween = ({ columns }, top, bottom) =>
-  columns.flatMap((list) => {
-    const start = list[0]?.y ?? 0;
-    const from = Math.max(0, Math.floor((top - start) / rowHeight));
-    return list.slice(from, Math.max(from, Math.ceil((bottom - start) / rowHeight)));
-  });
+  columns.flat().filter(({ y }) => y + rowHeight > top && y < bottom);
 
 /**
  * Where an arrow key leads to.
@@ -261,42 +198,11 @@ export const neighbour = ({ columns, isStacked }, node, arrow) => {
 /** More lines at once say nothing. */
 const mostEdges = 600;
 
-/** Every line to and from a node. @param {GraphLayout} layout @param {GraphNode} node @param {readonly string[]} users keys of those that refer to it */
-const linesAt = (layout, node, users) => [
-  ...edgesFrom(layout, node),
-  ...users.flatMap((key) => {
-    const from = layout.nodes.get(key);
-    return from ? [{ from, to: node }] : [];
-  }),
-];
-
-/** The part of the drawing that is in sight. */
-class GraphLines {
-  element = drawing("svg", { class: "lines", "aria-hidden": "true" });
-
-  /**
-   * @param {GraphLayout} layout
-   * @param {{ readonly seen: readonly GraphNode[], readonly top: number, readonly height: number }} window
-   * @param {GraphNode | undefined} chosen its lines are drawn over all others
-   * @param {readonly string[]} users keys of those that refer to the chosen one
-   */
-  draw(layout, { seen, top, height }, chosen, users) {
-    const { width, isStacked } = layout;
-    setAttributes(this.element, { width, height, viewBox: `0 ${top} ${width} ${height}` });
-    this.element.style.top = `${top}px`;
-    if (isStacked) return fill(this.element);
-    const strong = chosen ? linesAt(layout, chosen, users) : [];
-    const others = seen
-      .filter((node) => node !== chosen)
-      .flatMap((node) => edgesFrom(layout, node))
-      .filter(({ to }) => to !== chosen);
-    const paths = (/** @type {readonly GraphEdge[]} */ edges, /** @type {string} */ name) =>
-      edges
-        .slice(0, mostEdges)
-        .map((edge) => drawing("path", { class: name, d: linePath(layout, edge) }));
-    fill(this.element, ...paths(others, chosen ? "faint" : "plain"), ...paths(strong, "strong"));
-  }
-}
+/** @param {GraphLayout} layout @param {readonly GraphEdge[]} edges @param {string} name of their class */
+const paths = (layout, edges, name) =>
+  edges
+    .slice(0, mostEdges)
+    .map((edge) => drawing("path", { class: name, d: linePath(layout, edge) }));
 
 /** Rendered beyond what is in sight, in pixels. */
 const spare = 400;
@@ -322,15 +228,15 @@ const headingOf = ({ kind, count, x, y }, width) => {
 /** The drawing of the account: a column for each kind, lines from what is referred to. */
 export class GraphView {
   #headings = element("div", { class: "kinds" });
-  #lines = new GraphLines();
+  #lines = drawing("svg", { class: "lines", "aria-hidden": "true" });
   #nodes = element("div", { class: "nodes", role: "list", "aria-label": "Objects of the account" });
-  #canvas = element("div", { class: "canvas" }, this.#headings, this.#lines.element, this.#nodes);
+  #canvas = element("div", { class: "canvas" }, this.#headings, this.#lines, this.#nodes);
   element = element(
     "div",
     { class: "scroller graph", role: "region", "aria-label": "Graph" },
     this.#canvas,
   );
-  /** @type {Map<string, { readonly item: GraphNode, readonly row: HTMLElement }>} */
+  /** @type {import("./elements.mjs").Rows} */
   #rows = new Map();
   /** @type {readonly GraphObject[]} */
   #objects = [];
@@ -400,48 +306,68 @@ export class GraphView {
   #arrange() {
     this.layout = layOut(this.kinds, this.#objects, this.element.clientWidth || 1000);
     const { width, height, nodeWidth, headings, isStacked } = this.layout;
-    this.#canvas.style.width = `${width}px`;
-    this.#canvas.style.height = `${height}px`;
+    Object.assign(this.#canvas.style, { width: `${width}px`, height: `${height}px` });
     this.#canvas.classList.toggle("stacked", isStacked);
     fill(this.#headings, ...headings.map((heading) => headingOf(heading, nodeWidth)));
     this.#render();
   }
 
   #later() {
-    if (this.#isWaiting) return;
+    if (!this.#isWaiting) requestAnimationFrame(() => this.#render());
     this.#isWaiting = true;
-    requestAnimationFrame(() => this.#render());
   }
 
   #render() {
     this.#isWaiting = false;
+    const { layout } = this;
     const { clientHeight } = this.element;
     // What was scrolled to may be below the end of what is to be drawn now.
-    const end = Math.max(0, this.layout.height - clientHeight);
+    const end = Math.max(0, layout.height - clientHeight);
     const scrollTop = Math.min(this.element.scrollTop, end);
     const top = Math.max(0, scrollTop - spare);
-    const bottom = Math.min(this.layout.height, scrollTop + (clientHeight || 700) + spare);
-    const seen = nodesBetween(this.layout, top, bottom);
-    const active = this.layout.nodes.get(this.#active);
+    const bottom = Math.min(layout.height, scrollTop + (clientHeight || 700) + spare);
+    const seen = nodesBetween(layout, top, bottom);
+    const active = layout.nodes.get(this.#active);
     // What has the focus stays, wherever it was scrolled to.
     const shown = active && !seen.includes(active) ? [...seen, active] : seen;
-    const wanted = shown.map((node) => /** @type {const} */ ([node.key, node]));
-    keepRows(this.#nodes, this.#rows, wanted, (node) => this.#node(node));
+    keepRows(
+      this.#nodes,
+      this.#rows,
+      shown.map((node) => [node.key, node, () => this.#node(node)]),
+    );
     this.#place(shown);
-    const chosen = this.layout.nodes.get(this.#chosen);
-    const users = this.usersOf(this.#chosen);
-    this.#lines.draw(this.layout, { seen, top, height: bottom - top }, chosen, users);
+    this.#draw(seen, top, bottom);
+  }
+
+  /** The lines in sight; those of the chosen object over all others. @param {readonly GraphNode[]} seen @param {number} top @param {number} bottom */
+  #draw(seen, top, bottom) {
+    const { layout } = this;
+    const { width, isStacked, nodes } = layout;
+    const height = bottom - top;
+    setAttributes(this.#lines, { width, height, viewBox: `0 ${top} ${width} ${height}` });
+    this.#lines.style.top = `${top}px`;
+    if (isStacked) return fill(this.#lines);
+    const chosen = nodes.get(this.#chosen);
+    const users = this.usersOf(this.#chosen).flatMap((key) => nodes.get(key) ?? []);
+    const near = new Set(chosen ? [...seen, chosen, ...users] : seen);
+    const edges = [...near].flatMap((node) => edgesFrom(layout, node));
+    const strong = edges.filter(({ from, to }) => from === chosen || to === chosen);
+    const others = edges.filter((edge) => !strong.includes(edge) && seen.includes(edge.from));
+    fill(
+      this.#lines,
+      ...paths(layout, others, chosen ? "faint" : "plain"),
+      ...paths(layout, strong, "strong"),
+    );
   }
 
   /** @param {readonly GraphNode[]} shown */
   #place(shown) {
     const chosen = this.layout.nodes.get(this.#chosen);
-    const near = chosen && [
+    const related = chosen && [
       chosen.key,
       ...chosen.object.references.map(graphKey),
       ...this.usersOf(chosen.key),
     ];
-    const related = near && new Set(near);
     const first = shown.find(({ key }) => key === this.#active) ?? shown[0];
     for (const node of shown) {
       const row = this.#rows.get(node.key)?.row;
@@ -449,19 +375,19 @@ export class GraphView {
       if (!row || !button) continue;
       row.style.transform = `translate(${node.x}px, ${node.y}px)`;
       row.style.width = `${this.layout.nodeWidth}px`;
-      button.tabIndex = node === first ? 0 : -1;
-      button.toggleAttribute("data-dim", related !== undefined && !related.has(node.key));
-      setAttributes(button, { "aria-current": node === chosen ? "true" : undefined });
+      setAttributes(button, {
+        tabindex: node === first ? 0 : -1,
+        "data-dim": related !== undefined && !related.includes(node.key),
+        "aria-current": node === chosen ? "true" : undefined,
+      });
     }
   }
 
   /** What an object uses, and how many use it. @param {GraphNode} node */
-  #saidOf({ key, object }) {
+  #saidOf(node) {
+    const { key, object } = node;
     const used = this.usersOf(key).length;
-    const names = object.references.flatMap((reference) => {
-      const node = this.layout.nodes.get(graphKey(reference));
-      return node ? [titleOf(node.object)] : [];
-    });
+    const names = edgesFrom(this.layout, node).map(({ to }) => titleOf(to.object));
     const uses = [...new Set(names)].flatMap((name) => [", ", foreignText(name)]).slice(1);
     return [
       ...(object.isActive ? [] : [["not active"]]),
@@ -480,15 +406,15 @@ export class GraphView {
       {
         type: "button",
         class: object.isActive ? undefined : "inactive",
-        "data-column": column,
         "data-key": key,
         click: () => this.choose(key),
       },
       element("span", { class: "name", title: titleOf(object) }, foreignText(titleOf(object))),
       element("span", { class: "hidden" }, noun),
-      element("span", { class: "said" }, ...first),
+      element("span", { class: "about" }, ...first),
       ...rest.map((said) => element("span", { class: "hidden" }, ", ", ...said)),
     );
+    button.style.setProperty("--column", String(column));
     return element("div", { class: "node", role: "listitem" }, button);
   }
 
@@ -498,9 +424,9 @@ export class GraphView {
     if (y < view.scrollTop + nodeHeight) view.scrollTop = y - 2 * nodeHeight;
     else if (y + 2 * nodeHeight > view.scrollTop + view.clientHeight)
       view.scrollTop = y + 2 * nodeHeight - view.clientHeight;
-    if (x < view.scrollLeft) view.scrollLeft = x - 16;
+    if (x < view.scrollLeft) view.scrollLeft = x - margin;
     else if (x + this.layout.nodeWidth > view.scrollLeft + view.clientWidth)
-      view.scrollLeft = x + this.layout.nodeWidth + 16 - view.clientWidth;
+      view.scrollLeft = x + this.layout.nodeWidth + margin - view.clientWidth;
   }
 
   /** @param {KeyboardEvent} event */
@@ -512,6 +438,6 @@ export class GraphView {
     this.#active = next.key;
     this.#reveal(next);
     this.#render();
-    this.#rows.get(next.key)?.row.querySelector("button")?.focus({ preventScroll: true });
+    this.focus();
   }
 }

@@ -1,4 +1,6 @@
-/** @import { AccountGraph, ConversationAddress, ConversationSummary, FormTables, PageChanges } from "../page-routes.js" */
+import { setText } from "./elements.mjs";
+
+/** @import { ConversationAddress, ConversationSummary, FormTables, GraphObject, PageChanges } from "../page-routes.js" */
 /** @import { EntriesSince } from "../../http/call-log.js" */
 
 const control = "/control";
@@ -13,7 +15,11 @@ export class CallError extends Error {
 }
 
 /** @param {unknown} value @returns {value is Readonly<Record<string, unknown>>} */
-const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isRecord = (value) =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What an error says. @param {unknown} error */
+export const causeText = (error) => (error instanceof Error ? error.message : String(error));
 
 /** Control says `error`, the service `code`, `developerMessage` and `details`. @param {unknown} body @param {number} status */
 export const refusalText = (body, status) => {
@@ -37,10 +43,8 @@ export const useControlSecret = (given) => {
   secret = given;
 };
 
-/** @param {Response} response @returns {Promise<unknown>} */
-const bodyOf = async (response) => {
-  const text = await response.text();
-  if (text === "") return undefined;
+/** Undefined if it is no JSON. @param {string} text @returns {unknown} */
+export const parsedJson = (text) => {
   try {
     return JSON.parse(text);
   } catch {
@@ -49,13 +53,13 @@ const bodyOf = async (response) => {
 };
 
 /**
- * @param {string} path
  * @param {string} method
+ * @param {string} path
  * @param {unknown} [body]
  * @param {string} [bearer]
  * @returns {Promise<unknown>}
  */
-const call = async (path, method, body, bearer = secret) => {
+const call = async (method, path, body, bearer = secret) => {
   const headers = new Headers();
   if (body !== undefined) headers.set("content-type", "application/json");
   if (bearer !== "") headers.set("authorization", `Bearer ${bearer}`);
@@ -65,79 +69,22 @@ const call = async (path, method, body, bearer = secret) => {
     throw new CallError("The emulator does not answer. Is it still running?", 0);
   };
   const response = await fetch(path, { method, headers, signal, ...sent }).catch(unanswered);
-  const answer = await bodyOf(response).catch(unanswered);
+  const answer = parsedJson(await response.text().catch(unanswered));
   if (!response.ok) throw new CallError(refusalText(answer, response.status), response.status);
   return answer;
 };
 
-// The emulator that serves this page answers in the shape of the very types named here: they are of
-// one version, so that nothing is checked again.
-
-/** What the forms offer. @returns {Promise<FormTables>} */
-export const readTables = async () =>
-  /** @type {FormTables} */ (await call(`${control}/page/tables`, "GET"));
-
-/**
- * What changed since the last look.
- *
- * @param {{ readonly cursor: string, readonly conversation: string, readonly messages: number }} look
- * @returns {Promise<PageChanges>}
- */
-const readChanges = async ({ cursor, conversation, messages }) => {
-  const query = new URLSearchParams({ cursor, conversation, messages: String(messages) });
-  return /** @type {PageChanges} */ (await call(`${control}/page/changes?${query}`, "GET"));
-};
-
-/** A set-up object, its secrets hidden. @param {string} collection @param {string} id */
-export const readObject = (collection, id) =>
-  call(`${control}/page/objects/${collection}/${encodeURIComponent(id)}`, "GET");
-
-/** @param {unknown} rule */
-export const addFault = (rule) => call(`${control}/faults`, "POST", rule);
-
-export const clearFaults = () => call(`${control}/faults`, "DELETE");
-
-/** @param {string} name @param {string} value */
-export const turnSwitch = (name, value) => call(`${control}/switches`, "PUT", { [name]: value });
-
-/** @param {number} advanceMs */
-export const advanceClock = (advanceMs) => call(`${control}/clock`, "POST", { advanceMs });
-
-export const resetEmulator = () => call(`${control}/reset`, "POST");
-
-let token = "";
-
-const freshToken = async () => {
-  const answer = await call(`${control}/page/token`, "POST");
-  token = isRecord(answer) ? String(answer.token) : "";
-  return token;
-};
-
 /** Sends a message by the service's own call, as any application does. @param {unknown} message */
 export const sendMessage = async (message) => {
-  const path = "/conversation/v3/conversations/messages";
+  const issued = await call("POST", `${control}/page/token`);
+  const token = isRecord(issued) ? String(issued.token) : "";
   const body = { messages: { message: [message] } };
-  try {
-    return await call(path, "POST", body, token || (await freshToken()));
-  } catch (error) {
-    if (!(error instanceof CallError && error.status === 401)) throw error;
-    return call(path, "POST", body, await freshToken());
-  }
+  return call("POST", "/conversation/v3/conversations/messages", body, token);
 };
 
-/** Id of the conversation that an answer to `sendMessage` speaks of. @param {unknown} answer */
-export const conversationOf = (answer) => {
-  const messages = isRecord(answer) && isRecord(answer.messages) ? answer.messages.message : [];
-  const [first] = Array.isArray(messages) ? messages : [];
-  const conversation = isRecord(first) && isRecord(first.conversation) ? first.conversation : {};
-  return typeof conversation.id === "string" ? conversation.id : "";
-};
-
-/** As many entries of a list as the emulator keeps itself. */
-const mostEntries = 10_000;
 /** As many as the emulator sends at once: a page that stays open for days must not grow for days. */
 const mostConversations = 2_000;
-const mostMessages = 2_000;
+const mostMessages = 500;
 
 /**
  * A list that grows at its end and is forgotten from its beginning, as far as it is known here.
@@ -145,49 +92,38 @@ const mostMessages = 2_000;
  * @template T
  */
 export class GrowingList {
-  /** @type {T[]} */
+  /** @type {readonly T[]} Another list after every change. */
   entries = [];
   /** Place of the first entry; places count on over the emulator's life. */
   first = 0;
 
-  /** @param {EntriesSince<T>} more @returns whether anything changed */
+  /** @param {EntriesSince<T>} more */
   take({ first, next, entries }) {
-    const from = next - entries.length;
-    const known = this.first + this.entries.length;
-    if (from === known && entries.length === 0 && first <= this.first) return false;
-    if (from === known) this.entries = [...this.entries, ...entries];
-    else [this.entries, this.first] = [[...entries], from];
-    this.#forgetBefore(Math.max(first, next - mostEntries));
-    return true;
-  }
-
-  /** @param {number} place */
-  #forgetBefore(place) {
-    const count = Math.min(place - this.first, this.entries.length);
-    if (count <= 0) return;
-    this.entries = this.entries.slice(count);
-    this.first += count;
+    const isNext = next - entries.length === this.first + this.entries.length;
+    if (isNext && entries.length === 0 && first <= this.first) return;
+    const all = isNext ? [...this.entries, ...entries] : entries;
+    this.first = Math.max(first, next - all.length);
+    this.entries = all.slice(this.first - next + all.length);
   }
 }
 
-/** @typedef {NonNullable<PageChanges["conversation"]>} Growth */
-
 /** The conversation that is shown, as far as it is known. */
 export class ShownConversation {
+  isCompleted = false;
+  /** @type {NonNullable<PageChanges["conversation"]>["messages"]} The last ones. */
+  messages = [];
+  /** How many there are before these. */
+  before = 0;
+  /** Whether the emulator has said anything of it yet, and whether there is such a conversation. */
+  isKnown = false;
+  isThere = false;
+
   /** @param {string} id */
   constructor(id) {
     this.id = id;
-    this.isCompleted = false;
-    /** @type {Growth["messages"]} The last ones. */
-    this.messages = [];
-    /** How many there are before these. */
-    this.before = 0;
-    /** Whether the emulator has said anything of it yet, and whether there is such a conversation. */
-    this.isKnown = false;
-    this.isThere = false;
   }
 
-  /** @param {Growth | undefined} growth */
+  /** @param {PageChanges["conversation"]} growth */
   take(growth) {
     if (growth && growth.id !== this.id) return;
     this.isKnown = true;
@@ -195,7 +131,7 @@ export class ShownConversation {
     if (!growth) return;
     this.isCompleted = growth.isCompleted;
     if (growth.messages.length === 0) return;
-    // Where too much came at once, what lies between was left out.
+    // If too much came at once, what lies between was left out.
     const isNext = growth.from <= this.next && growth.from >= this.before;
     const known = isNext ? this.messages.slice(0, growth.from - this.before) : [];
     this.messages = [...known, ...growth.messages].slice(-mostMessages);
@@ -208,6 +144,8 @@ export class ShownConversation {
   }
 }
 
+/** What the page shows of its views: the conversation, and the object as `channels/<id>`. @typedef {{ readonly conversation: string, readonly object: string }} Shown */
+
 /** All that the page knows of the emulator, brought up to date with each answer. */
 export class PageState {
   cursor = "";
@@ -219,28 +157,31 @@ export class PageState {
   deliveries = new GrowingList();
   /** @type {Map<string, ConversationSummary>} What changed last comes last. */
   conversations = new Map();
-  /** @type {AccountGraph} */
+  /** @type {{ readonly objects: readonly GraphObject[], readonly total: number }} */
   graph = { objects: [], total: 0 };
   /** @type {readonly ConversationAddress[]} */
   addresses = [];
   shown = new ShownConversation("");
+  /** The key of the object that is shown; empty: none. */
+  object = "";
+  /** @type {PageChanges["object"]} Its members, once they are known. */
+  members = undefined;
 
-  /** @param {string} id of the conversation to show; empty: none */
-  show(id) {
-    if (this.shown.id !== id) this.shown = new ShownConversation(id);
+  /** @param {Shown} shown empty texts: none */
+  show({ conversation, object }) {
+    if (this.shown.id !== conversation) this.shown = new ShownConversation(conversation);
+    if (this.object !== object) this.members = undefined;
+    this.object = object;
   }
 
   /** What to say with the next look. */
   look() {
-    return {
-      cursor: this.cursor,
-      conversation: this.shown.id,
-      messages: this.shown.next,
-    };
+    const { cursor, shown, object } = this;
+    return { cursor, conversation: shown.id, messages: shown.next, object };
   }
 
-  /** @param {PageChanges} changes @param {string} conversation the one that was asked for */
-  take(changes, conversation) {
+  /** @param {PageChanges} changes @param {Shown} look what was asked for */
+  take(changes, { conversation, object }) {
     this.cursor = changes.cursor;
     this.latest = changes;
     this.calls.take(changes.calls);
@@ -262,6 +203,7 @@ export class PageState {
     this.addresses = changes.addresses ?? this.addresses;
     if (conversation === this.shown.id && conversation !== "")
       this.shown.take(changes.conversation);
+    if (object === this.object) this.members = changes.object;
   }
 }
 
@@ -270,47 +212,35 @@ const lookEveryMs = 500;
 /** After a look that failed. */
 const tryAgainMs = 2_000;
 
-/** What the forms offer depends on it. @param {PageChanges} changes */
-const tablesKey = ({ cursor, switches }) => `${cursor.split("-")[0]} ${switches.platformName}`;
-
 /** @param {unknown} error */
 const callErrorOf = (error) => {
   if (error instanceof CallError) return error;
   // As a mistake of the page it goes to the console, too.
   globalThis.reportError?.(error);
-  const said = error instanceof Error ? error.message : String(error);
-  return new CallError(`The page cannot show this: ${said}.`, 0);
+  return new CallError(`The page cannot show this: ${causeText(error)}.`, 0);
 };
 
 /** What all views share: what is known of the emulator, where the page is, and when to look again. */
 export class Page {
   state = new PageState();
+  /** @type {FormTables} What the forms offer. */
+  tables = { kinds: [], endpoints: [], faults: [], switches: [], senders: [] };
   /** What stands in the address behind the name of the view. @type {readonly string[]} */
   rest = [];
-  #changed = () => {};
-  #failed = (/** @type {CallError} */ _error) => {};
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer = undefined;
   #isLooking = false;
   #isAskedAgain = false;
   #tablesKey = "";
 
-  /** @param {FormTables} tables */
-  constructor(tables) {
-    this.tables = tables;
-  }
-
-  /** @param {string} hash */
-  go(hash) {
-    location.hash = hash;
-  }
-
-  /** What went wrong with a change that was made from here; empty: nothing. @param {Promise<unknown>} change */
-  problemOf(change) {
-    return change.then(
-      () => "",
-      (error) => (error instanceof Error ? error.message : String(error)),
-    );
+  /**
+   * @param {() => void} changed the emulator was looked at
+   * @param {(error: CallError) => void} failed
+   */
+  constructor(changed, failed) {
+    this.changed = changed;
+    this.failed = failed;
+    document.addEventListener("visibilitychange", () => this.lookNow());
   }
 
   /** @param {string} collection */
@@ -319,19 +249,22 @@ export class Page {
   }
 
   /**
-   * Looks again and again as long as the page is in sight.
+   * Changes something by a control call, and says what went wrong.
    *
-   * @param {() => void} changed
-   * @param {(error: CallError) => void} failed
+   * @param {HTMLElement} said where
+   * @param {string} method
+   * @param {string} path
+   * @param {unknown} [body]
+   * @returns whether it was changed
    */
-  watch(changed, failed) {
-    this.#changed = changed;
-    this.#failed = failed;
-    document.addEventListener("visibilitychange", () => this.lookNow());
+  async change(said, method, path, body) {
+    const problem = await call(method, control + path, body).then(() => "", causeText);
+    setText(said, problem);
     this.lookNow();
+    return problem === "";
   }
 
-  /** Looks at once: something was just changed from here. */
+  /** Looks at once, and then again and again as long as the page is in sight. */
   lookNow() {
     clearTimeout(this.#timer);
     if (document.hidden) return;
@@ -345,27 +278,29 @@ export class Page {
       () => lookEveryMs,
       (error) => {
         // Whatever it is, the next look may be better: a page that stands still says nothing.
-        this.#failed(callErrorOf(error));
+        this.failed(callErrorOf(error));
         return tryAgainMs;
       },
     );
     this.#isLooking = false;
     const wait = this.#isAskedAgain ? 0 : next;
     this.#isAskedAgain = false;
-    this.#timer = setTimeout(() => this.lookNow(), wait);
+    if (!document.hidden) this.#timer = setTimeout(() => this.lookNow(), wait);
   }
 
+  // The emulator that serves this page answers in the shape of the very types named here: they are
+  // of one version, so that nothing is checked again.
   async #seen() {
     const look = this.state.look();
-    const changes = await readChanges(look);
-    this.state.take(changes, look.conversation);
-    await this.#readTables(tablesKey(changes));
-    this.#changed();
-  }
-
-  /** Another emulator, or another word of the vendor's: the forms offer other words. @param {string} key */
-  async #readTables(key) {
-    if (this.#tablesKey !== "" && this.#tablesKey !== key) this.tables = await readTables();
+    const query = new URLSearchParams({ ...look, messages: String(look.messages) });
+    const answer = await call("GET", `${control}/page/changes?${query}`);
+    const changes = /** @type {PageChanges} */ (answer);
+    this.state.take(changes, look);
+    const key = `${changes.cursor.split("-")[0]} ${changes.switches.platformName}`;
+    // Another emulator, or another word of the vendor's: the forms offer other words.
+    if (this.#tablesKey !== key)
+      this.tables = /** @type {FormTables} */ (await call("GET", `${control}/page/tables`));
     this.#tablesKey = key;
+    this.changed();
   }
 }

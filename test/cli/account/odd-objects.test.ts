@@ -13,7 +13,6 @@ import { programSource, projectReadme } from "../../../cli/export/program-files.
 import { planProgram } from "../../../cli/export/program-plan.js";
 import { runExport } from "../../../cli/export/run-export.js";
 import { entryOf, importFileText } from "../../../cli/import/import-entries.js";
-import { controlRoutes } from "../../../emulator/control/control-routes.js";
 import { createRequestListener, paths } from "../../../emulator/http/listener.js";
 import { createService, type EmulatedService } from "../../../emulator/service/service.js";
 import { isObject } from "../../../provider/kernel/json.js";
@@ -128,10 +127,7 @@ const serviceOf = async (objects: Parameters<EmulatedService["store"]["replaceAl
   service.store.replaceAll(objects);
   service.clients.put({ clientId: "c", clientSecret: "a-secret", scopes: defaultScopes });
   const asked: string[] = [];
-  const answer = createRequestListener(service, {
-    routes: controlRoutes(service, paths.control),
-    secret: undefined,
-  });
+  const answer = createRequestListener(service);
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url?.split("?")[0]}`);
     answer(request, response);

@@ -233,11 +233,11 @@ describe("calls, rates, faults and switches", () => {
     const { page, service, view } = await openPage(started, { plan: "developer", clock: "manual" });
     await view("rates");
     const meter = page.getByRole("meter", { name: "Calls left on GET /channels", exact: true });
-    expect(await meter.getAttribute("aria-valuenow")).toBe("3");
+    expect(await meter.getAttribute("value")).toBe("3");
     for (let call = 0; call < 4; call += 1) await service.call("GET", "/channels");
-    await page.locator('[aria-label="Calls left on GET /channels"][aria-valuenow="0"]').waitFor();
+    await page.locator('[aria-label="Calls left on GET /channels"][value="0"]').waitFor();
     await page.getByRole("group", { name: "Move the clock" }).getByText("+1 min").click();
-    await page.locator('[aria-label="Calls left on GET /channels"][aria-valuenow="3"]').waitFor();
+    await page.locator('[aria-label="Calls left on GET /channels"][value="3"]').waitFor();
   });
 
   inBrowser("a fault that is set by hand happens, and can be taken back", async (started) => {
@@ -278,7 +278,7 @@ describe("calls, rates, faults and switches", () => {
       "/authentications/10000000-0000-4000-8000-000000000000",
     );
     expect(reply.status).toBe(409);
-    await page.getByLabel("Only changed ones").check();
+    await page.getByLabel("Show").selectOption("changed");
     expect(await page.locator(".switch:visible").count()).toBe(1);
   });
 });
