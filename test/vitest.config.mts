@@ -99,7 +99,6 @@ export default defineConfig({
           include: ["built/**/*.test.ts", "../examples/orders-bot/*.test.mts"],
           testTimeout: 600_000,
           hookTimeout: 600_000,
-          isolate: false,
           // A test waits for processes most of the time: one more than there are cores keeps them at work.
           maxWorkers: availableParallelism() + 1,
           sequence: { groupOrder: 1 },
